@@ -1,0 +1,91 @@
+"""Every error that the engine can answer with, and its SQLSTATE: the one home of that mapping."""
+
+from __future__ import annotations
+
+from engine.types import ErrorReply
+
+
+class NLError(Exception):
+    """An error that reaches the user, with SQLSTATE, DETAIL and HINT.
+
+    Subclasses fix `sqlstate`. `message` starts in lower case and ends without a full stop, as PostgreSQL's
+    do; `detail` and `hint` are whole sentences.
+    """
+
+    sqlstate = "XX000"
+
+    def __init__(self, message: str, *, detail: str | None = None, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.detail = detail
+        self.hint = hint
+
+    def reply(self) -> ErrorReply:
+        """The error as it travels to the gateway."""
+        return ErrorReply(self.sqlstate, self.message, self.detail, self.hint)
+
+
+class SyntaxProblemError(NLError):
+    """The NL statement cannot be understood."""
+
+    sqlstate = "42601"
+
+
+class UnsupportedError(NLError):
+    """An NL statement where it cannot work."""
+
+    sqlstate = "0A000"
+
+
+class NotPermittedError(NLError):
+    """The asking role may not do this."""
+
+    sqlstate = "42501"
+
+
+class CancelledError(NLError):
+    """Cancelled by the user or timed out."""
+
+    sqlstate = "57014"
+
+
+class QuotaError(NLError):
+    """Too much was asked for: a configured limit was reached."""
+
+    sqlstate = "53400"
+
+
+class DatabaseDiffersError(NLError):
+    """The chosen statement belongs to another database and a transaction is open."""
+
+    sqlstate = "25001"
+
+
+class ModelUnavailableError(NLError):
+    """The engine or its language model does not answer."""
+
+    sqlstate = "58000"
+
+
+class NoRouteError(NLError):
+    """No cataloged database can answer."""
+
+    sqlstate = "NL003"
+
+
+class UnknownQuestionError(NLError):
+    """The qid does not exist, expired, or belongs to somebody else (the three look the same)."""
+
+    sqlstate = "NL004"
+
+
+class UnsafeSQLError(NLError):
+    """The guard refused a statement."""
+
+    sqlstate = "NL005"
+
+
+class InternalError(NLError):
+    """A fault of ours."""
+
+    sqlstate = "XX000"

@@ -1,0 +1,1 @@
+"""What generated SQL may do: analyse the parse tree, then decide. Default deny."""

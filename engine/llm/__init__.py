@@ -1,0 +1,1 @@
+"""Language models behind the OpenAI protocol, and the embedded one."""

@@ -1,0 +1,1 @@
+"""The only importers of torch and sentence-transformers, lazily."""

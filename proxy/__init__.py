@@ -1,0 +1,1 @@
+"""The gateway: the wire protocol, the NL surface, the relay."""

@@ -1,0 +1,1 @@
+"""Every await of the gateway: listener, connection driver, upstream, cancellation."""

@@ -1,0 +1,1 @@
+"""What the databases hold: introspection, snapshots, the store."""

@@ -1,0 +1,143 @@
+"""What the catalog knows of a database, as frozen values.
+
+Owns the vocabulary (column, table, key, snapshot, registered database) and its two derived facts: the
+fingerprint of a snapshot and the part of it that a role may read. Does not touch a server or a file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import msgspec
+
+
+class TableKind(StrEnum):
+    """What stands behind a name in FROM (`pg_class.relkind`)."""
+
+    TABLE = "table"
+    PARTITIONED = "partitioned table"
+    VIEW = "view"
+    MATERIALIZED_VIEW = "materialized view"
+    FOREIGN = "foreign table"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column; `type` as `format_type` writes it."""
+
+    name: str
+    type: str
+    nullable: bool = True
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignKey:
+    """`columns` of the table that holds it refer, in order, to `ref_columns` of the referenced table."""
+
+    columns: tuple[str, ...]
+    ref_schema: str
+    ref_table: str
+    ref_columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table or a view. `row_estimate` is the planner's (`pg_class.reltuples`), None where it has none."""
+
+    schema: str
+    name: str
+    kind: TableKind
+    columns: tuple[Column, ...]
+    primary_key: tuple[str, ...] = ()
+    unique_keys: tuple[tuple[str, ...], ...] = ()
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    description: str | None = None
+    row_estimate: int | None = None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """(schema, name): how everything else refers to this table."""
+        return (self.schema, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The schema of one registered database at one moment, tables ordered by (schema, name)."""
+
+    database: str
+    search_path: tuple[str, ...]
+    tables: tuple[Table, ...]
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 (hex) over all but row estimates: equal exactly where the schema is."""
+        stable = [replace(table, row_estimate=None) for table in self.tables]
+        return hashlib.sha256(msgspec.json.encode([self.search_path, stable])).hexdigest()
+
+    def display_name(self, table: Table) -> str:
+        """The name to write in SQL: bare where the search path finds it first, else with its schema."""
+        for schema in self.search_path:
+            if schema == table.schema:
+                return table.name
+            if any(other.key == (schema, table.name) for other in self.tables):
+                break
+        return f"{table.schema}.{table.name}"
+
+    def columns(self) -> Iterator[tuple[Table, Column]]:
+        """Every column with its table, in catalog order."""
+        for table in self.tables:
+            for column in table.columns:
+                yield table, column
+
+    def restricted_to(self, readable: ReadableColumns) -> Snapshot:
+        """The part that `readable` allows: other columns, and tables left without one, are gone.
+
+        Keys and foreign keys that name a hidden column or table go with it, so that no hidden name is left.
+        """
+        kept = {
+            table.key: frozenset(c.name for c in table.columns if (*table.key, c.name) in readable)
+            for table in self.tables
+        }
+
+        def whole(table_key: tuple[str, str], names: tuple[str, ...]) -> bool:
+            return kept.get(table_key, frozenset()).issuperset(names)
+
+        tables = tuple(
+            replace(
+                table,
+                columns=tuple(c for c in table.columns if c.name in kept[table.key]),
+                primary_key=table.primary_key if whole(table.key, table.primary_key) else (),
+                unique_keys=tuple(k for k in table.unique_keys if whole(table.key, k)),
+                foreign_keys=tuple(
+                    f
+                    for f in table.foreign_keys
+                    if whole(table.key, f.columns) and whole((f.ref_schema, f.ref_table), f.ref_columns)
+                ),
+            )
+            for table in self.tables
+            if kept[table.key]
+        )
+        return replace(self, tables=tables)
+
+
+ReadableColumns = frozenset[tuple[str, str, str]]
+"""(schema, table, column) triples that a role may SELECT."""
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """A database as the DBA registered it.
+
+    `name` is what users see and what `NL (db name)` takes. `dbname` is what the server calls it: two entries
+    may share a `dbname` and differ in `search_path`. `dsn` is a libpq URI or keyword string of the role with
+    which the engine introspects and, after `SET ROLE`, runs candidates.
+    """
+
+    name: str
+    dsn: str
+    dbname: str
+    search_path: tuple[str, ...]

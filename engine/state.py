@@ -1,0 +1,201 @@
+"""The one value that the pipeline's stages refine, and what they may call while doing so.
+
+A stage is `async def stage(state: State, tools: Tools) -> State`: it returns a copy with its own fields set
+and trace lines added. Owns no behaviour beyond that.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import CancelledError
+from engine.types import AskRequest, StageTiming, TraceLine, Usage
+from schema_catalog.types import Database, ReadableColumns, Snapshot
+
+ColumnKey = tuple[str, str, str]
+"""(schema, table, column)."""
+
+TableKey = tuple[str, str]
+"""(schema, table)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """The one time budget of a question; `at` in seconds of `clock`, which is monotonic."""
+
+    at: float
+    clock: Callable[[], float] = time.monotonic
+
+    def remaining(self) -> float:
+        """Seconds left; raises `CancelledError` (57014) where none are."""
+        left = self.at - self.clock()
+        if left <= 0:
+            raise CancelledError("the question ran out of time", hint="Raise nl.timeout or ask for fewer rows with k.")
+        return left
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A database that may answer, its schema as the asker may see it, and its tables, likeliest first.
+
+    `probability`: this database's share among the routes, in [0, 1].
+    """
+
+    database: Database
+    snapshot: Snapshot
+    probability: float
+    tables: tuple[TableKey, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A phrase of the question that a column should stand for; `similarities`: column → cosine in [-1, 1]."""
+
+    text: str
+    similarities: dict[ColumnKey, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One statement that may answer.
+
+    `columns`: those it reads, of the catalog. `masked`: those it was not allowed to name. `schema_score`: the
+    weakest entity's best similarity in its masked schema (Odin §5.3). `logprob`: mean log-probability of its
+    tokens, None where the model gives none. `cost`: the planner's total cost. `confidence` in [0, 1].
+    """
+
+    database: str
+    sql: str
+    columns: frozenset[ColumnKey] = frozenset()
+    masked: frozenset[ColumnKey] = frozenset()
+    schema_score: float = 0.0
+    logprob: float | None = None
+    cost: float | None = None
+    confidence: float = 0.0
+    explanation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A question on its way through the pipeline."""
+
+    ask: AskRequest
+    k: int
+    deadline: Deadline
+    started: float
+    routes: tuple[Route, ...] = ()
+    entities: tuple[Entity, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+    trace: tuple[TraceLine, ...] = ()
+    timings: tuple[StageTiming, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+    def noted(self, *lines: TraceLine) -> State:
+        """A copy with `lines` added to the trace."""
+        return replace(self, trace=self.trace + lines)
+
+
+class Encoder(Protocol):
+    """A sentence encoder."""
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit vectors, shape (len(texts), dimension)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a language model wrote. Tokens by kind as in `Usage`; `logprob`: mean over the generated tokens."""
+
+    text: str
+    prefilled: int
+    cached: int
+    generated: int
+    logprob: float | None
+    finished: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A conversation with the model. `prefix` is the beginning of its answer, to be continued."""
+
+    system: str
+    user: str
+    prefix: str = ""
+
+
+class LanguageModel(Protocol):
+    """A chat model; every failure is an `NLError` (58000 unavailable, 57014 out of time)."""
+
+    @property
+    def grammars(self) -> bool:
+        """Whether `grammar` is honoured."""
+
+    async def complete(
+        self, prompt: Prompt, *, deadline: Deadline, max_tokens: int, grammar: str | None = None, temperature: float = 0.0
+    ) -> Completion:
+        """Continues `prompt`; `grammar` is a Lark grammar that the text (less `prefix`) must match."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What EXPLAIN says: the planner's total cost (its units) and rows, and the result's column names."""
+
+    cost: float
+    rows: float
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Rows as PostgreSQL writes them in text format, with the columns' names and types (`format_type`)."""
+
+    columns: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[str | None, ...], ...]
+    truncated: bool
+
+
+class StatementError(Exception):
+    """PostgreSQL refused a statement that ran for a user."""
+
+    def __init__(self, sqlstate: str, message: str, detail: str | None, hint: str | None, position: int | None) -> None:
+        super().__init__(message)
+        self.sqlstate = sqlstate
+        self.message = message
+        self.detail = detail
+        self.hint = hint
+        self.position = position
+
+
+class Upstream(Protocol):
+    """The databases, as the asking user: read-only, timed, under the user's own role."""
+
+    async def readable(self, database: Database, role: str) -> ReadableColumns:
+        """The columns that `role` may SELECT. Empty where the role does not exist or may not connect."""
+
+    async def explain(self, database: Database, role: str, sql: str, deadline: Deadline) -> Plan:
+        """Plans `sql`; raises `StatementError`."""
+
+    async def run(self, database: Database, role: str, sql: str, row_cap: int, deadline: Deadline) -> Result:
+        """Runs `sql` and gives at most `row_cap` rows; raises `StatementError`."""
+
+
+class Catalog(Protocol):
+    """The registered databases and their newest snapshots."""
+
+    async def entries(self) -> tuple[tuple[Database, Snapshot], ...]:
+        """All of them, ordered by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What stages may call."""
+
+    catalog: Catalog
+    upstream: Upstream
+    encoder: Encoder
+    model: LanguageModel

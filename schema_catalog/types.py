@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import msgspec
+
+from schema_catalog.naming import quote_ident
 
 
 class TableKind(StrEnum):
@@ -66,11 +68,15 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The schema of one registered database at one moment, tables ordered by (schema, name)."""
+    """The schema of one registered database at one moment, tables ordered by (schema, name).
+
+    `shadowed`: tables whose bare name would find another table, even one that this snapshot hides.
+    """
 
     database: str
     search_path: tuple[str, ...]
     tables: tuple[Table, ...]
+    shadowed: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def fingerprint(self) -> str:
@@ -79,13 +85,20 @@ class Snapshot:
         return hashlib.sha256(msgspec.json.encode([self.search_path, stable])).hexdigest()
 
     def display_name(self, table: Table) -> str:
-        """The name to write in SQL: bare where the search path finds it first, else with its schema."""
+        """The name to write in SQL, quoted where needed: bare where the search path finds it first."""
+        bare = quote_ident(table.name)
+        return bare if self._found_bare(table) else f"{quote_ident(table.schema)}.{bare}"
+
+    def _found_bare(self, table: Table) -> bool:
+        # pg_catalog is searched first although no search_path names it (PostgreSQL docs 5.10.5).
+        if table.key in self.shadowed or table.name.startswith("pg_"):
+            return False
         for schema in self.search_path:
             if schema == table.schema:
-                return table.name
+                return True
             if any(other.key == (schema, table.name) for other in self.tables):
-                break
-        return f"{table.schema}.{table.name}"
+                return False
+        return False
 
     def columns(self) -> Iterator[tuple[Table, Column]]:
         """Every column with its table, in catalog order."""
@@ -121,7 +134,10 @@ class Snapshot:
             for table in self.tables
             if kept[table.key]
         )
-        return replace(self, tables=tables)
+        # A bare name finds what the search path holds first, readable or not: remember whom that concerns.
+        hidden = {table.name for table in self.tables if not kept[table.key]}
+        shadowed = {table.key for table in tables if table.name in hidden and not self._found_bare(table)}
+        return replace(self, tables=tables, shadowed=self.shadowed | shadowed)
 
 
 ReadableColumns = frozenset[tuple[str, str, str]]
@@ -133,11 +149,13 @@ class Database:
     """A database as the DBA registered it.
 
     `name` is what users see and what `NL (db name)` takes. `dbname` is what the server calls it: two entries
-    may share a `dbname` and differ in `search_path`. `dsn` is a libpq URI or keyword string of the role with
-    which the engine introspects and, after `SET ROLE`, runs candidates.
+    may share a `dbname` and differ in `search_path`. `dsn` is a libpq URI of the role with which the engine
+    introspects and, after `SET ROLE`, runs candidates; it may hold a password. `schemas`: only these belong
+    to the entry; none means every schema of the user's.
     """
 
     name: str
-    dsn: str
+    dsn: str = field(repr=False)
     dbname: str
     search_path: tuple[str, ...]
+    schemas: tuple[str, ...] = ()

@@ -1,0 +1,64 @@
+"""The catalog as the engine reads it: every registered database with its newest snapshot.
+
+Owns the cache in front of the store: one small query a question tells whether anything changed, so that a
+change is seen at the next question and an unchanged catalog costs one row. Snapshots that did not change stay
+the same objects, by which readers may key what they derive.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+import asyncpg
+
+from schema_catalog.store import CatalogStore
+from schema_catalog.types import Database, Snapshot
+
+Entries = tuple[tuple[Database, Snapshot], ...]
+
+
+class StoreUnavailableError(Exception):
+    """The store does not answer, or does not hold what it should."""
+
+
+class CachedCatalog:
+    """`engine.state.Catalog` over a store. `timeout`: seconds that a look at the store may take."""
+
+    def __init__(self, store: CatalogStore, *, timeout: float = 5.0) -> None:
+        self._store = store
+        self._timeout = timeout
+        self._lock = asyncio.Lock()
+        self._version: int | None = None
+        self._entries: Entries = ()
+        self._snapshots: dict[str, tuple[object, Snapshot]] = {}
+
+    async def entries(self) -> Entries:
+        """Every database that has a snapshot, ordered by name; raises `StoreUnavailableError`."""
+        try:
+            async with asyncio.timeout(self._timeout), self._lock:
+                version = await self._store.version()
+                if version != self._version:
+                    self._entries = await self._load()
+                    self._version = version
+                return self._entries
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+            raise StoreUnavailableError("the catalog's store does not answer") from error
+
+    async def _load(self) -> Entries:
+        # Read after the version: what changes in between is read now and once more at the next question.
+        listed = [entry for entry in await self._store.list() if entry.snapshot_id is not None]
+        known = self._snapshots
+        stale = {e.snapshot_id for e in listed if known.get(e.database.name, (None,))[0] != e.version}
+        fresh = await self._store.snapshots(number for number in stale if number is not None)
+        self._snapshots = {}
+        for entry in listed:
+            name = entry.database.name
+            if entry.snapshot_id in fresh:
+                self._snapshots[name] = (entry.version, fresh[entry.snapshot_id])
+            elif name in known and entry.snapshot_id not in stale:
+                self._snapshots[name] = known[name]
+        return tuple(
+            (entry.database, self._snapshots[entry.database.name][1])
+            for entry in listed
+            if entry.database.name in self._snapshots
+        )

@@ -1,0 +1,70 @@
+"""Connection strings: libpq's two notations brought to one, and shown without their secrets.
+
+Owns text alone: whether a server answers there is found out by whoever connects.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+
+_SCHEMES = ("postgresql", "postgres")
+_PAIR = re.compile(
+    r"\s*(?P<key>\w+)\s*=\s*(?:'(?P<quoted>(?:[^'\\]|\\.)*)'|(?P<bare>(?:[^\s'\\]|\\.)*))(?=\s|\Z)"
+)
+_SECRET = ("password", "sslpassword", "passfile", "oauth_client_secret")
+
+
+class DSNError(Exception):
+    """A connection string that cannot be understood; never repeated, since it may hold a password."""
+
+
+def as_uri(dsn: str) -> str:
+    """`dsn`, a libpq URI or keyword string (PostgreSQL docs 32.1.1), as a URI; raises `DSNError`."""
+    if "://" in dsn.split("=", 1)[0]:
+        if urlsplit(dsn).scheme not in _SCHEMES:
+            raise DSNError("a connection URI starts with postgresql://")
+        return dsn
+    values: dict[str, str] = {}
+    rest = dsn.strip()
+    while rest:
+        match = _PAIR.match(rest)
+        if match is None:
+            raise DSNError("a connection string is a postgresql:// URI or pairs such as host=… dbname=…")
+        raw = match["bare"] if match["quoted"] is None else match["quoted"]
+        values[match["key"]] = re.sub(r"\\(.)", r"\1", raw)
+        rest = rest[match.end() :].lstrip()
+    return _uri(values)
+
+
+def _uri(values: dict[str, str]) -> str:
+    user, password, dbname = (quote(values.pop(key, ""), safe="") for key in ("user", "password", "dbname"))
+    login = user + (f":{password}" if password else "")
+    query = urlencode(values, quote_via=quote)
+    return urlunsplit(("postgresql", f"{login}@" if login else "", f"/{dbname}", query, ""))
+
+
+def with_dbname(uri: str, dbname: str) -> str:
+    """`uri` for another database of the same server."""
+    parts = urlsplit(uri)
+    kept = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] != "dbname"]
+    return urlunsplit(
+        parts._replace(path=f"/{quote(dbname, safe='')}", query=urlencode(kept, quote_via=quote))
+    )
+
+
+def redacted(uri: str) -> str:
+    """`uri` to be shown: its passwords are three asterisks."""
+    parts = urlsplit(uri)
+    login, at, server = parts.netloc.rpartition("@")
+    user, colon, _ = login.partition(":")
+    pairs = parse_qsl(parts.query, keep_blank_values=True)
+    shown = [(key, "***" if key in _SECRET else value) for key, value in pairs]
+    netloc = user + (":***" if colon else "") + at + server
+    return urlunsplit(parts._replace(netloc=netloc, query=urlencode(shown, quote_via=quote, safe="*/")))
+
+
+def dbname_of(uri: str) -> str | None:
+    """The database that `uri` names, None where it leaves that to the server."""
+    parts = urlsplit(uri)
+    return dict(parse_qsl(parts.query)).get("dbname") or unquote(parts.path.lstrip("/")) or None

@@ -1,0 +1,139 @@
+"""Reads the schema of a live database out of `pg_catalog`.
+
+Owns the three queries and how their rows become a `Snapshot`. Does not connect, store or decide who may see
+what: the snapshot holds what exists (names and comments are readable by every role), `privileges` says what a
+role may read of it. Works on PostgreSQL 13 and newer.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+import asyncpg
+
+from schema_catalog.pg import Connection
+from schema_catalog.types import Column, Database, ForeignKey, Snapshot, Table, TableKind
+
+_KINDS = {
+    "r": TableKind.TABLE,
+    "p": TableKind.PARTITIONED,
+    "v": TableKind.VIEW,
+    "m": TableKind.MATERIALIZED_VIEW,
+    "f": TableKind.FOREIGN,
+}
+
+VISIBLE_RELATIONS = """
+    FROM pg_catalog.pg_class c
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
+      AND NOT c.relispartition
+      AND n.nspname !~ '^pg_'
+      AND n.nspname NOT IN ('information_schema', 'pgparley')
+      AND (cardinality($1::text[]) = 0 OR n.nspname = ANY ($1::text[]))
+      AND NOT EXISTS (
+          SELECT FROM pg_catalog.pg_depend d
+          WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+"""
+"""The relations that the catalog covers; `$1` holds the schemas to keep, none for all.
+
+Schemas named pg_… are the server's (a reserved prefix). Partitions are read through their parent. What an
+extension owns (PostGIS's spatial_ref_sys, pg_stat_statements) is not the user's data.
+"""
+
+# Before PostgreSQL 14 a table that was never analysed has reltuples 0, as an empty one has; -1 since then.
+_RELATIONS = f"""
+    SELECT c.oid::bigint, n.nspname::text, c.relname::text, c.relkind::text AS kind,
+           pg_catalog.obj_description(c.oid, 'pg_class') AS description,
+           CASE WHEN c.relkind = 'v' OR c.reltuples < 0 THEN NULL
+                WHEN c.reltuples = 0 AND c.relpages = 0 AND $2 < 140000 THEN NULL
+                ELSE c.reltuples::bigint END AS row_estimate
+    {VISIBLE_RELATIONS}
+    ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C"
+"""
+
+_COLUMNS = f"""
+    SELECT a.attrelid::bigint, a.attnum, a.attname::text, a.attnotnull,
+           pg_catalog.format_type(a.atttypid, a.atttypmod) AS type,
+           pg_catalog.col_description(a.attrelid, a.attnum) AS description
+    FROM pg_catalog.pg_attribute a
+    WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attrelid IN (SELECT c.oid {VISIBLE_RELATIONS})
+    ORDER BY a.attrelid, a.attnum
+"""  # noqa: S608  only the constant above is put in
+
+# Unique indexes cover constraints too; a partial, deferred or expression index promises less than a key does.
+_KEYS = f"""
+    WITH covered AS MATERIALIZED (SELECT c.oid {VISIBLE_RELATIONS})
+    SELECT i.indrelid::bigint AS oid, CASE WHEN i.indisprimary THEN 'p' ELSE 'u' END AS kind,
+           (i.indkey::int2[])[0:i.indnkeyatts - 1] AS attnums,
+           NULL::bigint AS ref_oid, NULL::int2[] AS ref_attnums
+    FROM pg_catalog.pg_index i
+    WHERE i.indrelid IN (SELECT oid FROM covered)
+      AND i.indisunique AND i.indisvalid AND i.indimmediate AND i.indpred IS NULL AND i.indexprs IS NULL
+    UNION ALL
+    SELECT k.conrelid::bigint, 'f', k.conkey, k.confrelid::bigint, k.confkey
+    FROM pg_catalog.pg_constraint k
+    WHERE k.contype = 'f' AND k.conparentid = 0 AND k.conrelid IN (SELECT oid FROM covered)
+    ORDER BY 1, 2, 3, 4, 5
+"""  # noqa: S608  only the constant above is put in
+
+
+async def introspect(connection: Connection, database: Database) -> Snapshot:
+    """The schema of the connected database as of one moment.
+
+    Covers `database.schemas`, or every schema of the user's where that is empty. Types are written as
+    `format_type` writes them under `database.search_path`. Raises asyncpg's errors.
+    """
+    schemas = list(database.schemas)
+    async with connection.transaction(isolation="repeatable_read", readonly=True):
+        path = ", ".join('"' + name.replace('"', '""') + '"' for name in database.search_path)
+        await connection.execute("SELECT pg_catalog.set_config('search_path', $1, true)", path)
+        version = int(await connection.fetchval("SELECT pg_catalog.current_setting('server_version_num')"))
+        relations = await connection.fetch(_RELATIONS, schemas, version)
+        columns = await connection.fetch(_COLUMNS, schemas)
+        keys = await connection.fetch(_KEYS, schemas)
+    return Snapshot(database.name, database.search_path, _tables(relations, columns, keys))
+
+
+def _tables(
+    relations: Iterable[asyncpg.Record], columns: Iterable[asyncpg.Record], keys: Iterable[asyncpg.Record]
+) -> tuple[Table, ...]:
+    relations = list(relations)
+    known = {row["oid"]: (row["nspname"], row["relname"]) for row in relations}
+    names: dict[int, dict[int, str]] = defaultdict(dict)
+    described: dict[int, list[Column]] = defaultdict(list)
+    for row in columns:
+        names[row["attrelid"]][row["attnum"]] = row["attname"]
+        described[row["attrelid"]].append(
+            Column(row["attname"], row["type"], not row["attnotnull"], row["description"] or None)
+        )
+    primary: dict[int, tuple[str, ...]] = {}
+    unique: dict[int, list[tuple[str, ...]]] = defaultdict(list)
+    foreign: dict[int, list[ForeignKey]] = defaultdict(list)
+    for row in keys:
+        own = _named(names[row["oid"]], row["attnums"])
+        if row["kind"] == "p":
+            primary[row["oid"]] = own
+        elif row["kind"] == "u":
+            unique[row["oid"]].append(own)
+        elif row["ref_oid"] in known:
+            refers = _named(names[row["ref_oid"]], row["ref_attnums"])
+            foreign[row["oid"]].append(ForeignKey(own, *known[row["ref_oid"]], refers))
+    return tuple(
+        Table(
+            schema=row["nspname"],
+            name=row["relname"],
+            kind=_KINDS[row["kind"]],
+            columns=tuple(described[row["oid"]]),
+            primary_key=primary.get(row["oid"], ()),
+            unique_keys=tuple(dict.fromkeys(unique[row["oid"]])),
+            foreign_keys=tuple(foreign[row["oid"]]),
+            description=row["description"] or None,
+            row_estimate=row["row_estimate"],
+        )
+        for row in relations
+    )
+
+
+def _named(names: dict[int, str], attnums: Iterable[int]) -> tuple[str, ...]:
+    return tuple(names[number] for number in attnums)

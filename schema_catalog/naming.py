@@ -1,0 +1,41 @@
+"""How names are written in SQL.
+
+Owns quoting. The catalog stores names raw, as the server holds them; whoever writes SQL passes through here.
+"""
+
+from __future__ import annotations
+
+import re
+
+_PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
+
+# Every keyword of PostgreSQL 18 outside the unreserved class (`pg_get_keywords()`, catcode <> 'U'): the set
+# that the server's own quote_ident() quotes. An integration test compares it with the server's.
+_KEYWORDS = frozenset(
+    """
+    all analyse analyze and any array as asc asymmetric authorization between bigint binary bit boolean both
+    case cast char character check coalesce collate collation column concurrently constraint create cross
+    current_catalog current_date current_role current_schema current_time current_timestamp current_user dec
+    decimal default deferrable desc distinct do else end except exists extract false fetch float for foreign
+    freeze from full grant greatest group grouping having ilike in initially inner inout int integer intersect
+    interval into is isnull join json json_array json_arrayagg json_exists json_object json_objectagg
+    json_query json_scalar json_serialize json_table json_value lateral leading least left like limit
+    localtime localtimestamp merge_action national natural nchar none normalize not notnull null nullif
+    numeric offset on only or order out outer overlaps overlay placing position precision primary real
+    references returning right row select session_user setof similar smallint some substring symmetric
+    system_user table tablesample then time timestamp to trailing treat trim true union unique user using
+    values varchar variadic verbose when where window with xmlattributes xmlconcat xmlelement xmlexists
+    xmlforest xmlnamespaces xmlparse xmlpi xmlroot xmlserialize xmltable
+    """.split()  # noqa: SIM905  a list of 170 quoted words is no easier to read
+)
+
+
+def quote_ident(name: str) -> str:
+    """`name` as an SQL identifier: bare where that is safe, else in double quotes.
+
+    The rule is that of the server's `quote_ident()`: bare are lower-case ASCII words that no keyword class
+    but the unreserved one holds.
+    """
+    if _PLAIN.match(name) and name not in _KEYWORDS:
+        return name
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,42 @@
+"""What a role may read of a database.
+
+Owns one query that asks the server itself, so that role membership, PUBLIC, column grants, schema usage,
+ownership and superusers count exactly as they do when a statement runs. Row-level security is left to the
+server at execution.
+"""
+
+from __future__ import annotations
+
+from schema_catalog.introspect import VISIBLE_RELATIONS
+from schema_catalog.pg import Connection
+from schema_catalog.types import ReadableColumns
+
+# CASE keeps the order of evaluation: a schema without USAGE hides its tables whatever is granted on them, and
+# a grant on the table spares the look at each column.
+_READABLE = f"""
+    WITH asking AS (
+        SELECT r.oid FROM pg_catalog.pg_roles r
+        WHERE r.rolname = $2
+          AND pg_catalog.has_database_privilege(r.oid, pg_catalog.current_database(), 'CONNECT')
+    ), covered AS MATERIALIZED (
+        SELECT c.oid, n.nspname::text AS schema, c.relname::text AS name,
+               pg_catalog.has_table_privilege((SELECT oid FROM asking), c.oid, 'SELECT') AS whole
+        {VISIBLE_RELATIONS}
+          AND pg_catalog.has_schema_privilege((SELECT oid FROM asking), n.oid, 'USAGE')
+    )
+    SELECT covered.schema, covered.name, a.attname::text
+    FROM covered
+    JOIN pg_catalog.pg_attribute a ON a.attrelid = covered.oid
+    WHERE a.attnum > 0 AND NOT a.attisdropped
+      AND CASE WHEN covered.whole THEN true ELSE
+              pg_catalog.has_column_privilege((SELECT oid FROM asking), covered.oid, a.attnum, 'SELECT') END
+"""  # noqa: S608  only a constant is put in
+
+
+async def readable_columns(connection: Connection, role: str) -> ReadableColumns:
+    """The (schema, table, column) triples of the connected database that `role` may SELECT.
+
+    Empty where the role does not exist or may not connect to the database. Raises asyncpg's errors.
+    """
+    rows = await connection.fetch(_READABLE, [], role)
+    return frozenset((row[0], row[1], row[2]) for row in rows)

@@ -1,0 +1,97 @@
+"""Connects to registered databases and brings the catalog up to date with them.
+
+Owns the connection to a registered database for introspection. Does not decide when to look.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import asyncpg
+
+from schema_catalog.drift import Change, compare
+from schema_catalog.introspect import introspect
+from schema_catalog.pg import Connection
+from schema_catalog.store import CatalogStore
+from schema_catalog.types import Database, Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectSettings:
+    """Seconds that connecting and each query of an introspection may take."""
+
+    connect_timeout: float = 10.0
+    query_timeout: float = 60.0
+
+
+class UnreachableError(Exception):
+    """A registered database cannot be read. The message names no password."""
+
+
+async def connect(dsn: str, settings: ConnectSettings) -> Connection:
+    """A connection for introspection; raises `UnreachableError`.
+
+    No statement cache: a pooler in transaction mode may stand in between.
+    """
+    try:
+        return await asyncpg.connect(
+            dsn,
+            timeout=settings.connect_timeout,
+            command_timeout=settings.query_timeout,
+            statement_cache_size=0,
+            server_settings={"application_name": "pgparley catalog"},
+        )
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, ValueError) as error:
+        raise UnreachableError(f"cannot connect: {str(error) or type(error).__name__}") from error
+
+
+async def describe(name: str, dsn: str, schemas: tuple[str, ...], settings: ConnectSettings) -> Database:
+    """The entry for a database: its name on the server and the search path under which it is to be read.
+
+    The path is `schemas` where given, else the one that the server sets for new connections, less `"$user"`:
+    it must mean the same for every asker. Raises `UnreachableError`, also where one of `schemas` does not
+    exist.
+    """
+    connection = await connect(dsn, settings)
+    try:
+        dbname: str = await connection.fetchval("SELECT current_database()::text")
+        path = await _search_path(connection, schemas)
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+        raise UnreachableError(f"cannot read: {error}") from error
+    finally:
+        await connection.close(timeout=settings.connect_timeout)
+    absent = set(schemas).difference(path)
+    if absent:
+        raise UnreachableError(f'database "{dbname}" has no schema "{min(absent)}"')
+    return Database(name, dsn, dbname, path, schemas)
+
+
+async def _search_path(connection: Connection, schemas: tuple[str, ...]) -> tuple[str, ...]:
+    if schemas:
+        query = "SELECT nspname::text FROM pg_catalog.pg_namespace WHERE nspname = ANY ($1::text[])"
+        present = {row[0] for row in await connection.fetch(query, list(schemas))}
+        return tuple(schema for schema in schemas if schema in present)
+    path = await connection.fetchval("SELECT current_schemas(false)::text[]")
+    own = await connection.fetchval("SELECT current_user::text")
+    if "$user" not in await connection.fetchval("SELECT current_setting('search_path')"):
+        return tuple(path)
+    return tuple(schema for schema in path if schema != own)
+
+
+async def take(database: Database, settings: ConnectSettings) -> Snapshot:
+    """The schema of `database` now; raises `UnreachableError`."""
+    connection = await connect(database.dsn, settings)
+    try:
+        return await introspect(connection, database)
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+        raise UnreachableError(f"cannot read the schema: {error or type(error).__name__}") from error
+    finally:
+        await connection.close(timeout=settings.connect_timeout)
+
+
+async def refresh(store: CatalogStore, database: Database, settings: ConnectSettings) -> tuple[Change, ...]:
+    """Takes a snapshot, stores it and says what changed; raises `UnreachableError` and the store's errors."""
+    before = await store.newest(database.name)
+    after = await take(database, settings)
+    await store.save_snapshot(after)
+    return compare(before, after)

@@ -1,0 +1,149 @@
+"""The catalog at rest: registered databases and their snapshots in schema `pgparley` of the store database.
+
+Owns the SQL of those tables. Does not connect to the registered databases and keeps nothing in memory.
+Connection strings may hold passwords: they leave here inside `Database`, which does not show them, and appear
+in no error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+import asyncpg
+import msgspec
+
+from schema_catalog.pg import Pool
+from schema_catalog.types import Database, Snapshot
+
+
+class CatalogError(Exception):
+    """A request that the catalog cannot fulfil as asked."""
+
+
+class DuplicateNameError(CatalogError):
+    """The name is taken."""
+
+
+class UnknownNameError(CatalogError):
+    """No database is registered under the name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A registered database and what is known of it. `version` changes whenever the stored snapshot does."""
+
+    database: Database
+    registered_at: datetime
+    snapshot_id: int | None
+    taken_at: datetime | None
+
+    @property
+    def version(self) -> tuple[int | None, datetime | None]:
+        """Equal exactly where the stored snapshot is."""
+        return (self.snapshot_id, self.taken_at)
+
+
+_ENTRY = """
+    SELECT d.name, d.dsn, d.dbname, d.search_path, d.schemas, d.registered_at, s.id, s.taken_at
+    FROM pgparley.database d LEFT JOIN pgparley.snapshot s ON s.id = d.newest
+"""
+
+
+class CatalogStore:
+    """The tables of the catalog. A store that does not answer raises asyncpg's errors or `OSError`."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def add(self, database: Database) -> None:
+        """Registers `database`; raises `DuplicateNameError`."""
+        try:
+            await self._pool.execute(
+                "INSERT INTO pgparley.database (name, dsn, dbname, search_path, schemas)"
+                " VALUES ($1, $2, $3, $4, $5)",
+                database.name,
+                database.dsn,
+                database.dbname,
+                list(database.search_path),
+                list(database.schemas),
+            )
+        except asyncpg.UniqueViolationError:
+            raise DuplicateNameError(f'database "{database.name}" is registered already') from None
+
+    async def remove(self, name: str) -> None:
+        """Forgets a database with its snapshots; raises `UnknownNameError`."""
+        if await self._pool.execute("DELETE FROM pgparley.database WHERE name = $1", name) == "DELETE 0":
+            raise UnknownNameError(f'database "{name}" is not registered')
+
+    async def get(self, name: str) -> Entry:
+        """One registered database; raises `UnknownNameError`."""
+        row = await self._pool.fetchrow(f"{_ENTRY} WHERE d.name = $1", name)
+        if row is None:
+            raise UnknownNameError(f'database "{name}" is not registered')
+        return _entry(row)
+
+    async def list(self) -> tuple[Entry, ...]:
+        """All registered databases, ordered by name."""
+        rows = await self._pool.fetch(f'{_ENTRY} ORDER BY d.name COLLATE "C"')
+        return tuple(_entry(row) for row in rows)
+
+    async def save_snapshot(self, snapshot: Snapshot) -> int:
+        """Makes `snapshot` the newest of its database and returns its id.
+
+        A schema that was seen before keeps its id and gets the new row estimates. Raises `UnknownNameError`.
+        """
+        async with self._pool.acquire() as connection, connection.transaction():
+            try:
+                number: int = await connection.fetchval(
+                    """
+                    INSERT INTO pgparley.snapshot (database, fingerprint, body) VALUES ($1, $2, $3::jsonb)
+                    ON CONFLICT (database, fingerprint)
+                    DO UPDATE SET body = excluded.body, taken_at = clock_timestamp()
+                    RETURNING id
+                    """,
+                    snapshot.database,
+                    snapshot.fingerprint,
+                    msgspec.json.encode(snapshot).decode(),
+                )
+            except asyncpg.ForeignKeyViolationError:
+                raise UnknownNameError(f'database "{snapshot.database}" is not registered') from None
+            await connection.execute(
+                "UPDATE pgparley.database SET newest = $2 WHERE name = $1", snapshot.database, number
+            )
+        return number
+
+    async def newest(self, name: str) -> Snapshot | None:
+        """The newest snapshot of a database, None where there is none."""
+        body = await self._pool.fetchval(
+            "SELECT s.body::text FROM pgparley.database d JOIN pgparley.snapshot s ON s.id = d.newest"
+            " WHERE d.name = $1",
+            name,
+        )
+        return None if body is None else _snapshot(body)
+
+    async def snapshots(self, ids: Iterable[int]) -> dict[int, Snapshot]:
+        """Snapshots by id; ids that are gone are left out."""
+        rows = await self._pool.fetch(
+            "SELECT id, body::text FROM pgparley.snapshot WHERE id = ANY ($1::bigint[])", list(ids)
+        )
+        return {row["id"]: _snapshot(row["body"]) for row in rows}
+
+    async def version(self) -> int:
+        """A number that grows with every change of the catalog: one row read by primary key."""
+        version: int = await self._pool.fetchval(
+            "SELECT version FROM pgparley.catalog_version WHERE only_row"
+        )
+        return version
+
+
+def _snapshot(body: str) -> Snapshot:
+    return msgspec.json.decode(body, type=Snapshot)
+
+
+def _entry(row: asyncpg.Record) -> Entry:
+    database = Database(
+        row["name"], row["dsn"], row["dbname"], tuple(row["search_path"]), tuple(row["schemas"])
+    )
+    return Entry(database, row["registered_at"], row["id"], row["taken_at"])

@@ -1,0 +1,204 @@
+"""What introspection sees of real schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+import asyncpg
+import pytest
+
+from pgparley.cluster import Cluster
+from schema_catalog.introspect import introspect
+from schema_catalog.naming import _KEYWORDS, quote_ident
+from schema_catalog.types import Column, Database, ForeignKey, Snapshot, TableKind
+
+MakeDatabase = Callable[[str], Awaitable[Database]]
+
+
+async def taken(database: Database) -> Snapshot:
+    connection = await asyncpg.connect(database.dsn)
+    try:
+        return await introspect(connection, database)
+    finally:
+        await connection.close()
+
+
+async def test_tables_columns_and_comments(make_database: MakeDatabase) -> None:
+    database = await make_database("""
+        CREATE TABLE film (id int PRIMARY KEY, title varchar(80) NOT NULL, tags text[], gone int,
+            price numeric(6,2));
+        ALTER TABLE film DROP COLUMN gone;
+        COMMENT ON TABLE film IS 'What is shown';
+        COMMENT ON COLUMN film.price IS 'Euro';
+        CREATE VIEW cheap AS SELECT title FROM film WHERE price < 5;
+        CREATE MATERIALIZED VIEW totals AS SELECT count(*) AS n FROM film;
+        CREATE FOREIGN DATA WRAPPER nowhere; CREATE SERVER far FOREIGN DATA WRAPPER nowhere;
+        CREATE FOREIGN TABLE remote (a date) SERVER far;
+        CREATE TEMP TABLE scratch (a int);
+        CREATE SCHEMA pgparley; CREATE TABLE pgparley.own (a int);
+    """)
+    tables = {table.name: table for table in (await taken(database)).tables}
+    assert {name: table.kind for name, table in tables.items()} == {
+        "film": TableKind.TABLE,
+        "cheap": TableKind.VIEW,
+        "totals": TableKind.MATERIALIZED_VIEW,
+        "remote": TableKind.FOREIGN,
+    }
+    assert tables["film"].columns == (
+        Column("id", "integer", nullable=False),
+        Column("title", "character varying(80)", nullable=False),
+        Column("tags", "text[]"),
+        Column("price", "numeric(6,2)", description="Euro"),
+    )
+    assert tables["film"].description == "What is shown"
+    assert tables["film"].row_estimate is None
+    assert tables["cheap"].row_estimate is None
+
+
+async def test_row_estimates_come_from_statistics_and_leave_the_fingerprint_alone(
+    make_database: MakeDatabase,
+) -> None:
+    database = await make_database("CREATE TABLE t AS SELECT generate_series(1, 40) AS n")
+    before = await taken(database)
+    connection = await asyncpg.connect(database.dsn)
+    await connection.execute("ANALYZE t")
+    await connection.close()
+    after = await taken(database)
+    assert (before.tables[0].row_estimate, after.tables[0].row_estimate) == (None, 40)
+    assert before.fingerprint == after.fingerprint
+
+
+async def test_composite_keys(make_database: MakeDatabase) -> None:
+    database = await make_database("""
+        CREATE TABLE seat (hall int, "row" text, n int, label text, PRIMARY KEY (hall, "row", n),
+            UNIQUE (label) INCLUDE (n));
+        CREATE UNIQUE INDEX partial ON seat (n) WHERE hall = 1;
+        CREATE UNIQUE INDEX expression ON seat (lower(label));
+        CREATE UNIQUE INDEX whole ON seat (label, hall);
+        CREATE TABLE ticket (id int PRIMARY KEY, no int, r text, h int,
+            FOREIGN KEY (h, r, no) REFERENCES seat (hall, "row", n));
+    """)
+    seat, ticket = (await taken(database)).tables
+    assert seat.primary_key == ("hall", "row", "n")
+    assert set(seat.unique_keys) == {("label",), ("label", "hall")}
+    assert ticket.foreign_keys == (ForeignKey(("h", "r", "no"), "public", "seat", ("hall", "row", "n")),)
+
+
+async def test_partitions_are_left_out_and_their_parent_is_not(make_database: MakeDatabase) -> None:
+    database = await make_database("""
+        CREATE TABLE sale (id int, at date, PRIMARY KEY (id, at)) PARTITION BY RANGE (at);
+        CREATE TABLE sale_2023 PARTITION OF sale FOR VALUES FROM ('2023-01-01') TO ('2024-01-01');
+        CREATE TABLE sale_2024 PARTITION OF sale FOR VALUES FROM ('2024-01-01') TO ('2025-01-01')
+            PARTITION BY LIST (id);
+        CREATE TABLE sale_2024_1 PARTITION OF sale_2024 FOR VALUES IN (1);
+        CREATE TABLE refund (sale_id int, at date, FOREIGN KEY (sale_id, at) REFERENCES sale);
+    """)
+    refund, sale = (await taken(database)).tables
+    assert (sale.name, sale.kind) == ("sale", TableKind.PARTITIONED)
+    assert len(refund.foreign_keys) == 1
+
+
+async def test_names_of_every_kind_are_stored_raw_and_written_so_that_the_server_finds_them(
+    make_database: MakeDatabase,
+) -> None:
+    names = ["Order", "select", "two words", 'quo"te', "straße", "売上", "جدول", "1st", "a-b", "x$y", "ok_1"]
+    statements = [f'CREATE TABLE {_quoted(name)} ({_quoted(name)} int, "Größe" int)' for name in names]
+    database = await make_database(
+        "; ".join([*statements, 'CREATE SCHEMA "My Schema"', 'CREATE TABLE "My Schema".t ()'])
+    )
+    snapshot = await taken(database)
+    assert {table.name for table in snapshot.tables} == {*names, "t"}
+    connection = await asyncpg.connect(database.dsn)
+    try:
+        for table in snapshot.tables:
+            written = snapshot.display_name(table)
+            oid = await connection.fetchval("SELECT to_regclass($1) IS NOT NULL", written)
+            assert oid, written
+            assert await connection.fetchval("SELECT quote_ident($1)", table.name) == quote_ident(table.name)
+            columns = ", ".join(quote_ident(column.name) for column in table.columns)
+            assert await connection.fetch(f"SELECT {columns} FROM {written}") == []
+    finally:
+        await connection.close()
+    written = {snapshot.display_name(table) for table in snapshot.tables}
+    assert {'"Order"', '"select"', "ok_1", '"My Schema".t'} <= written
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+async def test_the_keywords_are_those_of_the_server(server: Cluster) -> None:
+    connection = await asyncpg.connect(server.dsn())
+    try:
+        rows = await connection.fetch("SELECT word FROM pg_get_keywords() WHERE catcode <> 'U'")
+    finally:
+        await connection.close()
+    assert {row["word"] for row in rows} == _KEYWORDS
+
+
+async def test_a_name_that_another_schema_takes_first_is_qualified(make_database: MakeDatabase) -> None:
+    database = await make_database("""
+        CREATE SCHEMA a; CREATE SCHEMA b;
+        CREATE TABLE a.t (x int); CREATE TABLE b.t (y int); CREATE TABLE b.u (z int);
+        CREATE TABLE pg_class (w int);
+    """)
+    snapshot = await taken(replace(database, search_path=("a", "b", "public")))
+    assert [snapshot.display_name(table) for table in snapshot.tables] == ["t", "b.t", "u", "public.pg_class"]
+    hidden = snapshot.restricted_to(frozenset({("b", "t", "y"), ("b", "u", "z")}))
+    assert [hidden.display_name(table) for table in hidden.tables] == ["b.t", "u"]
+
+
+async def test_only_the_schemas_of_the_entry(make_database: MakeDatabase) -> None:
+    database = await make_database("""
+        CREATE SCHEMA a; CREATE TABLE a.t (x int PRIMARY KEY);
+        CREATE TABLE other (x int REFERENCES a.t);
+        CREATE TABLE a.u (y int REFERENCES a.t)
+    """)
+    snapshot = await taken(replace(database, search_path=("a",), schemas=("a",)))
+    assert [table.key for table in snapshot.tables] == [("a", "t"), ("a", "u")]
+    snapshot = await taken(replace(database, schemas=("public",)))
+    assert [table.key for table in snapshot.tables] == [("public", "other")]
+    assert snapshot.tables[0].foreign_keys == ()
+
+
+async def test_types_of_the_users_own_schemas_are_written_as_the_search_path_needs(
+    make_database: MakeDatabase,
+) -> None:
+    database = await make_database("""
+        CREATE SCHEMA kinds; CREATE TYPE kinds.mood AS ENUM ('ok'); CREATE DOMAIN grade AS int;
+        CREATE TABLE t (a kinds.mood, b grade)
+    """)
+    snapshot = await taken(database)
+    assert [column.type for column in snapshot.tables[0].columns] == ["kinds.mood", "grade"]
+
+
+async def test_an_empty_database_and_the_widest_table(make_database: MakeDatabase) -> None:
+    assert (await taken(await make_database("SELECT 1"))).tables == ()
+    wide = await make_database(f"CREATE TABLE wide ({', '.join(f'c{n} int' for n in range(1600))})")
+    columns = (await taken(wide)).tables[0].columns
+    assert [column.name for column in columns] == [f"c{n}" for n in range(1600)]
+
+
+async def test_what_an_extension_owns_is_left_out(make_database: MakeDatabase) -> None:
+    database = await make_database("CREATE TABLE own (a int)")
+    connection = await asyncpg.connect(database.dsn)
+    try:
+        if not await connection.fetchval(
+            "SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_stat_statements'"
+        ):
+            pytest.skip("this server has no extension with tables")
+        await connection.execute("CREATE EXTENSION pg_stat_statements")
+    finally:
+        await connection.close()
+    assert [table.name for table in (await taken(database)).tables] == ["own"]
+
+
+async def test_names_survive_the_sessions_own_settings(make_database: MakeDatabase) -> None:
+    database = await make_database("CREATE TABLE t (a int)")
+    connection = await asyncpg.connect(database.dsn, server_settings={"search_path": ""})
+    try:
+        assert len((await introspect(connection, database)).tables) == 1
+        assert await connection.fetchval("SHOW search_path") == ""
+    finally:
+        await connection.close()

@@ -1,0 +1,143 @@
+"""What a role may read, checked against what PostgreSQL then lets it read."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import asyncpg
+
+from schema_catalog.introspect import introspect
+from schema_catalog.privileges import readable_columns
+from schema_catalog.types import Database, ReadableColumns
+
+MakeDatabase = Callable[[str], Awaitable[Database]]
+MakeRole = Callable[..., Awaitable[str]]
+
+
+async def execute(database: Database, sql: str) -> None:
+    connection = await asyncpg.connect(database.dsn)
+    try:
+        await connection.execute(sql)
+    finally:
+        await connection.close()
+
+
+async def readable(database: Database, role: str) -> ReadableColumns:
+    """The answer, after a check that the server agrees about every column of the database."""
+    connection = await asyncpg.connect(database.dsn)
+    try:
+        answer = await readable_columns(connection, role)
+        snapshot = await introspect(connection, database)
+        if await connection.fetchval("SELECT count(*) FROM pg_roles WHERE rolname = $1", role):
+            await connection.execute(f"SET ROLE {role}")
+        for table, column in snapshot.columns():
+            allowed = True
+            try:
+                await connection.execute(f'SELECT "{column.name}" FROM "{table.schema}"."{table.name}"')
+            except asyncpg.InsufficientPrivilegeError:
+                allowed = False
+            if await connection.fetchval("SELECT current_user") == role:
+                assert ((*table.key, column.name) in answer) == allowed
+    finally:
+        await connection.close()
+    return answer
+
+
+TABLES = "CREATE TABLE pay (id int, name text, salary int); CREATE TABLE public_ (a int); "
+PAY = {("public", "pay", column) for column in ("id", "name", "salary")}
+PUBLIC = {("public", "public_", "a")}
+
+
+async def test_grants_on_tables_and_to_everybody(make_role: MakeRole, make_database: MakeDatabase) -> None:
+    role = await make_role()
+    database = await make_database(f"{TABLES} GRANT SELECT ON public_ TO PUBLIC")
+    assert await readable(database, role) == PUBLIC
+    await execute(database, f"GRANT SELECT ON pay TO {role}")
+    assert await readable(database, role) == PAY | PUBLIC
+    await execute(database, f"REVOKE SELECT ON pay FROM {role}; GRANT INSERT, UPDATE ON pay TO {role}")
+    assert await readable(database, role) == PUBLIC
+
+
+async def test_grants_on_columns(make_role: MakeRole, make_database: MakeDatabase) -> None:
+    role = await make_role()
+    database = await make_database(f"{TABLES} GRANT SELECT (id, name) ON pay TO {role}")
+    assert await readable(database, role) == {("public", "pay", "id"), ("public", "pay", "name")}
+
+
+async def test_membership_counts_as_it_does_when_running(
+    make_role: MakeRole, make_database: MakeDatabase
+) -> None:
+    group = await make_role("NOLOGIN")
+    member = await make_role(f"LOGIN IN ROLE {group}")
+    apart = await make_role("LOGIN NOINHERIT")
+    database = await make_database(
+        f"{TABLES} GRANT SELECT ON pay TO {group}; GRANT {group} TO {apart} WITH INHERIT FALSE"
+    )
+    assert await readable(database, member) == PAY
+    assert await readable(database, apart) == frozenset()
+    await execute(database, f"REVOKE {group} FROM {apart}, {member}")
+
+
+async def test_a_schema_without_usage_hides_its_tables(
+    make_role: MakeRole, make_database: MakeDatabase
+) -> None:
+    role = await make_role()
+    database = await make_database(f"{TABLES} GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}")
+    assert await readable(database, role) == PAY | PUBLIC
+    await execute(database, "REVOKE USAGE ON SCHEMA public FROM PUBLIC")
+    assert await readable(database, role) == frozenset()
+
+
+async def test_superusers_and_owners_read_without_a_grant(
+    make_role: MakeRole, make_database: MakeDatabase
+) -> None:
+    super_ = await make_role("SUPERUSER")
+    owner = await make_role()
+    database = await make_database(f"{TABLES} ALTER TABLE public_ OWNER TO {owner}")
+    assert await readable(database, super_) == PAY | PUBLIC
+    assert await readable(database, owner) == PUBLIC
+    await execute(database, "ALTER TABLE public_ OWNER TO postgres")
+
+
+async def test_unknown_role_and_no_connect(make_role: MakeRole, make_database: MakeDatabase) -> None:
+    role = await make_role()
+    database = await make_database(f"{TABLES} GRANT SELECT ON pay TO PUBLIC")
+    assert await readable(database, "nobody_here") == frozenset()
+    assert await readable(database, role) == PAY
+    await execute(database, f"REVOKE CONNECT ON DATABASE {database.dbname} FROM PUBLIC")
+    connection = await asyncpg.connect(database.dsn)
+    try:
+        assert await readable_columns(connection, role) == frozenset()
+    finally:
+        await connection.close()
+
+
+async def test_a_view_on_a_hidden_table_is_readable_and_the_table_is_not(
+    make_role: MakeRole, make_database: MakeDatabase
+) -> None:
+    role = await make_role()
+    database = await make_database(
+        f"{TABLES} CREATE VIEW names AS SELECT name FROM pay; GRANT SELECT ON names TO {role}"
+    )
+    answer = await readable(database, role)
+    assert answer == {("public", "names", "name")}
+    connection = await asyncpg.connect(database.dsn)
+    try:
+        snapshot = await introspect(connection, database)
+    finally:
+        await connection.close()
+    assert [table.name for table in snapshot.restricted_to(answer).tables] == ["names"]
+
+
+async def test_roles_with_odd_names(make_database: MakeDatabase) -> None:
+    database = await make_database(
+        f"""{TABLES} CREATE ROLE "O'Neil ü" LOGIN; GRANT SELECT ON pay TO "O'Neil ü" """
+    )
+    try:
+        connection = await asyncpg.connect(database.dsn)
+        try:
+            assert await readable_columns(connection, "O'Neil ü") == PAY
+        finally:
+            await connection.close()
+    finally:
+        await execute(database, """DROP OWNED BY "O'Neil ü"; DROP ROLE "O'Neil ü" """)

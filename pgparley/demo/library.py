@@ -1,0 +1,147 @@
+"""A generated public library.
+
+It shares names with the other samples (`employees`, `departments`, `orders`, `returned_on`, cities), so that
+finding the right database takes more than finding a word.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from itertools import product
+from random import Random
+
+from pgparley.demo.loading import Copy, rows_csv
+from pgparley.demo.words import CITIES, day, money, person
+
+_SEED = 20260102
+_FIRST_DAY, _LAST_DAY = date(2023, 1, 1), date(2025, 12, 31)
+_AUTHORS, _BOOKS, _MEMBERS, _LOANS, _EMPLOYEES, _ORDERS = 300, 1_800, 1_200, 16_000, 45, 700
+_LOAN_DAYS = 28
+_FINE_A_DAY, _HIGHEST_FINE = 25, 2_000
+"""Cents."""
+
+_DEPARTMENTS = ("Lending", "Reference", "Children", "Acquisitions")
+_BRANCHES = ("Central", "Harbour", "Park Street", "University", "Westside")
+_GENRES = ("Novel", "Crime", "Science Fiction", "History", "Travel", "Poetry", "Science", "Biography")
+_ADJECTIVES = "Silent Distant Golden Broken Hidden Northern Last Red Forgotten Quiet Second Bright Lost".split()
+_NOUNS = (
+    "River Garden Winter Mirror House Journey Island Letter Bridge Harbour Mountain Clock Orchard Station Map "
+    "Forest Window Sea Road Lantern Song Tower Summer Stranger Valley"
+).split()
+_ENDINGS = ("", " of Stone", " at Night", " in the Rain", " Revisited", " without End")
+_SUPPLIERS = ("Paper & Ink", "City Books", "Northern Wholesale", "Folio Trade")
+_COUNTRIES = ("United States", "United Kingdom", "Canada", "Germany", "France", "Japan", "India", "Nigeria", "Brazil")
+
+Row = tuple[object, ...]
+
+
+@dataclass(slots=True)
+class _Desk:
+    """What lending writes down."""
+
+    loans: list[Row] = field(default_factory=list)
+    fines: list[Row] = field(default_factory=list)
+    owed: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    """Member → unpaid fines in cents."""
+
+
+def copies() -> Iterator[Copy]:
+    """The whole database, generated anew from its seed."""
+    random = Random(_SEED)  # noqa: S311 - reproducible, not secret
+    employees = _employees(random)
+    books = _books(random)
+    members = _members(random)
+    desk = _lend(random)
+    tables: dict[str, list[Row]] = {
+        "branches": [(n, name, CITIES["Midwest"][-1]) for n, name in enumerate(_BRANCHES, start=1)],
+        "departments": [(n, name) for n, name in enumerate(_DEPARTMENTS, start=1)],
+        "employees": employees,
+        "authors": _authors(random),
+        "books": books,
+        "members": [(*row, money(desk.owed[number])) for number, row in enumerate(members, start=1)],
+        "loans": desk.loans,
+        "fines": desk.fines,
+        "orders": _orders(random),
+    }
+    for table, rows in tables.items():
+        yield Copy(table, rows_csv(rows), header=False)
+
+
+def _employees(random: Random) -> list[Row]:
+    rows: list[Row] = []
+    for number in range(1, _EMPLOYEES + 1):
+        who = person(random)
+        places = (random.randint(1, len(_DEPARTMENTS)), random.randint(1, len(_BRANCHES)))
+        hired = day(random, date(2005, 1, 1), date(2022, 12, 31))
+        rows.append((number, who.first_name, who.last_name, *places, hired, random.randint(31, 68) * 1_000))
+    return rows
+
+
+def _authors(random: Random) -> list[Row]:
+    rows: list[Row] = []
+    for number in range(1, _AUTHORS + 1):
+        who = person(random)
+        rows.append(
+            (number, f"{who.first_name} {who.last_name}", random.randint(1890, 1990), random.choice(_COUNTRIES))
+        )
+    return rows
+
+
+def _books(random: Random) -> list[Row]:
+    titles = [f"The {a} {n}{end}" for a, n, end in product(_ADJECTIVES, _NOUNS, _ENDINGS)]
+    rows: list[Row] = []
+    for number, title in enumerate(random.sample(titles, _BOOKS), start=1):
+        author, genre = random.randint(1, _AUTHORS), random.choice(_GENRES)
+        published, copies_held = random.randint(1950, 2022), random.choices((1, 2, 3, 5), (60, 25, 10, 5))[0]
+        rows.append((number, title, author, genre, published, random.randint(90, 780), copies_held))
+    return rows
+
+
+def _members(random: Random) -> list[Row]:
+    """All columns but the last, the fines owed: those are known when everything is lent."""
+    rows: list[Row] = []
+    for number in range(1, _MEMBERS + 1):
+        who = person(random)
+        email = who.email(number, "example.org")
+        kind = random.choices(("adult", "student", "child", "senior"), (5, 2, 2, 1))[0]
+        joined = day(random, date(2015, 1, 1), _FIRST_DAY)
+        branch = random.randint(1, len(_BRANCHES))
+        rows.append((number, who.first_name, who.last_name, email, kind, joined, branch))
+    return rows
+
+
+def _lend(random: Random) -> _Desk:
+    """Loans in the order of their days. Popular books and busy members lean to the small numbers."""
+    desk = _Desk()
+    days = sorted(day(random, _FIRST_DAY, _LAST_DAY) for _ in range(_LOANS))
+    for number, lent in enumerate(days, start=1):
+        book = int(random.random() ** 1.6 * _BOOKS) + 1
+        member = int(random.random() ** 1.3 * _MEMBERS) + 1
+        due = lent + timedelta(days=_LOAN_DAYS)
+        back = lent + timedelta(days=min(int(random.expovariate(1 / 15)) + 1, 120))
+        returned = back if back <= _LAST_DAY else None
+        desk.loans.append((number, book, member, random.randint(1, len(_BRANCHES)), lent, due, returned))
+        if returned and returned > due:
+            _fine(random, desk, loan=number, member=member, days=(returned - due).days)
+    return desk
+
+
+def _fine(random: Random, desk: _Desk, *, loan: int, member: int, days: int) -> None:
+    cents = min(days * _FINE_A_DAY, _HIGHEST_FINE)
+    paid = random.random() < 0.8  # noqa: PLR2004 - most people pay
+    if not paid:
+        desk.owed[member] += cents
+    desk.fines.append((len(desk.fines) + 1, loan, money(cents), paid))
+
+
+def _orders(random: Random) -> list[Row]:
+    """Books bought from suppliers."""
+    rows: list[Row] = []
+    for number, ordered in enumerate(sorted(day(random, _FIRST_DAY, _LAST_DAY) for _ in range(_ORDERS)), 1):
+        quantity, price = random.randint(1, 5), random.randint(899, 4_999)
+        supplier, book = random.choice(_SUPPLIERS), random.randint(1, _BOOKS)
+        rows.append((number, supplier, book, quantity, money(price), money(quantity * price), ordered))
+    return rows

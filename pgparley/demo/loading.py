@@ -1,0 +1,165 @@
+"""Loading one sample database: tables, COPY, keys and comments, all in one transaction.
+
+Owns what a sample is made of and when it has to be loaded again. A digest over everything that a sample is
+made of stands in the comment of its database; as long as it is there, nothing is to be done. Does not create
+databases or roles, nor know any sample.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.resources import files
+from pathlib import Path
+from typing import BinaryIO
+
+import asyncpg
+
+Loaded = Callable[[str], None]
+"""Told what was just finished: a table's name, or `keys`."""
+
+_MARK = re.compile(r"\[sample ([0-9a-f]{64})\]$")
+_LOAD_SECONDS = 300.0
+
+
+class SampleError(Exception):
+    """A sample cannot be loaded: its data package is missing, or the database is somebody else's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """CSV for one table, in the order of its columns (generated ones aside).
+
+    `null` is how the file writes NULL; in the columns `force_null` it may do so in quotes too.
+    """
+
+    table: str
+    open: Callable[[], BinaryIO]
+    header: bool = True
+    null: str = ""
+    force_null: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A sample database.
+
+    `sql/<name>_tables.sql` makes its tables, `copies` fills them, `sql/<name>_keys.sql` adds keys, comments
+    and whatever needs cleaning. `modules` are the files of this package that `copies` lives in,
+    `distributions` the packages that its data comes from: the digest covers them.
+    """
+
+    name: str
+    description: str
+    copies: Callable[[], Iterable[Copy]]
+    modules: tuple[str, ...]
+    distributions: tuple[str, ...] = ()
+
+    def script(self, part: str) -> str:
+        """The text of `sql/<name>_<part>.sql`."""
+        return files("pgparley.demo").joinpath("sql", f"{self.name}_{part}.sql").read_text("utf-8")
+
+    def digest(self) -> str:
+        """SHA-256 (hex) of all that determines what a load makes."""
+        source = files("pgparley.demo")
+        parts = [self.name, self.description, self.script("tables"), self.script("keys")]
+        parts += [source.joinpath(module).read_text("utf-8") for module in ("loading.py", *self.modules)]
+        parts += [f"{name}=={_installed(name).version}" for name in self.distributions]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+    async def load(self, dsn: str, loaded: Loaded = lambda _: None) -> bool:
+        """Loads the sample into the database at `dsn`, unless it is there already: whether it had to.
+
+        An older revision is replaced. On failure the database stays as it was.
+
+        Raises:
+            SampleError: the database has tables that no sample made, or a data package is missing.
+        """
+        digest = self.digest()
+        connection = await asyncpg.connect(dsn, timeout=10, command_timeout=_LOAD_SECONDS)
+        try:
+            if await _mark(connection) == digest:
+                return False
+            async with connection.transaction():
+                await _clear(connection)
+                await self._fill(connection, loaded)
+                await _set_mark(connection, self.description, digest)
+            await connection.execute("ANALYZE")
+        finally:
+            await connection.close()
+        return True
+
+    async def _fill(self, connection: asyncpg.Connection, loaded: Loaded) -> None:
+        await connection.execute(self.script("tables"))
+        for copy in self.copies():
+            with copy.open() as source:
+                await connection.copy_to_table(
+                    copy.table,
+                    source=source,
+                    format="csv",
+                    header=copy.header,
+                    null=copy.null,
+                    force_null=list(copy.force_null) or None,
+                )
+            loaded(copy.table)
+        await connection.execute(self.script("keys"))
+        loaded("keys")
+
+
+def rows_csv(rows: Iterable[tuple[object, ...]]) -> Callable[[], BinaryIO]:
+    """Rows as what `Copy.open` wants; None becomes NULL. Read it with `header=False`."""
+
+    def open_rows() -> BinaryIO:
+        text = io.StringIO()
+        csv.writer(text).writerows(rows)
+        return io.BytesIO(text.getvalue().encode())
+
+    return open_rows
+
+
+def data_file(name: str, path: str) -> Path:
+    """A file of the distribution `name`, found without importing it.
+
+    Some data packages read all they have, or fail, when they are imported.
+    """
+    return Path(str(_installed(name).locate_file(path)))
+
+
+def _installed(name: str) -> Distribution:
+    try:
+        return distribution(name)
+    except PackageNotFoundError as missing:
+        raise SampleError(f"the sample data package {name} is missing: pip install 'pgparley[demo]'") from missing
+
+
+async def _mark(connection: asyncpg.Connection) -> str | None:
+    comment = await connection.fetchval(
+        "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = current_database()"
+    )
+    found = _MARK.search(comment or "")
+    return found[1] if found else None
+
+
+async def _set_mark(connection: asyncpg.Connection, description: str, digest: str) -> None:
+    # COMMENT takes no parameters and no expression, so that the server quotes name and text itself.
+    statement = await connection.fetchval(
+        "SELECT format('COMMENT ON DATABASE %I IS %L', current_database(), $1::text)",
+        f"{description} [sample {digest}]",
+    )
+    await connection.execute(statement)
+
+
+async def _clear(connection: asyncpg.Connection) -> None:
+    tables = await connection.fetch(
+        "SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname = 'public'"
+    )
+    if not tables:
+        return
+    if await _mark(connection) is None:
+        raise SampleError("the database has tables of its own: a sample needs an empty one")
+    await connection.execute(f"DROP TABLE {', '.join(row['name'] for row in tables)} CASCADE")

@@ -67,6 +67,12 @@ class ModelUnavailableError(NLError):
     sqlstate = "58000"
 
 
+class DatabaseUnavailableError(NLError):
+    """A registered database does not answer."""
+
+    sqlstate = "58000"
+
+
 class NoRouteError(NLError):
     """No cataloged database can answer."""
 
@@ -89,3 +95,17 @@ class InternalError(NLError):
     """A fault of ours."""
 
     sqlstate = "XX000"
+
+
+class InvalidSettingError(NLError):
+    """A setting or option has a value out of its range."""
+
+    sqlstate = "22023"
+
+
+class ReportedError(NLError):
+    """An error that came from elsewhere as a value, with exactly its fields."""
+
+    def __init__(self, reply: ErrorReply) -> None:
+        super().__init__(reply.message, detail=reply.detail, hint=reply.hint)
+        self.sqlstate = reply.sqlstate

@@ -170,7 +170,7 @@ def _walk(root: object) -> _Findings:
 
 
 def _children(node: Any, depth: int, ctes: frozenset[str]) -> Iterator[_Item]:
-    """The parts of `node` with what is in scope there: a WITH query sees earlier ones (PostgreSQL docs 7.8)."""
+    """The parts of `node` with what is in scope there: WITH queries see earlier ones (docs 7.8)."""
     with_clause: Any = getattr(node, "withClause", None)
     if with_clause is not None:
         names = [cte.ctename for cte in with_clause.ctes]

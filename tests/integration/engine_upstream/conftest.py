@@ -1,0 +1,69 @@
+"""One server with the golden shop, its roles, and the engine's way to it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from engine.state import Deadline
+from engine.upstream import Databases, UpstreamSettings
+from pgparley import cluster
+from pgparley.cluster import Cluster
+from schema_catalog.pg import Connection
+from schema_catalog.types import Database
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+
+ROLES = """
+CREATE ROLE catalog LOGIN;
+CREATE ROLE ana;
+CREATE ROLE "Bob ""B";
+CREATE ROLE stranger;
+GRANT ana, "Bob ""B" TO catalog;
+GRANT SELECT ON customers, orders, order_items TO ana;
+GRANT SELECT (id, name) ON products TO ana;
+GRANT SELECT ON customers TO "Bob ""B";
+"""
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    running = cluster.start(tmp_path_factory.mktemp("upstream") / "pg")
+    yield running
+    cluster.stop(running)
+
+
+@pytest.fixture
+async def admin(server: Cluster) -> AsyncIterator[Connection]:
+    """A superuser's connection to a new database that holds the shop."""
+    postgres = await asyncpg.connect(server.dsn())
+    await postgres.execute("CREATE DATABASE shop")
+    connection = await asyncpg.connect(server.dsn("shop"))
+    await connection.execute((GOLDEN / "guard" / "schema.sql").read_text("utf-8"))
+    await connection.execute(ROLES)
+    yield connection
+    await connection.close()
+    await postgres.execute("DROP DATABASE shop WITH (FORCE)")
+    await postgres.execute('DROP ROLE catalog, ana, "Bob ""B", stranger')
+    await postgres.close()
+
+
+@pytest.fixture
+def shop(server: Cluster, admin: Connection) -> Database:
+    return Database("shop", server.dsn("shop", "catalog"), "shop", ("public",))
+
+
+@pytest.fixture
+async def databases() -> AsyncIterator[Databases]:
+    made = Databases(UpstreamSettings(pool_size=2, statement_timeout=20, privileges_ttl=60))
+    yield made
+    await made.aclose()
+
+
+@pytest.fixture
+def deadline() -> Deadline:
+    return Deadline(time.monotonic() + 30)

@@ -42,6 +42,9 @@ _SESSION = {
 }
 """What a statement's meaning and the text of its values depend on, apart from the server's time zone."""
 
+_COMPARING = frozenset({"JoinExpr", "CaseExpr", "SubLink"})
+"""Constructs that compare by an operator which is not written: USING, CASE x WHEN y, IN (SELECT …)."""
+
 _TIMER_SLACK = 0.05
 """Seconds by which a timer may fire before its deadline; what times out earlier is a connection attempt."""
 
@@ -102,7 +105,7 @@ class Databases:
     async def run(self, database: Database, role: str, sql: str, row_cap: int, deadline: Deadline) -> Result:
         """Runs `sql` as `role`: at most `row_cap` rows, in the statement's order; raises as `explain`.
 
-        Types are those that every PostgreSQL has; a value of another one (enum, domain, extension) is text.
+        Types are those that every PostgreSQL has; others (enum, composite, extension) are text.
         """
         analysis = _guarded(sql)
         async with self._as_user(database, role, analysis, deadline) as connection:
@@ -175,8 +178,10 @@ class Databases:
         """
         functions = sorted({name[-1] for name in analysis.functions})
         attributes = sorted({name[-1] for name in analysis.attributes})
-        operators = sorted({name[-1] for name in analysis.operators} | {"=", "<", "<=", ">", ">="})
-        found = await connection.fetchrow(self._shadowing, functions, attributes, operators)
+        operators = {name[-1] for name in analysis.operators}
+        if operators & allowed.CONSTRUCT_OPERATORS or analysis.nodes & _COMPARING:
+            operators |= {"=", "<", "<=", ">", ">="}
+        found = await connection.fetchrow(self._shadowing, functions, attributes, sorted(operators))
         if found is not None:
             raise UnsafeSQLError(
                 f"{found['what']} {found['name']} is not only PostgreSQL's own",

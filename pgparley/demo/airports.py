@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from pgparley.demo.loading import Copy, data_file, rows_csv
+from pgparley.demo.loading import Copy, data_file, open_file, rows_csv
 
 _COUNTRY_NAMES = {"GB": "United Kingdom", "KP": "North Korea", "KR": "South Korea", "XK": "Kosovo"}
 """Where the list abbreviates or has no entry."""
@@ -16,12 +16,10 @@ def copies() -> Iterator[Copy]:
     yield Copy("countries", rows_csv(_countries()), header=False)
     yield Copy(
         "airports",
-        partial(data_file("airportsdata", "airportsdata/airports.csv").open, "rb"),
+        partial(open_file, "airportsdata", "airportsdata/airports.csv"),
         force_null=("iata", "city", "subdivision", "faa_lid"),
     )
-    yield Copy(
-        "metro_airports", partial(data_file("airportsdata", "airportsdata/iata_macs.csv").open, "rb")
-    )
+    yield Copy("metro_airports", partial(open_file, "airportsdata", "airportsdata/iata_macs.csv"))
 
 
 def _countries() -> list[tuple[str, str]]:

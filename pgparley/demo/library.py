@@ -10,11 +10,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from itertools import product
+from itertools import accumulate, product
 from random import Random
+from typing import NamedTuple
 
 from pgparley.demo.loading import Copy, rows_csv
-from pgparley.demo.words import CITIES, day, money, person
+from pgparley.demo.words import CITIES, day, money, person, popularity, words
 
 _SEED = 20260102
 _FIRST_DAY, _LAST_DAY = date(2023, 1, 1), date(2025, 12, 31)
@@ -26,23 +27,49 @@ _FINE_A_DAY, _HIGHEST_FINE = 25, 2_000
 _DEPARTMENTS = ("Lending", "Reference", "Children", "Acquisitions")
 _BRANCHES = ("Central", "Harbour", "Park Street", "University", "Westside")
 _GENRES = ("Novel", "Crime", "Science Fiction", "History", "Travel", "Poetry", "Science", "Biography")
-_ADJECTIVES = "Silent Distant Golden Broken Hidden Northern Last Red Forgotten Quiet Second Bright Lost".split()
-_NOUNS = (
-    "River Garden Winter Mirror House Journey Island Letter Bridge Harbour Mountain Clock Orchard Station Map "
-    "Forest Window Sea Road Lantern Song Tower Summer Stranger Valley"
-).split()
+_ADJECTIVES = words(
+    "Silent Distant Golden Broken Hidden Northern Last Red Forgotten Quiet Second Bright Lost"
+)
+_NOUNS = words(
+    """
+    River Garden Winter Mirror House Journey Island Letter Bridge Harbour Mountain Clock Orchard Station Map
+    Forest Window Sea Road Lantern Song Tower Summer Stranger Valley
+    """
+)
 _ENDINGS = ("", " of Stone", " at Night", " in the Rain", " Revisited", " without End")
 _SUPPLIERS = ("Paper & Ink", "City Books", "Northern Wholesale", "Folio Trade")
-_COUNTRIES = ("United States", "United Kingdom", "Canada", "Germany", "France", "Japan", "India", "Nigeria", "Brazil")
+_COUNTRIES = (
+    "United States",
+    "United Kingdom",
+    "Canada",
+    "Germany",
+    "France",
+    "Japan",
+    "India",
+    "Nigeria",
+    "Brazil",
+)
 
 Row = tuple[object, ...]
+
+
+class _Loan(NamedTuple):
+    """A row of the table `loans`."""
+
+    loan: int
+    book: int
+    member: int
+    branch: int
+    lent: date
+    due: date
+    returned: date | None
 
 
 @dataclass(slots=True)
 class _Desk:
     """What lending writes down."""
 
-    loans: list[Row] = field(default_factory=list)
+    loans: list[_Loan] = field(default_factory=list)
     fines: list[Row] = field(default_factory=list)
     owed: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     """Member → unpaid fines in cents."""
@@ -55,14 +82,15 @@ def copies() -> Iterator[Copy]:
     books = _books(random)
     members = _members(random)
     desk = _lend(random)
+    held = _copies_held(desk.loans)
     tables: dict[str, list[Row]] = {
         "branches": [(n, name, CITIES["Midwest"][-1]) for n, name in enumerate(_BRANCHES, start=1)],
         "departments": [(n, name) for n, name in enumerate(_DEPARTMENTS, start=1)],
         "employees": employees,
         "authors": _authors(random),
-        "books": books,
+        "books": [(*row, held.get(number, 1)) for number, row in enumerate(books, start=1)],
         "members": [(*row, money(desk.owed[number])) for number, row in enumerate(members, start=1)],
-        "loans": desk.loans,
+        "loans": [tuple(loan) for loan in desk.loans],
         "fines": desk.fines,
         "orders": _orders(random),
     }
@@ -85,18 +113,23 @@ def _authors(random: Random) -> list[Row]:
     for number in range(1, _AUTHORS + 1):
         who = person(random)
         rows.append(
-            (number, f"{who.first_name} {who.last_name}", random.randint(1890, 1990), random.choice(_COUNTRIES))
+            (
+                number,
+                f"{who.first_name} {who.last_name}",
+                random.randint(1890, 1990),
+                random.choice(_COUNTRIES),
+            )
         )
     return rows
 
 
 def _books(random: Random) -> list[Row]:
+    """All columns but the last, the copies held: as many as were out at once."""
     titles = [f"The {a} {n}{end}" for a, n, end in product(_ADJECTIVES, _NOUNS, _ENDINGS)]
     rows: list[Row] = []
     for number, title in enumerate(random.sample(titles, _BOOKS), start=1):
         author, genre = random.randint(1, _AUTHORS), random.choice(_GENRES)
-        published, copies_held = random.randint(1950, 2022), random.choices((1, 2, 3, 5), (60, 25, 10, 5))[0]
-        rows.append((number, title, author, genre, published, random.randint(90, 780), copies_held))
+        rows.append((number, title, author, genre, random.randint(1950, 2022), random.randint(90, 780)))
     return rows
 
 
@@ -114,19 +147,28 @@ def _members(random: Random) -> list[Row]:
 
 
 def _lend(random: Random) -> _Desk:
-    """Loans in the order of their days. Popular books and busy members lean to the small numbers."""
+    """Loans in the order of their days."""
     desk = _Desk()
+    readers, demand = popularity(random, _MEMBERS), popularity(random, _BOOKS)
     days = sorted(day(random, _FIRST_DAY, _LAST_DAY) for _ in range(_LOANS))
     for number, lent in enumerate(days, start=1):
-        book = int(random.random() ** 1.6 * _BOOKS) + 1
-        member = int(random.random() ** 1.3 * _MEMBERS) + 1
+        book = random.choices(range(1, _BOOKS + 1), cum_weights=demand)[0]
+        member = random.choices(range(1, _MEMBERS + 1), cum_weights=readers)[0]
         due = lent + timedelta(days=_LOAN_DAYS)
         back = lent + timedelta(days=min(int(random.expovariate(1 / 15)) + 1, 120))
         returned = back if back <= _LAST_DAY else None
-        desk.loans.append((number, book, member, random.randint(1, len(_BRANCHES)), lent, due, returned))
+        desk.loans.append(_Loan(number, book, member, random.randint(1, len(_BRANCHES)), lent, due, returned))
         if returned and returned > due:
             _fine(random, desk, loan=number, member=member, days=(returned - due).days)
     return desk
+
+
+def _copies_held(loans: list[_Loan]) -> dict[int, int]:
+    """Book → the most of its copies that were out at once; at least one."""
+    changes: dict[int, list[tuple[date, int]]] = defaultdict(list)
+    for loan in loans:
+        changes[loan.book] += [(loan.lent, 1), (loan.returned or date.max, -1)]
+    return {book: max(accumulate(step for _, step in sorted(steps))) for book, steps in changes.items()}
 
 
 def _fine(random: Random, desk: _Desk, *, loan: int, member: int, days: int) -> None:

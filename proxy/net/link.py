@@ -1,0 +1,255 @@
+"""One client's connection and its upstream connection: bytes in, commands carried out.
+
+Owns the two transports, the flow control between them, and the tasks of one session. Decides nothing about
+the protocol: that is `proxy.protocol.session`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, cast
+
+from engine.types import ErrorReply
+from proxy.net.upstream import without_delay
+from proxy.protocol.commands import (
+    AbortConsult,
+    Close,
+    Command,
+    Consult,
+    Dial,
+    EngineRequest,
+    KeyKnown,
+    RareCommand,
+    SendCancel,
+    StatementFailed,
+    StatementSeen,
+    ToClient,
+    ToUpstream,
+)
+from proxy.protocol.messages import CancelRequest
+from proxy.protocol.session import Session
+
+if TYPE_CHECKING:
+    from proxy.net.worker import Worker
+
+_UNREACHABLE = ErrorReply(
+    "08001",
+    "the gateway cannot connect to the upstream server",
+    hint="The operator should see that the server runs and that upstream_host and upstream_port name it.",
+)
+
+
+class Link(asyncio.Protocol):
+    """The client's side, and the session of both sides."""
+
+    __slots__ = (
+        "_client",
+        "_key",
+        "_paused",
+        "_server",
+        "_session",
+        "_since",
+        "_task",
+        "_upstream_full",
+        "_worker",
+    )
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+        self._session = Session(worker.limits)
+        self._client: asyncio.Transport | None = None
+        self._server: asyncio.Transport | None = None
+        self._key: bytes | None = None
+        # A session dials first and consults later, one request at a time: one task at most.
+        self._task: asyncio.Task[None] | None = None
+        self._since = 0.0
+        self._upstream_full = False
+        self._paused = False
+
+    # -- the client's transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The client has connected."""
+        self._client = cast("asyncio.Transport", transport)
+        without_delay(transport)
+        self._worker.opened(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes from the client."""
+        if self._session.relay_frontend(data):
+            if self._server is not None:
+                self._server.write(data)
+        else:
+            self._since = time.perf_counter()
+            self._perform(self._session.receive_frontend(data))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The client has gone: so has the session."""
+        self._client = None
+        self._stop_task()
+        if self._server is not None:
+            self._server.close()
+        self._worker.closed(self, self._key)
+
+    def pause_writing(self) -> None:
+        """The client reads slower than the server writes."""
+        if self._server is not None:
+            self._server.pause_reading()
+
+    def resume_writing(self) -> None:
+        """The client has caught up."""
+        if self._server is not None:
+            self._server.resume_reading()
+
+    # -- the server's transport, as `_Upstream` reports it
+
+    def server_connected(self, transport: asyncio.Transport) -> None:
+        """The upstream socket stands."""
+        if self._client is None:
+            transport.abort()
+            return
+        self._server = transport
+        without_delay(transport)
+        self._perform(self._session.dialled())
+
+    def server_data(self, data: bytes) -> None:
+        """Bytes from the server."""
+        if self._session.relay_backend(data):
+            if self._client is not None:
+                self._client.write(data)
+        else:
+            self._perform(self._session.receive_backend(data))
+
+    def server_lost(self) -> None:
+        """The server has closed: what it sent last still goes out to the client."""
+        self._server = None
+        self._stop_task()
+        if self._client is not None:
+            self._client.close()
+
+    def server_full(self, *, full: bool) -> None:
+        """The server reads slower than the client writes, or it has caught up."""
+        self._upstream_full = full
+        self._regulate()
+
+    def _regulate(self) -> None:
+        """Reads from the client unless its bytes have nowhere to go."""
+        pause = self._upstream_full or self._session.backlogged
+        if pause is self._paused or self._client is None or self._client.is_closing():
+            return
+        self._paused = pause
+        if pause:
+            self._client.pause_reading()
+        else:
+            self._client.resume_reading()
+
+    # -- commands
+
+    def _perform(self, commands: list[Command]) -> None:
+        for command in commands:
+            if isinstance(command, ToUpstream):
+                if self._server is not None:
+                    self._server.write(command.data)
+            elif isinstance(command, ToClient):
+                if self._client is not None:
+                    self._client.write(command.data)
+            else:
+                self._perform_rare(command)
+        self._regulate()
+
+    def _perform_rare(self, command: RareCommand) -> None:
+        worker = self._worker
+        match command:
+            case Dial():
+                self._task = worker.spawn("dial", self._dial())
+            case Consult():
+                self._task = worker.spawn("consult", self._consult(command.request))
+            case AbortConsult():
+                self._stop_task()
+            case SendCancel():
+                worker.spawn("cancel", self._cancel(command.request))
+            case KeyKnown():
+                self._key = command.key
+                worker.key_known(command.key, self)
+            case StatementSeen():
+                worker.metrics.statements.labels(command.kind).inc()
+            case StatementFailed():
+                worker.metrics.errors.labels(command.error.sqlstate).inc()
+                worker.log.info("nl_failed", sqlstate=command.error.sqlstate, message=command.error.message)
+            case Close():
+                worker.log.debug("session_ends", reason=command.reason)
+                self._close()
+
+    def _close(self) -> None:
+        if self._client is not None:
+            self._client.close()
+        if self._server is not None:
+            self._server.close()
+
+    def _stop_task(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    async def _dial(self) -> None:
+        try:
+            await self._worker.dialer.dial(lambda: _Upstream(self))
+        except OSError as error:
+            self._worker.metrics.upstream_failures.inc()
+            self._worker.log.warning("upstream_unreachable", error=str(error) or type(error).__name__)
+            self._perform(self._session.dial_failed(_UNREACHABLE))
+
+    async def _consult(self, request: EngineRequest) -> None:
+        asked = time.perf_counter()
+        reply = await self._worker.consult(request)
+        told = time.perf_counter()
+        before, self._since = asked - self._since, told
+        self._task = None
+        self._perform(self._session.answered(reply))
+        self._worker.metrics.engine_seconds.observe(told - asked)
+        self._worker.metrics.overhead_seconds.observe(before + time.perf_counter() - told)
+
+    async def _cancel(self, request: CancelRequest) -> None:
+        try:
+            await self._worker.cancel(request)
+        except OSError as error:
+            self._worker.log.warning("cancel_not_sent", error=str(error) or type(error).__name__)
+        finally:
+            # libpq waits for this: the request has then been carried out.
+            self._close()
+
+    def cancel_requested(self) -> bool:
+        """The client wants its statement cancelled. Returns whether the server has to be told."""
+        forward, commands = self._session.cancelled()
+        self._perform(commands)
+        return forward
+
+    def shut_down(self) -> None:
+        """Ends the session from our side."""
+        self._stop_task()
+        self._perform(self._session.shut_down())
+
+
+class _Upstream(asyncio.Protocol):
+    """The server's side of a link."""
+
+    __slots__ = ("_link",)
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._link.server_connected(cast("asyncio.Transport", transport))
+
+    def data_received(self, data: bytes) -> None:
+        self._link.server_data(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._link.server_lost()
+
+    def pause_writing(self) -> None:
+        self._link.server_full(full=True)
+
+    def resume_writing(self) -> None:
+        self._link.server_full(full=False)

@@ -1,0 +1,65 @@
+"""Connections to the upstream server: where it is, and how long dialling may take."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+from proxy.settings import GatewaySettings
+
+
+class Dialer:
+    """Opens sockets to the upstream; startup and authentication are the client's own."""
+
+    def __init__(self, settings: GatewaySettings) -> None:
+        self._settings = settings
+
+    async def dial(self, factory: Callable[[], asyncio.Protocol]) -> None:
+        """Connects; `factory`'s protocol is told of it by `connection_made`.
+
+        Raises:
+            OSError: The server cannot be reached, or not in time (`TimeoutError`).
+        """
+        settings = self._settings
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(settings.server_connect_timeout):
+            if settings.upstream_host.startswith("/"):
+                path = Path(settings.upstream_host) / f".s.PGSQL.{settings.upstream_port}"
+                await loop.create_unix_connection(factory, str(path))
+            else:
+                await loop.create_connection(factory, settings.upstream_host, settings.upstream_port)
+
+    async def send_once(self, packet: bytes) -> None:
+        """Sends a packet on a connection of its own and waits until the server closes it (CancelRequest).
+
+        Raises:
+            OSError: As `dial`.
+        """
+        sent = _OneWay(packet)
+        await self.dial(lambda: sent)
+        async with asyncio.timeout(self._settings.server_connect_timeout):
+            await sent.closed.wait()
+
+
+class _OneWay(asyncio.Protocol):
+    """Writes one packet and waits for the end of the connection."""
+
+    def __init__(self, packet: bytes) -> None:
+        self._packet = packet
+        self.closed = asyncio.Event()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        if isinstance(transport, asyncio.WriteTransport):
+            transport.write(self._packet)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.closed.set()
+
+
+def without_delay(transport: asyncio.BaseTransport) -> None:
+    """Sends small messages at once; a Unix socket does so anyway."""
+    sock = transport.get_extra_info("socket")
+    if sock is not None and sock.family in (socket.AF_INET, socket.AF_INET6):
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -1,0 +1,178 @@
+"""Bytes to messages and back (PostgreSQL docs, 54.7). Lengths have been checked by `framing` before."""
+
+from __future__ import annotations
+
+import struct
+
+from engine.types import ErrorReply
+from proxy.protocol.framing import HEADER_SIZE, ProtocolViolationError
+from proxy.protocol.messages import (
+    Bind,
+    CancelRequest,
+    EncryptionRequest,
+    FirstPacket,
+    Parse,
+    Startup,
+    Target,
+)
+
+_CANCEL_CODE = 80877102
+_ENCRYPTION_CODES = frozenset({80877103, 80877104})
+_INT16 = struct.Struct(">H")
+_INT32 = struct.Struct(">I")
+_NULL_LENGTH = 0xFFFF_FFFF
+_MALFORMED = (struct.error, ValueError, IndexError)
+
+
+def message(kind: bytes, body: bytes) -> bytes:
+    """One message with its header."""
+    return kind + _INT32.pack(len(body) + 4) + body
+
+
+def decode_first(packet: bytes) -> FirstPacket:
+    """The packet that opens a connection.
+
+    Raises:
+        ProtocolViolationError: Its parameters are not well formed.
+    """
+    (code,) = _INT32.unpack_from(packet, 4)
+    if code == _CANCEL_CODE:
+        return CancelRequest(packet, packet[8:])
+    if code in _ENCRYPTION_CODES:
+        return EncryptionRequest()
+    return Startup(packet, _startup_parameters(packet) if code >> 16 == 3 else ())
+
+
+def _startup_parameters(packet: bytes) -> tuple[tuple[str, str], ...]:
+    if packet[-1:] != b"\0":
+        raise ProtocolViolationError("invalid startup packet layout: expected terminator as last byte")
+    words = packet[8:-1].split(b"\0")
+    if len(words) % 2 == 0 or words[-1]:
+        raise ProtocolViolationError("invalid startup packet layout: expected terminator as last byte")
+    texts = [word.decode("utf-8", "surrogateescape") for word in words[:-1]]
+    return tuple(zip(texts[::2], texts[1::2], strict=True))
+
+
+def _string(data: bytes, pos: int) -> tuple[bytes, int]:
+    end = data.index(0, pos)
+    return data[pos:end], end + 1
+
+
+def decode_query(data: bytes) -> bytes:
+    """The text of a whole Query message; what follows a first NUL is not text."""
+    return data[HEADER_SIZE:].partition(b"\0")[0]
+
+
+def encode_query(text: bytes) -> bytes:
+    """A Query message."""
+    return message(b"Q", text + b"\0")
+
+
+def decode_parse(data: bytes) -> Parse | None:
+    """A whole Parse message; None where it is malformed (the server then says so)."""
+    try:
+        name, pos = _string(data, HEADER_SIZE)
+        text, pos = _string(data, pos)
+        (count,) = _INT16.unpack_from(data, pos)
+        return Parse(name, text, struct.unpack_from(f">{count}I", data, pos + 2))
+    except _MALFORMED:
+        return None
+
+
+def encode_parse(parse: Parse) -> bytes:
+    """A Parse message."""
+    types = struct.pack(f">H{len(parse.types)}I", len(parse.types), *parse.types)
+    return message(b"P", b"%b\0%b\0%b" % (parse.name, parse.text, types))
+
+
+def decode_bind(data: bytes) -> Bind | None:
+    """A whole Bind message; None where it is malformed (the server then says so)."""
+    try:
+        portal, pos = _string(data, HEADER_SIZE)
+        statement, pos = _string(data, pos)
+        (count,) = _INT16.unpack_from(data, pos)
+        formats = struct.unpack_from(f">{count}H", data, pos + 2)
+        parameters, pos = _parameters(data, pos + 2 + 2 * count)
+        if pos + 2 > len(data) or len(formats) > max(1, len(parameters)):
+            return None
+        return Bind(portal, statement, formats, parameters, data[pos:])
+    except _MALFORMED:
+        return None
+
+
+def _parameters(data: bytes, pos: int) -> tuple[tuple[bytes | None, ...], int]:
+    (count,) = _INT16.unpack_from(data, pos)
+    pos += 2
+    values: list[bytes | None] = []
+    for _ in range(count):
+        (length,) = _INT32.unpack_from(data, pos)
+        pos += 4
+        if length == _NULL_LENGTH:
+            values.append(None)
+            continue
+        if pos + length > len(data):
+            raise ValueError(length)
+        values.append(data[pos : pos + length])
+        pos += length
+    return tuple(values), pos
+
+
+def encode_bind(bind: Bind) -> bytes:
+    """A Bind message."""
+    parts = [bind.portal, b"\0", bind.statement, b"\0"]
+    parts.append(struct.pack(f">H{len(bind.formats)}H", len(bind.formats), *bind.formats))
+    parts.append(_INT16.pack(len(bind.parameters)))
+    for value in bind.parameters:
+        parts.append(_INT32.pack(_NULL_LENGTH if value is None else len(value)))
+        parts.append(value or b"")
+    parts.append(bind.results)
+    return message(b"B", b"".join(parts))
+
+
+def decode_target(data: bytes) -> Target:
+    """A whole Describe or Close message."""
+    return Target(data[HEADER_SIZE : HEADER_SIZE + 1], data[HEADER_SIZE + 1 :].partition(b"\0")[0])
+
+
+def statement_of_bind(data: bytes, pos: int) -> bytes | None:
+    """The statement that the Bind message at `pos` names; None where that part has not arrived yet."""
+    names = data[pos + HEADER_SIZE :].split(b"\0", 2)
+    return names[1] if len(names) > 2 else None
+
+
+def decode_status(data: bytes) -> tuple[str, str]:
+    """Name and value of a whole ParameterStatus message."""
+    name, value = data[HEADER_SIZE:].split(b"\0")[:2]
+    return name.decode("ascii", "replace"), value.decode("utf-8", "replace")
+
+
+def without_last_parameter(description: bytes) -> bytes:
+    """A whole ParameterDescription message less its last parameter."""
+    (count,) = _INT16.unpack_from(description, HEADER_SIZE)
+    return message(b"t", _INT16.pack(count - 1) + description[HEADER_SIZE + 2 : -4])
+
+
+def error_fields(data: bytes) -> dict[bytes, bytes]:
+    """The fields of a whole ErrorResponse or NoticeResponse by their codes."""
+    return {field[:1]: field[1:] for field in data[HEADER_SIZE:].split(b"\0") if field}
+
+
+def encode_error(error: ErrorReply, encoding: str, *, severity: bytes = b"ERROR") -> bytes:
+    """An ErrorResponse; characters that the client's encoding lacks become question marks."""
+    return message(b"E", _fields(error, encoding, severity))
+
+
+def encode_notice(notice: ErrorReply, encoding: str, *, severity: bytes = b"WARNING") -> bytes:
+    """A NoticeResponse."""
+    return message(b"N", _fields(notice, encoding, severity))
+
+
+def _fields(report: ErrorReply, encoding: str, severity: bytes) -> bytes:
+    texts = ((b"M", report.message), (b"D", report.detail), (b"H", report.hint))
+    parts = [b"S" + severity, b"V" + severity, b"C" + report.sqlstate.encode("ascii", "replace")]
+    parts += [code + _clean(text, encoding) for code, text in texts if text is not None]
+    return b"\0".join(parts) + b"\0\0"
+
+
+def _clean(text: str, encoding: str) -> bytes:
+    return text.encode(encoding, "replace").replace(b"\0", b"")

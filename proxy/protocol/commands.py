@@ -1,0 +1,83 @@
+"""What a session asks its driver to do, in order. The driver does it and decides nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.types import AskReply, AskRequest, ChooseRequest, Chosen, ErrorReply, ShowRequest
+from proxy.protocol.messages import CancelRequest, Startup
+
+EngineRequest = AskRequest | ChooseRequest | ShowRequest
+EngineReply = AskReply | Chosen | ErrorReply
+
+
+@dataclass(frozen=True, slots=True)
+class ToClient:
+    """Write to the client."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ToUpstream:
+    """Write to the upstream server."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Dial:
+    """Connect to the upstream, then say `Session.dialled` or `Session.dial_failed`."""
+
+    startup: Startup
+
+
+@dataclass(frozen=True, slots=True)
+class Consult:
+    """Put the request to the engine, then say `Session.answered`, exactly once."""
+
+    request: EngineRequest
+
+
+@dataclass(frozen=True, slots=True)
+class AbortConsult:
+    """Drop the request under way; its answer, if it comes, is not wanted any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class SendCancel:
+    """Cancel what the session that owns the key is doing, here or at the upstream, then close."""
+
+    request: CancelRequest
+
+
+@dataclass(frozen=True, slots=True)
+class KeyKnown:
+    """The server has named the key by which this session can be cancelled."""
+
+    key: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class StatementSeen:
+    """An NL statement of this kind was taken in: for the metrics."""
+
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class StatementFailed:
+    """An NL statement was answered with an error: for the metrics and the log."""
+
+    error: ErrorReply
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """Close both sides once everything written has gone out. `reason` is for the log."""
+
+    reason: str
+
+
+RareCommand = Dial | Consult | AbortConsult | SendCancel | KeyKnown | StatementSeen | StatementFailed | Close
+Command = ToClient | ToUpstream | RareCommand

@@ -1,0 +1,102 @@
+"""Message boundaries of the frontend/backend protocol, version 3.
+
+Owns where one message ends and how long each kind may be. Knows nothing of what a message says. `hop` is the
+inner loop of the relay: it is one small function over plain values so that a compiled version can replace it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+
+HEADER = struct.Struct(">BI")
+"""A message's kind and its length, which counts itself but not the kind (PostgreSQL docs, 54.2)."""
+
+HEADER_SIZE = HEADER.size
+
+STARTUP_LIMIT = 10_000
+"""Bytes of a startup packet without its length word (`MAX_STARTUP_PACKET_LENGTH`)."""
+
+AUTHENTICATION_LIMIT = 65_535
+"""Length of an authentication message (`PG_MAX_AUTH_TOKEN_LENGTH`)."""
+
+SMALL_LIMIT = 10_000
+"""Length of a message that carries names alone (`PQ_SMALL_MESSAGE_LIMIT`)."""
+
+LARGE_LIMIT = 0x3FFF_FFFE
+"""Length of a message that carries data (`PQ_LARGE_MESSAGE_LIMIT`)."""
+
+FRONTEND_LIMITS: dict[int, int] = {
+    **dict.fromkeys(b"QFBPd", LARGE_LIMIT),
+    **dict.fromkeys(b"XCDEHScf", SMALL_LIMIT),
+}
+"""Kind of a frontend message after authentication → its greatest length, as `SocketBackend` checks it."""
+
+
+class ProtocolViolationError(Exception):
+    """A client broke the protocol: its session ends with FATAL 08P01, nobody else's does."""
+
+
+def passes(limits: dict[int, int], stops: Iterable[int]) -> tuple[int, ...]:
+    """A table for `hop`: the greatest length of each kind that needs no look, 0 for the kinds that do."""
+    table = [0] * 256
+    for kind, limit in limits.items():
+        table[kind] = limit
+    for kind in stops:
+        table[kind] = 0
+    return tuple(table)
+
+
+def hop(data: bytes, pos: int, table: tuple[int, ...]) -> int:
+    """Walks over whole and partial messages from boundary `pos` as long as `table` lets them pass.
+
+    Returns the offset of the first message that needs a look, or of a header that is not whole yet, or the
+    end of the last message, which lies behind the end of `data` where its body is not whole yet.
+    """
+    last = len(data) - HEADER_SIZE
+    unpack = HEADER.unpack_from
+    while pos <= last:
+        kind, length = unpack(data, pos)
+        if length > table[kind] or length < 4:
+            return pos
+        pos += length + 1
+    return pos
+
+
+def kinds(data: bytes, start: int, end: int) -> bytes:
+    """The kinds of the messages whose headers lie in `data[start:end]`; `start` is a boundary."""
+    found = bytearray()
+    while start < end:
+        kind, length = HEADER.unpack_from(data, start)
+        found.append(kind)
+        start += length + 1
+    return bytes(found)
+
+
+def frontend_length(data: bytes, pos: int) -> int:
+    """The length of the frontend message whose whole header is at `pos`, checked.
+
+    Raises:
+        ProtocolViolationError: The kind is unknown or the length is impossible for it.
+    """
+    kind, length = HEADER.unpack_from(data, pos)
+    limit = FRONTEND_LIMITS.get(kind)
+    if limit is None:
+        raise ProtocolViolationError(f"invalid frontend message type {kind}")
+    if not 4 <= length <= limit:
+        raise ProtocolViolationError("invalid message length")
+    return int(length)
+
+
+def startup_length(data: bytes) -> int | None:
+    """The length of the startup packet that `data` begins with, its length word included; None if unknown yet.
+
+    Raises:
+        ProtocolViolationError: The length is impossible.
+    """
+    if len(data) < 4:
+        return None
+    length = int.from_bytes(data[:4], "big")
+    if not 8 <= length <= STARTUP_LIMIT + 4:
+        raise ProtocolViolationError("invalid length of startup packet")
+    return length

@@ -1,0 +1,218 @@
+"""PostgreSQL's lexical structure (docs, 4.1), as far as it decides where statements and constants end.
+
+Owns tokens, the split into statements, and the value of a string constant. Used only on a text that could
+hold an NL statement; it never fails: what PostgreSQL would refuse comes out as some token.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum, auto
+
+
+class Kind(Enum):
+    """What a token is. White space and comments are tokens too, so that tokens cover the text."""
+
+    SPACE = auto()
+    COMMENT = auto()
+    STRING = auto()
+    ESCAPE_STRING = auto()
+    UNICODE_STRING = auto()
+    BIT_STRING = auto()
+    DOLLAR_STRING = auto()
+    QUOTED_NAME = auto()
+    PARAMETER = auto()
+    WORD = auto()
+    NUMBER = auto()
+    SYMBOL = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """`text[start:end]`. `closed` is false where a quote or comment runs to the end of the text unclosed."""
+
+    kind: Kind
+    start: int
+    end: int
+    closed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement, `text[start:end]`, without its semicolon; `tokens` cover it."""
+
+    start: int
+    end: int
+    tokens: tuple[Token, ...]
+
+    @property
+    def significant(self) -> tuple[Token, ...]:
+        """The tokens that are neither white space nor comments."""
+        return tuple(token for token in self.tokens if token.kind not in (Kind.SPACE, Kind.COMMENT))
+
+
+# A string constant goes on after white space with a newline in it, in the same quoting (docs, 4.1.2.1).
+_CONTINUED = r"'[ \t\f\v]*[\r\n](?:[ \t\f\v\r\n]|--[^\r\n]*[\r\n])*'"
+_BACKSLASHED = rf"'(?:[^'\\]++|\\.|''|{_CONTINUED})*+(')?"
+_DOUBLED = r"'(?:[^']++|'')*+(')?"
+_LETTER = r"A-Za-z_\x80-\U0010ffff"
+
+_PATTERN = r"""
+  (?P<SPACE>          [ \t\n\r\f\v]++ )
+| (?P<COMMENT>        --[^\r\n]*+ | /\* )
+| (?P<ESCAPE_STRING>  [eE]{backslashed} )
+| (?P<UNICODE_STRING> [uU]&{doubled} )
+| (?P<BIT_STRING>     [bBxX]{doubled} )
+| (?P<STRING>         [nN]?{plain} )
+| (?P<QUOTED_NAME>    (?:[uU]&)?"(?:[^"]++|"")*+(")? )
+| (?P<DOLLAR_STRING>  \$(?:[{letter}][{letter}0-9]*+)?\$ )
+| (?P<PARAMETER>      \$[0-9]++ )
+| (?P<WORD>           [{letter}][{letter}0-9$]*+ )
+| (?P<NUMBER>         [0-9][0-9A-Za-z_.]*+ )
+| (?P<SYMBOL>         . )
+"""
+
+
+def _compile(plain: str) -> re.Pattern[str]:
+    pattern = _PATTERN.format(backslashed=_BACKSLASHED, doubled=_DOUBLED, plain=plain, letter=_LETTER)
+    return re.compile(pattern, re.VERBOSE | re.DOTALL)
+
+
+_STANDARD = _compile(_DOUBLED)
+_BACKSLASH = _compile(_BACKSLASHED)
+_COMMENT_EDGE = re.compile(r"/\*|\*/")
+_QUOTED = {Kind.STRING, Kind.ESCAPE_STRING, Kind.UNICODE_STRING, Kind.BIT_STRING, Kind.QUOTED_NAME}
+
+
+def tokens(text: str, *, standard_strings: bool = True) -> list[Token]:
+    """The tokens of `text`, without a gap. `standard_strings`: `standard_conforming_strings` is on."""
+    pattern = _STANDARD if standard_strings else _BACKSLASH
+    found: list[Token] = []
+    pos = 0
+    while pos < len(text):
+        match = pattern.match(text, pos)
+        if match is None or match.lastgroup is None:
+            raise AssertionError("the last alternative matches every character")
+        token = _finish(text, Kind[match.lastgroup], match)
+        found.append(token)
+        pos = token.end
+    return found
+
+
+def _finish(text: str, kind: Kind, match: re.Match[str]) -> Token:
+    start, end = match.span()
+    if kind is Kind.COMMENT and match.group() == "/*":
+        return _block_comment(text, start)
+    if kind is Kind.DOLLAR_STRING:
+        close = text.find(match.group(), end)
+        return (
+            Token(kind, start, len(text), closed=False)
+            if close < 0
+            else Token(kind, start, close + end - start)
+        )
+    # The groups without a name are the closing quotes.
+    named = match.re.groupindex.values()
+    closers = (group for group in range(1, match.re.groups + 1) if group not in named)
+    closed = kind not in _QUOTED or any(match[group] for group in closers)
+    return Token(kind, start, end, closed=closed)
+
+
+def _block_comment(text: str, start: int) -> Token:
+    depth = 0
+    for edge in _COMMENT_EDGE.finditer(text, start):
+        depth += 1 if edge.group() == "/*" else -1
+        if depth == 0:
+            return Token(Kind.COMMENT, start, edge.end())
+    return Token(Kind.COMMENT, start, len(text), closed=False)
+
+
+def split(text: str, *, standard_strings: bool = True) -> list[Statement]:
+    """The statements of `text`: what lies between its semicolons, empty ones included.
+
+    A semicolon inside parentheses does not end a statement (CREATE RULE), except in one that starts with the
+    word NL, whose text is not SQL. Joined by semicolons, the statements are the text again.
+    """
+    statements: list[Statement] = []
+    current: list[Token] = []
+    depth, first = 0, ""
+    for token in tokens(text, standard_strings=standard_strings):
+        word = text[token.start : token.end]
+        if word == ";" and (depth <= 0 or first == "nl"):
+            statements.append(Statement(_start(current, token.start), token.start, tuple(current)))
+            current, depth, first = [], 0, ""
+            continue
+        current.append(token)
+        if token.kind not in (Kind.SPACE, Kind.COMMENT):
+            first = first or word.lower()
+            depth += (word == "(") - (word == ")")
+    statements.append(Statement(_start(current, len(text)), len(text), tuple(current)))
+    return statements
+
+
+def _start(tokens_of_statement: list[Token], end: int) -> int:
+    return tokens_of_statement[0].start if tokens_of_statement else end
+
+
+_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_ESCAPE = re.compile(
+    rf"{_CONTINUED}|''|\\(?:([0-7]{{1,3}})|x([0-9A-Fa-f]{{1,2}})|u([0-9A-Fa-f]{{4}})|U([0-9A-Fa-f]{{8}})|(.))",
+    re.DOTALL,
+)
+_UNICODE_ESCAPE = re.compile(r"\\\\|\\\+([0-9A-Fa-f]{6})|\\([0-9A-Fa-f]{4})")
+
+
+def string_value(text: str, token: Token, *, standard_strings: bool = True) -> str | None:
+    """What the closed string constant `token` means; None where it is none.
+
+    Byte escapes (`\\x41`) are taken as characters, which is exact for ASCII alone.
+    """
+    raw = text[token.start : token.end]
+    if not token.closed:
+        return None
+    if token.kind is Kind.DOLLAR_STRING:
+        width = raw.index("$", 1) + 1
+        return raw[width:-width]
+    body = raw[raw.find("'") + 1 : -1]
+    if token.kind is Kind.ESCAPE_STRING or (token.kind is Kind.STRING and not standard_strings):
+        return _ESCAPE.sub(_unescape, body)
+    if token.kind is Kind.STRING:
+        return body.replace("''", "'")
+    if token.kind is Kind.UNICODE_STRING:
+        return _UNICODE_ESCAPE.sub(_unescape_unicode, body.replace("''", "'"))
+    return None
+
+
+def _unescape(match: re.Match[str]) -> str:
+    octal, byte, short, long, other = match.groups()
+    if match.group() == "''":
+        return "'"
+    if octal is not None:
+        return chr(int(octal, 8) & 0xFF)
+    if other is not None:
+        return _ESCAPES.get(other, other)
+    digits = byte or short or long
+    return _character(digits) if digits else ""
+
+
+def _unescape_unicode(match: re.Match[str]) -> str:
+    digits = match.group(1) or match.group(2)
+    return _character(digits) if digits else "\\"
+
+
+def _character(digits: str) -> str:
+    point = int(digits, 16)
+    return chr(point) if point <= 0x10FFFF else "\ufffd"
+
+
+def dollar_quoted(value: str) -> str:
+    """`value` as a string constant that means the same under every setting of the server."""
+    number = 0
+    while f"$nl{number}$" in value or (value + "$").endswith(f"$nl{number}$"):
+        number += 1
+    return f"$nl{number}${value}$nl{number}$"
+
+
+def quoted_name(name: str) -> str:
+    """`name` as a quoted identifier."""
+    return '"' + name.replace("\0", "").replace('"', '""') + '"'

@@ -1,0 +1,66 @@
+"""Is anything in this text for us? The cheap answer first, the exact one where it could be yes."""
+
+from __future__ import annotations
+
+import re
+
+from engine.errors import NLError, UnsupportedError
+from proxy.protocol.lexer import Kind, Statement, split
+from proxy.protocol.nl import calls, grammar, settings
+from proxy.protocol.nl.grammar import Source
+from proxy.protocol.nl.statements import AskCall, Examination, Finding, NLStatement, SettingChange
+
+_WORD = re.compile(rb"(?<![A-Za-z0-9_$\x80-\xff])[nN][lL](?![A-Za-z0-9_$\x80-\xff])")
+_RESETS = re.compile(rb"(?i)\b(?:reset|discard)\s+all\b")
+
+
+def may_hold_nl(data: bytes) -> bool:
+    """Whether the letters NL occur at all: a few memory scans."""
+    return b"nl" in data or b"NL" in data or b"Nl" in data or b"nL" in data
+
+
+def holds_nl_word(text: bytes, *, watch_resets: bool) -> bool:
+    """Whether the word NL occurs, or a statement that resets all settings where that matters."""
+    return _WORD.search(text) is not None or (watch_resets and _RESETS.search(text) is not None)
+
+
+def examine(text: str, *, standard_strings: bool, max_chars: int) -> Examination:
+    """Everything in `text` that is for us, in order."""
+    source = Source(text, standard_strings=standard_strings)
+    findings: list[Finding] = []
+    changes: list[SettingChange] = []
+    count, highest = 0, 0
+    for statement in split(text, standard_strings=standard_strings):
+        if not statement.significant:
+            continue
+        finding = _finding(source, statement, first=count == 0, max_chars=max_chars)
+        count += 1
+        if finding is not None:
+            findings.append(finding)
+        if finding is None or isinstance(finding.what, AskCall):
+            highest = max([highest, *_parameters(source, statement)])
+            changed = settings.change(source, statement)
+            changes += [] if changed is None else [changed]
+    return Examination(tuple(findings), tuple(changes), count, highest)
+
+
+def _finding(source: Source, statement: Statement, *, first: bool, max_chars: int) -> Finding | None:
+    words = statement.significant
+    start, end = words[0].start, statement.end
+    try:
+        if grammar.is_nl(source, statement):
+            found: NLStatement | AskCall = grammar.parse(source, statement, max_chars=max_chars)
+            return Finding(start, end, found, first)
+        if grammar.embeds_nl(source, statement):
+            raise UnsupportedError(
+                "NL cannot stand inside of another statement",
+                hint="Use SELECT * FROM nl.ask('question') there.",
+            )
+        call = calls.find(source, statement)
+    except NLError as error:
+        return Finding(start, end, error.reply(), first)
+    return None if call is None else Finding(call[0], call[1], call[2], first)
+
+
+def _parameters(source: Source, statement: Statement) -> list[int]:
+    return [int(source.raw(token)[1:]) for token in statement.tokens if token.kind is Kind.PARAMETER]

@@ -1,0 +1,134 @@
+"""The settings `nl.*`: how they are seen going by, and what they make of a question.
+
+The server keeps them as customized options, which it accepts without knowing them; we only watch. What is
+watched is a plain SET, RESET or DISCARD ALL in the text of a statement, and the startup packet (docs/surface.md
+says what that misses).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from engine.errors import InvalidSettingError
+from engine.types import Asker, AskRequest
+from proxy.protocol.lexer import Kind, Statement
+from proxy.protocol.messages import Startup
+from proxy.protocol.nl.grammar import Source
+from proxy.protocol.nl.statements import Question, SettingChange
+
+MAX_K = 50
+"""Rows of an answer at most."""
+
+_PREFIX = "nl."
+_OPTION_WORD = re.compile(r"(?:\\.|[^\s\\])+")
+_TIMEOUT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|min)?\s*")
+_SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0, None: 1.0}
+
+
+def change(source: Source, statement: Statement) -> SettingChange | None:
+    """The change of a setting of ours that an SQL statement is, if it is one."""
+    words = list(statement.significant)
+    if not words or not source.is_word(words[0], "set", "reset", "discard"):
+        return None
+    verb = source.raw(words.pop(0)).lower()
+    if verb != "set" and len(words) == 1 and source.is_word(words[0], "all"):
+        return SettingChange(None, None)
+    local = bool(words) and source.is_word(words[0], "local")
+    if words and verb == "set" and source.is_word(words[0], "local", "session"):
+        del words[0]
+    if len(words) < 3 or source.name(words[0]) != "nl" or source.raw(words[1]) != ".":
+        return None
+    name = source.name(words[2])
+    if name is None or verb == "discard":
+        return None
+    value = None if verb == "reset" else _value(source, statement, words[4].start) if len(words) > 4 else None
+    return SettingChange(name, value, local)
+
+
+def _value(source: Source, statement: Statement, start: int) -> str | None:
+    words = [token for token in statement.significant if token.start >= start]
+    if len(words) == 1 and source.is_word(words[0], "default"):
+        return None
+    if len(words) == 1 and words[0].kind is not Kind.SYMBOL:
+        return source.value(words[0])
+    return source.text[start : statement.end].strip()
+
+
+def from_startup(startup: Startup) -> tuple[tuple[str, str], ...]:
+    """The settings that a startup packet gives, as parameters of their own or by `options=-c nl.x=…`."""
+    found = [(name[len(_PREFIX) :], value) for name, value in startup.parameters if name.startswith(_PREFIX)]
+    words = [
+        re.sub(r"\\(.)", r"\1", word) for word in _OPTION_WORD.findall(startup.parameter("options") or "")
+    ]
+    for before, word in zip(["", *words], words, strict=False):
+        text = word.removeprefix("-c") if word.startswith("-c") and len(word) > 2 else word.removeprefix("--")
+        if text == word and before != "-c":
+            continue
+        name, equals, value = text.partition("=")
+        if equals and name.startswith(_PREFIX):
+            found.append((name[len(_PREFIX) :], value))
+    return tuple(found)
+
+
+def request(asker: Asker, question: Question, session: Mapping[str, str]) -> AskRequest:
+    """The request that a question makes under the session's settings; its own options come first.
+
+    Raises:
+        InvalidSettingError: A value is out of its range.
+    """
+    values = {**session, **dict(question.options)}
+    return AskRequest(
+        asker,
+        question.text,
+        k=_k(values.get("k")),
+        db=values.get("db") or None,
+        coverage=_coverage(values.get("coverage")),
+        timeout=_timeout(values.get("timeout")),
+    )
+
+
+def raises_on_abstain(question: Question, session: Mapping[str, str]) -> bool:
+    """Whether an abstention or a clarifying question shall be an error.
+
+    Raises:
+        InvalidSettingError: `on_abstain` is neither `rows` nor `error`.
+    """
+    value = {**session, **dict(question.options)}.get("on_abstain") or "rows"
+    if value not in ("rows", "error"):
+        raise _invalid("on_abstain", value, "It is rows or error.")
+    return value == "error"
+
+
+def _k(text: str | None) -> int | None:
+    if not text:
+        return None
+    if not text.isdecimal() or not 1 <= int(text) <= MAX_K:
+        raise _invalid("k", text, f"It is a whole number from 1 to {MAX_K}.")
+    return int(text)
+
+
+def _coverage(text: str | None) -> float | None:
+    if not text:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.0 < value < 1.0:
+        raise _invalid("coverage", text, "It is a number between 0 and 1, for example 0.95.")
+    return value
+
+
+def _timeout(text: str | None) -> float | None:
+    if not text:
+        return None
+    match = _TIMEOUT.fullmatch(text)
+    seconds = float(match[1]) * _SECONDS[match[2]] if match else 0.0
+    if seconds <= 0:
+        raise _invalid("timeout", text, "It is a time above zero: 30, 30s, 500ms or 1min.")
+    return seconds
+
+
+def _invalid(name: str, value: str, hint: str) -> InvalidSettingError:
+    return InvalidSettingError(f'invalid value for parameter "nl.{name}": "{value}"', hint=hint)

@@ -1,0 +1,222 @@
+"""Which replies the server still owes: an exact account of protocol cycles.
+
+Owns the queue of forwarded messages that get a reply, the transaction status, and the marks that ask for a
+change of one particular reply. Never looks at a message's body.
+
+A segment is what is forwarded up to a Query, FunctionCall or Sync, which the server answers with
+ReadyForQuery. A segment that arrived closed and unmarked is queued as its boundary alone: nothing inside it
+can interest us, so only ReadyForQuery has to be seen. Any other segment is queued message by message and then
+matched reply by reply (`exact`). The rules follow `PostgresMain` and `CopyGetData`: after an error in an
+extended query the server skips all until Sync; while it reads COPY data it ignores Sync and Flush; outside of
+COPY it ignores CopyData, CopyDone and CopyFail.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+MARKED = 0x80
+"""Bit set in a queued kind that has a mark."""
+
+_SYNC = ord("S")
+_EXECUTE = ord("E")
+_QUERY = ord("Q")
+_BOUNDARIES = frozenset(b"QSF")
+_MARKED_BOUNDARIES = frozenset(kind | MARKED for kind in _BOUNDARIES)
+_ALL_BOUNDARIES = _BOUNDARIES | _MARKED_BOUNDARIES
+_COPY_ENDS = frozenset(b"cf")
+_COMPLETES: dict[int, frozenset[int]] = {
+    ord("P"): frozenset(b"1"),
+    ord("B"): frozenset(b"2"),
+    ord("C"): frozenset(b"3"),
+    ord("D"): frozenset(b"Tn"),
+    _EXECUTE: frozenset(b"CIs"),
+}
+"""Kind of an extended-query message → the replies that complete it."""
+
+
+class Status(IntEnum):
+    """The transaction status that ReadyForQuery reports."""
+
+    IDLE = ord("I")
+    OPEN = ord("T")
+    FAILED = ord("E")
+
+
+@dataclass(frozen=True, slots=True)
+class StatementChange:
+    """A prepared statement gains or loses its special treatment (`before`, `after` are opaque here)."""
+
+    name: bytes
+    before: object | None
+    after: object | None
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What is to happen when the marked message is answered.
+
+    `notice` goes out before the completing reply. `strip_parameter` hides the last parameter of the
+    ParameterDescription. `change` is undone where the message fails or is skipped.
+    """
+
+    notice: bytes = b""
+    strip_parameter: bool = False
+    change: StatementChange | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A marked message that was not carried out: it failed itself, or it was skipped after another's failure."""
+
+    mark: Mark
+    failed: bool
+
+
+class Replies:
+    """The account of one session."""
+
+    __slots__ = ("_copy_in", "_marks", "_pending", "_skipping", "cycles", "exact", "status")
+
+    def __init__(self) -> None:
+        self._pending = bytearray()
+        self._marks: list[Mark] = []
+        self._skipping = False
+        self._copy_in = False
+        self.exact = False
+        """Whether every reply has to be matched now, not ReadyForQuery alone."""
+        self.status = int(Status.IDLE)
+        self.cycles = 0
+        """ReadyForQuery messages seen."""
+
+    # -- what the client sent
+
+    def forwarded_boundary(self, kind: int) -> None:
+        """A Query, FunctionCall or Sync went out, with nothing unqueued before it in its segment but for Sync."""
+        if self._skipping:
+            if kind != _SYNC:
+                return
+            self._skipping = False
+        elif self._copy_in and kind == _SYNC:
+            return
+        self._pending.append(kind)
+
+    def forwarded(self, kinds: bytes, mark: Mark | None = None) -> None:
+        """Messages went out one after another; a `mark` belongs to the last, and must not be a Sync's."""
+        if self._skipping and not _BOUNDARIES.intersection(kinds) and mark is None:
+            return
+        for kind in kinds:
+            self._forwarded_one(kind)
+        if mark is not None and self._pending and not self._skipping:
+            self._pending[-1] |= MARKED
+            self._marks.append(mark)
+        self._settle()
+
+    def _forwarded_one(self, kind: int) -> None:
+        if kind in _BOUNDARIES:
+            self.forwarded_boundary(kind)
+        elif kind in _COPY_ENDS:
+            if self._copy_in:
+                self._copy_in = False
+            elif self._pending:
+                self._pending.append(kind)
+        elif kind in _COMPLETES and not self._skipping:
+            self._pending.append(kind)
+
+    @property
+    def skipping(self) -> bool:
+        """Whether the server is known to skip everything until the next Sync."""
+        return self._skipping
+
+    @property
+    def cycles_forwarded(self) -> int:
+        """The number of the cycle that the next forwarded message belongs to, from 0."""
+        return self.cycles + sum(kind in _ALL_BOUNDARIES for kind in self._pending)
+
+    @property
+    def waiting_for_server(self) -> bool:
+        """Whether the server still owes a ReadyForQuery for what was forwarded."""
+        return any(kind in _ALL_BOUNDARIES for kind in self._pending)
+
+    @property
+    def has_open_segment(self) -> bool:
+        """Whether messages went out that the server answers only with those still to come."""
+        return bool(self._pending) and self._pending[-1] not in _ALL_BOUNDARIES
+
+    @property
+    def in_failed_transaction(self) -> bool:
+        """Whether the next message is certain to meet a failed transaction."""
+        changers = (_EXECUTE, _QUERY, _EXECUTE | MARKED, _QUERY | MARKED, ord("F"))
+        return self.status == Status.FAILED and not any(kind in changers for kind in self._pending)
+
+    # -- what the server sent
+
+    def head_mark(self) -> Mark | None:
+        """The mark of the message that the server is answering now."""
+        return self._marks[0] if self._pending and self._pending[0] & MARKED else None
+
+    def completed(self, kind: int) -> Mark | None:
+        """A reply of `kind` arrived in exact mode. Returns the mark of the message that it completes."""
+        if not self._pending or kind not in _COMPLETES.get(self._pending[0] & ~MARKED, ()):
+            return None
+        mark = self._pop()
+        self._settle()
+        return mark
+
+    def failed(self) -> list[Dropped]:
+        """An ErrorResponse arrived. Returns the marked messages that will not be carried out."""
+        self._copy_in = False
+        if not self.exact or self._pending[0] & ~MARKED not in _COMPLETES:
+            return []
+        dropped = self._drop(failed=True)
+        while self._pending and self._pending[0] & ~MARKED != _SYNC:
+            dropped += self._drop(failed=False)
+        self._skipping = not self._pending
+        self._settle()
+        return dropped
+
+    def ready(self, status: int) -> Mark | None:
+        """ReadyForQuery arrived. Returns the mark of the boundary that it answers."""
+        self.status = status
+        self.cycles += 1
+        mark = None
+        while self._pending:
+            boundary = self._pending[0] in _ALL_BOUNDARIES
+            mark = self._pop()
+            if boundary:
+                break
+        while self._pending and self._pending[0] in _COPY_ENDS:
+            del self._pending[0]
+        self._settle()
+        return mark
+
+    def copy_in_started(self) -> None:
+        """CopyInResponse arrived: the server now reads up to CopyDone or CopyFail and ignores Sync before it."""
+        if not self._pending:
+            return
+        if self._pending[0] == _SYNC:
+            # The segment was queued as its Sync alone. COPY runs in its last Execute, else the server would
+            # meet another message and end the session.
+            self._pending[0] = _EXECUTE
+        while len(self._pending) > 1 and self._pending[1] == _SYNC:
+            del self._pending[1]
+        if len(self._pending) == 1:
+            self._copy_in = True
+        elif self._pending[1] in _COPY_ENDS:
+            del self._pending[1]
+        self._settle()
+
+    # -- the queue
+
+    def _pop(self) -> Mark | None:
+        marked = self._pending[0] & MARKED
+        del self._pending[0]
+        return self._marks.pop(0) if marked else None
+
+    def _drop(self, *, failed: bool) -> list[Dropped]:
+        mark = self._pop()
+        return [] if mark is None else [Dropped(mark, failed)]
+
+    def _settle(self) -> None:
+        self.exact = bool(self._pending) and self._pending[0] not in _BOUNDARIES

@@ -1,0 +1,91 @@
+"""The plain SQL that stands in the place of an NL statement.
+
+Owns its text: answers and other databases' rows as JSON that the server unpacks, errors as a statement that
+the server itself refuses, so that order, transaction status and result formats are the server's own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+
+from engine.types import ANSWER_COLUMNS, AnswerRow, Chosen
+from proxy.protocol.lexer import dollar_quoted, quoted_name
+from proxy.protocol.nl.grammar import COMMANDS
+
+ERROR_TOKEN = "pgparley_error_"  # noqa: S105 - a marker, no secret
+TEXT_OID = 25
+TEXT_OIDS = frozenset({0, TEXT_OID, 705, 1042, 1043})
+"""Parameter types that carry a question: to be inferred, text, unknown, char(n), varchar."""
+
+_NAMES = ", ".join(quoted_name(name) for name, _ in ANSWER_COLUMNS)
+_DEFINITIONS = ", ".join(f"{quoted_name(name)} {kind}" for name, kind in ANSWER_COLUMNS)
+_TYPE_NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_ ,()\[\]]*|"char"')
+
+
+def answer_query(source: str) -> str:
+    """A SELECT of the fixed row shape from the JSON that the expression `source` yields."""
+    return f"SELECT {_NAMES} FROM json_to_recordset({source}) AS answer({_DEFINITIONS})"  # noqa: S608 - constants
+
+
+def parameter(number: int) -> str:
+    """The JSON in a text parameter, as an expression."""
+    return f"${number}::text::json"
+
+
+def constant(rows_json: str) -> str:
+    """JSON as a constant expression."""
+    return dollar_quoted(rows_json) + "::json"
+
+
+def derived_table(query: str, *, named: bool) -> str:
+    """`query` in place of a call in FROM; without an alias of its own it is called as the function was."""
+    return f"({query})" if named else f"({query}) AS ask"
+
+
+def rows_json(rows: Iterable[AnswerRow], *, ascii_only: bool) -> str:
+    """The rows of an answer as a JSON array."""
+    names = [name for name, _ in ANSWER_COLUMNS]
+    return _json([{name: getattr(row, name) for name in names} for row in rows], ascii_only=ascii_only)
+
+
+def chosen_query(chosen: Chosen, *, ascii_only: bool) -> str:
+    """The statement that gives what was chosen: itself in place, the fetched rows otherwise."""
+    if chosen.in_place:
+        return chosen.sql.strip().rstrip(";")
+    if not chosen.columns:
+        return "SELECT WHERE false"
+    keys = [f"c{number}" for number in range(len(chosen.columns))]
+    records = _json([dict(zip(keys, row, strict=True)) for row in chosen.rows], ascii_only=ascii_only)
+    columns = ", ".join(
+        f"{key}::{_type(column.type)} AS {quoted_name(column.name)}"
+        for key, column in zip(keys, chosen.columns, strict=True)
+    )
+    definitions = ", ".join(f"{key} text" for key in keys)
+    return f"SELECT {columns} FROM json_to_recordset({constant(records)}) AS r({definitions})"  # noqa: S608
+
+
+def _type(name: str) -> str:
+    """A type's name that cannot be anything else in SQL."""
+    return name if _TYPE_NAME.fullmatch(name) else "text"
+
+
+def help_query() -> str:
+    """`NL HELP`: columns `command` and `description`, both text."""
+    lines = ", ".join(f"({dollar_quoted(form)}, {dollar_quoted(effect)})" for form, effect in COMMANDS)
+    return f'SELECT * FROM (VALUES {lines}) AS help("command", "description")'  # noqa: S608 - constants
+
+
+def refused_query(token: str) -> str:
+    """A statement that the server refuses when it analyses it, naming `token` in the message.
+
+    It needs neither a language nor a privilege, and in a failed transaction the server says 25P02 first.
+    """
+    return f"SELECT '{token}'::int4"
+
+
+def _json(value: object, *, ascii_only: bool) -> str:
+    # JSON's \u0000 has no text in PostgreSQL.
+    text = json.dumps(value, ensure_ascii=ascii_only, allow_nan=False, separators=(",", ":"))
+    return re.sub(r"(?<!\\)((?:\\\\)*)\\u0000", r"\1\\ufffd", text)

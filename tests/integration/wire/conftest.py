@@ -1,0 +1,228 @@
+"""A real server, a scripted engine on a Unix socket, and a gateway between client and server."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+import psycopg
+import pytest
+import uvloop
+from aiohttp import web
+
+from engine.types import (
+    AnswerRow,
+    AskReply,
+    AskRequest,
+    ChooseRequest,
+    Chosen,
+    ErrorReply,
+    ResultColumn,
+    RowKind,
+    ShowRequest,
+)
+from pgparley import cluster
+from pgparley.cluster import Cluster
+from proxy.net.worker import Worker
+from proxy.server import serve
+from proxy.settings import GatewaySettings
+
+_T = TypeVar("_T")
+USER = "analyst"
+WAIT = "wait for ever"
+"""The question that the engine never answers."""
+
+
+class LoopThread:
+    """An event loop in a thread, so that blocking clients can talk to what runs in it."""
+
+    def __init__(self) -> None:
+        self._loop = uvloop.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread.start()
+
+    def run(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """Runs `work` in the loop and waits for it."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
+
+    def close(self) -> None:
+        """Stops the thread."""
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+@dataclass
+class FakeEngine:
+    """Answers by the question's first word; remembers what it was asked."""
+
+    asked: list[AskRequest] = field(default_factory=list)
+    chosen: list[ChooseRequest] = field(default_factory=list)
+    shown: list[ShowRequest] = field(default_factory=list)
+    waiting: threading.Event = field(default_factory=threading.Event)
+    aborted: threading.Event = field(default_factory=threading.Event)
+
+    def app(self) -> web.Application:
+        """The interface of the real engine."""
+        app = web.Application()
+        app.add_routes(
+            [
+                web.post("/v1/ask", self._ask),
+                web.post("/v1/choose", self._choose),
+                web.post("/v1/show", self._show),
+                web.get("/health", self._health),
+            ]
+        )
+        return app
+
+    async def _health(self, request: web.Request) -> web.Response:
+        return web.Response(text="ok")
+
+    async def _ask(self, request: web.Request) -> web.Response:
+        asked = msgspec.json.decode(await request.read(), type=AskRequest)
+        self.asked.append(asked)
+        if asked.question == WAIT:
+            await self._wait()
+        if asked.question.startswith("no route"):
+            return _failure(400, ErrorReply("NL003", "no database can answer this", "None matched.", "Try another."))
+        if asked.question.startswith("broken"):
+            return web.Response(text="not json")
+        return _reply(self.answer(asked.question))
+
+    async def _wait(self) -> None:
+        self.aborted.clear()
+        self.waiting.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.waiting.clear()
+            self.aborted.set()
+
+    @staticmethod
+    def answer(question: str) -> AskReply:
+        """Two candidates whose explanation repeats the question; an abstention for `unknown …`."""
+        if question.startswith("unknown"):
+            row = AnswerRow(1, RowKind.ABSTAIN, None, None, None, "nothing fits", None, "q9")
+            return AskReply("q9", (row,))
+        rows = tuple(
+            AnswerRow(
+                n,
+                RowKind.CANDIDATE,
+                "sales",
+                1 - n / 4,
+                f"SELECT '{n}''\\ ü' AS \"x\"",
+                question,
+                f"NL CHOOSE {n} OF 'q1'",
+                "q1",
+            )
+            for n in (1, 2)
+        )
+        return AskReply("q1", rows)
+
+    async def _choose(self, request: web.Request) -> web.Response:
+        asked = msgspec.json.decode(await request.read(), type=ChooseRequest)
+        self.chosen.append(asked)
+        if asked.qid not in ("q1", "q2", "q3"):
+            return _failure(400, ErrorReply("NL004", "unknown or expired question", None, "Ask again."))
+        if asked.n == 1:
+            return _reply(Chosen("here", "SELECT g AS a, g::text AS b FROM generate_series(1, 3) g;", in_place=True))
+        columns = (ResultColumn('na"me', "text"), ResultColumn("born", "date"), ResultColumn("data", "jsonb"))
+        rows = (("Zoë", "1980-02-03", '{"a": [1]}'), (None, None, None))
+        return _reply(Chosen("elsewhere", "SELECT …", False, columns, rows, truncated=asked.n == 3))
+
+    async def _show(self, request: web.Request) -> web.Response:
+        self.shown.append(msgspec.json.decode(await request.read(), type=ShowRequest))
+        return _reply(self.answer("shown"))
+
+
+def _reply(value: AskReply | Chosen) -> web.Response:
+    return web.Response(body=msgspec.json.encode(value), content_type="application/json")
+
+
+def _failure(status: int, error: ErrorReply) -> web.Response:
+    return web.Response(body=msgspec.json.encode(error), status=status, content_type="application/json")
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """A running gateway and what stands on both sides of it."""
+
+    cluster: Cluster
+    worker: Worker
+    port: int
+    engine: FakeEngine
+    loop: LoopThread
+
+    def dsn(self, user: str = USER, dbname: str = "wire", **more: str) -> str:
+        """A connection string through the gateway."""
+        words = {"host": "127.0.0.1", "port": str(self.port), "user": user, "dbname": dbname, **more}
+        return " ".join(f"{key}={value}" for key, value in words.items())
+
+    def direct(self, user: str = USER, dbname: str = "wire") -> str:
+        """A connection string past the gateway."""
+        return f"host={self.cluster.socket_dir} port={self.cluster.port} user={user} dbname={dbname}"
+
+
+@pytest.fixture(scope="session")
+def loop_thread() -> Iterator[LoopThread]:
+    thread = LoopThread()
+    yield thread
+    thread.close()
+
+
+@pytest.fixture(scope="session")
+def wire_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    running = cluster.start(tmp_path_factory.mktemp("wire") / "data")
+    with psycopg.connect(running.dsn(), autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {USER} LOGIN PASSWORD 'secret'")
+        connection.execute("CREATE ROLE scram LOGIN PASSWORD 'pa:ss wörd'")
+        connection.execute("CREATE DATABASE wire OWNER " + USER)
+    yield running
+    cluster.stop(running)
+
+
+@pytest.fixture(scope="session")
+def start_gateway(
+    wire_cluster: Cluster, loop_thread: LoopThread, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[..., Gateway]]:
+    """Starts gateways that differ in their settings; `engine` is a scripted one unless an address is given."""
+    closers: list[Coroutine[Any, Any, None]] = []
+
+    def start(engine: str | None = None, **changes: Any) -> Gateway:
+        fake = FakeEngine()
+        if engine is None:
+            engine = str(tmp_path_factory.mktemp("engine") / "s")
+            runner = web.AppRunner(fake.app(), shutdown_timeout=0.1)
+            loop_thread.run(_listen(runner, Path(engine)))
+            closers.append(runner.cleanup())
+        settings = GatewaySettings(
+            upstream_host=str(wire_cluster.socket_dir),
+            upstream_port=wire_cluster.port,
+            listen_port=0,
+            engine=engine,
+            shutdown_grace=0.0,
+            **changes,
+        )
+        worker = loop_thread.run(serve(settings))
+        closers.append(worker.stop())
+        return Gateway(wire_cluster, worker, worker.port, fake, loop_thread)
+
+    yield start
+    for closer in reversed(closers):
+        loop_thread.run(closer)
+
+
+async def _listen(runner: web.AppRunner, path: Path) -> None:
+    await runner.setup()
+    await web.UnixSite(runner, str(path)).start()
+
+
+@pytest.fixture(scope="session")
+def gateway(start_gateway: Callable[..., Gateway]) -> Gateway:
+    """The gateway that most tests share."""
+    return start_gateway()

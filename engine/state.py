@@ -36,42 +36,50 @@ class Deadline:
         """Seconds left; raises `CancelledError` (57014) where none are."""
         left = self.at - self.clock()
         if left <= 0:
-            raise CancelledError("the question ran out of time", hint="Raise nl.timeout or ask for fewer rows with k.")
+            raise CancelledError(
+                "the question ran out of time", hint="Raise nl.timeout or ask for fewer rows with k."
+            )
         return left
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
-    """A database that may answer, its schema as the asker may see it, and its tables, likeliest first.
-
-    `probability`: this database's share among the routes, in [0, 1].
-    """
-
-    database: Database
-    snapshot: Snapshot
-    probability: float
-    tables: tuple[TableKey, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Entity:
-    """A phrase of the question that a column should stand for; `similarities`: column → cosine in [-1, 1]."""
+    """A phrase of the question and its similarity to each element of a schema, a cosine in [-1, 1].
+
+    An element is a column, or with the column `*` a table as a whole.
+    """
 
     text: str
     similarities: dict[ColumnKey, float]
 
 
 @dataclass(frozen=True, slots=True)
+class Route:
+    """A database that may answer, its schema as the asker may see it, and its tables, likeliest first.
+
+    `probability`: this database's share among the routes, in [0, 1]. `entities`: set by the link stage.
+    """
+
+    database: Database
+    snapshot: Snapshot
+    probability: float
+    tables: tuple[TableKey, ...]
+    entities: tuple[Entity, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """One statement that may answer.
 
-    `columns`: those it reads, of the catalog. `masked`: those it was not allowed to name. `schema_score`: the
+    `tables` and `columns`: what it reads of the catalog (the validate stage fills them). `masked`: what it was not
+    allowed to name. `schema_score`: the
     weakest entity's best similarity in its masked schema (Odin §5.3). `logprob`: mean log-probability of its
     tokens, None where the model gives none. `cost`: the planner's total cost. `confidence` in [0, 1].
     """
 
     database: str
     sql: str
+    tables: frozenset[TableKey] = frozenset()
     columns: frozenset[ColumnKey] = frozenset()
     masked: frozenset[ColumnKey] = frozenset()
     schema_score: float = 0.0
@@ -83,14 +91,17 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A question on its way through the pipeline."""
+    """A question on its way through the pipeline.
+
+    `k`: candidates at most. `calls`: model calls at most, repairs apart. `started`: by the deadline's clock.
+    """
 
     ask: AskRequest
     k: int
+    calls: int
     deadline: Deadline
     started: float
     routes: tuple[Route, ...] = ()
-    entities: tuple[Entity, ...] = ()
     candidates: tuple[Candidate, ...] = ()
     trace: tuple[TraceLine, ...] = ()
     timings: tuple[StageTiming, ...] = ()
@@ -137,7 +148,13 @@ class LanguageModel(Protocol):
         """Whether `grammar` is honoured."""
 
     async def complete(
-        self, prompt: Prompt, *, deadline: Deadline, max_tokens: int, grammar: str | None = None, temperature: float = 0.0
+        self,
+        prompt: Prompt,
+        *,
+        deadline: Deadline,
+        max_tokens: int,
+        grammar: str | None = None,
+        temperature: float = 0.0,
     ) -> Completion:
         """Continues `prompt`; `grammar` is a Lark grammar that the text (less `prefix`) must match."""
 
@@ -162,7 +179,9 @@ class Result:
 class StatementError(Exception):
     """PostgreSQL refused a statement that ran for a user."""
 
-    def __init__(self, sqlstate: str, message: str, detail: str | None, hint: str | None, position: int | None) -> None:
+    def __init__(
+        self, sqlstate: str, message: str, detail: str | None, hint: str | None, position: int | None
+    ) -> None:
         super().__init__(message)
         self.sqlstate = sqlstate
         self.message = message

@@ -1,0 +1,115 @@
+"""Joins that a statement forgot: it names `stadium.name` and nowhere says `FROM stadium`.
+
+Owns the shortest path through the schema's foreign keys. Statements of the grammar qualify every column, so
+what is missing is certain; how to reach it is the catalog's knowledge, not the model's.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import sqlglot
+from sqlglot import exp
+
+from engine.generation.grammar import qualifier, second
+from engine.state import TableKey
+from schema_catalog.naming import quote_ident
+from schema_catalog.types import Snapshot, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A foreign key, walked in either direction: equal columns, pairwise."""
+
+    left: TableKey
+    right: TableKey
+    left_columns: tuple[str, ...]
+    right_columns: tuple[str, ...]
+
+
+def complete_joins(sql: str, snapshot: Snapshot) -> str:
+    """`sql` with a JOIN for every table that it names but does not read; unchanged where none is missing.
+
+    A table that no chain of foreign keys reaches stays missing: validation will say so. Text that cannot be
+    parsed comes back as it is.
+    """
+    try:
+        tree = sqlglot.parse_one(sql, dialect="postgres")
+    except sqlglot.errors.SqlglotError:
+        return sql
+    names = _names(snapshot)
+    edges = _edges(snapshot)
+    changed = False
+    for select in list(tree.find_all(exp.Select)):
+        for missing in _missing(select, names):
+            changed |= _join(select, missing, names, edges, snapshot)
+    return tree.sql(dialect="postgres") if changed else sql
+
+
+def _names(snapshot: Snapshot) -> dict[str, Table]:
+    """Qualifier → table, the first occurrence of a table and the second."""
+    names = {qualifier(snapshot, table).strip('"'): table for table in snapshot.tables}
+    return {second(snapshot, table).strip('"'): table for table in snapshot.tables} | names
+
+
+def _edges(snapshot: Snapshot) -> dict[TableKey, list[Edge]]:
+    edges: dict[TableKey, list[Edge]] = {}
+    for table in snapshot.tables:
+        for key in table.foreign_keys:
+            target = (key.ref_schema, key.ref_table)
+            edges.setdefault(table.key, []).append(Edge(table.key, target, key.columns, key.ref_columns))
+            edges.setdefault(target, []).append(Edge(target, table.key, key.ref_columns, key.columns))
+    return edges
+
+
+def _missing(select: exp.Select, names: dict[str, Table]) -> list[str]:
+    """Qualifiers of the select's own columns that neither it nor a query around it reads."""
+    visible = set(_sources(select))
+    outer = select.parent_select
+    while outer is not None:
+        visible |= set(_sources(outer))
+        outer = outer.parent_select
+    used = [column.table for column in select.find_all(exp.Column) if column.parent_select is select]
+    return [name for name in dict.fromkeys(used) if name and name not in visible and name in names]
+
+
+def _sources(select: exp.Select) -> Iterator[str]:
+    origin = select.args.get("from_") or select.args.get("from")
+    for part in [*([origin] if origin else []), *(select.args.get("joins") or [])]:
+        if part.this is not None:
+            yield part.this.alias_or_name
+
+
+def _join(
+    select: exp.Select, missing: str, names: dict[str, Table], edges: dict[TableKey, list[Edge]], snapshot: Snapshot
+) -> bool:
+    sources = {names[name].key: name for name in _sources(select) if name in names}
+    path = _path(sources, names[missing].key, edges)
+    for edge in path:
+        table = next(table for table in snapshot.tables if table.key == edge.right)
+        name = missing if edge is path[-1] else qualifier(snapshot, table)
+        condition = " AND ".join(
+            f"{sources[edge.left]}.{quote_ident(left)} = {quote_ident(name.strip(chr(34)))}.{quote_ident(right)}"
+            for left, right in zip(edge.left_columns, edge.right_columns, strict=True)
+        )
+        alias = f" AS {second(snapshot, table)}" if name == second(snapshot, table).strip('"') else ""
+        select.join(f"{snapshot.display_name(table)}{alias}", on=condition, dialect="postgres", copy=False)
+        sources[edge.right] = name
+    return bool(path)
+
+
+def _path(sources: Iterable[TableKey], goal: TableKey, edges: dict[TableKey, list[Edge]]) -> list[Edge]:
+    """The shortest chain of foreign keys from any source to `goal`; empty where there is none."""
+    queue = deque[tuple[TableKey, list[Edge]]]((source, []) for source in sources)
+    seen = set(sources)
+    while queue:
+        at, path = queue.popleft()
+        for edge in edges.get(at, []):
+            if edge.right == goal:
+                return [*path, edge]
+            if edge.right not in seen:
+                seen.add(edge.right)
+                queue.append((edge.right, [*path, edge]))
+    return []

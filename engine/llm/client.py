@@ -1,0 +1,92 @@
+"""The language model behind any OpenAI-compatible server, through the `openai` client.
+
+Owns how the server's failures look to a user, and how a grammar and the beginning of an answer are asked for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import openai
+from openai.types.chat import ChatCompletion, ChatCompletionMessageParam
+
+from engine.errors import CancelledError, ModelUnavailableError
+from engine.llm.settings import GrammarSupport, ModelSettings
+from engine.state import Completion, Deadline, Prompt
+
+
+class ChatModel:
+    """Implements `engine.state.LanguageModel`."""
+
+    def __init__(self, settings: ModelSettings, base_url: str) -> None:
+        self._settings = settings
+        self._base_url = base_url
+        self._client = openai.AsyncOpenAI(base_url=base_url, api_key=settings.api_key, max_retries=1)
+
+    @property
+    def grammars(self) -> bool:
+        """Whether the server takes grammars."""
+        return self._settings.grammar is GrammarSupport.STRUCTURED_OUTPUTS
+
+    async def complete(
+        self,
+        prompt: Prompt,
+        *,
+        deadline: Deadline,
+        max_tokens: int,
+        grammar: str | None = None,
+        temperature: float = 0.0,
+    ) -> Completion:
+        """See `engine.state.LanguageModel.complete`."""
+        extra: dict[str, Any] = {}
+        messages: list[ChatCompletionMessageParam] = [
+            {"role": "system", "content": prompt.system},
+            {"role": "user", "content": prompt.user},
+        ]
+        if prompt.prefix:
+            messages.append({"role": "assistant", "content": prompt.prefix})
+            extra |= {"continue_final_message": True, "add_generation_prompt": False}
+        if grammar is not None and self.grammars:
+            extra["structured_outputs"] = {"grammar": grammar}
+        try:
+            reply = await self._client.chat.completions.create(
+                model=self._settings.model,
+                messages=messages,
+                max_tokens=max_tokens,
+                temperature=temperature,
+                logprobs=True,
+                extra_body=extra,
+                timeout=deadline.remaining(),
+            )
+        except openai.APITimeoutError as problem:
+            raise CancelledError(
+                "the language model did not answer in time", hint="Raise nl.timeout."
+            ) from problem
+        except openai.OpenAIError as problem:
+            raise ModelUnavailableError(
+                "the language model is not available",
+                detail=f"{self._base_url}: {problem}",
+                hint="Check [model] base_url, api_key and model, and that the server runs.",
+            ) from problem
+        return _completion(reply)
+
+    async def aclose(self) -> None:
+        """Closes the connections."""
+        await self._client.close()
+
+
+def _completion(reply: ChatCompletion) -> Completion:
+    choice = reply.choices[0]
+    usage = reply.usage
+    prompt = usage.prompt_tokens if usage else 0
+    details = usage.prompt_tokens_details if usage else None
+    cached = (details.cached_tokens or 0) if details else 0
+    content = choice.logprobs.content if choice.logprobs else None
+    return Completion(
+        text=choice.message.content or "",
+        prefilled=prompt - cached,
+        cached=cached,
+        generated=usage.completion_tokens if usage else 0,
+        logprob=sum(token.logprob for token in content) / len(content) if content else None,
+        finished=choice.finish_reason == "stop",
+    )

@@ -1,0 +1,187 @@
+"""The OpenAI protocol over the scheduler: `/v1/chat/completions`, `/v1/models`, `/health`.
+
+Speaks the part of the protocol that the engine uses, with vLLM's names for what OpenAI has none for:
+`structured_outputs.grammar` (Lark), `continue_final_message`. Messages become ChatML, Qwen's format; control
+tokens in a message's text stay text, so that neither a question nor a comment in a schema can end its message.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+from aiohttp import web
+
+from engine.llm.embedded.runtime import Runtime
+from engine.llm.embedded.scheduler import Generated, GrammarProblemError, Request, Scheduler
+from engine.llm.settings import EmbeddedModelSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of the conversation."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class StructuredOutputs:
+    """What the answer must look like."""
+
+    grammar: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """The body of `/v1/chat/completions`; what else a client sends is ignored."""
+
+    messages: tuple[Message, ...]
+    max_tokens: int = 256
+    temperature: float = 0.0
+    seed: int = 0
+    logprobs: bool = False
+    continue_final_message: bool = False
+    structured_outputs: StructuredOutputs = field(default_factory=StructuredOutputs)
+
+
+class EmbeddedServer:
+    """One model, one scheduler, one aiohttp application."""
+
+    def __init__(self, runtime: Runtime, name: str) -> None:
+        self._runtime = runtime
+        self._scheduler = Scheduler(runtime)
+        self._name = name
+
+    def application(self) -> web.Application:
+        """The routes; closing the application frees the model."""
+        app = web.Application(client_max_size=4 * 1024 * 1024)
+        app.router.add_post("/v1/chat/completions", self._chat)
+        app.router.add_get("/v1/models", self._models)
+        app.router.add_get("/health", self._health)
+        app.on_cleanup.append(self._close)
+        return app
+
+    async def _chat(self, http: web.Request) -> web.Response:
+        try:
+            body = msgspec.json.decode(await http.read(), type=ChatRequest)
+            request = self._request(body)
+        except msgspec.DecodeError as problem:
+            return _error(400, str(problem))
+        try:
+            generated = await self._scheduler.submit(request)
+        except GrammarProblemError as problem:
+            return _error(400, f"grammar: {problem}")
+        except MemoryError as problem:
+            return _error(400, str(problem))
+        return web.json_response(self._reply(body, request, generated))
+
+    def _request(self, body: ChatRequest) -> Request:
+        return Request(
+            prompt=tuple(self._prompt(body)),
+            max_tokens=body.max_tokens,
+            temperature=body.temperature,
+            seed=body.seed,
+            grammar=body.structured_outputs.grammar,
+        )
+
+    def _prompt(self, body: ChatRequest) -> list[int]:
+        """ChatML. The last message stays open where it is to be continued."""
+        tokens: list[int] = []
+        last = len(body.messages) - 1
+        for index, message in enumerate(body.messages):
+            tokens += self._special("<|im_start|>") + self._runtime.tokenize(
+                f"{message.role}\n{message.content}"
+            )
+            if not (body.continue_final_message and index == last):
+                tokens += self._special("<|im_end|>") + self._runtime.tokenize("\n")
+        if not body.continue_final_message:
+            tokens += self._special("<|im_start|>") + self._runtime.tokenize("assistant\n")
+        return tokens
+
+    def _special(self, text: str) -> list[int]:
+        return self._runtime.tokenize(text, special=True)
+
+    def _reply(self, body: ChatRequest, request: Request, generated: Generated) -> dict[str, Any]:
+        text = b"".join(self._runtime.piece(token) for token in generated.tokens).decode(errors="replace")
+        choice: dict[str, Any] = {
+            "index": 0,
+            "message": {"role": "assistant", "content": text},
+            "finish_reason": "stop" if generated.finished else "length",
+            "logprobs": {"content": self._logprobs(generated)} if body.logprobs else None,
+        }
+        prompt, written = len(request.prompt), len(generated.tokens)
+        return {
+            "id": f"chatcmpl-{uuid.uuid4().hex}",
+            "object": "chat.completion",
+            "created": 0,
+            "model": self._name,
+            "choices": [choice],
+            "usage": {
+                "prompt_tokens": prompt,
+                "completion_tokens": written,
+                "total_tokens": prompt + written,
+                "prompt_tokens_details": {"cached_tokens": generated.cached},
+            },
+        }
+
+    def _logprobs(self, generated: Generated) -> list[dict[str, Any]]:
+        return [
+            {
+                "token": self._runtime.piece(t).decode(errors="replace"),
+                "logprob": p,
+                "bytes": None,
+                "top_logprobs": [],
+            }
+            for t, p in zip(generated.tokens, generated.logprobs, strict=False)
+        ]
+
+    async def _models(self, _http: web.Request) -> web.Response:
+        return web.json_response({"object": "list", "data": [{"id": self._name, "object": "model"}]})
+
+    async def _health(self, _http: web.Request) -> web.Response:
+        return web.json_response({"status": "ok", "model": self._name})
+
+    async def _close(self, _app: web.Application) -> None:
+        self._scheduler.close()
+        self._runtime.close()
+
+
+def _error(status: int, message: str) -> web.Response:
+    return web.json_response({"error": {"message": message, "type": "invalid_request_error"}}, status=status)
+
+
+async def serve(settings: EmbeddedModelSettings, name: str) -> None:
+    """Loads the model, listens, writes the base URL as one line to standard output, serves until cancelled."""
+    runtime = await asyncio.to_thread(Runtime, settings)
+    # A cancelled request stops its handler, which stops the work on the model.
+    runner = web.AppRunner(
+        EmbeddedServer(runtime, name).application(), handler_cancellation=True, access_log=None
+    )
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, settings.host, settings.port)
+        await site.start()
+        host, port = _address(runner.addresses)
+        sys.stdout.write(f"http://{host}:{port}/v1\n")
+        sys.stdout.flush()
+        await asyncio.Event().wait()
+    finally:
+        await runner.cleanup()
+
+
+def run(settings: EmbeddedModelSettings, name: str) -> None:
+    """The embedded server as a process of its own; ends on SIGINT or SIGTERM."""
+    with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
+        asyncio.run(serve(settings, name))
+
+
+def _address(addresses: Sequence[Any]) -> tuple[str, int]:
+    host, port = addresses[0][:2]
+    return str(host), int(port)

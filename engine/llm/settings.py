@@ -1,0 +1,39 @@
+"""Settings of the language model, embedded or elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+
+class GrammarSupport(StrEnum):
+    """How the model server takes a grammar: as vLLM's `structured_outputs`, or not at all."""
+
+    STRUCTURED_OUTPUTS = "structured_outputs"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """An OpenAI-compatible server. `base_url` None: pgparley starts the embedded one on loopback."""
+
+    base_url: str | None = None
+    api_key: str = "none"
+    model: str = "qwen2.5-coder-1.5b-instruct-q4_k_m"
+    grammar: GrammarSupport = GrammarSupport.STRUCTURED_OUTPUTS
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedModelSettings:
+    """The embedded server. `context`: tokens in the key-value cache, shared by all sequences.
+
+    `sequences`: prompts and answers kept in the cache at once. `threads` 0: as many as there are processors.
+    """
+
+    path: Path
+    host: str = "127.0.0.1"
+    port: int = 0
+    threads: int = 0
+    context: int = 16_384
+    sequences: int = 16

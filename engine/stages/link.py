@@ -1,0 +1,91 @@
+"""Links the question to the schema: its phrases (entities), and how near each is to every column (Odin §5.3).
+
+Owns entity extraction. The paper asks a model for the entities; here they are the runs of content words, which
+costs nothing and is the same each time. Similarity is the encoder's cosine, table included, because `address` of
+`student_registration` can stand for a student's address and that of `teacher` can not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from engine.generation.grammar import WHOLE_TABLE
+from engine.state import ColumnKey, Encoder, Entity, Route, State, Tools
+from engine.types import TraceLine
+from schema_catalog.types import Snapshot
+
+ENTITY_WORDS = 3
+"""Words that one entity has at most; a longer run of content words is cut."""
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[.,;:?!()]")
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|“[^”]*”")
+_STOP = frozenset(
+    """
+    a about above after all also an and any are as ask at be been before below between both but by can could count
+    did do does done each either every find first for from get give greater had has have having her his how i if in
+    into is it its last least less list many me more most much my no nor not number of on one or order other our
+    out over per please same shall should show so some such tell than that the their them then there these they
+    this those to top total under up was we were what when where whether which while who whom whose why will with
+    within without would you your average mean minimum maximum min max sum highest lowest largest smallest greatest
+    fewest best worst different distinct ascending descending sorted sort grouped group return display name names
+    """.split()
+)
+
+
+def entities(question: str) -> list[str]:
+    """Runs of content words, in order and without repetition; numbers and quoted values are no entities."""
+    found = [" ".join(run) for run in _runs(_QUOTED.sub(" , ", question))]
+    return list(dict.fromkeys(found))
+
+
+def _runs(question: str) -> Iterator[Sequence[str]]:
+    run: list[str] = []
+    for word in [*_WORD.findall(question), "."]:
+        lower = word.lower()
+        if lower in _STOP or not word[0].isalpha() or len(run) == ENTITY_WORDS:
+            if run:
+                yield run
+            run = []
+        if lower not in _STOP and word[0].isalpha():
+            run.append(lower)
+
+
+async def link(state: State, tools: Tools) -> State:
+    """Gives every route the question's entities, with their similarities to the elements of its schema."""
+    texts = entities(state.ask.question)
+    routes = tuple(replace(route, entities=_linked(texts, route.snapshot, tools.encoder)) for route in state.routes)
+    best = [_best(route, entity) for route in routes for entity in route.entities]
+    return replace(state, routes=routes).noted(*best)
+
+
+def _linked(texts: Sequence[str], snapshot: Snapshot, encoder: Encoder) -> tuple[Entity, ...]:
+    elements = _elements(snapshot)
+    if not texts or not elements:
+        return ()
+    vectors = encoder.encode([*texts, *elements.values()])
+    cosines = vectors[: len(texts)] @ vectors[len(texts) :].T
+    return tuple(
+        Entity(text, {key: float(value) for key, value in zip(elements, row, strict=True)})
+        for text, row in zip(texts, cosines, strict=True)
+    )
+
+
+def _elements(snapshot: Snapshot) -> dict[ColumnKey, str]:
+    """Columns, and tables as a whole, in words."""
+    words: dict[ColumnKey, str] = {}
+    for table in snapshot.tables:
+        words[*table.key, WHOLE_TABLE] = _words(table.name)
+        for column in table.columns:
+            words[*table.key, column.name] = f"{_words(table.name)} {_words(column.name)}"
+    return words
+
+
+def _words(name: str) -> str:
+    return re.sub(r"[_\W]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)).lower().strip()
+
+
+def _best(route: Route, entity: Entity) -> TraceLine:
+    key = max(entity.similarities, key=entity.similarities.__getitem__)
+    return TraceLine("link", entity.text, f"{route.database.name}: {key[1]}.{key[2]}", round(entity.similarities[key], 3))

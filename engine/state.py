@@ -57,7 +57,8 @@ class Entity:
 class Route:
     """A database that may answer, its schema as the asker may see it, and its tables, likeliest first.
 
-    `probability`: this database's share among the routes, in [0, 1]. `entities`: set by the link stage.
+    `probability`: that this database is the one, among all that the asker may read, in [0, 1]. `entities`: set
+    by the link stage.
     """
 
     database: Database
@@ -211,6 +212,34 @@ class Catalog(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Match:
+    """How well one database fits a question.
+
+    `position`: its place among the views that were ranked. `snapshot`: as the asker may see it. `logit`:
+    comparable among the matches of one question. `evidence`: cosine of the question and the closest of its
+    tables and columns. `words`: the question's words that stand in it. `tables`: all that were scored, best
+    first; their scores compare within this database.
+    """
+
+    position: int
+    snapshot: Snapshot
+    logit: float
+    evidence: float
+    words: tuple[str, ...]
+    tables: tuple[tuple[TableKey, float], ...]
+
+
+class Router(Protocol):
+    """Ranks databases for a question. Both methods block: call them in a thread."""
+
+    def prepare(self, snapshots: Sequence[Snapshot]) -> None:
+        """Encodes schemas ahead of the first question."""
+
+    def rank(self, question: str, views: Sequence[tuple[Snapshot, ReadableColumns]]) -> tuple[Match, ...]:
+        """The databases of which anything is readable, likeliest first."""
+
+
+@dataclass(frozen=True, slots=True)
 class Tools:
     """What stages may call."""
 
@@ -218,3 +247,4 @@ class Tools:
     upstream: Upstream
     encoder: Encoder
     model: LanguageModel
+    router: Router

@@ -1,0 +1,109 @@
+"""The index over all schemas, kept between questions.
+
+Owns which parts are kept and when they are rebuilt. A part belongs to a snapshot and to what a role may read
+of it, so that roles with the same view share one, and a changed schema costs its own part alone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Protocol
+
+from engine.routing.part import Part, build
+from engine.routing.scoring import Limits, Question, Vectors, Weights, score
+from engine.routing.words import question_words
+from engine.state import Match
+from schema_catalog.types import ReadableColumns, Snapshot
+
+
+class QuestionEncoder(Protocol):
+    """An encoder that also gives the tokens of one text in their context."""
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors, shape (len(texts), d)."""
+
+    def encode_tokens(self, text: str) -> tuple[Vectors, Vectors]:
+        """The text's unit vector, shape (d,), and one for each of its tokens, shape (tokens, d)."""
+
+
+class SchemaEncoder(Protocol):
+    """What gives schema texts their vectors: the same encoder, as a rule behind a `VectorCache`."""
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors, shape (len(texts), d)."""
+
+
+class HybridRouter:
+    """`engine.state.Router`. Safe to call from several threads. `parts`: restricted schemas kept."""
+
+    def __init__(
+        self,
+        encoder: QuestionEncoder,
+        schemas: SchemaEncoder | None = None,
+        *,
+        weights: Weights | None = None,
+        limits: Limits | None = None,
+        parts: int = 10_000,
+    ) -> None:
+        self._encoder = encoder
+        self._schemas = encoder if schemas is None else schemas
+        self._weights = weights or Weights()
+        self._limits = limits or Limits()
+        self._kept = parts
+        self._lock = threading.Lock()
+        # The snapshot itself is kept beside its id, so that the id cannot come to mean another one.
+        self._views: OrderedDict[tuple[int, ReadableColumns | None], tuple[Snapshot, Part | None]] = (
+            OrderedDict()
+        )
+        self._parts: OrderedDict[tuple[str, str], Part] = OrderedDict()
+
+    def prepare(self, snapshots: Sequence[Snapshot]) -> None:
+        """Encodes whole schemas ahead of the first question."""
+        for snapshot in snapshots:
+            self._part(snapshot, None)
+
+    def rank(self, question: str, views: Sequence[tuple[Snapshot, ReadableColumns]]) -> tuple[Match, ...]:
+        """The databases of which anything is readable, likeliest first, at most `Limits.databases`."""
+        found = [(number, self._part(*view)) for number, view in enumerate(views)]
+        visible = [(number, part) for number, part in found if part is not None]
+        if not visible:
+            return ()
+        sentence, tokens = self._encoder.encode_tokens(question)
+        asked = Question(sentence, tokens, question_words(question))
+        scored = score(asked, [part for _, part in visible], self._weights, self._limits)
+        matches = []
+        for each in scored:
+            number, part = visible[each.part]
+            tables = tuple((part.snapshot.tables[table].key, value) for table, value in each.tables)
+            known = tuple(word for word in asked.words if word in part.words)
+            matches.append(Match(number, part.snapshot, each.logit, each.evidence, known, tables))
+        return tuple(matches)
+
+    def _part(self, snapshot: Snapshot, readable: ReadableColumns | None) -> Part | None:
+        key = (id(snapshot), readable)
+        with self._lock:
+            if key in self._views:
+                self._views.move_to_end(key)
+                return self._views[key][1]
+        masked = snapshot if readable is None else snapshot.restricted_to(readable)
+        part = self._built(masked) if any(table.columns for table in masked.tables) else None
+        with self._lock:
+            self._views[key] = (snapshot, part)
+            while len(self._views) > self._kept:
+                self._views.popitem(last=False)
+        return part
+
+    def _built(self, masked: Snapshot) -> Part:
+        key = (masked.database, masked.fingerprint)
+        with self._lock:
+            part = self._parts.get(key)
+        if part is None or part.snapshot.shadowed != masked.shadowed:
+            part = build(masked, self._schemas.encode)
+        with self._lock:
+            self._parts[key] = part
+            self._parts.move_to_end(key)
+            while len(self._parts) > self._kept:
+                self._parts.popitem(last=False)
+        return part

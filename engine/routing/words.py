@@ -1,0 +1,62 @@
+"""Words of questions and of identifiers, so that the two can be compared.
+
+Owns splitting and folding: `OrderItems`, `order_items` and "the order's items" give the same words. Works on
+any script; where a script writes no spaces, pairs of characters stand in for words.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+# A capital run keeps its last letter for the word it starts: "HTTPServer" is "http server".
+_PIECE = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
+
+_STOP = frozenset(
+    """
+    a about all also an and any are as at be been being both but by can could did do does each either every
+    find for from give had has have he her him his how i in into is it its list many me much my neither no nor
+    not of on or our per please return shall she should show some such tell than that the their them then
+    there these they this those to us was we were what when where which who whom whose why will with would you
+    your
+    """.split()  # noqa: SIM905  a list of quoted words is no easier to read
+)
+"""Words that say how a question is put, not what it is about."""
+
+
+_SHORT = 4
+"""Letters that a word needs before an ending is taken for a plural's."""
+
+
+def identifier_words(name: str) -> tuple[str, ...]:
+    """The folded words of a table's or column's name, in order."""
+    return tuple(_folded(name))
+
+
+def question_words(question: str) -> tuple[str, ...]:
+    """The folded words of a question that may name something of a schema, each once, in order."""
+    plain = re.sub(r"['\u2019]s\b", "", question)
+    return tuple(dict.fromkeys(word for word in _folded(plain) if word not in _STOP))
+
+
+def _folded(text: str) -> Iterator[str]:
+    composed = unicodedata.normalize("NFKD", text)
+    bare = "".join(character for character in composed if not unicodedata.combining(character))
+    for run in _PIECE.findall(unicodedata.normalize("NFC", bare)):
+        if _UNSPACED.fullmatch(run):
+            yield from (run[i : i + 2] for i in range(max(1, len(run) - 1)))
+        else:
+            yield _singular(run.casefold())
+
+
+def _singular(word: str) -> str:
+    """The word without an English plural's ending; both sides fold alike, so a wrong guess does no harm."""
+    if len(word) > _SHORT and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > _SHORT and word.endswith(("sses", "xes", "ches", "shes")):
+        return word[:-2]
+    if len(word) >= _SHORT and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word

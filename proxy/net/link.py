@@ -84,7 +84,7 @@ class Link(asyncio.Protocol):
             self._since = time.perf_counter()
             self._perform(self._session.receive_frontend(data))
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         """The client has gone: so has the session."""
         self._client = None
         self._stop_task()
@@ -245,7 +245,7 @@ class _Upstream(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._link.server_data(data)
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         self._link.server_lost()
 
     def pause_writing(self) -> None:

@@ -54,7 +54,7 @@ class _OneWay(asyncio.Protocol):
         if isinstance(transport, asyncio.WriteTransport):
             transport.write(self._packet)
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         self.closed.set()
 
 

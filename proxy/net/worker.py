@@ -17,8 +17,8 @@ from proxy.metrics import GatewayMetrics
 from proxy.net.link import Link
 from proxy.net.upstream import Dialer
 from proxy.protocol.commands import EngineReply, EngineRequest
+from proxy.protocol.inspection import SessionLimits
 from proxy.protocol.messages import CancelRequest
-from proxy.protocol.session import SessionLimits
 from proxy.settings import GatewaySettings
 
 

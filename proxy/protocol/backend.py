@@ -6,19 +6,16 @@ the cancel key. A chunk without a reply to change passes as it came.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Protocol
 
 from engine.types import ErrorReply
-from proxy.protocol import codec
+from proxy.protocol import codec, scan
 from proxy.protocol.encoding import python_encoding
-from proxy.protocol.framing import HEADER, HEADER_SIZE, hop, passes
+from proxy.protocol.framing import ANY_LENGTH, HEADER, HEADER_SIZE, hop, passes
 from proxy.protocol.replies import Dropped, Replies, Status
 from proxy.protocol.translate import ERROR_TOKEN
 
-_ANY = dict.fromkeys(range(256), 0xFFFF_FFFF)
-_ALWAYS = b"ZESGRK"
-_PLAIN = passes(_ANY, _ALWAYS)
-_EXACT = passes(_ANY, _ALWAYS + b"123CIsTnt")
+_EXACT = passes(ANY_LENGTH, scan.BACKEND_STOPS + b"123CIsTnt")
 _READY = ord("Z")
 _ERROR = ord("E")
 _STATUS = ord("S")
@@ -26,24 +23,28 @@ _COPY_IN = ord("G")
 _KEY = ord("K")
 _AUTHENTICATION = ord("R")
 _PARAMETERS = ord("t")
-_READY_SIZE = 6
 _AUTHENTICATED = HEADER.pack(_AUTHENTICATION, 8) + bytes(4)
 _TOKEN_PREFIX = ERROR_TOKEN.encode()
 
 
-class Backend:
-    """What the server has said so far.
+class Listener(Protocol):
+    """Who has to know what becomes of marked messages."""
 
-    `undo` is called for each marked message that was not carried out, `at_idle` where `watching` is set and a
-    transaction has ended.
-    """
+    def undo(self, dropped: Dropped) -> None:
+        """A marked message was not carried out."""
+
+    def transaction_ended(self) -> None:
+        """The server is idle; told only while `Backend.watching` is set."""
+
+
+class Backend:
+    """What the server has said so far."""
 
     __slots__ = (
-        "_at_idle",
         "_errors",
+        "_listener",
         "_partial",
         "_rest",
-        "_undo",
         "authenticated",
         "encoding",
         "key",
@@ -52,14 +53,13 @@ class Backend:
         "watching",
     )
 
-    def __init__(self, undo: Callable[[Dropped], None], at_idle: Callable[[], None]) -> None:
-        self._undo = undo
-        self._at_idle = at_idle
-        self.watching = False
+    def __init__(self) -> None:
+        self._listener: Listener | None = None
         self._partial = b""
         self._rest = 0
-        self._errors: dict[bytes, tuple[int, ErrorReply]] = {}
+        self._errors: dict[bytes, tuple[int, ErrorReply]] | None = None
         self.replies = Replies()
+        self.watching = False
         self.authenticated = False
         self.key: bytes | None = None
         self.encoding = "utf-8"
@@ -67,8 +67,12 @@ class Backend:
 
     def expect_error(self, token: str, error: ErrorReply) -> None:
         """An error of the server's that names `token` is to be replaced by `error`."""
-        self._errors[token.encode()] = (self.replies.cycles_forwarded, error)
+        self._errors = {**(self._errors or {}), token.encode(): (self.replies.cycles_forwarded, error)}
         self.watching = True
+
+    def attend(self, listener: Listener) -> None:
+        """Sets who is told of what happens."""
+        self._listener = listener
 
     @property
     def at_boundary(self) -> bool:
@@ -77,26 +81,24 @@ class Backend:
 
     def relay(self, data: bytes) -> bool:
         """Takes in a chunk that passes untouched; false, and nothing done, where `receive` has to look."""
-        if self.replies.exact or self._partial:
+        if self._partial or self.replies.exact:
             return False
-        size = len(data)
-        pos = hop(data, self._rest, _PLAIN) if self._rest < size else self._rest
-        if pos >= size:
-            self._rest = pos - size
-            return True
-        if pos == size - _READY_SIZE and data[pos] == _READY:
-            self._rest = 0
-            self._ready(data[-1])
-            return True
-        return False
+        meaning = scan.backend(data, self._rest)
+        if meaning < 0:
+            return False
+        self._rest = meaning >> 8
+        status = meaning & 0xFF
+        if status:
+            self._ready(status)
+        return True
 
     def receive(self, chunk: bytes) -> list[bytes]:
-        """Takes in a chunk. Returns what goes to the client, in order; a message cut short waits for its rest."""
+        """Takes in a chunk. Returns what goes to the client, in order; a message cut short waits."""
         data = self._partial + chunk
         size, pos, start = len(data), self._rest, 0
         out: list[bytes] = []
         while True:
-            pos = hop(data, pos, _EXACT if self.replies.exact else _PLAIN)
+            pos = hop(data, pos, _EXACT if self.replies.exact else scan.BACKEND_PLAIN)
             if pos + HEADER_SIZE > size:
                 break
             end = pos + 1 + HEADER.unpack_from(data, pos)[1]
@@ -146,14 +148,17 @@ class Backend:
 
     def _transaction_ended(self) -> None:
         """The portals that could still raise an expected error are gone with their transaction."""
-        live = {token: entry for token, entry in self._errors.items() if entry[0] >= self.replies.cycles}
-        self._errors = live
-        self._at_idle()
+        errors = (self._errors or {}).items()
+        self._errors = {token: entry for token, entry in errors if entry[0] >= self.replies.cycles} or None
+        if self._listener is not None:
+            self._listener.transaction_ended()
+        self.watching = self._errors is not None
 
     def _failed(self, message: bytes) -> bytes | None:
         for dropped in self.replies.failed():
-            self._undo(dropped)
-        if not self._errors or _TOKEN_PREFIX not in message:
+            if self._listener is not None:
+                self._listener.undo(dropped)
+        if self._errors is None or _TOKEN_PREFIX not in message:
             return None
         fields = codec.error_fields(message)
         text = fields.get(b"M", b"") + b" " + fields.get(b"D", b"")

@@ -17,6 +17,7 @@ from proxy.protocol.messages import (
 )
 
 _CANCEL_CODE = 80877102
+_MAJOR_VERSION = 3
 _ENCRYPTION_CODES = frozenset({80877103, 80877104})
 _INT16 = struct.Struct(">H")
 _INT32 = struct.Struct(">I")
@@ -40,7 +41,7 @@ def decode_first(packet: bytes) -> FirstPacket:
         return CancelRequest(packet, packet[8:])
     if code in _ENCRYPTION_CODES:
         return EncryptionRequest()
-    return Startup(packet, _startup_parameters(packet) if code >> 16 == 3 else ())
+    return Startup(packet, _startup_parameters(packet) if code >> 16 == _MAJOR_VERSION else ())
 
 
 def _startup_parameters(packet: bytes) -> tuple[tuple[str, str], ...]:
@@ -136,8 +137,9 @@ def decode_target(data: bytes) -> Target:
 
 def statement_of_bind(data: bytes, pos: int) -> bytes | None:
     """The statement that the Bind message at `pos` names; None where that part has not arrived yet."""
-    names = data[pos + HEADER_SIZE :].split(b"\0", 2)
-    return names[1] if len(names) > 2 else None
+    start = data.find(0, pos + HEADER_SIZE) + 1
+    end = data.find(0, start) if start else -1
+    return data[start:end] if end >= 0 else None
 
 
 def decode_status(data: bytes) -> tuple[str, str]:

@@ -33,6 +33,15 @@ FRONTEND_LIMITS: dict[int, int] = {
 """Kind of a frontend message after authentication → its greatest length, as `SocketBackend` checks it."""
 
 
+_LEAST_STARTUP = 8
+
+ANY_LENGTH: dict[int, int] = dict.fromkeys(range(256), 0xFFFF_FFFF)
+"""Limits for the server's messages: we trust it."""
+
+LENGTH_SIZE = 4
+"""Bytes of a length word, and so the least length."""
+
+
 class ProtocolViolationError(Exception):
     """A client broke the protocol: its session ends with FATAL 08P01, nobody else's does."""
 
@@ -57,7 +66,7 @@ def hop(data: bytes, pos: int, table: tuple[int, ...]) -> int:
     unpack = HEADER.unpack_from
     while pos <= last:
         kind, length = unpack(data, pos)
-        if length > table[kind] or length < 4:
+        if length > table[kind] or length < LENGTH_SIZE:
             return pos
         pos += length + 1
     return pos
@@ -83,20 +92,20 @@ def frontend_length(data: bytes, pos: int) -> int:
     limit = FRONTEND_LIMITS.get(kind)
     if limit is None:
         raise ProtocolViolationError(f"invalid frontend message type {kind}")
-    if not 4 <= length <= limit:
+    if not LENGTH_SIZE <= length <= limit:
         raise ProtocolViolationError("invalid message length")
     return int(length)
 
 
 def startup_length(data: bytes) -> int | None:
-    """The length of the startup packet that `data` begins with, its length word included; None if unknown yet.
+    """The length of the startup packet that `data` begins with, length word included; None if unknown yet.
 
     Raises:
         ProtocolViolationError: The length is impossible.
     """
-    if len(data) < 4:
+    if len(data) < LENGTH_SIZE:
         return None
-    length = int.from_bytes(data[:4], "big")
-    if not 8 <= length <= STARTUP_LIMIT + 4:
+    length = int.from_bytes(data[:LENGTH_SIZE], "big")
+    if not _LEAST_STARTUP <= length <= STARTUP_LIMIT + LENGTH_SIZE:
         raise ProtocolViolationError("invalid length of startup packet")
     return length

@@ -7,6 +7,7 @@ hold an NL statement; it never fails: what PostgreSQL would refuse comes out as 
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -163,9 +164,9 @@ _UNICODE_ESCAPE = re.compile(r"\\\\|\\\+([0-9A-Fa-f]{6})|\\([0-9A-Fa-f]{4})")
 
 
 def string_value(text: str, token: Token, *, standard_strings: bool = True) -> str | None:
-    """What the closed string constant `token` means; None where it is none.
+    r"""What the closed string constant `token` means; None where it is none.
 
-    Byte escapes (`\\x41`) are taken as characters, which is exact for ASCII alone.
+    Byte escapes (`\x41`) are taken as characters, which is exact for ASCII alone.
     """
     raw = text[token.start : token.end]
     if not token.closed:
@@ -202,7 +203,7 @@ def _unescape_unicode(match: re.Match[str]) -> str:
 
 def _character(digits: str) -> str:
     point = int(digits, 16)
-    return chr(point) if point <= 0x10FFFF else "\ufffd"
+    return chr(point) if point <= sys.maxunicode else "\ufffd"
 
 
 def dollar_quoted(value: str) -> str:

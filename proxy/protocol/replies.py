@@ -68,7 +68,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A marked message that was not carried out: it failed itself, or it was skipped after another's failure."""
+    """A marked message that was not carried out: it failed itself, or was skipped after another's failure."""
 
     mark: Mark
     failed: bool
@@ -93,7 +93,7 @@ class Replies:
     # -- what the client sent
 
     def forwarded_boundary(self, kind: int) -> None:
-        """A Query, FunctionCall or Sync went out, with nothing unqueued before it in its segment but for Sync."""
+        """A boundary went out. Only before a Sync may messages of its segment stay unaccounted for."""
         if self._skipping:
             if kind != _SYNC:
                 return
@@ -180,6 +180,9 @@ class Replies:
         """ReadyForQuery arrived. Returns the mark of the boundary that it answers."""
         self.status = status
         self.cycles += 1
+        if len(self._pending) == 1 and not self.exact:
+            self._pending.clear()
+            return None
         mark = None
         while self._pending:
             boundary = self._pending[0] in _ALL_BOUNDARIES
@@ -192,7 +195,7 @@ class Replies:
         return mark
 
     def copy_in_started(self) -> None:
-        """CopyInResponse arrived: the server now reads up to CopyDone or CopyFail and ignores Sync before it."""
+        """CopyInResponse arrived: the server reads up to CopyDone or CopyFail and ignores Sync before it."""
         if not self._pending:
             return
         if self._pending[0] == _SYNC:

@@ -112,9 +112,10 @@ def _is_text_cast(source: Source, words: Sequence[Token]) -> bool:
     """Nothing, or `::` and the name of a text type, which drivers put behind a parameter."""
     if not words:
         return True
-    if len(words) < 3 or source.raw(words[0]) != ":" or source.raw(words[1]) != ":":
+    cast, name = words[:2], words[2:]
+    if not name or any(source.raw(word) != ":" for word in cast):
         return False
-    return all(source.name(word) in _TEXT_TYPES or source.raw(word) == "." for word in words[2:])
+    return all(source.name(word) in _TEXT_TYPES or source.raw(word) == "." for word in name)
 
 
 def _refuse_second_use(source: Source, words: Sequence[Token], parameter: Parameter) -> None:

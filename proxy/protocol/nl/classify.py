@@ -1,4 +1,4 @@
-"""Is anything in this text for us? The cheap answer first, the exact one where it could be yes."""
+"""Is anything in this text for us? The cheaper answer first, the exact one where it could be yes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,6 @@ from proxy.protocol.nl.statements import AskCall, Examination, Finding, NLStatem
 
 _WORD = re.compile(rb"(?<![A-Za-z0-9_$\x80-\xff])[nN][lL](?![A-Za-z0-9_$\x80-\xff])")
 _RESETS = re.compile(rb"(?i)\b(?:reset|discard)\s+all\b")
-
-
-def may_hold_nl(data: bytes) -> bool:
-    """Whether the letters NL occur at all: a few memory scans."""
-    return b"nl" in data or b"NL" in data or b"Nl" in data or b"nL" in data
 
 
 def holds_nl_word(text: bytes, *, watch_resets: bool) -> bool:

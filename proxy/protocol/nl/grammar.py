@@ -89,7 +89,7 @@ def parse(source: Source, statement: Statement, *, max_chars: int) -> NLStatemen
         SyntaxProblemError: It says nothing that we know.
     """
     words = statement.significant
-    if len(words) < 2:
+    if len(words) == 1:
         raise SyntaxProblemError("NL needs a question or a command", hint=f"Possible are: {_FORMS}.")
     opening = source.raw(words[1])
     if opening == ":":
@@ -202,10 +202,11 @@ def _options(source: Source, words: Sequence[Token]) -> tuple[tuple[Option, ...]
 
 
 def _option(source: Source, group: Sequence[Token]) -> Option:
-    if len(group) == 2:
-        name, value = source.name(group[0]), source.value(group[1])
-        if name in OPTION_NAMES and value is not None:
-            return name, value
+    match group:
+        case [word, constant]:
+            name, value = source.name(word), source.value(constant)
+            if name in OPTION_NAMES and value is not None:
+                return name, value
     written = " ".join(source.raw(token) for token in group)
     raise SyntaxProblemError(
         f'unrecognized NL option "{written}"',
@@ -240,9 +241,10 @@ def _number_and_qid(source: Source, rest: Sequence[Token], form: str) -> tuple[i
     rest = list(rest)
     if rest and rest[0].kind is Kind.NUMBER and source.raw(rest[0]).isdecimal():
         number = int(source.raw(rest.pop(0)))
-    if len(rest) == 2 and source.is_word(rest[0], "of"):
-        qid = source.value(rest[1])
-        rest = [] if qid else rest
+    match rest:
+        case [of, constant] if source.is_word(of, "of"):
+            qid = source.value(constant)
+            rest = [] if qid else rest
     if rest or number == 0 or (number or 0) > _MAX_INT4:
         raise SyntaxProblemError("syntax error in NL command", hint=f"Write {form}.")
     return number, qid

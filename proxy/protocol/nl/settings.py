@@ -1,18 +1,18 @@
 """The settings `nl.*`: how they are seen going by, and what they make of a question.
 
 The server keeps them as customized options, which it accepts without knowing them; we only watch. What is
-watched is a plain SET, RESET or DISCARD ALL in the text of a statement, and the startup packet (docs/surface.md
-says what that misses).
+watched is a plain SET, RESET or DISCARD ALL in the text of a statement, and the startup packet
+(docs/surface.md says what that misses).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from engine.errors import InvalidSettingError
 from engine.types import Asker, AskRequest
-from proxy.protocol.lexer import Kind, Statement
+from proxy.protocol.lexer import Statement, Token
 from proxy.protocol.messages import Startup
 from proxy.protocol.nl.grammar import Source
 from proxy.protocol.nl.statements import Question, SettingChange
@@ -37,38 +37,38 @@ def change(source: Source, statement: Statement) -> SettingChange | None:
     local = bool(words) and source.is_word(words[0], "local")
     if words and verb == "set" and source.is_word(words[0], "local", "session"):
         del words[0]
-    if len(words) < 3 or source.name(words[0]) != "nl" or source.raw(words[1]) != ".":
-        return None
-    name = source.name(words[2])
-    if name is None or verb == "discard":
-        return None
-    value = None if verb == "reset" else _value(source, statement, words[4].start) if len(words) > 4 else None
-    return SettingChange(name, value, local)
+    match [source.name(word) or source.raw(word) for word in words[:3]]:
+        case ["nl", ".", name] if verb != "discard":
+            assigned = words[4:] if verb == "set" else []
+            return SettingChange(name, _value(source, statement, assigned), local)
+    return None
 
 
-def _value(source: Source, statement: Statement, start: int) -> str | None:
-    words = [token for token in statement.significant if token.start >= start]
-    if len(words) == 1 and source.is_word(words[0], "default"):
+def _value(source: Source, statement: Statement, words: Sequence[Token]) -> str | None:
+    """The value behind `=` or TO; None for DEFAULT and where there is none."""
+    if not words or (len(words) == 1 and source.is_word(words[0], "default")):
         return None
-    if len(words) == 1 and words[0].kind is not Kind.SYMBOL:
+    if len(words) == 1:
         return source.value(words[0])
-    return source.text[start : statement.end].strip()
+    return source.text[words[0].start : statement.end].strip()
 
 
 def from_startup(startup: Startup) -> tuple[tuple[str, str], ...]:
     """The settings that a startup packet gives, as parameters of their own or by `options=-c nl.x=…`."""
     found = [(name[len(_PREFIX) :], value) for name, value in startup.parameters if name.startswith(_PREFIX)]
-    words = [
-        re.sub(r"\\(.)", r"\1", word) for word in _OPTION_WORD.findall(startup.parameter("options") or "")
-    ]
+    options = startup.parameter("options") or ""
+    words = [re.sub(r"\\(.)", r"\1", word) for word in _OPTION_WORD.findall(options)]
     for before, word in zip(["", *words], words, strict=False):
-        text = word.removeprefix("-c") if word.startswith("-c") and len(word) > 2 else word.removeprefix("--")
-        if text == word and before != "-c":
-            continue
-        name, equals, value = text.partition("=")
+        assignment = word if before == "-c" else _assignment(word)
+        name, equals, value = assignment.partition("=")
         if equals and name.startswith(_PREFIX):
             found.append((name[len(_PREFIX) :], value))
     return tuple(found)
+
+
+def _assignment(word: str) -> str:
+    """The `name=value` of `-cname=value` and `--name=value`."""
+    return next((word.removeprefix(flag) for flag in ("--", "-c") if word.startswith(flag)), "")
 
 
 def request(asker: Asker, question: Question, session: Mapping[str, str]) -> AskRequest:

@@ -1,0 +1,184 @@
+"""Looking at a client's message: pass, wait for more of it, or translate.
+
+Owns what has to be known of a message before it may pass, and how much of it. The framing around it is
+`session`, the translation itself `translator`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import ClassVar
+
+from engine.types import Asker
+from proxy.protocol import codec
+from proxy.protocol.backend import Backend
+from proxy.protocol.encoding import decode
+from proxy.protocol.messages import Startup
+from proxy.protocol.nl import settings
+from proxy.protocol.nl.classify import examine, holds_nl_word
+from proxy.protocol.nl.statements import Examination
+from proxy.protocol.replies import Dropped, Mark, Status
+from proxy.protocol.scan import may_hold_nl
+from proxy.protocol.translator import Job, Rewritten, Situation, Special, Translator
+
+INSPECTION_LIMIT = 1 << 20
+"""Length of a statement's message up to which its text is searched for NL; longer ones stream through."""
+
+_NAME_LIMIT = 1 << 16
+"""Bytes of a Bind message in which the names of portal and statement should have come."""
+
+_QUERY = ord("Q")
+_BIND = ord("B")
+
+
+class Look(Enum):
+    """What an inspection says of a message that is not translated."""
+
+    PASS = auto()
+    MORE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLimits:
+    """`question_chars`: the longest question, in characters."""
+
+    question_chars: int = 4000
+
+
+class Inspector:
+    """The look at one session's messages; `need` says how much of a message it waits for."""
+
+    __slots__ = ("_backend", "_limits", "_translator", "need", "startup")
+
+    def __init__(self, startup: Startup, backend: Backend, limits: SessionLimits) -> None:
+        self.startup = startup
+        self._backend = backend
+        self._limits = limits
+        self._translator: Translator | None = None
+        self.need = 0
+
+    @property
+    def watchful(self) -> bool:
+        """Whether messages matter that would pass in a session that has never used NL."""
+        translator = self._translator
+        return translator is not None and (bool(translator.specials) or translator.has_settings)
+
+    @property
+    def translator(self) -> Translator:
+        """The session's translator, made when it is first needed: most sessions never do."""
+        if self._translator is None:
+            user = self.startup.parameter("user") or ""
+            asker = Asker(user, self.startup.parameter("database") or user)
+            values = settings.from_startup(self.startup)
+            self._translator = Translator(asker, values, max_chars=self._limits.question_chars)
+        return self._translator
+
+    def undo(self, dropped: Dropped) -> None:
+        """A marked message was not carried out."""
+        if dropped.mark.change is not None:
+            self.translator.undo(dropped.mark.change, failed=dropped.failed)
+
+    def transaction_ended(self) -> None:
+        """The server is idle again."""
+        if self._translator is not None:
+            self._translator.transaction_ended()
+
+    def inspect(self, kind: int, data: bytes, pos: int, end: int) -> Look | Rewritten | Job:
+        """What is to be done with the message `data[pos:end]`, which may not have arrived whole."""
+        inspector = self._INSPECTIONS.get(kind)
+        if inspector is None or self._backend.replies.skipping:
+            return Look.PASS
+        if end > len(data):
+            look = self._look_at_part(kind, data, pos, end)
+            if look is not None:
+                return look
+        return inspector(self, data[pos:end])
+
+    def _look_at_part(self, kind: int, data: bytes, pos: int, end: int) -> Look:
+        """Whether a message that is not whole is waited for. A long one is not, unless it is surely ours."""
+        arrived = len(data) - pos
+        self.need = end - pos
+        if kind != _BIND:
+            return Look.MORE if end - pos <= INSPECTION_LIMIT else Look.PASS
+        name = codec.statement_of_bind(data, pos)
+        if name is None:
+            self.need = arrived + 1
+            return Look.MORE if arrived < _NAME_LIMIT else Look.PASS
+        return Look.MORE if name in self._specials else Look.PASS
+
+    @property
+    def _specials(self) -> dict[bytes, Special]:
+        return {} if self._translator is None else self._translator.specials
+
+    def _examination(self, message: bytes, text: bytes) -> tuple[str, Examination] | None:
+        """What a statement's text holds for us; its settings are taken over."""
+        watch = self._translator is not None and self._translator.has_settings
+        if not (may_hold_nl(message) or watch) or not holds_nl_word(text, watch_resets=watch):
+            return None
+        decoded = decode(text, self._backend.encoding)
+        found = examine(
+            decoded, standard_strings=self._backend.standard_strings, max_chars=self._limits.question_chars
+        )
+        if found.changes:
+            self.translator.apply(found.changes)
+            self._backend.watching = True
+        return (decoded, found) if found.findings else None
+
+    def _inspect_query(self, message: bytes) -> Look | Rewritten | Job:
+        if b"" in self._specials:
+            # A simple query destroys the unnamed statement whatever becomes of it (docs, 54.2.3).
+            self._specials.pop(b"")
+        found = self._examination(message, codec.decode_query(message))
+        return Look.PASS if found is None else self.translator.query(*found, self._situation)
+
+    def _inspect_parse(self, message: bytes) -> Look | Rewritten | Job:
+        parse = codec.decode_parse(message)
+        if parse is None:
+            return Look.PASS
+        found = self._examination(message, parse.text)
+        if found is not None:
+            return self.translator.parse(parse, *found, self._situation)
+        return self._redefined(message, parse.name)
+
+    def _redefined(self, message: bytes, name: bytes) -> Look | Rewritten:
+        change = self._translator.define(name, None) if self._translator is not None else None
+        return Look.PASS if change is None else Rewritten(message, Mark(change=change))
+
+    def _inspect_bind(self, message: bytes) -> Look | Rewritten | Job:
+        name = codec.statement_of_bind(message, 0)
+        special = None if name is None else self._specials.get(name)
+        bind = None if special is None else codec.decode_bind(message)
+        if special is None or bind is None:
+            return Look.PASS
+        return self.translator.bind(bind, special, self._situation)
+
+    def _inspect_describe(self, message: bytes) -> Look | Rewritten | Job:
+        target = codec.decode_target(message)
+        special = self._specials.get(target.name) if target.kind == b"S" else None
+        if special is None or not special.hidden:
+            return Look.PASS
+        return Rewritten(message, Mark(strip_parameter=True))
+
+    def _inspect_close(self, message: bytes) -> Look | Rewritten | Job:
+        target = codec.decode_target(message)
+        return self._redefined(message, target.name) if target.kind == b"S" else Look.PASS
+
+    @property
+    def _situation(self) -> Situation:
+        replies = self._backend.replies
+        return Situation(
+            failed=replies.in_failed_transaction,
+            in_transaction=replies.status == Status.OPEN,
+            standard_strings=self._backend.standard_strings,
+            encoding=self._backend.encoding,
+        )
+
+    _INSPECTIONS: ClassVar[dict[int, Callable[[Inspector, bytes], Look | Rewritten | Job]]] = {
+        _QUERY: _inspect_query,
+        ord("P"): _inspect_parse,
+        _BIND: _inspect_bind,
+        ord("D"): _inspect_describe,
+        ord("C"): _inspect_close,
+    }

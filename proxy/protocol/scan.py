@@ -1,0 +1,68 @@
+"""The plain path: is this chunk one that passes as it came?
+
+Owns the two functions that run for every chunk of every session. They are pure functions over plain values,
+whole in themselves, so that a compiled version can replace them; they say "no" wherever there is any doubt,
+and the general path of `session` and `backend` then decides.
+"""
+
+from __future__ import annotations
+
+from proxy.protocol.framing import ANY_LENGTH, FRONTEND_LIMITS, HEADER, HEADER_SIZE, hop, passes
+
+NEEDS_LOOK = -1
+
+_QUERY = ord("Q")
+_PARSE = ord("P")
+_SYNC = ord("S")
+_READY = ord("Z")
+_SYNC_MESSAGE = b"S\0\0\0\4"
+_READY_SIZE = 6
+_NO_TEXT = passes(FRONTEND_LIMITS, b"QPSFcf")
+_TO_SYNC = passes(FRONTEND_LIMITS, b"QSFcf")
+BACKEND_STOPS = b"ZESGRK"
+"""Kinds of a server's messages that a session learns from, whatever it is waiting for."""
+BACKEND_PLAIN = passes(ANY_LENGTH, BACKEND_STOPS)
+
+_unpack = HEADER.unpack_from
+
+
+def may_hold_nl(data: bytes) -> bool:
+    """Whether the letters NL occur at all, in any case."""
+    return b"nl" in data.lower()
+
+
+def frontend(data: bytes) -> int:
+    """The boundary that a client's chunk, which starts at one, brings and ends with.
+
+    `Q` for exactly one Query, `S` for extended-query messages up to one Sync, each without the letters NL in
+    a text; 0 for every other chunk.
+    """
+    size = len(data)
+    if size < HEADER_SIZE:
+        return 0
+    kind, length = _unpack(data)
+    if kind == _QUERY:
+        return 0 if length + 1 != size or b"nl" in data.lower() else _QUERY
+    if not data.endswith(_SYNC_MESSAGE):
+        return 0
+    pos = hop(data, 0, _NO_TEXT)
+    if pos < size and data[pos] == _PARSE:
+        if b"nl" in data.lower():
+            return 0
+        pos = hop(data, pos, _TO_SYNC)
+    return _SYNC if pos == size - len(_SYNC_MESSAGE) else 0
+
+
+def backend(data: bytes, rest: int) -> int:
+    """What a server's chunk, whose first `rest` bytes end a message begun before, means for the account.
+
+    `NEEDS_LOOK`, or `rest << 8 | status`: the bytes of the last message that are still to come, and the
+    transaction status where the chunk ends with ReadyForQuery and brings no other, else 0.
+    """
+    size = len(data)
+    pos = hop(data, rest, BACKEND_PLAIN)
+    if pos >= size:
+        return (pos - size) << 8
+    if pos == size - _READY_SIZE and data[pos] == _READY:
+        return data[pos + HEADER_SIZE]
+    return NEEDS_LOOK

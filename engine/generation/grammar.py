@@ -31,11 +31,12 @@ def sql_grammar(snapshot: Snapshot, masked: frozenset[ColumnKey]) -> str:
         raise ValueError("every column is masked")
     named = {table.key for table, _ in columns}
     tables = [table for table in tables if table.key in named]
+    stars = _stars(snapshot, tables, masked)
     rules = [
         resources.files("engine.generation").joinpath("select.lark").read_text(encoding="utf-8"),
-        f"table_ref: {_alternatives(_references(snapshot, tables))}",
+        f"table_ref: {' | '.join(_reference(snapshot, table) for table in tables)}",
         f"column: {_alternatives(_column_names(snapshot, columns))}",
-        f"star: {_alternatives(_stars(snapshot, tables, masked))}",
+        f"item: expr (\" AS \" ALIAS)?{''.join(f' | {_literal(star)}' for star in stars)}",
     ]
     return "\n".join(rules) + "\n"
 
@@ -51,12 +52,10 @@ def second(snapshot: Snapshot, table: Table) -> str:
     return quote_ident(f"{table.name}_2")
 
 
-def _references(snapshot: Snapshot, tables: Iterable[Table]) -> list[str]:
-    names = []
-    for table in tables:
-        name = snapshot.display_name(table)
-        names += [name, f"{name} AS {second(snapshot, table)}"]
-    return names
+def _reference(snapshot: Snapshot, table: Table) -> str:
+    """A table, or its second occurrence. Two lexemes: the lexer cannot go back from a name that a longer one begins with."""
+    name = snapshot.display_name(table)
+    return f"{_literal(name)} ({_literal(f' AS {second(snapshot, table)}')})?"
 
 
 def _column_names(snapshot: Snapshot, columns: Iterable[tuple[Table, str]]) -> list[str]:
@@ -71,8 +70,12 @@ def _stars(snapshot: Snapshot, tables: Iterable[Table], masked: frozenset[Column
     """`*` only while nothing is masked, `t.*` only where nothing of t is: a star would read what is hidden."""
     hidden = {key[:2] for key in masked}
     whole = [f"{qualifier(snapshot, table)}.*" for table in tables if table.key not in hidden]
-    return [*whole, *(["*"] if not masked else [])] or ["COUNT(*)"]
+    return [*whole, *(["*"] if not masked else [])]
 
 
 def _alternatives(names: Iterable[str]) -> str:
-    return " | ".join(json.dumps(name, ensure_ascii=False) for name in dict.fromkeys(names))
+    return " | ".join(map(_literal, dict.fromkeys(names)))
+
+
+def _literal(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

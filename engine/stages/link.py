@@ -7,6 +7,7 @@ costs nothing and is the same each time. Similarity is the encoder's cosine, tab
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -55,7 +56,8 @@ def _runs(question: str) -> Iterator[Sequence[str]]:
 async def link(state: State, tools: Tools) -> State:
     """Gives every route the question's entities, with their similarities to the elements of its schema."""
     texts = entities(state.ask.question)
-    routes = tuple(replace(route, entities=_linked(texts, route.snapshot, tools.encoder)) for route in state.routes)
+    linked = [await asyncio.to_thread(_linked, texts, route.snapshot, tools.encoder) for route in state.routes]
+    routes = tuple(replace(route, entities=found) for route, found in zip(state.routes, linked, strict=True))
     best = [_best(route, entity) for route in routes for entity in route.entities]
     return replace(state, routes=routes).noted(*best)
 

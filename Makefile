@@ -1,0 +1,38 @@
+# One word for everything; CI runs the same words. Each target makes what it needs first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := pgparley proxy engine schema_catalog
+ARGS ?=
+
+.PHONY: demo test test-all check bench clean
+
+demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
+	@$(BIN)/pgparley demo $(ARGS)
+
+test: check  ## what CI runs
+	@$(BIN)/pgparley fetch-model
+	$(BIN)/python -m pytest $(ARGS)
+
+test-all: check  ## the slow tests as well
+	@$(BIN)/pgparley fetch-model
+	$(BIN)/python -m pytest -m "slow or not slow" $(ARGS)
+
+check: $(VENV)/.installed  ## ruff, mypy --strict
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.installed  ## the benchmarks; see docs/benchmarks.md
+	$(BIN)/python -m benchmarks $(ARGS)
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	@echo "Installing into $(VENV). The language model's runtime is compiled: 4 to 8 minutes on two cores, once."
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar on --constraint constraints.txt \
+		--editable ".[engine,local-llm,demo,dev]"
+	@touch $@
+
+clean:  ## removes the virtual environment; caches outside the tree stay
+	rm -rf $(VENV)

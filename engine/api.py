@@ -1,0 +1,97 @@
+"""The engine's interface: HTTP and JSON on a Unix socket, for gateways on the same machine.
+
+`POST /v1/ask`, `/v1/choose`, `/v1/show` take and give the dataclasses of `engine.types`; `GET /health` and
+`/metrics`. Whoever can open the socket is believed about who asks: the socket is the owner's alone (mode 600).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import msgspec
+import structlog
+from aiohttp import web
+from prometheus_client import generate_latest
+
+from engine.errors import NLError
+from engine.metrics import Metrics
+from engine.service import Service, as_reply
+from engine.types import AskReply, AskRequest, ChooseRequest, ShowRequest
+
+_UNAVAILABLE = frozenset({"58000", "57014", "53400", "XX000"})
+"""SQLSTATEs that are not the asker's fault: HTTP 503."""
+
+log = structlog.stdlib.get_logger("engine")
+
+Body = TypeVar("Body")
+
+
+class EngineAPI:
+    """Routes over one `Service`. `ready` says whether the models are loaded; questions are taken before that."""
+
+    def __init__(self, service: Service, metrics: Metrics, ready: asyncio.Event) -> None:
+        self._service = service
+        self._metrics = metrics
+        self._ready = ready
+
+    def application(self) -> web.Application:
+        """The aiohttp application."""
+        app = web.Application(client_max_size=1024 * 1024)
+        app.router.add_post("/v1/ask", self._verb("ask", AskRequest, self._ask))
+        app.router.add_post("/v1/choose", self._verb("choose", ChooseRequest, self._service.choose))
+        app.router.add_post("/v1/show", self._verb("show", ShowRequest, self._service.show))
+        app.router.add_get("/health", self._health)
+        app.router.add_get("/metrics", self._exposition)
+        return app
+
+    async def _ask(self, request: AskRequest) -> AskReply:
+        reply = await self._service.ask(request)
+        self._metrics.answered(reply)
+        log.info(
+            "question answered",
+            qid=reply.qid,
+            user=request.asker.user,
+            rows=len(reply.rows),
+            kind=reply.rows[0].kind,
+            seconds=round(reply.seconds, 3),
+            calls=reply.usage.calls,
+        )
+        return reply
+
+    def _verb(
+        self, name: str, body: type[Body], answer: Callable[[Body], Awaitable[Any]]
+    ) -> Callable[[web.Request], Awaitable[web.Response]]:
+        async def handle(http: web.Request) -> web.Response:
+            try:
+                reply = await answer(msgspec.json.decode(await http.read(), type=body))
+            except msgspec.DecodeError as problem:
+                self._metrics.requests.labels(name, "malformed").inc()
+                return web.json_response({"message": str(problem)}, status=400)
+            except NLError as problem:
+                return self._failed(name, problem)
+            except Exception as problem:  # noqa: BLE001 - the last stop: logged whole, told as XX000
+                log.exception("request failed", verb=name)
+                return self._failed(name, as_reply(problem))
+            self._metrics.requests.labels(name, "ok").inc()
+            return _json(reply, 200)
+
+        return handle
+
+    def _failed(self, name: str, problem: NLError) -> web.Response:
+        self._metrics.requests.labels(name, problem.sqlstate).inc()
+        return _json(problem.reply(), 503 if problem.sqlstate in _UNAVAILABLE else 400)
+
+    async def _health(self, _http: web.Request) -> web.Response:
+        """200 once the models are loaded, 503 while they load."""
+        if self._ready.is_set():
+            return web.json_response({"status": "ok"})
+        return web.json_response({"status": "starting"}, status=503)
+
+    async def _exposition(self, _http: web.Request) -> web.Response:
+        return web.Response(body=generate_latest(self._metrics.registry), content_type="text/plain")
+
+
+def _json(value: object, status: int) -> web.Response:
+    return web.Response(body=msgspec.json.encode(value), status=status, content_type="application/json")

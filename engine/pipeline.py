@@ -1,0 +1,29 @@
+"""A question's way through the stages, in one tuple."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from engine.stages.generate import generate
+from engine.stages.link import link
+from engine.stages.rank import rank
+from engine.stages.route import route
+from engine.stages.validate import validate
+from engine.state import State, Tools
+from engine.types import StageTiming
+
+Stage = Callable[[State, Tools], Awaitable[State]]
+
+STAGES: tuple[Stage, ...] = (route, link, generate, validate, rank)
+
+
+async def run(state: State, tools: Tools) -> State:
+    """Runs every stage, each timed; raises what a stage raises, and `CancelledError` when the budget is spent."""
+    for stage in STAGES:
+        state.deadline.remaining()
+        began = state.deadline.clock()
+        state = await stage(state, tools)
+        timing = StageTiming(stage.__name__, round(state.deadline.clock() - began, 4))
+        state = replace(state, timings=(*state.timings, timing))
+    return state

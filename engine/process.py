@@ -1,0 +1,80 @@
+"""The engine as a process: builds its tools, serves its interface, ends cleanly on SIGINT and SIGTERM."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import asyncpg
+import structlog
+from aiohttp import web
+
+from engine.api import EngineAPI
+from engine.errors import ModelUnavailableError
+from engine.llm.client import ChatModel
+from engine.metrics import Metrics
+from engine.models.encoder import MiniLMEncoder
+from engine.questions import Questions
+from engine.routing.router import HybridRouter
+from engine.service import Service
+from engine.settings import EngineSettings
+from engine.state import Tools
+from engine.upstream import Databases
+from engine.warmup import warm_up
+from schema_catalog.catalog import CachedCatalog
+from schema_catalog.migrate import migrate
+from schema_catalog.store import CatalogStore
+
+log = structlog.stdlib.get_logger("engine")
+
+
+@asynccontextmanager
+async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Questions]]:
+    """What the stages call, and the store of questions; the store is brought up to date first.
+
+    Raises `ModelUnavailableError` where no model server is configured.
+    """
+    if settings.model.base_url is None:
+        raise ModelUnavailableError("no language model", hint="Set [model] base_url or start it with pgparley serve.")
+    async with AsyncExitStack() as stack:
+        pool = await stack.enter_async_context(asyncpg.create_pool(settings.store_dsn, min_size=1, max_size=4))
+        async with pool.acquire() as connection:
+            await migrate(connection)
+        upstream = Databases(settings.upstream)
+        stack.push_async_callback(upstream.aclose)
+        model = ChatModel(settings.model, settings.model.base_url)
+        stack.push_async_callback(model.aclose)
+        encoder = MiniLMEncoder(settings.encoder)
+        catalog = CachedCatalog(CatalogStore(pool))
+        built = Tools(catalog=catalog, upstream=upstream, encoder=encoder, model=model, router=HybridRouter(encoder))
+        yield built, Questions(pool, settings.limits.ttl)
+
+
+async def serve(settings: EngineSettings) -> None:
+    """Serves until SIGINT or SIGTERM; what is being answered then is answered first, for at most 10 seconds."""
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    ready = asyncio.Event()
+    async with tools(settings) as (built, questions), asyncio.TaskGroup() as group:
+        warming = group.create_task(warm_up(built, settings.limits.warm_databases, ready), name="warm-up")
+        app = EngineAPI(Service(built, questions, settings.limits), Metrics(), ready).application()
+        runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=10.0)
+        await runner.setup()
+        try:
+            settings.socket.unlink(missing_ok=True)
+            await web.UnixSite(runner, str(settings.socket)).start()
+            settings.socket.chmod(0o600)
+            log.info("engine ready", socket=str(settings.socket))
+            await stop.wait()
+        finally:
+            warming.cancel()
+            await runner.cleanup()
+            settings.socket.unlink(missing_ok=True)
+
+
+def run(settings: EngineSettings) -> None:
+    """Blocks until the engine has ended."""
+    asyncio.run(serve(settings))

@@ -1,0 +1,60 @@
+"""Loads what the first question would otherwise wait for: the encoder, the router's index, the prompts' beginnings."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import structlog
+
+from engine.errors import NLError
+from engine.generation.schema_text import schema_text
+from engine.prompts import prompt
+from engine.state import Deadline, LanguageModel, Prompt, Tools
+from schema_catalog.catalog import StoreUnavailableError
+from schema_catalog.types import Snapshot
+
+ATTEMPT = 5.0
+"""Seconds after which a model that is still loading is asked again."""
+
+PROMPT_TIMEOUT = 120.0
+
+log = structlog.stdlib.get_logger("engine")
+
+
+async def warm_up(tools: Tools, databases: int, ready: asyncio.Event) -> None:
+    """Sets `ready` once encoder and model answer; goes on to the schemas of the first `databases`.
+
+    Only a saving: what fails here is logged, and met again by the question that needs it.
+    """
+    began = time.monotonic()
+    await asyncio.to_thread(tools.encoder.encode, ["ready"])
+    await _until_answering(tools.model)
+    ready.set()
+    try:
+        snapshots = [snapshot for _, snapshot in await tools.catalog.entries()]
+        await asyncio.to_thread(tools.router.prepare, snapshots)
+        for snapshot in snapshots[:databases]:
+            await _read_schema(tools.model, snapshot)
+    except (NLError, StoreUnavailableError) as problem:
+        log.warning("warm-up incomplete", problem=str(problem))
+        return
+    log.info("warm", seconds=round(time.monotonic() - began, 1), databases=min(databases, len(snapshots)))
+
+
+async def _until_answering(model: LanguageModel) -> None:
+    while True:
+        try:
+            asked = Prompt("Say yes.", "Say yes.")
+            await model.complete(asked, deadline=Deadline(time.monotonic() + PROMPT_TIMEOUT), max_tokens=1)
+        except NLError:
+            await asyncio.sleep(ATTEMPT / 10)
+        else:
+            return
+
+
+async def _read_schema(model: LanguageModel, snapshot: Snapshot) -> None:
+    """Leaves the prompt's beginning, up to the question, in the model's prefix cache."""
+    text, _ = schema_text(snapshot, ())
+    asked = Prompt(prompt("generate_system"), prompt("generate_user", schema=text, question=""))
+    await model.complete(asked, deadline=Deadline(time.monotonic() + PROMPT_TIMEOUT), max_tokens=1)

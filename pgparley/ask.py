@@ -1,0 +1,58 @@
+"""`pgparley ask`: one question to the running engine, its outcome as a table or as JSON."""
+
+from __future__ import annotations
+
+import sys
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+
+from engine.client import EngineAddress, EngineClient
+from engine.errors import NLError
+from engine.types import AskReply, AskRequest, Asker
+from pgparley.config import Config
+
+
+async def ask(config: Config, question: str, *, db: str | None, k: int | None, user: str, as_json: bool) -> int:
+    """Asks as `user` and prints; gives the exit code: 0 answered, 1 an error, 2 abstained."""
+    client = EngineClient(EngineAddress(str(config.engine.socket)))
+    request = AskRequest(Asker(user, ""), question, k=k, db=db)
+    try:
+        reply = await client.ask(request, timeout=config.limits.timeout)
+    except NLError as problem:
+        _print_error(problem, as_json=as_json)
+        return 1
+    finally:
+        await client.close()
+    if as_json:
+        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(reply), indent=1) + b"\n")
+    else:
+        _print(reply)
+    return 0 if reply.rows[0].sql is not None else 2
+
+
+def _print(reply: AskReply) -> None:
+    console = Console()
+    table = Table(show_lines=True)
+    for heading in ("n", "kind", "database", "confidence", "sql", "explanation"):
+        table.add_column(heading, overflow="fold")
+    for row in reply.rows:
+        confidence = "" if row.confidence is None else f"{row.confidence:.2f}"
+        table.add_row(str(row.n), row.kind, row.database, confidence, row.sql, row.explanation)
+    console.print(table)
+    usage = reply.usage
+    timings = ", ".join(f"{timing.stage} {timing.seconds:.2f} s" for timing in reply.timings)
+    console.print(
+        f"{reply.qid} in {reply.seconds:.2f} s ({timings}); {usage.calls} model calls, {usage.prefilled} tokens read, "
+        f"{usage.cached} cached, {usage.generated} written"
+    )
+
+
+def _print_error(problem: NLError, *, as_json: bool) -> None:
+    if as_json:
+        sys.stdout.buffer.write(msgspec.json.encode(problem.reply()) + b"\n")
+        return
+    for label, text in (("error", problem.message), ("detail", problem.detail), ("hint", problem.hint)):
+        if text:
+            sys.stderr.write(f"{label}: {text}\n")

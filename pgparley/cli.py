@@ -1,0 +1,112 @@
+"""The command line. Every command reads the configuration, builds what it needs, and says what to do when it cannot."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import sys
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import click
+import typer
+
+from engine.errors import NLError
+from pgparley import serve as supervisor
+from pgparley.ask import ask as ask_engine
+from pgparley.catalog_commands import catalog_app
+from pgparley.config import Config, ConfigError, cache_dir, load
+from pgparley.logs import configure
+from pgparley.model import fetch
+
+
+def _store_dsn() -> str:
+    return _config(click.get_current_context()).engine.store
+
+
+app = typer.Typer(
+    name="pgparley",
+    help="A PostgreSQL gateway that answers questions in plain words with rows.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.add_typer(catalog_app(_store_dsn), name="catalog")
+
+
+@app.callback()
+def _options(
+    context: typer.Context,
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", "-c", envvar="PGPARLEY_CONFIG", help="Configuration (default: ./pgparley.toml)."),
+    ] = None,
+) -> None:
+    context.obj = config
+
+
+@app.command()
+def serve(context: typer.Context) -> None:
+    """Start the gateway, the engine and, where no model server is configured, the embedded model."""
+    config = _config(context)
+    configure(config.gateway.log_level)
+    asyncio.run(supervisor.serve(config, context.find_root().obj))
+
+
+@app.command()
+def ask(
+    context: typer.Context,
+    question: Annotated[str, typer.Argument(help="The question, in plain words.")],
+    *,
+    json: Annotated[bool, typer.Option("--json", help="Print the whole outcome as JSON.")] = False,
+    db: Annotated[str | None, typer.Option(help="Only this cataloged database.")] = None,
+    k: Annotated[int | None, typer.Option("-k", help="Candidates at most.")] = None,
+    user: Annotated[str | None, typer.Option(help="The role that asks (default: you).")] = None,
+) -> None:
+    """Ask the running engine, without a database session. Exit code: 0 answered, 1 an error, 2 abstained."""
+    asking = ask_engine(_config(context), question, db=db, k=k, user=user or getpass.getuser(), as_json=json)
+    sys.exit(asyncio.run(asking))
+
+
+@app.command("fetch-model")
+def fetch_model(context: typer.Context) -> None:
+    """Get the embedded language model (1.1 GB), verify it and keep it in the cache."""
+    try:
+        path = fetch(_config(context).embedded_model.path.parent)
+    except NLError as problem:
+        _fail(problem.message, problem.detail, problem.hint)
+    typer.echo(f"The model is at {path}")
+
+
+@app.command()
+def demo(
+    *, keep: Annotated[bool, typer.Option("--keep", help="Leave everything running afterwards.")] = False
+) -> None:
+    """Sample databases, the catalog, the model, the gateway, and five questions asked through psql."""
+    # The demo's libraries are an extra: nothing else needs them.
+    from pgparley.demo.run import run  # noqa: PLC0415
+
+    sys.exit(asyncio.run(run(cache_dir(), keep=keep)))
+
+
+def main() -> None:
+    """The console script."""
+    app()
+
+
+def _config(context: click.Context) -> Config:
+    try:
+        return load(context.find_root().obj)
+    except ConfigError as problem:
+        _fail(str(problem))
+
+
+def _fail(message: str, detail: str | None = None, hint: str | None = None) -> NoReturn:
+    for label, text in (("error", message), ("detail", detail), ("hint", hint)):
+        if text:
+            typer.echo(f"{label}: {text}", err=True)
+    raise typer.Exit(1)
+
+
+if __name__ == "__main__":
+    main()

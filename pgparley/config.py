@@ -1,0 +1,155 @@
+"""Configuration: one TOML file, overridden by the environment. The only reader of either.
+
+Every key is a field of a settings dataclass, so that its meaning stands where it is used. A key that does not
+exist is an error with the nearest one that does.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import os
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import msgspec
+
+from engine.llm.settings import EmbeddedModelSettings, ModelSettings
+from engine.models.encoder import EncoderSettings
+from engine.settings import EngineSettings, Limits
+from engine.upstream import UpstreamSettings
+from proxy.settings import GatewaySettings
+
+PREFIX = "PGPARLEY_"
+FILE = "pgparley.toml"
+
+
+class ConfigError(Exception):
+    """The configuration cannot be used; the message says what to change."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSection:
+    """`[engine]`. `socket`: of its interface. `store`: DSN of the database that holds catalog and questions."""
+
+    socket: Path
+    store: str = "postgresql:///pgparley"
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The whole file, a field a section."""
+
+    gateway: GatewaySettings
+    engine: EngineSection
+    embedded_model: EmbeddedModelSettings
+    workers: int = 1
+    limits: Limits = field(default_factory=Limits)
+    model: ModelSettings = field(default_factory=ModelSettings)
+    upstream: UpstreamSettings = field(default_factory=UpstreamSettings)
+    encoder: EncoderSettings = field(default_factory=EncoderSettings)
+
+    def engine_settings(self) -> EngineSettings:
+        """What the engine process is told."""
+        return EngineSettings(
+            socket=self.engine.socket,
+            store_dsn=self.engine.store,
+            limits=self.limits,
+            model=self.model,
+            upstream=self.upstream,
+            encoder=self.encoder,
+        )
+
+
+def cache_dir(environment: Mapping[str, str] = os.environ) -> Path:
+    """Where models are kept: `$XDG_CACHE_HOME/pgparley`."""
+    return Path(environment.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pgparley"
+
+
+def load(file: Path | None, environment: Mapping[str, str] = os.environ) -> Config:
+    """The configuration of `file`, else of `$PGPARLEY_CONFIG`, else of `./pgparley.toml` where there is one.
+
+    Raises:
+        ConfigError: The file is missing, is not TOML, or holds an unknown key or a value of the wrong type.
+    """
+    tree = _read(_chosen(file, environment))
+    for (section, key), text in _overrides(environment).items():
+        target = tree if not section else tree.setdefault(section, {})
+        target[key] = _value(text)
+    _check_keys(tree, Config, "")
+    whole = _defaults(environment, tree)
+    try:
+        return msgspec.convert(whole, Config, dec_hook=_path)
+    except msgspec.ValidationError as problem:
+        raise ConfigError(f"configuration: {problem}") from problem
+
+
+def _chosen(file: Path | None, environment: Mapping[str, str]) -> Path | None:
+    if file is not None:
+        return file
+    if named := environment.get(f"{PREFIX}CONFIG"):
+        return Path(named)
+    return Path(FILE) if Path(FILE).is_file() else None
+
+
+def _read(file: Path | None) -> dict[str, Any]:
+    if file is None:
+        return {}
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise ConfigError(f"cannot read the configuration: {problem}") from problem
+    except tomllib.TOMLDecodeError as problem:
+        raise ConfigError(f"{file} is not TOML: {problem}") from problem
+
+
+def _overrides(environment: Mapping[str, str]) -> dict[tuple[str, str], str]:
+    """`PGPARLEY_MODEL_BASE_URL` → ("model", "base_url"): the longest section whose name fits."""
+    sections = sorted((f.name for f in dataclasses.fields(Config) if f.name != "workers"), key=len, reverse=True)
+    found = {}
+    for name, value in environment.items():
+        rest = name.removeprefix(PREFIX).lower()
+        if not name.startswith(PREFIX) or rest == "config":
+            continue
+        section = next((s for s in sections if rest.startswith(f"{s}_")), "")
+        found[section, rest[len(section) + 1 :] if section else rest] = value
+    return found
+
+
+def _value(text: str) -> Any:
+    """A number or a boolean where the text is one in TOML, else the text itself."""
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+    return value if isinstance(value, (bool, int, float)) else text
+
+
+def _check_keys(tree: Mapping[str, Any], kind: type, where: str) -> None:
+    known = get_type_hints(kind)
+    for key, value in tree.items():
+        if key not in known:
+            near = difflib.get_close_matches(key, known, 1)
+            guess = f'; did you mean "{near[0]}"?' if near else ""
+            raise ConfigError(f'configuration: unknown key "{where}{key}"{guess}')
+        if isinstance(value, Mapping) and dataclasses.is_dataclass(known[key]):
+            _check_keys(value, known[key], f"{where}{key}.")
+
+
+def _defaults(environment: Mapping[str, str], tree: Mapping[str, Any]) -> dict[str, Any]:
+    """`tree` with the defaults that depend on the machine."""
+    runtime = Path(environment.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()) / f"pgparley-{os.getuid()}.sock"
+    engine = {"socket": str(runtime), **tree.get("engine", {})}
+    model = {"path": str(cache_dir(environment) / "models" / f"{ModelSettings().model}.gguf")}
+    gateway = {"upstream_host": "127.0.0.1", "engine": engine["socket"], **tree.get("gateway", {})}
+    return {**tree, "engine": engine, "embedded_model": {**model, **tree.get("embedded_model", {})}, "gateway": gateway}
+
+
+def _path(kind: type, value: Any) -> Any:
+    if kind is Path and isinstance(value, str):
+        return Path(value).expanduser()
+    raise TypeError(f"{kind} cannot be read from {value!r}")

@@ -1,0 +1,35 @@
+"""A small schema that the tests of this folder share."""
+
+from __future__ import annotations
+
+from schema_catalog.types import Column, ForeignKey, Snapshot, Table, TableKind
+
+
+def table(name: str, columns: str, *references: tuple[str, str, str]) -> Table:
+    """`columns`: names separated by spaces, the first one the primary key; `references`: (column, table, column)."""
+    names = columns.split()
+    return Table(
+        "public",
+        name,
+        TableKind.TABLE,
+        tuple(Column(column, "integer" if column.endswith("id") else "text") for column in names),
+        primary_key=(names[0],),
+        foreign_keys=tuple(ForeignKey((c,), "public", t, (r,)) for c, t, r in references),
+    )
+
+
+MUSIC = Snapshot(
+    "music",
+    ("public",),
+    (
+        table("concert", "concert_id title year stadium_id", ("stadium_id", "stadium", "stadium_id")),
+        table("singer", "singer_id artist_name performer_name country"),
+        table(
+            "singer_in_concert",
+            "entry_id concert_id singer_id",
+            ("concert_id", "concert", "concert_id"),
+            ("singer_id", "singer", "singer_id"),
+        ),
+        table("stadium", "stadium_id name capacity"),
+    ),
+)

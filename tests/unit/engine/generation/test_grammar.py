@@ -1,0 +1,91 @@
+"""What the grammar lets a model write, decided by llguidance itself."""
+
+from __future__ import annotations
+
+import llguidance
+import pytest
+from llguidance import LLMatcher
+
+from engine.generation.grammar import WHOLE_TABLE, sql_grammar
+from engine.state import ColumnKey
+from tests.unit.engine.generation.schemas import MUSIC
+
+ARTIST = ("public", "singer", "artist_name")
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> llguidance.LLTokenizer:
+    """A tokenizer whose tokens are bytes: what it accepts, every tokenizer can write."""
+    return llguidance.LLTokenizer("byte")
+
+
+def accepts(tokenizer: llguidance.LLTokenizer, sql: str, *masked: ColumnKey) -> bool:
+    grammar = LLMatcher.grammar_from_lark(sql_grammar(MUSIC, frozenset(masked)))
+    matcher = LLMatcher(tokenizer, grammar)
+    assert not matcher.is_error(), matcher.get_error()
+    tokens = tokenizer.tokenize_str(sql)
+    return matcher.validate_tokens(tokens) == len(tokens) and matcher.consume_tokens(tokens) and matcher.is_accepting()
+
+
+ACCEPTED = [
+    "SELECT COUNT(*) FROM singer",
+    "SELECT * FROM singer",
+    "SELECT DISTINCT singer.country FROM singer WHERE singer.artist_name LIKE '%a%' ORDER BY singer.country DESC LIMIT 3",
+    "SELECT stadium.name, COUNT(*) AS concerts FROM concert JOIN stadium ON concert.stadium_id = stadium.stadium_id"
+    " GROUP BY stadium.name HAVING COUNT(*) > 2 ORDER BY COUNT(*) DESC",
+    "SELECT singer.artist_name FROM singer WHERE singer.singer_id NOT IN (SELECT singer_in_concert.singer_id"
+    " FROM singer_in_concert)",
+    "SELECT singer.country FROM singer INTERSECT SELECT singer.country FROM singer WHERE singer.singer_id > 3",
+    "SELECT singer.artist_name, singer_2.artist_name FROM singer JOIN singer AS singer_2"
+    " ON singer.country = singer_2.country",
+    "SELECT AVG(CAST(stadium.capacity AS int)) FILTER (WHERE stadium.name <> 'x') FROM stadium",
+    "SELECT singer.country, RANK() OVER (PARTITION BY singer.country ORDER BY singer.singer_id) FROM singer",
+    "SELECT CASE WHEN stadium.capacity = '1' THEN 'a' ELSE 'b' END FROM stadium",
+    "WITH cte AS (SELECT singer.country, COUNT(*) AS n FROM singer GROUP BY singer.country)"
+    " SELECT MAX(cte.n) FROM cte",
+    "SELECT EXTRACT(YEAR FROM concert.year::date) FROM concert WHERE concert.year BETWEEN '2014' AND '2015'",
+]
+
+REFUSED = [
+    "SELECT singer.name FROM singer",
+    "SELECT name FROM singer",
+    "SELECT concert.name FROM concert",
+    "SELECT * FROM musician",
+    "DELETE FROM singer",
+    "SELECT pg_sleep(1)",
+    "SELECT COUNT(*) FROM singer; DROP TABLE singer",
+]
+
+
+@pytest.mark.parametrize("sql", ACCEPTED)
+def test_accepts(tokenizer: llguidance.LLTokenizer, sql: str) -> None:
+    assert accepts(tokenizer, sql)
+
+
+@pytest.mark.parametrize("sql", REFUSED)
+def test_refuses(tokenizer: llguidance.LLTokenizer, sql: str) -> None:
+    assert not accepts(tokenizer, sql)
+
+
+def test_a_masked_column_cannot_be_named(tokenizer: llguidance.LLTokenizer) -> None:
+    assert not accepts(tokenizer, "SELECT singer.artist_name FROM singer", ARTIST)
+    assert not accepts(tokenizer, "SELECT singer_2.artist_name FROM singer AS singer_2", ARTIST)
+    assert accepts(tokenizer, "SELECT singer.performer_name FROM singer", ARTIST)
+
+
+def test_a_star_would_read_what_is_masked(tokenizer: llguidance.LLTokenizer) -> None:
+    assert not accepts(tokenizer, "SELECT * FROM singer", ARTIST)
+    assert not accepts(tokenizer, "SELECT singer.* FROM singer", ARTIST)
+    assert accepts(tokenizer, "SELECT stadium.* FROM stadium", ARTIST)
+
+
+def test_a_masked_table_cannot_be_read(tokenizer: llguidance.LLTokenizer) -> None:
+    table = ("public", "singer", WHOLE_TABLE)
+    assert not accepts(tokenizer, "SELECT COUNT(*) FROM singer", table)
+    assert accepts(tokenizer, "SELECT COUNT(*) FROM stadium", table)
+
+
+def test_nothing_left_is_an_error() -> None:
+    tables = frozenset((*table.key, WHOLE_TABLE) for table in MUSIC.tables)
+    with pytest.raises(ValueError, match="every column is masked"):
+        sql_grammar(MUSIC, tables)

@@ -1,0 +1,85 @@
+"""The order in which masked schemas are explored."""
+
+from __future__ import annotations
+
+from engine.generation.masks import MaskSearch, Node
+from engine.state import ColumnKey, Entity
+
+HOME = ("public", "student", "birthplace")
+ORIGIN = ("public", "student", "origin")
+ROLL = ("public", "student", "roll_num")
+TABLE = ("public", "student", "*")
+ELEMENTS = frozenset({HOME, ORIGIN, ROLL, TABLE})
+
+
+def entity(text: str, **similarities: float) -> Entity:
+    keys = {"home": HOME, "origin": ORIGIN, "roll": ROLL, "table": TABLE}
+    return Entity(text, {keys[name]: value for name, value in similarities.items()})
+
+
+HOMETOWN = entity("hometown", home=0.7, origin=0.6, roll=0.1, table=0.2)
+NUMBER = entity("roll number", home=0.1, origin=0.1, roll=0.9, table=0.2)
+
+
+def search(budget: int = 10, floor: float = 0.6) -> MaskSearch:
+    return MaskSearch((HOMETOWN, NUMBER), ELEMENTS, budget, floor)
+
+
+def masks(nodes: list[Node]) -> list[set[ColumnKey]]:
+    return [set(node.mask) for node in nodes]
+
+
+def test_the_whole_schema_comes_first_with_score_one() -> None:
+    assert search().take(1) == [Node(frozenset(), 1.0)]
+
+
+def test_the_score_is_the_weakest_entitys_best_similarity() -> None:
+    assert search().score(frozenset()) == 0.7
+    assert search().score(frozenset({HOME})) == 0.6
+    assert search().score(frozenset({ROLL})) == 0.2
+
+
+def test_the_column_with_an_alternative_is_masked_before_the_one_without() -> None:
+    tried = search(floor=0.0)
+    (root,) = tried.take(1)
+    tried.expand(root, {HOME, ROLL})
+    assert masks(tried.take(2)) == [{HOME}, {ROLL}]
+
+
+def test_a_schema_without_a_column_for_an_entity_is_not_explored() -> None:
+    tried = search(floor=0.6)
+    (root,) = tried.take(1)
+    tried.expand(root, {HOME, ROLL})
+    assert masks(tried.take(5)) == [{HOME}]
+
+
+def test_the_same_mask_in_another_order_is_explored_once() -> None:
+    tried = search(floor=0.0)
+    (root,) = tried.take(1)
+    tried.expand(root, {HOME, ORIGIN})
+    for node in tried.take(2):
+        tried.expand(node, {HOME, ORIGIN} - node.mask)
+    assert masks(tried.take(5)) == [{HOME, ORIGIN}]
+
+
+def test_the_budget_ends_the_search() -> None:
+    tried = search(budget=2, floor=0.0)
+    (root,) = tried.take(1)
+    tried.expand(root, {HOME, ORIGIN, ROLL})
+    assert len(tried.take(5)) == 1
+    assert tried.take(5) == []
+
+
+def test_a_masked_table_hides_its_columns() -> None:
+    tried = search(floor=0.0)
+    (root,) = tried.take(1)
+    tried.expand(root, {TABLE})
+    assert tried.take(1) == [], "nothing of the schema is left"
+
+
+def test_among_equal_scores_the_element_nearest_to_an_entity_is_masked_first() -> None:
+    key = ("public", "student", "key")
+    tried = MaskSearch((HOMETOWN,), ELEMENTS | {key}, 10, 0.0)
+    (root,) = tried.take(1)
+    tried.expand(root, {key, ROLL})
+    assert masks(tried.take(2)) == [{ROLL}, {key}]

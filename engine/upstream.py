@@ -42,6 +42,8 @@ _SESSION = {
 }
 """What a statement's meaning and the text of its values depend on, apart from the server's time zone."""
 
+_EXPLAIN = "EXPLAIN (FORMAT JSON) "
+
 _COMPARING = frozenset({"JoinExpr", "CaseExpr", "SubLink"})
 """Constructs that compare by an operator which is not written: USING, CASE x WHEN y, IN (SELECT …)."""
 
@@ -97,8 +99,12 @@ class Databases:
         `DatabaseUnavailableError`.
         """
         analysis = _guarded(sql)
-        async with self._as_user(database, role, analysis, deadline) as connection:
-            text = await connection.fetchval(f"EXPLAIN (FORMAT JSON) {analysis.body}")
+        try:
+            async with self._as_user(database, role, analysis, deadline) as connection:
+                text = await connection.fetchval(_EXPLAIN + analysis.body)
+        except StatementError as error:
+            place = None if error.position is None else error.position - len(_EXPLAIN)
+            raise StatementError(error.sqlstate, error.message, error.detail, error.hint, place) from error
         plan = json.loads(text)[0]["Plan"]
         return Plan(cost=plan["Total Cost"], rows=plan["Plan Rows"])
 

@@ -266,6 +266,9 @@ async def test_errors_of_the_server_keep_their_parts(
     assert caught.value.message == 'column "nam" does not exist'
     assert caught.value.hint is not None
     assert caught.value.position == 8
+    with pytest.raises(StatementError) as planned:
+        await databases.explain(shop, "ana", "/* é */ SELECT nam FROM customers", deadline)
+    assert planned.value.position == 8
     with pytest.raises(StatementError) as divided:
         await databases.run(shop, "ana", "SELECT 1 / (id - 1) FROM customers", 5, deadline)
     assert divided.value.sqlstate == "22012"

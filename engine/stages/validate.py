@@ -1,0 +1,117 @@
+"""Validate: only statements that would run for the asker go on, and of those that mean the same only one.
+
+Owns the order of the checks (guard, names, EXPLAIN as the asker) and what a refusal says to a user or to the
+model that repairs it. The checks themselves are `engine.guard`'s, `engine.sql`'s and the upstream's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from engine.errors import CancelledError, UnsafeSQLError
+from engine.guard import Refused, check
+from engine.sql.canonical import canonical
+from engine.sql.names import resolve
+from engine.state import Candidate, Route, State, StatementError, Tools
+from engine.types import TraceLine
+
+_SHOWN_PROBLEMS = 3
+_EXCERPT = 40
+"""Characters of the statement shown where the server says at which place it failed."""
+
+_NAME_ERRORS = frozenset({"42703", "42P01", "42883"})
+"""Their hints name columns that are close, readable or not."""
+
+
+class Cause(StrEnum):
+    """Which check refused a statement."""
+
+    GUARD = "guard"
+    NAMES = "names"
+    SERVER = "server"
+    TIME = "time"
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A statement that will not be shown. `message`: why, in words fit for the model that repairs it."""
+
+    cause: Cause
+    message: str
+
+
+async def check_candidate(
+    candidate: Candidate, route: Route, state: State, tools: Tools
+) -> Candidate | Rejection:
+    """Checks one statement as the asker; a good one comes back trimmed, with `tables`, `columns` and `cost`.
+
+    Raises what concerns more than this statement: `NotPermittedError` (the asker's role cannot be taken on
+    this database), `DatabaseUnavailableError`, and `CancelledError` when the question's time is over.
+    """
+    verdict = check(candidate.sql)
+    if isinstance(verdict, Refused):
+        return Rejection(Cause.GUARD, f"not allowed: {verdict.detail}")
+    sql = verdict.analysis.body
+    resolution = resolve(sql, route.snapshot)
+    if resolution.problems:
+        messages = [problem.message for problem in resolution.problems[:_SHOWN_PROBLEMS]]
+        return Rejection(Cause.NAMES, "; ".join(messages))
+    try:
+        plan = await tools.upstream.explain(route.database, state.ask.asker.user, sql, state.deadline)
+    except StatementError as error:
+        return Rejection(Cause.SERVER, _spoken(error, sql))
+    except UnsafeSQLError as error:
+        return Rejection(Cause.GUARD, error.message)
+    except CancelledError:
+        state.deadline.remaining()
+        return Rejection(Cause.TIME, "planning it took too long")
+    return replace(candidate, sql=sql, tables=resolution.tables, columns=resolution.columns, cost=plan.cost)
+
+
+async def validate(state: State, tools: Tools) -> State:
+    """Drops the candidates that would not run and merges those with the same normal form.
+
+    A candidate with a cost was checked when it was written and is not checked again. Of equal ones the
+    best-scored stays, at the place of the first. Raises as `check_candidate`.
+    """
+    routes = {route.database.name: route for route in state.routes}
+    outcomes = await asyncio.gather(
+        *(_checked(candidate, routes[candidate.database], state, tools) for candidate in state.candidates)
+    )
+    kept: dict[tuple[str, str], Candidate] = {}
+    for candidate, outcome in zip(state.candidates, outcomes, strict=True):
+        if isinstance(outcome, Rejection):
+            line = TraceLine("validate", f"dropped by {outcome.cause}", f"{outcome.message}: {candidate.sql}")
+            state = state.noted(line)
+            continue
+        key = (outcome.database, canonical(outcome.sql, routes[outcome.database].snapshot))
+        other = kept.get(key)
+        if other is None:
+            kept[key] = outcome
+            continue
+        kept[key] = max(other, outcome, key=_score)
+        dropped = min(outcome, other, key=_score)
+        state = state.noted(TraceLine("validate", "merged with an equal one", dropped.sql))
+    return replace(state, candidates=tuple(kept.values()))
+
+
+async def _checked(candidate: Candidate, route: Route, state: State, tools: Tools) -> Candidate | Rejection:
+    return candidate if candidate.cost is not None else await check_candidate(candidate, route, state, tools)
+
+
+def _score(candidate: Candidate) -> tuple[float, float, float]:
+    logprob = -math.inf if candidate.logprob is None else candidate.logprob
+    return (candidate.confidence, candidate.schema_score, logprob)
+
+
+def _spoken(error: StatementError, sql: str) -> str:
+    """The server's error for the model; without a hint that may name columns the asker cannot read."""
+    text = error.message
+    if error.position is not None and 0 < error.position <= len(sql):
+        text += f", at `{sql[error.position - 1 :][:_EXCERPT]}`"
+    if error.hint and error.sqlstate not in _NAME_ERRORS:
+        text += f" ({error.hint})"
+    return text

@@ -21,23 +21,24 @@ ENTITY_WORDS = 3
 """Words that one entity has at most; a longer run of content words is cut."""
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[.,;:?!()]")
+_PHRASES = re.compile(r"\bnumbers? of\b|\bin (?:\w+ )?order\b", re.IGNORECASE)
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|“[^”]*”")
 _STOP = frozenset(
     """
     a about above after all also an and any are as ask at be been before below between both but by can could count
     did do does done each either every find first for from get give greater had has have having her his how i if in
-    into is it its last least less list many me more most much my no nor not number of on one or order other our
+    into is it its last least less list many me more most much my no nor not of on one or other our
     out over per please same shall should show so some such tell than that the their them then there these they
     this those to top total under up was we were what when where whether which while who whom whose why will with
     within without would you your average mean minimum maximum min max sum highest lowest largest smallest greatest
-    fewest best worst different distinct ascending descending sorted sort grouped group return display name names
+    fewest best worst different distinct ascending descending sorted sort grouped group return display
     """.split()
 )
 
 
 def entities(question: str) -> list[str]:
     """Runs of content words, in order and without repetition; numbers and quoted values are no entities."""
-    found = [" ".join(run) for run in _runs(_QUOTED.sub(" , ", question))]
+    found = [" ".join(run) for run in _runs(_PHRASES.sub(" , ", _QUOTED.sub(" , ", question)))]
     return list(dict.fromkeys(found))
 
 

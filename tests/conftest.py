@@ -1,0 +1,56 @@
+"""Fixtures that several folders share: what is slow to start runs once."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pgparley.config import cache_dir
+from engine.llm.model_file import QWEN_CODER_1_5B
+
+ROOT = Path(__file__).parents[1]
+
+
+def free_port() -> int:
+    """A port that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="session")
+def model_url() -> Iterator[str]:
+    """The base URL of the embedded model, in a process of its own."""
+    path = cache_dir() / "models" / QWEN_CODER_1_5B.name
+    assert path.is_file(), "the model is missing: run `pgparley fetch-model` (make test does)"
+    port = free_port()
+    environment = {**os.environ, "OMP_WAIT_POLICY": "passive", "PGPARLEY_EMBEDDED_MODEL_PORT": str(port)}
+    command = [sys.executable, "-m", "pgparley.processes", "model"]
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, cwd=ROOT)  # noqa: S603
+    try:
+        _until_healthy(f"http://127.0.0.1:{port}/health", process)
+        yield f"http://127.0.0.1:{port}/v1"
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def _until_healthy(url: str, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 90
+    while time.monotonic() < deadline:
+        assert process.poll() is None, "the model's process ended"
+        try:
+            with urllib.request.urlopen(url, timeout=1):  # noqa: S310 - a loopback URL of our own
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.1)
+    raise AssertionError("the model did not start in 90 seconds")

@@ -1,0 +1,72 @@
+"""Reading the configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.llm.settings import GrammarSupport
+from pgparley.config import ConfigError, load
+
+
+def write(folder: Path, text: str) -> Path:
+    file = folder / "pgparley.toml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_defaults_need_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = load(None, {"XDG_CACHE_HOME": "/cache", "XDG_RUNTIME_DIR": "/run/me"})
+    assert config.gateway.listen_port == 6432
+    assert config.gateway.engine == str(config.engine.socket)
+    assert config.engine.socket.parent == Path("/run/me")
+    assert config.embedded_model.path == Path("/cache/pgparley/models/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf")
+
+
+def test_a_file_sets_what_it_names(tmp_path: Path) -> None:
+    file = write(tmp_path, 'workers = 2\n[gateway]\nlisten_port = 7000\n[model]\ngrammar = "none"\n[engine]\nsocket = "/s"\n')
+    config = load(file, {})
+    assert config.workers == 2
+    assert config.gateway.listen_port == 7000
+    assert config.model.grammar is GrammarSupport.NONE
+    assert config.engine.socket == Path("/s")
+    assert config.gateway.engine == "/s"
+
+
+def test_the_environment_overrides_the_file(tmp_path: Path) -> None:
+    file = write(tmp_path, "[gateway]\nlisten_port = 7000\n")
+    environment = {
+        "PGPARLEY_GATEWAY_LISTEN_PORT": "7001",
+        "PGPARLEY_GATEWAY_REUSE_PORT": "true",
+        "PGPARLEY_EMBEDDED_MODEL_PORT": "9000",
+        "PGPARLEY_MODEL_BASE_URL": "http://localhost/v1",
+        "PGPARLEY_WORKERS": "3",
+    }
+    config = load(file, environment)
+    assert config.gateway.listen_port == 7001
+    assert config.gateway.reuse_port is True
+    assert config.embedded_model.port == 9000
+    assert config.model.base_url == "http://localhost/v1"
+    assert config.workers == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[gateway]\nlisten_prot = 1\n", 'unknown key "gateway.listen_prot"; did you mean "listen_port"'),
+        ("[gatewy]\n", 'unknown key "gatewy"; did you mean "gateway"'),
+        ('[gateway]\nlisten_port = "x"\n', "listen_port"),
+        ("[gateway\n", "is not TOML"),
+    ],
+)
+def test_a_wrong_file_says_what_is_wrong(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=".*") as raised:
+        load(write(tmp_path, text), {})
+    assert message in str(raised.value)
+
+
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot read"):
+        load(tmp_path / "none.toml", {})

@@ -1,0 +1,280 @@
+"""What is for us in a text, and what it says: tables."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.types import ErrorReply
+from proxy.protocol.nl.classify import examine, holds_nl_word
+from proxy.protocol.nl.statements import (
+    AskCall,
+    Choose,
+    Examination,
+    Help,
+    Parameter,
+    Question,
+    SettingChange,
+    Show,
+)
+from proxy.protocol.scan import may_hold_nl
+
+
+def look(text: str, *, standard_strings: bool = True) -> Examination:
+    return examine(text, standard_strings=standard_strings, max_chars=100)
+
+
+QUESTIONS = {
+    "NL: how many singers": "how many singers",
+    "nl: how many singers?": "how many singers?",
+    "Nl:x": "x",
+    "nL : x": "x",
+    "  \n\tNL: x  ": "x",
+    "NL: x;": "x",
+    "NL: x ; ": "x",
+    "NL: x -- and a comment": "x",
+    "NL: x /* and a comment */": "x",
+    "NL: x /* 1 */ y": "x   y",
+    "-- Metabase:: userID: 1\nNL: x": "x",
+    "/* a; b */ NL: x": "x",
+    "/* /* nested */ */NL: x": "x",
+    "NL: 2010--2015": "2010--2015",
+    "NL: a\nb": "a\nb",
+    "NL: 100% of 'em": "100% of 'em",
+    "NL: what's the artist's name": "what's the artist's name",
+    "NL: what's up": "what's up",
+    "NL: what's up;": "what's up",
+    "NL: what's up; ": "what's up",
+    'NL: the "best" singers': 'the "best" singers',
+    "NL: 5\" pipes": '5" pipes',
+    "NL: costs $5 or $10": "costs $5 or $10",
+    "NL: singers (all of them)": "singers (all of them)",
+    "NL: smile :(": "smile :(",
+    "NL: $$how many$$": "how many",
+    "NL: $$what's; up$$;": "what's; up",
+    "NL: $q$costs $$5$q$": "costs $$5",
+    "NL:$$x$$": "x",
+    "NL: $$\nline\n$$": "line",
+    "NL: 'it''s'": "it's",
+    "NL: 'x';": "x",
+    "NL: 'x' -- why": "x",
+    "NL: E'it\\'s\\n'": "it's",
+    "NL: U&'caf\\00e9'": "café",
+    "NL: '90s singers": "'90s singers",
+    "NL: 'a' or 'b'": "'a' or 'b'",
+    "NL: wie viele Sänger größer als 1,80 m?": "wie viele Sänger größer als 1,80 m?",
+    "NL: 歌手は何人": "歌手は何人",
+    "NL: select * from singer": "select * from singer",
+    "NL:: x": ": x",
+}
+
+
+@pytest.mark.parametrize("text", QUESTIONS)
+def test_question(text: str) -> None:
+    (finding,) = look(text).findings
+    assert finding.what == Question(QUESTIONS[text])
+    assert may_hold_nl(text.encode())
+    assert holds_nl_word(text.encode(), watch_resets=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("NL (db sales): x", (("db", "sales"),)),
+        ("NL(db sales, k 5): x", (("db", "sales"), ("k", "5"))),
+        ("NL (db = 'my db', coverage=0.9) : x", (("db", "my db"), ("coverage", "0.9"))),
+        ('NL (db "My Db", timeout => 30s): x', (("db", "My Db"), ("timeout", "30s"))),
+        ("NL (on_abstain error): $$x$$", (("on_abstain", "error"),)),
+    ],
+)
+def test_options(text: str, options: tuple[tuple[str, str], ...]) -> None:
+    assert [finding.what for finding in look(text).findings] == [Question("x", options)]
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("NL CHOOSE 1", Choose(1)),
+        ("nl choose 2 of 'q7f3';", Choose(2, "q7f3")),
+        ("NL CHOOSE 3 OF q7f3", Choose(3, "q7f3")),
+        ("NL /* this */ CHOOSE 1", Choose(1)),
+        ("NL SHOW", Show()),
+        ("NL SHOW 2", Show(2)),
+        ("NL SHOW OF 'q1'", Show(None, "q1")),
+        ("NL SHOW 2 OF $$q1$$", Show(2, "q1")),
+        ("NL HELP", Help()),
+        ("nl help ;", Help()),
+    ],
+)
+def test_command(text: str, statement: object) -> None:
+    assert [finding.what for finding in look(text).findings] == [statement]
+
+
+PLAIN = [
+    "SELECT 1",
+    "",
+    ";;",
+    "SELECT only FROM unloaded",
+    "SELECT 'NL: x'",
+    "SELECT $$NL: x$$",
+    "/* NL: x */ SELECT 1",
+    "-- NL: x\nSELECT 1",
+    "/*NL: x*/",
+    'SELECT "NL: x"',
+    "SELECT nl FROM t",
+    "SELECT nl::text FROM t",
+    "SELECT a[nl:5] FROM t",
+    "SELECT f(nl := 5)",
+    "SELECT * FROM nl",
+    "SELECT * FROM nl.singer",
+    "SELECT nl.ask FROM nl",
+    "SELECT 'nl.ask(1)'",
+    "INSERT INTO t VALUES ('x; NL: y')",
+    "INSERT INTO t VALUES (E'x\\'; NL: y')",
+    "CREATE FUNCTION f() RETURNS text LANGUAGE sql AS $$ SELECT * FROM nl.ask('x') $$",
+    "NLP: x",
+    "NL_x: y",
+    "SELECT nlx.ask('x')",
+    "PREPARE a AS SELECT 1",
+    "EXPLAIN SELECT nl FROM t",
+    'NL$x: "a"',
+]
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_plain(text: str) -> None:
+    assert look(text).findings == ()
+
+
+REFUSED = {
+    "NL": ("42601", "needs a question"),
+    "NL;": ("42601", "needs a question"),
+    "NL:": ("42601", "empty"),
+    "NL: ;": ("42601", "empty"),
+    "NL: -- nothing": ("42601", "empty"),
+    "NL: $$ $$": ("42601", "empty"),
+    "NL: ''": ("42601", "empty"),
+    "NL: " + "x" * 101: ("42601", "too long"),
+    "NL: $$x": ("42601", "unterminated"),
+    "NL: $$x$$ y": ("42601", "unexpected text"),
+    "NL: what's up;\nSELECT 1": ("42601", "unbalanced quote"),
+    "NL: what's up;\nSELECT 'x'": ("42601", "unbalanced quote"),
+    "NL: what's up; SELECT 1": ("42601", "unbalanced quote"),
+    'NL: 5" pipes; \nSELECT 1': ("42601", "unbalanced quote"),
+    "NL how many singers": ("42601", 'unrecognized NL command "how"'),
+    "NL RUNS 5": ("42601", "unrecognized NL command"),
+    "NL $$x$$": ("42601", "unrecognized NL command"),
+    "NL CHOOSE": ("42601", "row number"),
+    "NL CHOOSE x": ("42601", "syntax error"),
+    "NL CHOOSE 0": ("42601", "syntax error"),
+    "NL CHOOSE 1 2": ("42601", "syntax error"),
+    "NL CHOOSE 1 OF": ("42601", "syntax error"),
+    "NL CHOOSE 99999999999": ("42601", "syntax error"),
+    "NL CHOOSE 1.5": ("42601", "syntax error"),
+    "NL SHOW all": ("42601", "syntax error"),
+    "NL HELP me": ("42601", "unrecognized"),
+    "NL (db sales) x": ("42601", "followed by a colon"),
+    "NL (db sales: x": ("42601", "followed by a colon"),
+    "NL (colour red): x": ("42601", 'unrecognized NL option "colour red"'),
+    "NL (): x": ("42601", "unrecognized NL option"),
+    "NL (db): x": ("42601", 'unrecognized NL option "db"'),
+    "DECLARE c CURSOR FOR NL: x": ("0A000", "inside of another statement"),
+    'DECLARE "c" NO SCROLL CURSOR WITHOUT HOLD FOR NL: x': ("0A000", "inside of another statement"),
+    "EXPLAIN NL: x": ("0A000", "inside of another statement"),
+    "EXPLAIN (ANALYZE, BUFFERS) NL: x": ("0A000", "inside of another statement"),
+    "PREPARE p AS NL: x": ("0A000", "inside of another statement"),
+    "COPY (NL: x) TO STDOUT": ("0A000", "inside of another statement"),
+    "CREATE TABLE t AS NL: x": ("0A000", "inside of another statement"),
+    "WITH a AS (NL: x) SELECT * FROM a": ("0A000", "inside of another statement"),
+    "SELECT nl.ask('x')": ("0A000", "only in FROM"),
+    "SELECT * FROM nl.ask('a'), nl.ask('b')": ("0A000", "one call"),
+    "SELECT * FROM nl.ask()": ("0A000", "one string constant or parameter"),
+    "SELECT * FROM nl.ask(f(1))": ("0A000", "one string constant or parameter"),
+    "SELECT * FROM nl.ask('a' || 'b')": ("0A000", "one string constant or parameter"),
+    "SELECT * FROM nl.ask('a', 5)": ("0A000", "one string constant or parameter"),
+    "SELECT * FROM nl.ask($1::int)": ("0A000", "one string constant or parameter"),
+    'SELECT * FROM nl.ask("a")': ("0A000", "one string constant or parameter"),
+    "SELECT * FROM nl.ask($1) WHERE sql = $1": ("0A000", "a second time"),
+    "SELECT * FROM nl.ask('a'": ("0A000", "not closed"),
+    "SELECT * FROM nl.ask('a') WITH ORDINALITY": ("0A000", "WITH ORDINALITY"),
+    "PREPARE p AS SELECT * FROM nl.ask('x')": ("0A000", "stored"),
+    "CREATE VIEW v AS SELECT * FROM nl.ask('x')": ("0A000", "stored"),
+    "CREATE OR REPLACE VIEW v AS SELECT * FROM nl.ask('x')": ("0A000", "stored"),
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_refused(text: str) -> None:
+    (finding,) = look(text).findings
+    sqlstate, message = REFUSED[text]
+    assert isinstance(finding.what, ErrorReply)
+    assert finding.what.sqlstate == sqlstate
+    assert message in finding.what.message
+
+
+@pytest.mark.parametrize("text", ["NL: what's up;\nSELECT 1", "NL: $$x"])
+def test_hint_leads_to_dollars(text: str) -> None:
+    (finding,) = look(text).findings
+    assert isinstance(finding.what, ErrorReply)
+    assert "$$question$$" in (finding.what.hint or "")
+
+
+CALLS = {
+    "SELECT * FROM nl.ask('it''s') LIMIT 1": ("nl.ask('it''s')", AskCall("it's", named=False)),
+    "SELECT * FROM NL . Ask ( $1 )": ("NL . Ask ( $1 )", AskCall(Parameter(1), named=False)),
+    'SELECT * FROM "nl"."ask"($1)': ('"nl"."ask"($1)', AskCall(Parameter(1), named=False)),
+    "SELECT * FROM nl.ask($2::varchar) a": ("nl.ask($2::varchar)", AskCall(Parameter(2), named=True)),
+    "SELECT * FROM nl.ask($1::pg_catalog.text)": (
+        "nl.ask($1::pg_catalog.text)",
+        AskCall(Parameter(1), named=False),
+    ),
+    "SELECT * FROM nl.ask($q$x$q$) AS t(a, b)": ("nl.ask($q$x$q$)", AskCall("x", named=True)),
+    'SELECT * FROM nl.ask(E\'a\\nb\') "T"': ("nl.ask(E'a\\nb')", AskCall("a\nb", named=True)),
+    "SELECT * FROM t, nl.ask('x') WHERE true": ("nl.ask('x')", AskCall("x", named=False)),
+    "SELECT * FROM t JOIN nl.ask('x') ON true": ("nl.ask('x')", AskCall("x", named=False)),
+    "SELECT * FROM t, LATERAL nl.ask('x') ask": ("nl.ask('x')", AskCall("x", named=True)),
+    "SELECT (SELECT count(*) FROM nl.ask('x'))": ("nl.ask('x')", AskCall("x", named=False)),
+    "DECLARE c CURSOR FOR SELECT * FROM nl.ask('x')": ("nl.ask('x')", AskCall("x", named=False)),
+    "CREATE TABLE a AS SELECT * FROM nl.ask('x') UNION TABLE b": ("nl.ask('x')", AskCall("x", named=False)),
+}
+
+
+@pytest.mark.parametrize("text", CALLS)
+def test_call(text: str) -> None:
+    (finding,) = look(text).findings
+    assert (text[finding.start : finding.end], finding.what) == CALLS[text]
+
+
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [
+        ("SET nl.k = 5", [SettingChange("k", "5")]),
+        ("set session nl.db to 'a b'", [SettingChange("db", "a b")]),
+        ("SET LOCAL nl.coverage = 0.9", [SettingChange("coverage", "0.9", local=True)]),
+        ("SET nl.k = DEFAULT", [SettingChange("k", None)]),
+        ("SET nl.k TO -1", [SettingChange("k", "-1")]),
+        ("RESET nl.k", [SettingChange("k", None)]),
+        ("RESET ALL; SET nl.k = 1", [SettingChange(None, None), SettingChange("k", "1")]),
+        ("DISCARD ALL", [SettingChange(None, None)]),
+        ("SET work_mem = 5", []),
+        ("SELECT nl.k", []),
+        ("UPDATE t SET nl = 5", []),
+    ],
+)
+def test_setting(text: str, changes: list[SettingChange]) -> None:
+    assert list(look(text).changes) == changes
+
+
+def test_positions_in_a_script() -> None:
+    text = "BEGIN; NL: a -- why\n; SELECT $3; NL: 'b'"
+    found = look(text)
+    assert [(text[f.start : f.end], f.first) for f in found.findings] == [
+        ("NL: a -- why\n", False),
+        ("NL: 'b'", False),
+    ]
+    assert (found.statements, found.parameters) == (4, 3)
+
+
+def test_old_strings_escape_by_backslash() -> None:
+    text = "SELECT 'a\\'; NL: x'"
+    assert look(text, standard_strings=False).findings == ()
+    assert len(look(text).findings) == 1

@@ -1,0 +1,46 @@
+"""Snapshots: names as written, and the part that a role may read."""
+
+from __future__ import annotations
+
+import msgspec
+
+from schema_catalog.types import Column, Database, ForeignKey, Snapshot, Table, TableKind
+
+PARENT = Table("public", "parent", TableKind.TABLE, (Column("id", "int"), Column("secret", "int")), ("id",))
+CHILD = Table(
+    "public",
+    "child",
+    TableKind.TABLE,
+    (Column("id", "int"), Column("parent_id", "int")),
+    primary_key=("id", "parent_id"),
+    unique_keys=(("parent_id",),),
+    foreign_keys=(ForeignKey(("parent_id",), "public", "parent", ("id",)),),
+)
+BOTH = Snapshot("d", ("public",), (CHILD, PARENT))
+
+
+def test_a_hidden_table_takes_the_keys_that_name_it_along() -> None:
+    seen = BOTH.restricted_to(frozenset({("public", "child", "id"), ("public", "child", "parent_id")}))
+    assert [table.name for table in seen.tables] == ["child"]
+    assert seen.tables[0].foreign_keys == ()
+    assert seen.tables[0].primary_key == ("id", "parent_id")
+    assert "parent'" not in str(seen).replace("parent_id", "")
+
+
+def test_a_hidden_column_takes_the_keys_that_hold_it_along() -> None:
+    seen = BOTH.restricted_to(frozenset({("public", "child", "id"), ("public", "parent", "id")}))
+    assert seen.tables[0].columns == (Column("id", "int"),)
+    assert (seen.tables[0].primary_key, seen.tables[0].unique_keys, seen.tables[0].foreign_keys) == (
+        (),
+        (),
+        (),
+    )
+    assert "secret" not in str(seen)
+
+
+def test_a_snapshot_survives_json() -> None:
+    assert msgspec.json.decode(msgspec.json.encode(BOTH), type=Snapshot) == BOTH
+
+
+def test_a_database_does_not_show_its_connection_string() -> None:
+    assert "hunter2" not in repr(Database("d", "postgresql://u:hunter2@h/d", "d", ("public",)))

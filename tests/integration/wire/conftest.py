@@ -89,7 +89,9 @@ class FakeEngine:
         if asked.question == WAIT:
             await self._wait()
         if asked.question.startswith("no route"):
-            return _failure(400, ErrorReply("NL003", "no database can answer this", "None matched.", "Try another."))
+            return _failure(
+                400, ErrorReply("NL003", "no database can answer this", "None matched.", "Try another.")
+            )
         if asked.question.startswith("broken"):
             return web.Response(text="not json")
         return _reply(self.answer(asked.question))
@@ -130,7 +132,9 @@ class FakeEngine:
         if asked.qid not in ("q1", "q2", "q3"):
             return _failure(400, ErrorReply("NL004", "unknown or expired question", None, "Ask again."))
         if asked.n == 1:
-            return _reply(Chosen("here", "SELECT g AS a, g::text AS b FROM generate_series(1, 3) g;", in_place=True))
+            return _reply(
+                Chosen("here", "SELECT g AS a, g::text AS b FROM generate_series(1, 3) g;", in_place=True)
+            )
         columns = (ResultColumn('na"me', "text"), ResultColumn("born", "date"), ResultColumn("data", "jsonb"))
         rows = (("Zoë", "1980-02-03", '{"a": [1]}'), (None, None, None))
         return _reply(Chosen("elsewhere", "SELECT …", False, columns, rows, truncated=asked.n == 3))

@@ -90,7 +90,7 @@ def test_violation_inside_of_a_reply_sends_no_message(session: Any, say: Any) ->
 
 def test_ordinary_messages_pass(session: Any, say: Any) -> None:
     said = [
-        say.query("SELECT only, \"unload\" FROM t -- NLP"),
+        say.query('SELECT only, "unload" FROM t -- NLP'),
         say.parse("SELECT $1", "s", (25,)),
         say.bind(b"NL: no question", name="s"),
         say.describe("P"),

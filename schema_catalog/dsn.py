@@ -6,7 +6,7 @@ Owns text alone: whether a server answers there is found out by whoever connects
 from __future__ import annotations
 
 import re
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
 _SCHEMES = ("postgresql", "postgres")
 _PAIR = re.compile(
@@ -41,16 +41,19 @@ def _uri(values: dict[str, str]) -> str:
     user, password, dbname = (quote(values.pop(key, ""), safe="") for key in ("user", "password", "dbname"))
     login = user + (f":{password}" if password else "")
     query = urlencode(values, quote_via=quote)
-    return urlunsplit(("postgresql", f"{login}@" if login else "", f"/{dbname}", query, ""))
+    return _joined(SplitResult("postgresql", f"{login}@" if login else "", f"/{dbname}", query, ""))
+
+
+def _joined(parts: SplitResult) -> str:
+    # urlunsplit() drops the // of an empty server part, which libpq needs.
+    return f"{parts.scheme}://{parts.netloc}{parts.path}" + (f"?{parts.query}" if parts.query else "")
 
 
 def with_dbname(uri: str, dbname: str) -> str:
     """`uri` for another database of the same server."""
     parts = urlsplit(uri)
     kept = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] != "dbname"]
-    return urlunsplit(
-        parts._replace(path=f"/{quote(dbname, safe='')}", query=urlencode(kept, quote_via=quote))
-    )
+    return _joined(parts._replace(path=f"/{quote(dbname, safe='')}", query=urlencode(kept, quote_via=quote)))
 
 
 def redacted(uri: str) -> str:
@@ -61,7 +64,7 @@ def redacted(uri: str) -> str:
     pairs = parse_qsl(parts.query, keep_blank_values=True)
     shown = [(key, "***" if key in _SECRET else value) for key, value in pairs]
     netloc = user + (":***" if colon else "") + at + server
-    return urlunsplit(parts._replace(netloc=netloc, query=urlencode(shown, quote_via=quote, safe="*/")))
+    return _joined(parts._replace(netloc=netloc, query=urlencode(shown, quote_via=quote, safe="*/")))
 
 
 def dbname_of(uri: str) -> str | None:

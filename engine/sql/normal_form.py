@@ -16,7 +16,9 @@ from pglast import ast, enums
 from engine.sql.binding import Cell, Ref
 from schema_catalog.types import Table
 
-_PLACES = frozenset({"location", "name_location", "rexpr_list_start", "rexpr_list_end"})
+_PLACES = frozenset(
+    {"location", "name_location", "list_start", "list_end", "rexpr_list_start", "rexpr_list_end"}
+)
 _IGNORED = _PLACES | {"funcformat", "typemod"}
 """Slots that say where something was written or in which of two syntaxes."""
 
@@ -103,15 +105,19 @@ class Expressions(ABC):
 
     def expression(self, node: Any) -> str:
         """The text of an expression, a tuple of them, or a plain value of the tree; raises `UnfitError`."""
-        self._budget -= 1
-        if self._budget < 0:
-            raise UnfitError("too large")
+        self.spend()
         if isinstance(node, tuple):
             return f"[{' '.join(map(self.expression, node))}]"
         if not isinstance(node, ast.Node):
             return repr(node)
         rule = self._rules.get(type(node))
         return self._whole(node) if rule is None else rule(node)
+
+    def spend(self) -> None:
+        """Counts a step: WITH queries that read each other twice grow exponentially; raises `UnfitError`."""
+        self._budget -= 1
+        if self._budget < 0:
+            raise UnfitError("too large")
 
     def conjuncts(self, nodes: Iterable[Any]) -> set[str]:
         """The texts of conditions that all have to hold."""

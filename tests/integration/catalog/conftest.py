@@ -15,6 +15,7 @@ from schema_catalog.types import Database
 _NUMBERS = itertools.count(1)
 
 MakeDatabase = Callable[[str], Awaitable[Database]]
+MakeRole = Callable[..., Awaitable[str]]
 
 
 @pytest.fixture(scope="session")
@@ -25,8 +26,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 @pytest.fixture
-async def make_database(server: Cluster) -> AsyncIterator[MakeDatabase]:
-    """Creates a database that holds what the given SQL makes; dropped at the end."""
+async def make_database(server: Cluster, make_role: MakeRole) -> AsyncIterator[MakeDatabase]:
+    """Creates a database that holds what the given SQL makes; dropped at the end.
+
+    Takes `make_role` so that databases are dropped first, and with them what was granted in them.
+    """
     made: list[str] = []
 
     async def make(sql: str) -> Database:
@@ -42,8 +46,8 @@ async def make_database(server: Cluster) -> AsyncIterator[MakeDatabase]:
 
 
 @pytest.fixture
-async def make_role(server: Cluster) -> AsyncIterator[Callable[[str], Awaitable[str]]]:
-    """Creates a role with the given options; dropped at the end with what was granted to it in `postgres`."""
+async def make_role(server: Cluster) -> AsyncIterator[MakeRole]:
+    """Creates a role with the given options; dropped at the end."""
     made: list[str] = []
 
     async def make(options: str = "LOGIN") -> str:
@@ -53,7 +57,6 @@ async def make_role(server: Cluster) -> AsyncIterator[Callable[[str], Awaitable[
         return role
 
     yield make
-    # Databases are dropped first (fixtures end in reverse order of request), and with them the grants.
     for role in reversed(made):
         await _execute(server.dsn(), f"DROP ROLE {role}")
 

@@ -99,4 +99,5 @@ def test_vectors_survive_on_disk_and_belong_to_their_model(encoder: MiniLMEncode
     assert np.array_equal(VectorCache(Refusing(), model="a", path=path).encode(texts), first)
     with pytest.raises(AssertionError):
         VectorCache(Refusing(), model="b", path=path).encode(texts)
-    assert np.array_equal(VectorCache(encoder, model="a", path=None).encode(texts[:3]), first[:3])
+    unkept = VectorCache(encoder, model="a", path=None).encode(texts[:3])
+    assert np.allclose(unkept, first[:3], atol=1e-5)

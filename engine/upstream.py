@@ -18,6 +18,7 @@ from importlib.resources import files
 import asyncpg
 
 from engine.errors import CancelledError, DatabaseUnavailableError, NLError, NotPermittedError, UnsafeSQLError
+from engine.foreign_code import ForeignCode
 from engine.guard import Analysis, Refused, allowed, check
 from engine.state import Deadline, Plan, Result, StatementError
 from schema_catalog.naming import quote_ident
@@ -25,7 +26,6 @@ from schema_catalog.pg import Connection, Pool
 from schema_catalog.privileges import readable_columns
 from schema_catalog.types import Database, ReadableColumns
 
-_SHADOWING = files("engine").joinpath("sql/shadowing.sql")
 _RESULT_TYPES = files("engine").joinpath("sql/result_types.sql")
 
 _UNAVAILABLE = ("08", "57P", "53300")
@@ -44,22 +44,24 @@ _SESSION = {
 
 _EXPLAIN = "EXPLAIN (FORMAT JSON) "
 
-_COMPARING = frozenset({"JoinExpr", "CaseExpr", "SubLink"})
-"""Constructs that compare by an operator which is not written: USING, CASE x WHEN y, IN (SELECT …)."""
-
 _TIMER_SLACK = 0.05
 """Seconds by which a timer may fire before its deadline; what times out earlier is a connection attempt."""
 
 
 @dataclass(frozen=True, slots=True)
 class UpstreamSettings:
-    """Limits of what runs for users. Times in seconds. `pool_size`: connections per DSN."""
+    """Limits of what runs for users. Times in seconds. `pool_size`: connections per DSN.
+
+    `trusted_owners`: roles whose functions may run on the catalog's connections, when a view, a policy or an
+    index calls them, besides superusers, the database's owner and the role that connects.
+    """
 
     statement_timeout: float = 30.0
     lock_timeout: float = 2.0
     connect_timeout: float = 5.0
     pool_size: int = 8
     privileges_ttl: float = 60.0
+    trusted_owners: tuple[str, ...] = ()
 
 
 class Databases:
@@ -71,7 +73,7 @@ class Databases:
         self._opening = asyncio.Lock()
         self._pools: dict[str, Pool] = {}
         self._readable: dict[tuple[Database, str], tuple[float, ReadableColumns]] = {}
-        self._shadowing = _SHADOWING.read_text("utf-8")
+        self._foreign_code = ForeignCode(settings.trusted_owners)
         self._result_types = _RESULT_TYPES.read_text("utf-8")
 
     async def readable(self, database: Database, role: str) -> ReadableColumns:
@@ -143,7 +145,7 @@ class Databases:
             ):
                 try:
                     await self._begin(connection, database, role, deadline)
-                    await self._refuse_shadowed(connection, analysis)
+                    await self._foreign_code.refuse(connection, analysis)
                     yield connection
                 finally:
                     if not connection.is_closed():
@@ -175,25 +177,6 @@ class Databases:
                 detail=f"The server says: {error.message}.",
                 hint=f"Ask the DBA to GRANT {quote_ident(role)} TO the role that the catalog connects with.",
             ) from error
-
-    async def _refuse_shadowed(self, connection: Connection, analysis: Analysis) -> None:
-        """Refuses a built-in name for which PostgreSQL might pick somebody's own function or operator.
-
-        A better match of argument types beats the search path's order (docs 10.3), so that putting
-        pg_catalog first is not enough (CVE-2018-1058). What extensions brought is trusted.
-        """
-        functions = sorted({name[-1] for name in analysis.functions})
-        attributes = sorted({name[-1] for name in analysis.attributes})
-        operators = {name[-1] for name in analysis.operators}
-        if operators & allowed.CONSTRUCT_OPERATORS or analysis.nodes & _COMPARING:
-            operators |= {"=", "<", "<=", ">", ">="}
-        found = await connection.fetchrow(self._shadowing, functions, attributes, sorted(operators))
-        if found is not None:
-            raise UnsafeSQLError(
-                f"{found['what']} {found['name']} is not only PostgreSQL's own",
-                detail=f"Schema {found['schema']} defines one of that name, which the statement might call.",
-                hint="Ask the DBA to move it to a schema outside this database's search path.",
-            )
 
     @asynccontextmanager
     async def _connection(self, database: Database, deadline: Deadline) -> AsyncIterator[Connection]:

@@ -533,3 +533,21 @@ SELECT f.set_config FROM (SELECT 1 AS set_config) f, LATERAL (SELECT f.set_confi
 
 -- field: f.lo_creat
 SELECT (SELECT f.lo_creat FROM generate_series(1, 1) f) FROM unnest(ARRAY[1]) AS f (lo_creat)
+
+-- function: pg_sleep
+SELECT U&"pg\005fsleep"(1)
+
+-- function: pg_sleep
+SELECT PG_Sleep /* spaced */ (1)
+
+-- function: Upper
+SELECT "Upper"('a')
+
+-- function: pg_sleep
+SELECT 'a' || $$b$$ || pg_sleep(1)::text || $q$ $$ $q$
+
+-- relation: pg_authid
+SELECT 1 UNION ALL SELECT 1 FROM pg_authid
+
+-- function: nextval
+SELECT ARRAY(SELECT nextval('s'))

@@ -220,6 +220,96 @@ async def test_somebody_elses_function_is_not_reached_by_a_built_in_name(
     assert await databases.explain(shop, "ana", "SELECT lower(name), c.city FROM customers c", deadline)
 
 
+PLANTED = {
+    "a view": ("CREATE VIEW ana.trap AS SELECT ana.evil('x') AS a", "SELECT a FROM ana.trap"),
+    "a view of a view": (
+        "CREATE VIEW ana.inner AS SELECT ana.evil('x') AS a; CREATE VIEW ana.trap AS SELECT a FROM ana.inner",
+        "WITH c AS (SELECT a FROM ana.trap) SELECT a FROM c",
+    ),
+    "an index": (
+        "CREATE TABLE ana.trap (a int); CREATE INDEX ON ana.trap (a) WHERE ana.evil('x') = 'x'",
+        "SELECT a FROM ana.trap WHERE a = 1",
+    ),
+    "a policy": (
+        """CREATE TABLE ana.trap (a int); INSERT INTO ana.trap VALUES (1);
+           ALTER TABLE ana.trap ENABLE ROW LEVEL SECURITY; ALTER TABLE ana.trap FORCE ROW LEVEL SECURITY;
+           CREATE POLICY p ON ana.trap USING (ana.evil('x') = 'x')""",
+        "TABLE ana.trap",
+    ),
+    "a constraint of a child": (
+        """CREATE TABLE ana.trap (a int);
+           CREATE TABLE ana.child (CHECK (ana.evil('x') = 'x')) INHERITS (ana.trap);
+           CREATE TABLE ana.other () INHERITS (ana.trap)""",
+        "SELECT a FROM ana.trap WHERE a = 1",
+    ),
+    "an operator": (
+        """CREATE OPERATOR ana.@@@ (LEFTARG = text, RIGHTARG = text, FUNCTION = ana.evil2);
+           CREATE VIEW ana.trap AS SELECT 'x' OPERATOR(ana.@@@) 'x' AS a""",
+        "SELECT a FROM ana.trap",
+    ),
+}
+
+
+@pytest.mark.parametrize("trap", PLANTED)
+async def test_a_users_own_code_does_not_get_the_catalogs_connection(
+    databases: Databases, shop: Database, admin: Connection, deadline: Deadline, trap: str
+) -> None:
+    """`SET ROLE` lends the connection: a function that runs on it could take any role that it may lend."""
+    made, sql = PLANTED[trap]
+    await admin.execute(
+        """CREATE SCHEMA ana AUTHORIZATION ana; CREATE TABLE secret (s text);
+           GRANT SELECT ON secret TO "Bob ""B"; SET ROLE ana;
+           CREATE FUNCTION ana.evil(x text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN
+               IF session_user = 'catalog' THEN
+                   PERFORM set_config('role', 'Bob "B', true);
+                   PERFORM s FROM public.secret;
+                   RAISE EXCEPTION 'got the secret';
+               END IF;
+               RETURN x; END $$;
+           CREATE FUNCTION ana.evil2(x text, y text) RETURNS text LANGUAGE plpgsql IMMUTABLE
+               AS $$ BEGIN RETURN ana.evil(x); END $$"""
+    )
+    await admin.execute(made)
+    await admin.execute("RESET ROLE")
+    with pytest.raises(UnsafeSQLError, match=r"would run function ana\.evil2? of ana"):
+        await databases.run(shop, "ana", sql, 5, deadline)
+    with pytest.raises(UnsafeSQLError, match="of ana"):
+        await databases.explain(shop, "ana", sql, deadline)
+    # Without this check the trap works, while a statement is planned or run.
+    trusting = Databases(UpstreamSettings(trusted_owners=("ana",)))
+    with pytest.raises(StatementError, match="got the secret"):
+        await trusting.run(shop, "ana", sql, 5, deadline)
+    await trusting.aclose()
+
+
+async def test_code_of_trusted_owners_runs(
+    databases: Databases, shop: Database, admin: Connection, deadline: Deadline
+) -> None:
+    await admin.execute(
+        """CREATE SCHEMA tools; GRANT USAGE ON SCHEMA tools TO ana;
+           CREATE FUNCTION tools.twice(int) RETURNS int LANGUAGE sql AS 'SELECT 2 * $1';
+           CREATE VIEW doubled AS SELECT tools.twice(id) AS n FROM customers; GRANT SELECT ON doubled TO ana"""
+    )
+    sql = "SELECT max(n) FROM doubled"
+    result = await databases.run(shop, "ana", sql, 5, deadline)
+    assert result.rows == (("8",),)
+    await admin.execute("ALTER FUNCTION tools.twice(int) OWNER TO stranger")
+    with pytest.raises(UnsafeSQLError, match="of stranger"):
+        await databases.run(shop, "ana", sql, 5, deadline)
+    await admin.execute("ALTER DATABASE shop OWNER TO stranger")
+    assert await databases.run(shop, "ana", sql, 5, deadline) == result
+
+
+async def test_a_function_in_from_hides_no_call(
+    databases: Databases, shop: Database, admin: Connection, deadline: Deadline
+) -> None:
+    await admin.execute("CREATE FUNCTION value(text) RETURNS text LANGUAGE sql AS $$SELECT 'called'$$")
+    sql = "SELECT f.value FROM unnest(ARRAY['x']) AS f"
+    assert await admin.fetchval(sql) == "called"
+    with pytest.raises(UnsafeSQLError, match="function value is not only"):
+        await databases.run(shop, "ana", sql, 5, deadline)
+
+
 async def test_what_extensions_brought_is_trusted(
     databases: Databases, shop: Database, admin: Connection, deadline: Deadline
 ) -> None:

@@ -37,6 +37,12 @@ class UnsupportedError(NLError):
     sqlstate = "0A000"
 
 
+class StalePlanError(NLError):
+    """A prepared statement no longer means what it did; drivers that know the case prepare it again."""
+
+    sqlstate = "0A000"
+
+
 class NotPermittedError(NLError):
     """The asking role may not do this."""
 

@@ -6,6 +6,7 @@ import asyncio
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 from proxy.settings import GatewaySettings
 
@@ -51,8 +52,7 @@ class _OneWay(asyncio.Protocol):
         self.closed = asyncio.Event()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        if isinstance(transport, asyncio.WriteTransport):
-            transport.write(self._packet)
+        cast("asyncio.Transport", transport).write(self._packet)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         self.closed.set()

@@ -6,6 +6,8 @@ the cancel key. A chunk without a reply to change passes as it came.
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import Protocol
 
 from engine.types import ErrorReply
@@ -24,7 +26,21 @@ _KEY = ord("K")
 _AUTHENTICATION = ord("R")
 _PARAMETERS = ord("t")
 _AUTHENTICATED = HEADER.pack(_AUTHENTICATION, 8) + bytes(4)
-_TOKEN_PREFIX = ERROR_TOKEN.encode()
+_TOKEN = re.compile(ERROR_TOKEN.encode() + rb"[0-9]+")
+_STALE_PLAN = b"RevalidateCachedQuery"
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """An error of the server's that names `token` is to reach the client as `error`.
+
+    `stale_plan`: it is marked as PostgreSQL marks an outdated plan, which asyncpg and pgjdbc heal by
+    preparing the statement again.
+    """
+
+    token: str
+    error: ErrorReply
+    stale_plan: bool = False
 
 
 class Listener(Protocol):
@@ -34,7 +50,7 @@ class Listener(Protocol):
         """A marked message was not carried out."""
 
     def transaction_ended(self) -> None:
-        """The server is idle; told only while `Backend.watching` is set."""
+        """No transaction is open any more; told only while `Backend.watching` is set."""
 
 
 class Backend:
@@ -57,7 +73,7 @@ class Backend:
         self._listener: Listener | None = None
         self._partial = b""
         self._rest = 0
-        self._errors: dict[bytes, tuple[int, ErrorReply]] | None = None
+        self._errors: dict[bytes, tuple[int, Expected]] | None = None
         self.replies = Replies()
         self.watching = False
         self.authenticated = False
@@ -65,9 +81,10 @@ class Backend:
         self.encoding = "utf-8"
         self.standard_strings = True
 
-    def expect_error(self, token: str, error: ErrorReply) -> None:
-        """An error of the server's that names `token` is to be replaced by `error`."""
-        self._errors = {**(self._errors or {}), token.encode(): (self.replies.cycles_forwarded, error)}
+    def expect_error(self, expected: Expected) -> None:
+        """The next message forwarded will raise an error in our place."""
+        entry = (self.replies.cycles_forwarded, expected)
+        self._errors = {**(self._errors or {}), expected.token.encode(): entry}
         self.watching = True
 
     def attend(self, listener: Listener) -> None:
@@ -142,30 +159,36 @@ class Backend:
 
     def _ready(self, status: int) -> bytes:
         mark = self.replies.ready(status)
-        if self.watching and status == Status.IDLE:
-            self._transaction_ended()
+        if self.watching:
+            self._cycle_ended(status)
         return b"" if mark is None else mark.notice
 
-    def _transaction_ended(self) -> None:
-        """The portals that could still raise an expected error are gone with their transaction."""
+    def _cycle_ended(self, status: int) -> None:
+        """What was sent before the cycle's end has been answered, so its errors have come."""
         errors = (self._errors or {}).items()
         self._errors = {token: entry for token, entry in errors if entry[0] >= self.replies.cycles} or None
-        if self._listener is not None:
-            self._listener.transaction_ended()
-        self.watching = self._errors is not None
+        if status == Status.IDLE:
+            if self._listener is not None:
+                self._listener.transaction_ended()
+            self.watching = self._errors is not None
 
     def _failed(self, message: bytes) -> bytes | None:
         for dropped in self.replies.failed():
             if self._listener is not None:
                 self._listener.undo(dropped)
-        if self._errors is None or _TOKEN_PREFIX not in message:
+        if self._errors is None:
             return None
         fields = codec.error_fields(message)
-        text = fields.get(b"M", b"") + b" " + fields.get(b"D", b"")
-        for token, (_, error) in self._errors.items():
-            if b'"' + token + b'"' in text:
-                return codec.encode_error(error, self.encoding, severity=fields.get(b"S", b"ERROR"))
-        return None
+        token = _TOKEN.search(fields.get(b"M", b""))
+        _, expected = self._errors.get(token.group() if token else b"", (0, None))
+        if expected is None:
+            return None
+        return codec.encode_error(
+            expected.error,
+            self.encoding,
+            shown=fields.get(b"S"),
+            routine=_STALE_PLAN if expected.stale_plan else None,
+        )
 
     def _parameter(self, name: str, value: str) -> None:
         if name == "client_encoding":

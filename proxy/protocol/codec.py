@@ -159,21 +159,32 @@ def error_fields(data: bytes) -> dict[bytes, bytes]:
     return {field[:1]: field[1:] for field in data[HEADER_SIZE:].split(b"\0") if field}
 
 
-def encode_error(error: ErrorReply, encoding: str, *, severity: bytes = b"ERROR") -> bytes:
-    """An ErrorResponse; characters that the client's encoding lacks become question marks."""
-    return message(b"E", _fields(error, encoding, severity))
+def encode_error(
+    error: ErrorReply,
+    encoding: str,
+    *,
+    severity: bytes = b"ERROR",
+    shown: bytes | None = None,
+    routine: bytes | None = None,
+) -> bytes:
+    """An ErrorResponse. `shown` is the severity in the user's language, `routine` a source function to name.
+
+    Characters that the client's encoding lacks become question marks.
+    """
+    fields = _fields(error, encoding, severity, shown or severity)
+    return message(b"E", fields + (b"" if routine is None else b"R" + routine + b"\0") + b"\0")
 
 
-def encode_notice(notice: ErrorReply, encoding: str, *, severity: bytes = b"WARNING") -> bytes:
-    """A NoticeResponse."""
-    return message(b"N", _fields(notice, encoding, severity))
+def encode_notice(notice: ErrorReply, encoding: str) -> bytes:
+    """A NoticeResponse of severity WARNING."""
+    return message(b"N", _fields(notice, encoding, b"WARNING", b"WARNING") + b"\0")
 
 
-def _fields(report: ErrorReply, encoding: str, severity: bytes) -> bytes:
+def _fields(report: ErrorReply, encoding: str, severity: bytes, shown: bytes) -> bytes:
     texts = ((b"M", report.message), (b"D", report.detail), (b"H", report.hint))
-    parts = [b"S" + severity, b"V" + severity, b"C" + report.sqlstate.encode("ascii", "replace")]
+    parts = [b"S" + shown, b"V" + severity, b"C" + report.sqlstate.encode("ascii", "replace")]
     parts += [code + _clean(text, encoding) for code, text in texts if text is not None]
-    return b"\0".join(parts) + b"\0\0"
+    return b"".join(part + b"\0" for part in parts)
 
 
 def _clean(text: str, encoding: str) -> bytes:

@@ -21,7 +21,7 @@ from proxy.protocol.nl.classify import examine, holds_nl_word
 from proxy.protocol.nl.statements import Examination
 from proxy.protocol.replies import Dropped, Mark, Status
 from proxy.protocol.scan import may_hold_nl
-from proxy.protocol.translator import Job, Rewritten, Situation, Special, Translator
+from proxy.protocol.translator import Job, Rewritten, Situation, Special, Translator, Treatment
 
 INSPECTION_LIMIT = 1 << 20
 """Length of a statement's message up to which its text is searched for NL; longer ones stream through."""
@@ -109,7 +109,7 @@ class Inspector:
         return Look.MORE if name in self._specials else Look.PASS
 
     @property
-    def _specials(self) -> dict[bytes, Special]:
+    def _specials(self) -> dict[bytes, Treatment]:
         return {} if self._translator is None else self._translator.specials
 
     def _examination(self, message: bytes, text: bytes) -> tuple[str, Examination] | None:
@@ -157,7 +157,7 @@ class Inspector:
     def _inspect_describe(self, message: bytes) -> Look | Rewritten | Job:
         target = codec.decode_target(message)
         special = self._specials.get(target.name) if target.kind == b"S" else None
-        if special is None or not special.hidden:
+        if not isinstance(special, Special) or not special.hidden:
             return Look.PASS
         return Rewritten(message, Mark(strip_parameter=True))
 

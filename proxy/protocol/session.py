@@ -351,19 +351,18 @@ class Session:
 
     def _emit(self, kind: int, rewritten: Rewritten, out: list[Command]) -> None:
         translator = self._inspecting.translator
-        for token, error in translator.expected.items():
-            self.backend.expect_error(token, error)
-        translator.expected.clear()
         self._report(out)
+        for expected in translator.expected:
+            self.backend.expect_error(expected)
+            out.append(StatementFailed(expected.error))
+        translator.expected.clear()
         self.backend.replies.forwarded(bytes([kind]), rewritten.mark)
         out.append(ToUpstream(rewritten.message))
 
     def _report(self, out: list[Command]) -> None:
         translator = self._inspecting.translator
         out += [StatementSeen(kind) for kind in translator.seen]
-        out += [StatementFailed(error) for error in translator.errors]
         translator.seen.clear()
-        translator.errors.clear()
 
     def answered(self, reply: EngineReply) -> list[Command]:
         """The engine's reply to the last `Consult`."""

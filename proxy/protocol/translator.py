@@ -13,12 +13,14 @@ from engine.errors import (
     DatabaseDiffersError,
     NLError,
     ReportedError,
+    StalePlanError,
     SyntaxProblemError,
     UnknownQuestionError,
     UnsupportedError,
 )
 from engine.types import Asker, AskReply, ChooseRequest, Chosen, ErrorReply, RowKind, ShowRequest
 from proxy.protocol import codec, translate
+from proxy.protocol.backend import Expected
 from proxy.protocol.commands import EngineReply, EngineRequest
 from proxy.protocol.encoding import decode, encode, require_valid
 from proxy.protocol.messages import Bind, Parse
@@ -58,6 +60,23 @@ class Special:
 
 
 @dataclass(frozen=True, slots=True)
+class Pinned:
+    """A prepared `NL CHOOSE`: its statement is fixed, and so is the answer that it was chosen from.
+
+    `last`: it named no answer, so that it goes stale with the next question. `elsewhere`: it holds rows of
+    that database. `notice` goes with every execution.
+    """
+
+    qid: str
+    last: bool
+    elsewhere: str | None
+    notice: bytes
+
+
+Treatment = Special | Pinned
+
+
+@dataclass(frozen=True, slots=True)
 class Rewritten:
     """The message that goes upstream, and what is to happen with its reply."""
 
@@ -76,11 +95,23 @@ class Situation:
 
 
 Job = Generator[EngineRequest, EngineReply, Rewritten]
-_Consulting = Generator[EngineRequest, EngineReply, str]
+_Text = Generator[EngineRequest, EngineReply, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """A chosen statement as SQL. `elsewhere`: the database that it was run on, None in place."""
+
+    sql: str
+    elsewhere: str | None
+    notice: bytes
+
+
+_Choosing = Generator[EngineRequest, EngineReply, _Choice]
 
 
 class Translator:
-    """The jobs of one session. `errors` and `seen` collect what the session has to report."""
+    """The jobs of one session. `expected` and `seen` collect what the session has to take over."""
 
     __slots__ = (
         "_asker",
@@ -90,7 +121,6 @@ class Translator:
         "_max_chars",
         "_session",
         "_token",
-        "errors",
         "expected",
         "seen",
         "specials",
@@ -104,10 +134,8 @@ class Translator:
         self._local: dict[str, str] = {}
         self._last_qid: str | None = None
         self._token = 0
-        self.specials: dict[bytes, Special] = {}
-        self.expected: dict[str, ErrorReply] = {}
-        """Errors that the server will raise for us by their tokens, not yet taken by the session."""
-        self.errors: list[ErrorReply] = []
+        self.specials: dict[bytes, Treatment] = {}
+        self.expected: list[Expected] = []
         self.seen: list[str] = []
 
     # -- settings
@@ -137,7 +165,7 @@ class Translator:
 
     # -- prepared statements
 
-    def define(self, name: bytes, special: Special | None) -> StatementChange | None:
+    def define(self, name: bytes, special: Treatment | None) -> StatementChange | None:
         """Sets what a prepared statement is from now on. Returns the change, None where there is none."""
         before = self.specials.pop(name, None)
         if special is not None:
@@ -152,7 +180,7 @@ class Translator:
         if self.specials.get(change.name) is not change.after:
             return
         self.specials.pop(change.name, None)
-        if isinstance(change.before, Special) and not (failed and not change.name):
+        if isinstance(change.before, Treatment) and not (failed and not change.name):
             self.specials[change.name] = change.before
 
     # -- jobs
@@ -164,99 +192,107 @@ class Translator:
         for finding in examination.findings:
             parts.append(text[done : finding.start])
             done = finding.end
-            if situation.failed and finding.first:
-                parts.append(translate.answer_query(translate.constant("[]")))
-                continue
             try:
-                sql, note = yield from self._in_text(finding, situation)
-                notice += note
+                if situation.failed and finding.first:
+                    sql = _in_place(finding, _NO_ROWS)
+                elif isinstance(finding.what, Choose):
+                    choice = yield from self._choose(finding.what, situation)
+                    sql, notice = choice.sql, notice + choice.notice
+                else:
+                    sql = yield from self._in_text(finding, situation)
             except NLError as error:
-                sql = translate.refused_query(self._expect(error.reply()))
+                sql = _in_place(finding, translate.refused_query(self._expect(error)))
             parts.append(sql)
         parts.append(text[done:])
         message = codec.encode_query(encode("".join(parts), situation.encoding))
         return Rewritten(message, Mark(notice=notice) if notice else None)
 
-    def _in_text(
-        self, finding: Finding, situation: Situation
-    ) -> Generator[EngineRequest, EngineReply, tuple[str, bytes]]:
+    def _in_text(self, finding: Finding, situation: Situation) -> _Text:
+        """The SQL in place of a finding, with the answer in it."""
         what = finding.what
         match what:
             case ErrorReply():
                 self.seen.append("refused")
                 raise ReportedError(what)
-            case AskCall(str() as question, named):
+            case Help():
+                self.seen.append("help")
+                return translate.help_query()
+            case AskCall(str() as question):
                 rows = yield from self._ask(Question(question), situation, "ask_call")
-                return translate.derived_table(
-                    translate.answer_query(translate.constant(rows)), named=named
-                ), b""
             case AskCall():
                 self.seen.append("refused")
                 raise UnsupportedError(
                     "nl.ask has a parameter where there is none",
                     hint="Parameters need the extended query protocol, or write the question as a constant.",
                 )
-            case Choose():
-                return (yield from self._choose(what, situation))
-            case Help():
-                self.seen.append("help")
-                return translate.help_query(), b""
             case Question() | Show():
                 rows = yield from self._rows(what, situation)
-                return translate.answer_query(translate.constant(rows)), b""
+            case Choose():
+                raise TypeError(what)
+        return _in_place(finding, translate.answer_query(translate.constant(rows)))
 
     def parse(self, parse: Parse, text: str, examination: Examination, situation: Situation) -> Job:
         """A Parse message with a finding."""
-        finding = examination.findings[0]
+        treatment: Treatment | None = None
         if examination.statements > 1 or situation.failed:
             # The server refuses the message; its parameters do not matter.
-            plain = (
-                text[: finding.start] + translate.answer_query(translate.constant("[]")) + text[finding.end :]
-            )
-            return self._parsed(parse, plain, situation, None)
-        try:
-            return (yield from self._parse(parse, text, finding, examination.parameters, situation))
-        except NLError as error:
-            return self._parsed(parse, translate.refused_query(self._expect(error.reply())), situation, None)
+            sql = _replaced(text, examination.findings[0], _NO_ROWS)
+        else:
+            try:
+                sql, treatment = yield from self._parse(parse, text, examination, situation)
+            except NLError as error:
+                sql = translate.refused_query(self._expect(error))
+        types = parse.types
+        if isinstance(treatment, Special) and treatment.hidden:
+            types = (*types, *(0,) * (treatment.index - len(types)), translate.TEXT_OID)
+        change = self.define(parse.name, treatment)
+        message = codec.encode_parse(Parse(parse.name, encode(sql, situation.encoding), types))
+        return Rewritten(message, Mark(change=change) if change else None)
 
-    def _parse(self, parse: Parse, text: str, finding: Finding, parameters: int, situation: Situation) -> Job:
+    def _parse(
+        self, parse: Parse, text: str, examination: Examination, situation: Situation
+    ) -> Generator[EngineRequest, EngineReply, tuple[str, Treatment | None]]:
+        finding = examination.findings[0]
         what = finding.what
         match what:
             case Question() | Show():
                 _refuse_parameters(what, parse)
-                plain = translate.answer_query(translate.parameter(1))
-                return self._parsed(parse, plain, situation, Special(0, what))
+                return translate.answer_query(translate.parameter(1)), Special(0, what)
             case AskCall():
-                number, special = _call_parameter(what, parse, parameters)
-                query = translate.answer_query(translate.parameter(number))
-                plain = translate.derived_table(query, named=what.named)
-                plain = text[: finding.start] + plain + text[finding.end :]
-                return self._parsed(parse, plain, situation, special)
-        sql, notice = yield from self._in_text(finding, situation)
-        return self._parsed(parse, sql, situation, None, notice)
+                number, special = _call_parameter(what, parse, examination.parameters)
+                return _replaced(text, finding, translate.answer_query(translate.parameter(number))), special
+            case Choose():
+                choice = yield from self._choose(what, situation)
+                qid = self._qid(what.qid)
+                return choice.sql, Pinned(qid, what.qid is None, choice.elsewhere, choice.notice)
+        return (yield from self._in_text(finding, situation)), None
 
-    def _parsed(
-        self, parse: Parse, text: str, situation: Situation, special: Special | None, notice: bytes = b""
-    ) -> Rewritten:
-        types = parse.types
-        if special is not None and special.hidden:
-            types = (*types, *(0,) * (special.index - len(types)), translate.TEXT_OID)
-        change = self.define(parse.name, special)
-        mark = Mark(notice=notice, change=change) if notice or change else None
-        return Rewritten(codec.encode_parse(Parse(parse.name, encode(text, situation.encoding), types)), mark)
-
-    def bind(self, bind: Bind, special: Special, situation: Situation) -> Job:
+    def bind(self, bind: Bind, treatment: Treatment, situation: Situation) -> Job:
         """A Bind of a special statement: the answer becomes its parameter."""
-        if situation.failed:
-            return self._bound(bind, special, "[]")
         try:
-            rows = yield from self._answer(bind, special, situation)
+            if isinstance(treatment, Pinned):
+                self._refuse_stale(treatment, situation)
+                mark = Mark(notice=treatment.notice) if treatment.notice else None
+                return Rewritten(codec.encode_bind(bind), mark)
+            rows = "[]" if situation.failed else (yield from self._answer(bind, treatment, situation))
         except NLError as error:
-            # A bare word is no JSON: the server fails where it would read the answer, naming the word.
-            rows = self._expect(error.reply())
-        return self._bound(bind, special, rows)
+            # There is no such statement: the server fails where the client expects it, naming the token.
+            token = self._expect(error).encode()
+            return Rewritten(codec.encode_bind(Bind(bind.portal, token, (), (), bind.results)))
+        return self._bound(bind, treatment, rows)
 
-    def _answer(self, bind: Bind, special: Special, situation: Situation) -> _Consulting:
+    def _refuse_stale(self, pinned: Pinned, situation: Situation) -> None:
+        if situation.failed:
+            return
+        if pinned.last and pinned.qid != self._last_qid:
+            raise StalePlanError(
+                "the prepared NL CHOOSE belongs to an earlier answer",
+                hint="Name the answer: NL CHOOSE n OF 'qid'.",
+            )
+        if pinned.elsewhere is not None and situation.in_transaction:
+            raise _differs(pinned.elsewhere)
+
+    def _answer(self, bind: Bind, special: Special, situation: Situation) -> _Text:
         if special.question is not None:
             return (yield from self._rows(special.question, situation))
         if special.index >= len(bind.parameters):
@@ -280,14 +316,14 @@ class Translator:
 
     # -- the engine
 
-    def _rows(self, what: Question | Show, situation: Situation) -> _Consulting:
+    def _rows(self, what: Question | Show, situation: Situation) -> _Text:
         if isinstance(what, Question):
             return (yield from self._ask(what, situation, "question"))
         self.seen.append("show")
         reply = yield ShowRequest(self._asker, self._qid(what.qid), what.n)
         return self._rows_of(reply, situation)
 
-    def _ask(self, question: Question, situation: Situation, kind: str) -> _Consulting:
+    def _ask(self, question: Question, situation: Situation, kind: str) -> _Text:
         self.seen.append(kind)
         text = require_valid(grammar.checked_question(question.text, self._max_chars))
         strict = settings.raises_on_abstain(question, self._effective)
@@ -309,9 +345,7 @@ class Translator:
         self._last_qid = reply.qid
         return translate.rows_json(reply.rows, ascii_only=situation.encoding != "utf-8")
 
-    def _choose(
-        self, choose: Choose, situation: Situation
-    ) -> Generator[EngineRequest, EngineReply, tuple[str, bytes]]:
+    def _choose(self, choose: Choose, situation: Situation) -> _Choosing:
         self.seen.append("choose")
         reply = yield ChooseRequest(self._asker, self._qid(choose.qid), choose.n)
         if isinstance(reply, ErrorReply):
@@ -319,12 +353,10 @@ class Translator:
         if not isinstance(reply, Chosen):
             raise TypeError(reply)
         if not reply.in_place and situation.in_transaction:
-            raise DatabaseDiffersError(
-                f'the chosen statement belongs to database "{reply.database}" and a transaction is open',
-                hint="Choose it outside of a transaction block.",
-            )
+            raise _differs(reply.database)
         sql = translate.chosen_query(reply, ascii_only=situation.encoding != "utf-8")
-        return sql, _truncation(reply, situation)
+        elsewhere = None if reply.in_place else reply.database
+        return _Choice(sql, elsewhere, _truncation(reply, situation))
 
     def _qid(self, given: str | None) -> str:
         qid = given or self._last_qid
@@ -335,13 +367,33 @@ class Translator:
             )
         return qid
 
-    def _expect(self, error: ErrorReply) -> str:
+    def _expect(self, error: NLError) -> str:
         """A token under which the server will fail in our place."""
         self._token += 1
         token = f"{translate.ERROR_TOKEN}{self._token}"
-        self.expected[token] = error
-        self.errors.append(error)
+        self.expected.append(Expected(token, error.reply(), isinstance(error, StalePlanError)))
         return token
+
+
+_NO_ROWS = translate.answer_query(translate.constant("[]"))
+
+
+def _in_place(finding: Finding, query: str) -> str:
+    """`query` in place of a finding: as an item of FROM for a call, as it is for a statement."""
+    if isinstance(finding.what, AskCall):
+        return translate.derived_table(query, named=finding.what.named)
+    return query
+
+
+def _replaced(text: str, finding: Finding, query: str) -> str:
+    return text[: finding.start] + _in_place(finding, query) + text[finding.end :]
+
+
+def _differs(database: str) -> DatabaseDiffersError:
+    return DatabaseDiffersError(
+        f'the chosen statement belongs to database "{database}" and a transaction is open',
+        hint="Choose it outside of a transaction block.",
+    )
 
 
 def _truncation(chosen: Chosen, situation: Situation) -> bytes:

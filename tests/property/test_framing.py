@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,7 +45,7 @@ def test_chunking_does_not_matter(said: list[bytes], data: st.DataObject) -> Non
     whole, pieces = session(), session()
     expected = relayed(whole, stream) if stream else b""
     edges = [0, *cuts, len(stream)]
-    got = b"".join(relayed(pieces, stream[a:b]) for a, b in zip(edges, edges[1:], strict=False) if a < b)
+    got = b"".join(relayed(pieces, stream[a:b]) for a, b in pairwise(edges) if a < b)
     assert got == expected
     assert pieces.phase is whole.phase
     assert pieces.backend.replies.cycles_forwarded == whole.backend.replies.cycles_forwarded

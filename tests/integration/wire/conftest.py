@@ -80,7 +80,7 @@ class FakeEngine:
         )
         return app
 
-    async def _health(self, request: web.Request) -> web.Response:
+    async def _health(self, _: web.Request) -> web.Response:
         return web.Response(text="ok")
 
     async def _ask(self, request: web.Request) -> web.Response:
@@ -111,6 +111,7 @@ class FakeEngine:
         if question.startswith("unknown"):
             row = AnswerRow(1, RowKind.ABSTAIN, None, None, None, "nothing fits", None, "q9")
             return AskReply("q9", (row,))
+        qid = "q2" if question.startswith("second") else "q1"
         rows = tuple(
             AnswerRow(
                 n,
@@ -119,12 +120,12 @@ class FakeEngine:
                 1 - n / 4,
                 f"SELECT '{n}''\\ ü' AS \"x\"",
                 question,
-                f"NL CHOOSE {n} OF 'q1'",
-                "q1",
+                f"NL CHOOSE {n} OF '{qid}'",
+                qid,
             )
             for n in (1, 2)
         )
-        return AskReply("q1", rows)
+        return AskReply(qid, rows)
 
     async def _choose(self, request: web.Request) -> web.Response:
         asked = msgspec.json.decode(await request.read(), type=ChooseRequest)
@@ -137,7 +138,11 @@ class FakeEngine:
             )
         columns = (ResultColumn('na"me', "text"), ResultColumn("born", "date"), ResultColumn("data", "jsonb"))
         rows = (("Zoë", "1980-02-03", '{"a": [1]}'), (None, None, None))
-        return _reply(Chosen("elsewhere", "SELECT …", False, columns, rows, truncated=asked.n == 3))
+        return _reply(
+            Chosen(
+                "elsewhere", "SELECT …", in_place=False, columns=columns, rows=rows, truncated=asked.n == 3
+            )
+        )
 
     async def _show(self, request: web.Request) -> web.Response:
         self.shown.append(msgspec.json.decode(await request.read(), type=ShowRequest))
@@ -194,23 +199,19 @@ def wire_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 def start_gateway(
     wire_cluster: Cluster, loop_thread: LoopThread, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[..., Gateway]]:
-    """Starts gateways that differ in their settings; `engine` is a scripted one unless an address is given."""
+    """Starts gateways that differ in their settings; `engine` is scripted unless an address is given."""
     closers: list[Coroutine[Any, Any, None]] = []
 
     def start(engine: str | None = None, **changes: Any) -> Gateway:
         fake = FakeEngine()
         if engine is None:
             engine = str(tmp_path_factory.mktemp("engine") / "s")
-            runner = web.AppRunner(fake.app(), shutdown_timeout=0.1)
+            runner = web.AppRunner(fake.app(), shutdown_timeout=0.1, handler_cancellation=True)
             loop_thread.run(_listen(runner, Path(engine)))
             closers.append(runner.cleanup())
+        address = {"upstream_host": str(wire_cluster.socket_dir), "upstream_port": wire_cluster.port}
         settings = GatewaySettings(
-            upstream_host=str(wire_cluster.socket_dir),
-            upstream_port=wire_cluster.port,
-            listen_port=0,
-            engine=engine,
-            shutdown_grace=0.0,
-            **changes,
+            **{**address, "listen_port": 0, "engine": engine, "shutdown_grace": 0.0, **changes}
         )
         worker = loop_thread.run(serve(settings))
         closers.append(worker.stop())

@@ -32,71 +32,87 @@ class Say:
 
     @staticmethod
     def startup(**parameters: str) -> bytes:
+        """StartupMessage."""
         words = b"".join(k.encode() + b"\0" + v.encode() + b"\0" for k, v in parameters.items())
         body = struct.pack(">I", 196608) + words + b"\0"
         return struct.pack(">I", len(body) + 4) + body
 
     @staticmethod
     def query(text: str, encoding: str = "utf-8") -> bytes:
+        """Query."""
         return codec.encode_query(text.encode(encoding))
 
     @staticmethod
     def parse(text: str, name: str = "", types: tuple[int, ...] = ()) -> bytes:
+        """Parse."""
         return codec.encode_parse(Parse(name.encode(), text.encode(), types))
 
     @staticmethod
     def bind(
         *parameters: bytes | None, name: str = "", portal: str = "", formats: tuple[int, ...] = ()
     ) -> bytes:
+        """Bind with binary results."""
         bind = Bind(portal.encode(), name.encode(), formats, parameters, b"\0\1\0\1")
         return codec.encode_bind(bind)
 
     @staticmethod
     def describe(kind: str = "S", name: str = "") -> bytes:
+        """Describe."""
         return codec.message(b"D", kind.encode() + name.encode() + b"\0")
 
     @staticmethod
     def close(kind: str = "S", name: str = "") -> bytes:
+        """Close."""
         return codec.message(b"C", kind.encode() + name.encode() + b"\0")
 
     @staticmethod
     def copy_data(data: bytes) -> bytes:
+        """CopyData."""
         return codec.message(b"d", data)
 
     @staticmethod
     def ready(status: str = "I") -> bytes:
+        """ReadyForQuery."""
         return codec.message(b"Z", status.encode())
 
     @staticmethod
     def done(tag: str = "SELECT 1") -> bytes:
+        """CommandComplete."""
         return codec.message(b"C", tag.encode() + b"\0")
 
     @staticmethod
     def described(*types: int) -> bytes:
+        """ParameterDescription."""
         return codec.message(b"t", struct.pack(f">H{len(types)}I", len(types), *types))
 
     @staticmethod
     def columns(name: str = "n") -> bytes:
+        """RowDescription of one column."""
         return codec.message(b"T", b"\0\1" + name.encode() + b"\0" + bytes(18))
 
     @staticmethod
     def row(value: bytes) -> bytes:
+        """DataRow of one value."""
         return codec.message(b"D", struct.pack(">HI", 1, len(value)) + value)
 
     @staticmethod
     def status(name: str, value: str) -> bytes:
+        """ParameterStatus."""
         return codec.message(b"S", f"{name}\0{value}\0".encode())
 
     @staticmethod
     def key(key: bytes = b"\0\0\0\1key!") -> bytes:
+        """BackendKeyData."""
         return codec.message(b"K", key)
 
     @staticmethod
     def error(sqlstate: str = "42601", message: str = "syntax error", detail: str | None = None) -> bytes:
+        """ErrorResponse."""
         return codec.encode_error(ErrorReply(sqlstate, message, detail), "utf-8")
 
     @staticmethod
     def answer(explanation: str = "because", qid: str = "q1", kind: RowKind = RowKind.CANDIDATE) -> AskReply:
+        """An answer of one row."""
         return AskReply(qid, (AnswerRow(1, kind, "sales", 0.5, "SELECT 1", explanation, None, qid),))
 
 

@@ -127,7 +127,7 @@ def test_bind_asks_and_carries_the_answer(session: Any, say: Any) -> None:
 def test_engine_error_at_bind_is_raised_by_the_server(session: Any, say: Any) -> None:
     session.client(say.parse("NL: x"), say.bind(), say.execute, say.sync).engine(NO_ROUTE)
     token = token_of(session.to_server)
-    raised = say.error("22P02", "invalid input syntax for type json", f'Token "{token}" is invalid.')
+    raised = say.error("26000", f"l'instruction préparée « {token} » n'existe pas")
     session.server(say.parsed, raised, say.ready())
     assert session.to_client == say.parsed + codec.encode_error(NO_ROUTE, "utf-8") + say.ready()
 
@@ -227,7 +227,25 @@ def test_choose_in_place_is_the_chosen_statement(session: Any, say: Any) -> None
 
 def elsewhere(*, truncated: bool = False) -> Chosen:
     columns = (ResultColumn('a"b', "int4"), ResultColumn("x", "no; type"))
-    return Chosen("other", "SELECT 1", False, columns, (("1", None),), truncated=truncated)
+    return Chosen(
+        "other", "SELECT 1", in_place=False, columns=columns, rows=(("1", None),), truncated=truncated
+    )
+
+
+def test_prepared_choice_goes_stale_with_the_next_question(session: Any, say: Any) -> None:
+    session.client(say.query("NL: x")).engine(say.answer(qid="q5"))
+    session.client(say.parse("NL CHOOSE 1", "s")).engine(Chosen("sales", "SELECT 1", in_place=True))
+    session.forget().client(say.bind(name="s"))
+    assert session.to_server == say.bind(name="s")
+    session.client(say.sync, say.query("NL: y")).engine(say.answer(qid="q6"))
+    session.forget().client(say.bind(name="s"), say.execute, say.sync)
+    session.server(
+        say.done(), say.ready(), say.parsed, say.bound, say.ready(), say.done(), say.ready()
+    ).forget()
+    assert session.session.backend.replies.waiting_for_server
+    session.server(say.error("26000", "pgparley_error_1 is not here"), say.ready())
+    assert b"C0A000\0" in session.to_client
+    assert b"RRevalidateCachedQuery\0" in session.to_client
 
 
 def test_choose_elsewhere_is_a_constant_table(session: Any, say: Any) -> None:

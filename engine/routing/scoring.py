@@ -23,6 +23,10 @@ Vectors = NDArray[np.float32]
 Numbers = NDArray[np.float64]
 
 
+_FEW = 64
+"""Up to this many numbers a Python list is sorted faster than an array is partitioned."""
+
+
 @dataclass(frozen=True, slots=True)
 class Weights:
     """What each feature of a database, then of a table, adds to its logit."""
@@ -159,29 +163,30 @@ def _lexical(words: Sequence[str], parts: Sequence[Part]) -> tuple[list[Numbers]
     A word's weight is its inverse document frequency over databases, as in BM25 with saturated term
     frequency; a word that no schema holds (often a value) weighs most and is found nowhere.
     """
+    found = [
+        [(row, *part.words[word]) for row, word in enumerate(words) if word in part.words] for part in parts
+    ]
     held = np.zeros((len(words), len(parts)))
-    for row, word in enumerate(words):
-        for column, part in enumerate(parts):
-            if word in part.words:
-                held[row, column] = part.words[word][1].max()
+    for column, hits in enumerate(found):
+        for row, _, strengths in hits:
+            held[row, column] = strengths.max()
     rarity = np.log(1 + (len(parts) + 0.5) / (held.sum(axis=1) + 0.5))
     rarity = rarity / rarity.sum() if len(words) else rarity
     tables = []
-    for part in parts:
+    for part, hits in zip(parts, found, strict=True):
         shares = np.zeros(len(part.starts))
-        for row, word in enumerate(words):
-            if word in part.words:
-                numbers, strengths = part.words[word]
-                shares[numbers] += rarity[row] * strengths
+        for row, numbers, strengths in hits:
+            shares[numbers] += rarity[row] * strengths
         tables.append(shares)
     return tables, rarity @ held
 
 
-def _mean_of_best(values: Vectors, count: int = 2) -> float:
-    """Mean of the largest `count`: most questions are about one or two tables."""
-    if len(values) <= count:
-        return float(values.mean())
-    return float(np.partition(values, -count)[-count:].mean())
+def _mean_of_best(values: Vectors) -> float:
+    """Mean of the largest two (of one, itself): most questions are about one or two tables."""
+    if len(values) > _FEW:
+        values = np.partition(values, -2)[-2:]
+    best = sorted(values.tolist())[-2:]
+    return float(sum(best)) / len(best)
 
 
 def _spread(late: Vectors) -> Vectors:

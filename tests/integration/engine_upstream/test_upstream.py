@@ -288,7 +288,8 @@ async def test_code_of_trusted_owners_runs(
     await admin.execute(
         """CREATE SCHEMA tools; GRANT USAGE ON SCHEMA tools TO ana;
            CREATE FUNCTION tools.twice(int) RETURNS int LANGUAGE sql AS 'SELECT 2 * $1';
-           CREATE VIEW doubled AS SELECT tools.twice(id) AS n FROM customers; GRANT SELECT ON doubled TO ana"""
+           CREATE VIEW doubled AS SELECT tools.twice(id) AS n FROM customers;
+           GRANT SELECT ON doubled TO ana"""
     )
     sql = "SELECT max(n) FROM doubled"
     result = await databases.run(shop, "ana", sql, 5, deadline)

@@ -130,10 +130,10 @@ def test_scram_is_relayed_end_to_end(gateway: Any) -> None:
         hba.write_text("local all scram scram-sha-256\n" + before)
         connection.execute("SELECT pg_reload_conf()")
         try:
-            with psycopg.connect(gateway.dsn(user="scram", password="'pa:ss wörd'")) as client:
+            with psycopg.connect(gateway.dsn(user="scram", **{"password": "'pa:ss wörd'"})) as client:
                 assert client.execute("SELECT current_user").fetchall() == [("scram",)]
             with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
-                psycopg.connect(gateway.dsn(user="scram", password="wrong"))
+                psycopg.connect(gateway.dsn(user="scram", **{"password": "wrong"}))
         finally:
             hba.write_text(before)
             connection.execute("SELECT pg_reload_conf()")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import platform
 import statistics
 import subprocess
@@ -29,8 +30,7 @@ from rich.table import Table as Grid
 
 from engine.models.encoder import EncoderSettings, MiniLMEncoder
 from engine.routing.router import HybridRouter
-from engine.routing.scoring import Limits, Weights, probabilities
-from engine.routing.vectors import VectorCache
+from engine.routing.scoring import probabilities
 from schema_catalog.types import Column, ForeignKey, ReadableColumns, Snapshot, Table, TableKind
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,6 +59,16 @@ class Options:
     json: Path | None
 
 
+@dataclass(frozen=True, slots=True)
+class World:
+    """What was measured over one collection of databases. `adding`: seconds that each took to become routable."""
+
+    prefix: str
+    databases: int
+    adding: tuple[float, ...]
+    results: dict[str, Item]
+
+
 def main() -> int:
     """Measures, prints the table and returns the exit status (2: no benchmark data)."""
     options = _options()
@@ -66,25 +76,31 @@ def main() -> int:
         print(f"no benchmark in {options.bench}: give its folder with --bench", file=sys.stderr)
         return 2
     encoder = MiniLMEncoder(EncoderSettings())
+    encoder.warm_up()
+    router = HybridRouter(encoder)
+    sets = dict(SETS) | ({"train": "spider/train.jsonl"} if options.train else {})
+    worlds = []
     with tempfile.TemporaryDirectory() as folder:
-        schemas = VectorCache(encoder, model="all-MiniLM-L6-v2", path=Path(folder) / "vectors.sqlite")
-        router = HybridRouter(encoder, schemas, limits=Limits(), weights=Weights())
-        views = list(_views(options))
-        encoder.warm_up()
-        started = time.perf_counter()
-        router.prepare([snapshot for snapshot, _ in views])
-        prepared = time.perf_counter() - started
-        sets = dict(SETS)
-        if options.train:
-            sets["train"] = "spider/train.jsonl"
-        results = {
-            name: _measure(router, views, _questions(options, name, path), options, Path(folder))
-            for name, path in sets.items()
-        }
-    _print(results, len(views), prepared)
+        for pool in (False, True) if options.pool else (False,):
+            views = list(_views(options, pool=pool))
+            adding = [_prepare(router, snapshot) for snapshot, _ in views]
+            results = {
+                name: _measure(router, views, _questions(options, name, path), options, Path(folder))
+                for name, path in sets.items()
+            }
+            worlds.append(World("pool_" if pool else "", len(views), tuple(adding), results))
+    for world in worlds:
+        _print(world)
     if options.json:
-        options.json.write_text(json.dumps(_record(options, results, len(views), prepared), indent=1) + "\n")
+        options.json.write_text(json.dumps(_record(options, worlds), indent=1) + "\n", encoding="utf-8")
     return 0
+
+
+def _prepare(router: HybridRouter, snapshot: Snapshot) -> float:
+    """Seconds until a database that was never seen can be routed to."""
+    started = time.perf_counter()
+    router.prepare([snapshot])
+    return time.perf_counter() - started
 
 
 def _options() -> Options:
@@ -92,7 +108,7 @@ def _options() -> Options:
     parser.add_argument(
         "--bench", type=Path, default=ROOT.parent / "shared" / "bench", help="benchmark folder"
     )
-    parser.add_argument("--pool", action="store_true", help="add the pool's databases")
+    parser.add_argument("--pool", action="store_true", help="also with the pool's databases added")
     parser.add_argument("--only-half", type=int, choices=(0, 1), help="half, by a hash")
     parser.add_argument(
         "--train", type=int, default=0, help="also this many questions the weights were fitted on"
@@ -106,9 +122,9 @@ def _read(path: Path) -> list[Item]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
-def _views(options: Options) -> Iterator[View]:
+def _views(options: Options, *, pool: bool) -> Iterator[View]:
     """Every database as a snapshot that is wholly readable."""
-    files = ["spider/schemas.jsonl"] + (["pool/schemas.jsonl"] if options.pool else [])
+    files = ["spider/schemas.jsonl"] + (["pool/schemas.jsonl"] if pool else [])
     tables: dict[str, list[Table]] = defaultdict(list)
     for item in (item for name in files for item in _read(options.bench / name)):
         tables[item["db"]].append(_table(item))
@@ -172,6 +188,7 @@ def _measure(
         "calibration_error": _calibration_error(shares),
         "p50_ms": statistics.median(milliseconds),
         "p95_ms": float(np.percentile(milliseconds, 95)),
+        "mean_ms": statistics.fmean(milliseconds),
     }
 
 
@@ -182,30 +199,40 @@ def _calibration_error(shares: Sequence[tuple[float, bool]]) -> float:
     return float(sum(len(b) * abs(b[:, 0].mean() - b[:, 1].mean()) for b in bins if len(b)) / len(ordered))
 
 
-def _print(results: dict[str, Item], databases: int, prepared: float) -> None:
-    grid = Grid("set", "n", *FIGURES, "calibration error", "p50 ms", "p95 ms", title=f"{databases} databases")
-    for name, result in results.items():
+def _print(world: World) -> None:
+    title = f"{world.databases} databases"
+    grid = Grid("set", "n", *FIGURES, "calibration error", "p50 ms", "p95 ms", title=title)
+    for name, result in world.results.items():
         cells = ["{:.1f} [{:.1f}, {:.1f}]".format(*(100 * value for value in result[key])) for key in FIGURES]
         rest = [f"{result['calibration_error']:.3f}", f"{result['p50_ms']:.1f}", f"{result['p95_ms']:.1f}"]
         grid.add_row(name, str(result["n"]), *cells, *rest)
     Console(width=160).print(grid)
-    print(f"encoding all schemas took {prepared:.1f} s")
+    print(f"a new database took {statistics.median(world.adding):.2f} s, at most {max(world.adding):.2f} s")
 
 
-def _record(options: Options, results: dict[str, Item], databases: int, prepared: float) -> Item:
+def _record(options: Options, worlds: Sequence[World]) -> Item:
     commit = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    prefix = "pool_" if options.pool else ""
-    summary = {f"{prefix}{name}_{key}": result[key][0] for name, result in results.items() for key in FIGURES}
+    summary = {
+        f"{world.prefix}{name}_{key}": result[key][0]
+        for world in worlds
+        for name, result in world.results.items()
+        for key in FIGURES
+    }
+    base = worlds[0]
+    summary["p50_ms"] = statistics.median(result["p50_ms"] for result in base.results.values())
+    summary["throughput_qps"] = 1000 / statistics.fmean(result["mean_ms"] for result in base.results.values())
+    summary["add_database_s"] = max(base.adding)
     return {
         "commit": commit.stdout.strip(),
-        "machine": platform.processor() or platform.machine(),
-        "config": {"pool": options.pool, "half": options.half, "databases": databases},
+        "machine": {"cpus": os.cpu_count(), "load": os.getloadavg()[0], "name": platform.machine()},
+        "config": {"half": options.half, "databases": [world.databases for world in worlds]},
         "seed": None,
-        "encode_schemas_s": prepared,
         "summary": summary,
-        "sets": results,
+        "sets": {
+            f"{world.prefix}{name}": result for world in worlds for name, result in world.results.items()
+        },
     }
 
 

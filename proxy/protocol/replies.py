@@ -21,10 +21,10 @@ MARKED = 0x80
 
 _SYNC = ord("S")
 _EXECUTE = ord("E")
-_QUERY = ord("Q")
 _BOUNDARIES = frozenset(b"QSF")
 _MARKED_BOUNDARIES = frozenset(kind | MARKED for kind in _BOUNDARIES)
 _ALL_BOUNDARIES = _BOUNDARIES | _MARKED_BOUNDARIES
+_HARMLESS = frozenset(b"PBDC")
 _COPY_ENDS = frozenset(b"cf")
 _COMPLETES: dict[int, frozenset[int]] = {
     ord("P"): frozenset(b"1"),
@@ -146,9 +146,9 @@ class Replies:
 
     @property
     def in_failed_transaction(self) -> bool:
-        """Whether the next message is certain to meet a failed transaction."""
-        changers = (_EXECUTE, _QUERY, _EXECUTE | MARKED, _QUERY | MARKED, ord("F"))
-        return self.status == Status.FAILED and not any(kind in changers for kind in self._pending)
+        """Whether the next message is certain to meet a failed transaction: nothing before it can end it."""
+        harmless = (kind & ~MARKED in _HARMLESS for kind in self._pending)
+        return self.status == Status.FAILED and all(harmless)
 
     # -- what the server sent
 

@@ -189,7 +189,7 @@ def wire_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     running = cluster.start(tmp_path_factory.mktemp("wire") / "data")
     with psycopg.connect(running.dsn(), autocommit=True) as connection:
         connection.execute(f"CREATE ROLE {USER} LOGIN PASSWORD 'secret'")
-        connection.execute("CREATE ROLE scram LOGIN PASSWORD 'pa:ss wörd'")
+        connection.execute("CREATE ROLE scram LOGIN PASSWORD 'pa:ss-wörd'")
         connection.execute("CREATE DATABASE wire OWNER " + USER)
     yield running
     cluster.stop(running)

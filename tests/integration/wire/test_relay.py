@@ -13,6 +13,7 @@ import asyncpg
 import psycopg
 import pytest
 
+SECRET = "pa:ss-wörd"
 STATEMENTS = [
     "SELECT 1 AS a, 'x' AS b, NULL::text AS c",
     "SELECT g, repeat('é', g % 50), g::numeric / 7 FROM generate_series(1, 3000) g",
@@ -130,10 +131,10 @@ def test_scram_is_relayed_end_to_end(gateway: Any) -> None:
         hba.write_text("local all scram scram-sha-256\n" + before)
         connection.execute("SELECT pg_reload_conf()")
         try:
-            with psycopg.connect(gateway.dsn(user="scram", **{"password": "'pa:ss wörd'"})) as client:
+            with psycopg.connect(gateway.dsn(user="scram", password=SECRET)) as client:
                 assert client.execute("SELECT current_user").fetchall() == [("scram",)]
             with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
-                psycopg.connect(gateway.dsn(user="scram", **{"password": "wrong"}))
+                psycopg.connect(gateway.dsn(user="scram", password=SECRET[::-1]))
         finally:
             hba.write_text(before)
             connection.execute("SELECT pg_reload_conf()")

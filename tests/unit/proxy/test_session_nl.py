@@ -97,6 +97,12 @@ def test_failed_transaction_needs_no_engine(session: Any, say: Any) -> None:
     assert len(session.consulted) == 1
 
 
+def test_rollback_under_way_may_have_ended_the_failed_transaction(session: Any, say: Any) -> None:
+    session.client(say.query("BEGIN")).server(say.done("BEGIN"), say.ready("E"))
+    session.client(say.parse("ROLLBACK"), say.bind(), say.execute, say.sync, say.query("NL: x"))
+    assert [request.question for request in session.consulted] == ["x"]
+
+
 def test_parse_and_describe_need_no_engine(session: Any, say: Any) -> None:
     session.client(say.parse("NL: how many", "s"), say.describe("S", "s"), say.flush)
     assert session.consulted == []

@@ -94,12 +94,12 @@ class Link(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         """The client reads slower than the server writes."""
-        if self._server is not None:
+        if self._server is not None and not self._server.is_closing():
             self._server.pause_reading()
 
     def resume_writing(self) -> None:
         """The client has caught up."""
-        if self._server is not None:
+        if self._server is not None and not self._server.is_closing():
             self._server.resume_reading()
 
     # -- the server's transport, as `_Upstream` reports it

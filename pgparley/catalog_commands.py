@@ -23,7 +23,7 @@ from schema_catalog.dsn import DSNError, as_uri, redacted, with_dbname
 from schema_catalog.migrate import MigrationError, migrate
 from schema_catalog.naming import quote_ident
 from schema_catalog.refresh import ConnectSettings, UnreachableError, describe, refresh
-from schema_catalog.store import CatalogStore, DuplicateNameError, Entry, UnknownNameError
+from schema_catalog.store import CatalogError, CatalogStore, DuplicateNameError, Entry, UnknownNameError
 from schema_catalog.types import Snapshot, Table
 
 T = TypeVar("T")
@@ -107,7 +107,7 @@ def _run(dsn: str, work: Callable[[CatalogStore], Awaitable[T]]) -> T:
         _fail(f"{error}. Run `pgparley catalog list` to see the names.")
     except DSNError as error:
         _fail(f"store: {error}.")
-    except (DuplicateNameError, UnreachableError, MigrationError) as error:
+    except (CatalogError, UnreachableError, MigrationError) as error:
         _fail(f"{error}.")
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, ValueError) as error:
         _fail(
@@ -123,7 +123,7 @@ def _fail(message: str) -> NoReturn:
 
 async def _add(store: CatalogStore, name: str, uri: str, schemas: tuple[str, ...]) -> None:
     if not name or name != name.strip() or not name.isprintable():
-        raise DuplicateNameError("a name has at least one character and no white space around it")
+        raise CatalogError("a name has at least one character and no white space around it")
     if any(entry.database.name == name for entry in await store.list()):
         raise DuplicateNameError(
             f'database "{name}" is registered already; `pgparley catalog refresh {name}` reads it again'

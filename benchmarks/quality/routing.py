@@ -61,7 +61,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What was measured over one collection of databases. `adding`: seconds that each took to become routable."""
+    """What was measured over one collection. `adding`: seconds that each database took to become routable."""
 
     prefix: str
     databases: int

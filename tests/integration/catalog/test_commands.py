@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import asyncpg
 import pytest
@@ -177,3 +178,18 @@ def test_a_store_that_does_not_answer() -> None:
     assert "the store does not answer" in result.output
     assert "postgresql://u:***@127.0.0.1:1/d" in result.output
     assert "hunter2" not in result.output
+
+
+def test_every_command_is_documented() -> None:
+    page = (Path(__file__).resolve().parents[3] / "docs" / "catalog.md").read_text(encoding="utf-8")
+    group = typer.main.get_command(catalog_app(lambda: ""))
+    names = sorted(getattr(group, "commands", {}))
+    assert names == ["add", "list", "refresh", "remove", "show"]
+    for name in names:
+        assert f"pgparley catalog {name}" in page
+
+
+def test_a_name_that_cannot_be_typed_is_refused(run: Run) -> None:
+    for name in (" shop", "", "a\nb"):
+        result = run("add", name, "--dsn", "postgresql://127.0.0.1:1/d")
+        assert (result.exit_code, "at least one character" in result.output) == (1, True)

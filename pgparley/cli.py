@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import getpass
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, NoReturn
 
-import click
 import typer
 
 from engine.errors import NLError
@@ -20,8 +20,14 @@ from pgparley.logs import configure
 from pgparley.model import fetch
 
 
-def _store_dsn() -> str:
-    return _config(click.get_current_context()).engine.store
+@dataclass(slots=True)
+class _Options:
+    """What stands before the command on the command line."""
+
+    file: Path | None = None
+
+
+_options = _Options()
 
 
 app = typer.Typer(
@@ -31,31 +37,29 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.add_typer(catalog_app(_store_dsn), name="catalog")
+app.add_typer(catalog_app(lambda: _config().engine.store), name="catalog")
 
 
 @app.callback()
-def _options(
-    context: typer.Context,
+def _read_options(
     config: Annotated[
         Path | None,
         typer.Option("--config", "-c", envvar="PGPARLEY_CONFIG", help="Configuration (default: ./pgparley.toml)."),
     ] = None,
 ) -> None:
-    context.obj = config
+    _options.file = config
 
 
 @app.command()
-def serve(context: typer.Context) -> None:
+def serve() -> None:
     """Start the gateway, the engine and, where no model server is configured, the embedded model."""
-    config = _config(context)
+    config = _config()
     configure(config.gateway.log_level)
-    asyncio.run(supervisor.serve(config, context.find_root().obj))
+    asyncio.run(supervisor.serve(config, _options.file))
 
 
 @app.command()
 def ask(
-    context: typer.Context,
     question: Annotated[str, typer.Argument(help="The question, in plain words.")],
     *,
     json: Annotated[bool, typer.Option("--json", help="Print the whole outcome as JSON.")] = False,
@@ -64,15 +68,15 @@ def ask(
     user: Annotated[str | None, typer.Option(help="The role that asks (default: you).")] = None,
 ) -> None:
     """Ask the running engine, without a database session. Exit code: 0 answered, 1 an error, 2 abstained."""
-    asking = ask_engine(_config(context), question, db=db, k=k, user=user or getpass.getuser(), as_json=json)
+    asking = ask_engine(_config(), question, db=db, k=k, user=user or getpass.getuser(), as_json=json)
     sys.exit(asyncio.run(asking))
 
 
 @app.command("fetch-model")
-def fetch_model(context: typer.Context) -> None:
+def fetch_model() -> None:
     """Get the embedded language model (1.1 GB), verify it and keep it in the cache."""
     try:
-        path = fetch(_config(context).embedded_model.path.parent)
+        path = fetch(_config().embedded_model.path.parent)
     except NLError as problem:
         _fail(problem.message, problem.detail, problem.hint)
     typer.echo(f"The model is at {path}")
@@ -94,9 +98,9 @@ def main() -> None:
     app()
 
 
-def _config(context: click.Context) -> Config:
+def _config() -> Config:
     try:
-        return load(context.find_root().obj)
+        return load(_options.file)
     except ConfigError as problem:
         _fail(str(problem))
 

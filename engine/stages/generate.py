@@ -8,6 +8,7 @@ the asker before its children are queued, with one repair from the server's own 
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass, replace
 
 from engine.generation.grammar import WHOLE_TABLE, sql_grammar
@@ -27,6 +28,9 @@ CONCURRENT = 3
 """Nodes explored at once after the first: one batch of the embedded model serves them at little more than one's cost."""
 
 FENCE = "```"
+
+_LINE_BREAK = re.compile(r" *\n *(?=[A-Z(])")
+"""Between clauses. Inside a literal the grammar allows none; without a grammar one before other text stays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +133,8 @@ def without(snapshot: Snapshot, mask: Mask) -> Snapshot:
 
 
 def _statement(text: str) -> str:
-    """The SQL of an answer: what stands before the fence that closes it, without the semicolon."""
-    return text.split(FENCE)[0].strip().rstrip(";").strip()
+    """The SQL of an answer on one line: what stands before the fence that closes it, without the semicolon."""
+    return _LINE_BREAK.sub(" ", text.split(FENCE)[0].strip().rstrip(";").strip())
 
 
 def _elements_used(candidate: Candidate) -> frozenset[ColumnKey]:

@@ -23,7 +23,7 @@ def accepts(tokenizer: llguidance.LLTokenizer, sql: str, *masked: ColumnKey) -> 
     grammar = LLMatcher.grammar_from_lark(sql_grammar(MUSIC, frozenset(masked)))
     matcher = LLMatcher(tokenizer, grammar)
     assert not matcher.is_error(), matcher.get_error()
-    tokens = tokenizer.tokenize_str(sql)
+    tokens = tokenizer.tokenize_str(f"{sql};\n```")
     return matcher.validate_tokens(tokens) == len(tokens) and matcher.consume_tokens(tokens) and matcher.is_accepting()
 
 
@@ -45,6 +45,8 @@ ACCEPTED = [
     " SELECT MAX(cte.n) FROM cte",
     "SELECT EXTRACT(YEAR FROM concert.year::date) FROM concert WHERE concert.year BETWEEN '2014' AND '2015'",
 ]
+
+ACCEPTED += [sql.replace(" FROM ", "\nFROM ").replace(" WHERE ", "\nWHERE ").replace(" ORDER", "\nORDER") for sql in ACCEPTED[1:4]]
 
 REFUSED = [
     "SELECT singer.name FROM singer",

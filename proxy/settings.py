@@ -3,6 +3,48 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
+
+
+class TLSMode(StrEnum):
+    """How much a side insists on TLS."""
+
+    DISABLE = "disable"
+    ALLOW = "allow"
+    PREFER = "prefer"
+    REQUIRE = "require"
+    VERIFY_CA = "verify-ca"
+    VERIFY_FULL = "verify-full"
+
+    @property
+    def insists(self) -> bool:
+        """Whether a connection without TLS is refused."""
+        return self in _INSISTING
+
+    @property
+    def verifies(self) -> bool:
+        """Whether the other side has to show a certificate that a trusted authority signed."""
+        return self in (TLSMode.VERIFY_CA, TLSMode.VERIFY_FULL)
+
+
+_INSISTING = frozenset({TLSMode.REQUIRE, TLSMode.VERIFY_CA, TLSMode.VERIFY_FULL})
+
+
+class AuthType(StrEnum):
+    """Who decides whether a client is who it says, and how."""
+
+    PASSTHROUGH = "passthrough"
+    SCRAM = "scram-sha-256"
+    MD5 = "md5"
+    CERT = "cert"
+    TRUST = "trust"
+    HBA = "hba"
+
+
+DEFAULT_AUTH_QUERY = (
+    "SELECT rolname, CASE WHEN rolvaliduntil < now() THEN NULL ELSE rolpassword END"
+    " FROM pg_catalog.pg_authid WHERE rolname = $1 AND rolcanlogin"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +71,42 @@ class GatewaySettings:
     shutdown_grace: float = 5.0
     """Seconds that sessions get to end by themselves when the worker shuts down."""
     log_level: str = "info"
+    unix_socket_dir: str = ""
+    """Directory of a Unix socket to listen on as well; empty: none."""
+    max_client_conn: int = 1000
+    """Clients that one worker serves at once; one more gets 53300."""
+    client_login_timeout: float = 60.0
+    """Seconds from the connection to the end of the login; 0: no limit."""
+    runtime_dir: str = ""
+    """Directory (mode 700) in which the workers find each other. Empty: the worker stays alone."""
+    admin_users: str = ""
+    """Roles, separated by commas, that may do everything on the console."""
+    stats_users: str = ""
+    """Roles that may use SHOW on the console, save for what tells about other people."""
+    auth_type: AuthType = AuthType.PASSTHROUGH
+    auth_file: str = ""
+    """File of `"user" "secret"` lines; a secret is a password, an md5 hash or a SCRAM verifier."""
+    auth_hba_file: str = ""
+    """File of rules in the manner of pg_hba.conf, for `auth_type = hba`."""
+    auth_user: str = ""
+    """The role that runs `auth_query`; its own secret is in `auth_file`. Empty: there is no such look-up."""
+    auth_query: str = DEFAULT_AUTH_QUERY
+    """Gives a role's name and secret for `$1`; a null secret means that the role may not log in."""
+    auth_dbname: str = "postgres"
+    """The database in which `auth_query` runs and to which a console user logs in to be known."""
+    client_tls_sslmode: TLSMode = TLSMode.DISABLE
+    client_tls_key_file: str = ""
+    client_tls_cert_file: str = ""
+    client_tls_ca_file: str = ""
+    """Authorities of clients' certificates."""
+    client_tls_protocols: str = "secure"
+    """`secure` (1.2 and newer), or a list of tlsv1.2 and tlsv1.3."""
+    client_tls_ciphers: str = "default"
+    """`default`, or a list in OpenSSL's notation, for TLS 1.2."""
+    server_tls_sslmode: TLSMode = TLSMode.DISABLE
+    server_tls_key_file: str = ""
+    server_tls_cert_file: str = ""
+    server_tls_ca_file: str = ""
+    """Authorities of the server's certificate."""
+    server_tls_protocols: str = "secure"
+    server_tls_ciphers: str = "default"

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
+from proxy.net import upstream_tls
 from proxy.settings import GatewaySettings
 
 
 class Dialer:
     """Opens sockets to the upstream; startup and authentication are the client's own."""
 
-    def __init__(self, settings: GatewaySettings) -> None:
+    def __init__(self, settings: GatewaySettings, tls: ssl.SSLContext | None = None) -> None:
         self._settings = settings
+        self._tls = tls
 
     async def dial(self, factory: Callable[[], asyncio.Protocol]) -> None:
         """Connects; `factory`'s protocol is told of it by `connection_made`.
@@ -29,6 +32,11 @@ class Dialer:
             if settings.upstream_host.startswith("/"):
                 path = Path(settings.upstream_host) / f".s.PGSQL.{settings.upstream_port}"
                 await loop.create_unix_connection(factory, str(path))
+            elif self._tls is not None:
+                mode = settings.server_tls_sslmode
+                await upstream_tls.connect(
+                    factory, settings.upstream_host, settings.upstream_port, self._tls, mode
+                )
             else:
                 await loop.create_connection(factory, settings.upstream_host, settings.upstream_port)
 

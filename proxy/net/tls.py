@@ -1,0 +1,200 @@
+"""TLS: the settings of both sides as OpenSSL contexts, and what a connection's TLS was in the end.
+
+Owns everything about certificates. Who negotiates when is the matter of `gate` (clients) and `upstream`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import ssl
+from dataclasses import dataclass
+from typing import cast
+
+from proxy.settings import GatewaySettings, TLSMode
+
+ALPN = "postgresql"
+"""The protocol name that PostgreSQL registered for direct TLS."""
+
+_VERSIONS = {"tlsv1.2": ssl.TLSVersion.TLSv1_2, "tlsv1.3": ssl.TLSVersion.TLSv1_3}
+_SECURE = frozenset({"secure", "default", "all"})
+
+
+class TLSConfigError(Exception):
+    """The TLS settings cannot be used; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class TLSFiles:
+    """The TLS settings of one side."""
+
+    mode: TLSMode
+    key: str
+    cert: str
+    authorities: str
+    protocols: str
+    ciphers: str
+
+
+def client_side(settings: GatewaySettings) -> TLSFiles:
+    """The settings for clients."""
+    return TLSFiles(
+        settings.client_tls_sslmode,
+        settings.client_tls_key_file,
+        settings.client_tls_cert_file,
+        settings.client_tls_ca_file,
+        settings.client_tls_protocols,
+        settings.client_tls_ciphers,
+    )
+
+
+def server_side(settings: GatewaySettings) -> TLSFiles:
+    """The settings for the upstream."""
+    return TLSFiles(
+        settings.server_tls_sslmode,
+        settings.server_tls_key_file,
+        settings.server_tls_cert_file,
+        settings.server_tls_ca_file,
+        settings.server_tls_protocols,
+        settings.server_tls_ciphers,
+    )
+
+
+def client_context(settings: GatewaySettings) -> ssl.SSLContext | None:
+    """What clients meet; None where TLS is off. The files are read now.
+
+    Raises:
+        TLSConfigError: A file is missing or unusable, or a setting is unknown.
+    """
+    files = client_side(settings)
+    if files.mode is TLSMode.DISABLE:
+        return None
+    if not files.cert or not files.key:
+        raise TLSConfigError("client_tls_sslmode needs client_tls_cert_file and client_tls_key_file")
+    if files.mode.verifies and not files.authorities:
+        raise TLSConfigError(f"client_tls_sslmode = {files.mode} needs client_tls_ca_file")
+    context = _context(ssl.PROTOCOL_TLS_SERVER, files)
+    if files.authorities:
+        context.verify_mode = ssl.CERT_REQUIRED if files.mode.verifies else ssl.CERT_OPTIONAL
+    return context
+
+
+def server_context(settings: GatewaySettings) -> ssl.SSLContext | None:
+    """What the upstream meets; None where TLS is off. Raises as `client_context` does."""
+    files = server_side(settings)
+    if files.mode is TLSMode.DISABLE or settings.upstream_host.startswith("/"):
+        return None
+    if files.mode.verifies and not files.authorities:
+        raise TLSConfigError(f"server_tls_sslmode = {files.mode} needs server_tls_ca_file")
+    context = _context(ssl.PROTOCOL_TLS_CLIENT, files)
+    context.check_hostname = files.mode is TLSMode.VERIFY_FULL
+    context.verify_mode = ssl.CERT_REQUIRED if files.mode.verifies else ssl.CERT_NONE
+    return context
+
+
+def _context(protocol: int, files: TLSFiles) -> ssl.SSLContext:
+    context = ssl.SSLContext(protocol)
+    context.minimum_version, context.maximum_version = _versions(files.protocols)
+    context.set_alpn_protocols([ALPN])
+    try:
+        if protocol == ssl.PROTOCOL_TLS_CLIENT:
+            context.check_hostname = False
+        if files.ciphers != "default":
+            context.set_ciphers(files.ciphers)
+        if files.cert:
+            context.load_cert_chain(files.cert, files.key or None, password=_no_password)
+        if files.authorities:
+            context.load_verify_locations(files.authorities)
+    except (OSError, ssl.SSLError) as problem:
+        names = ", ".join(name for name in (files.cert, files.key, files.authorities) if name)
+        raise TLSConfigError(f"TLS files or ciphers cannot be used ({names}): {problem}") from problem
+    return context
+
+
+def _no_password() -> str:
+    """A key with a password would otherwise be asked for on the terminal."""
+    raise TLSConfigError("the TLS key is protected by a password")
+
+
+def _versions(text: str) -> tuple[ssl.TLSVersion, ssl.TLSVersion]:
+    words = {word.strip().lower() for word in text.split(",")}
+    if words <= _SECURE:
+        return ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3
+    if not words <= _VERSIONS.keys():
+        raise TLSConfigError(f'TLS protocols "{text}" are not known; use secure, tlsv1.2, tlsv1.3')
+    chosen = sorted(_VERSIONS[word] for word in words)
+    return chosen[0], chosen[-1]
+
+
+def describe(tls: ssl.SSLObject | None) -> str:
+    """A connection's TLS for the console, empty where there is none."""
+    if tls is None:
+        return ""
+    cipher = tls.cipher()
+    return f"{tls.version()}/{cipher[0] if cipher else '?'}"
+
+
+def common_name(tls: ssl.SSLObject | None) -> str | None:
+    """The common name of the certificate that the other side proved to hold; None without one.
+
+    A name with a NUL in it, or several names, is no name (CVE-2009-4034).
+    """
+    certificate = tls.getpeercert() if tls is not None else None
+    if not certificate:
+        return None
+    subject = cast("tuple[tuple[tuple[str, str], ...], ...]", certificate.get("subject", ()))
+    names = [value for part in subject for key, value in part if key == "commonName"]
+    return names[0] if len(names) == 1 and "\0" not in names[0] else None
+
+
+def end_point(certificate: bytes) -> bytes:
+    """The channel binding `tls-server-end-point` of a certificate in DER (RFC 5929, 4.1).
+
+    The hash is the signature's own, save that MD5 and SHA-1 become SHA-256.
+    """
+    return hashlib.new(_signature_hash(certificate), certificate).digest()
+
+
+_HASHES = {
+    # OIDs of signature algorithms, as DER bytes → the hash that they use.
+    bytes.fromhex("2a864886f70d01010c"): "sha384",
+    bytes.fromhex("2a864886f70d01010d"): "sha512",
+    bytes.fromhex("2a864886f70d01010e"): "sha224",
+    bytes.fromhex("2a8648ce3d040301"): "sha224",
+    bytes.fromhex("2a8648ce3d040303"): "sha384",
+    bytes.fromhex("2a8648ce3d040304"): "sha512",
+}
+
+
+def _signature_hash(certificate: bytes) -> str:
+    """Certificate ::= SEQUENCE { tbsCertificate, signatureAlgorithm SEQUENCE { OID, … }, … } (RFC 5280)."""
+    body, _ = _der(certificate, 0)
+    _, after = _der(certificate, body)
+    algorithm, _ = _der(certificate, after)
+    start, end = _der(certificate, algorithm)
+    return _HASHES.get(certificate[start:end], "sha256")
+
+
+def _der(data: bytes, pos: int) -> tuple[int, int]:
+    """Start and end of the value at `pos`."""
+    length = data[pos + 1]
+    if length < 0x80:  # noqa: PLR2004 - X.690, 8.1.3: the short form
+        return pos + 2, pos + 2 + length
+    size = length & 0x7F
+    start = pos + 2 + size
+    return start, start + int.from_bytes(data[pos + 2 : start], "big")
+
+
+def certificate_of(file: str) -> bytes:
+    """The first certificate of a PEM file, in DER.
+
+    Raises:
+        TLSConfigError: There is none.
+    """
+    try:
+        with open(file, encoding="ascii") as source:  # noqa: PTH123 - one read, no path arithmetic
+            text = source.read()
+        begin = text.index("-----BEGIN CERTIFICATE-----")
+        end = text.index("-----END CERTIFICATE-----") + len("-----END CERTIFICATE-----")
+    except (OSError, ValueError) as problem:
+        raise TLSConfigError(f"{file} holds no certificate: {problem}") from problem
+    return ssl.PEM_cert_to_DER_cert(text[begin:end] + "\n")

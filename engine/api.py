@@ -1,7 +1,8 @@
 """The engine's interface: HTTP and JSON on a Unix socket, for gateways on the same machine.
 
-`POST /v1/ask`, `/v1/choose`, `/v1/show` take and give the dataclasses of `engine.types`; `GET /health` and
-`/metrics`. Whoever can open the socket is believed about who asks: the socket is the owner's alone (mode 600).
+`POST /v1/ask`, `choose`, `show`, `more`, `plan`, `correct` and `tell` take and give the dataclasses of
+`engine.types`; `GET /health` and `/metrics`. Whoever can open the socket is believed about who asks: the socket
+is the owner's alone (mode 600).
 """
 
 from __future__ import annotations
@@ -18,7 +19,16 @@ from prometheus_client import generate_latest
 from engine.errors import NLError
 from engine.metrics import Metrics
 from engine.service import Service, as_reply
-from engine.types import AskReply, AskRequest, ChooseRequest, ShowRequest
+from engine.types import (
+    AskReply,
+    AskRequest,
+    ChooseRequest,
+    CorrectRequest,
+    MoreRequest,
+    PlanRequest,
+    ShowRequest,
+    TellRequest,
+)
 
 _UNAVAILABLE = frozenset({"58000", "57014", "53400", "XX000"})
 """SQLSTATEs that are not the asker's fault: HTTP 503."""
@@ -42,17 +52,26 @@ class EngineAPI:
         app.router.add_post("/v1/ask", self._verb("ask", AskRequest, self._ask))
         app.router.add_post("/v1/choose", self._verb("choose", ChooseRequest, self._service.choose))
         app.router.add_post("/v1/show", self._verb("show", ShowRequest, self._service.show))
+        app.router.add_post("/v1/more", self._verb("more", MoreRequest, self._more))
+        app.router.add_post("/v1/plan", self._verb("plan", PlanRequest, self._service.plan))
+        app.router.add_post("/v1/correct", self._verb("correct", CorrectRequest, self._service.correct))
+        app.router.add_post("/v1/tell", self._verb("tell", TellRequest, self._service.tell))
         app.router.add_get("/health", self._health)
         app.router.add_get("/metrics", self._exposition)
         return app
 
     async def _ask(self, request: AskRequest) -> AskReply:
-        reply = await self._service.ask(request)
+        return self._answered(await self._service.ask(request), request.asker.user)
+
+    async def _more(self, request: MoreRequest) -> AskReply:
+        return self._answered(await self._service.more(request), request.asker.user)
+
+    def _answered(self, reply: AskReply, user: str) -> AskReply:
         self._metrics.answered(reply)
         log.info(
             "question answered",
             qid=reply.qid,
-            user=request.asker.user,
+            user=user,
             rows=len(reply.rows),
             kind=reply.rows[0].kind,
             seconds=round(reply.seconds, 3),
@@ -71,7 +90,7 @@ class EngineAPI:
                 return web.json_response({"message": str(problem)}, status=400)
             except NLError as problem:
                 return self._failed(name, problem)
-            except Exception as problem:  # noqa: BLE001 - the last stop: logged whole, told as XX000
+            except Exception as problem:
                 log.exception("request failed", verb=name)
                 return self._failed(name, as_reply(problem))
             self._metrics.requests.labels(name, "ok").inc()

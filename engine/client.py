@@ -14,9 +14,34 @@ import aiohttp
 import msgspec
 
 from engine.errors import CancelledError, InternalError, ModelUnavailableError, NLError, ReportedError
-from engine.types import AskReply, AskRequest, ChooseRequest, Chosen, ErrorReply, ShowRequest
+from engine.types import (
+    AskReply,
+    AskRequest,
+    ChooseRequest,
+    Chosen,
+    CorrectRequest,
+    ErrorReply,
+    MoreRequest,
+    PlanRequest,
+    ShowRequest,
+    Table,
+    TellRequest,
+)
 
-_Reply = TypeVar("_Reply", AskReply, Chosen)
+EngineRequest = (
+    AskRequest | ChooseRequest | ShowRequest | MoreRequest | PlanRequest | CorrectRequest | TellRequest
+)
+EngineReply = AskReply | Chosen | Table
+_Reply = TypeVar("_Reply", bound=EngineReply)
+_VERBS: dict[type[EngineRequest], tuple[str, type[AskReply | Chosen | Table]]] = {
+    AskRequest: ("/v1/ask", AskReply),
+    ChooseRequest: ("/v1/choose", Chosen),
+    ShowRequest: ("/v1/show", AskReply),
+    MoreRequest: ("/v1/more", AskReply),
+    PlanRequest: ("/v1/plan", Chosen),
+    CorrectRequest: ("/v1/correct", AskReply),
+    TellRequest: ("/v1/tell", Table),
+}
 _OK = 200
 _FAILURES = frozenset({400, 503})
 _HEALTH_SECONDS = 2.0
@@ -60,6 +85,12 @@ class EngineClient:
     async def show(self, request: ShowRequest, *, timeout: float) -> AskReply:  # noqa: ASYNC109 - a budget
         """A stored answer. Raises as `ask` does."""
         return await self._call("/v1/show", request, AskReply, timeout)
+
+    async def consult(self, request: EngineRequest, *, timeout: float) -> EngineReply:  # noqa: ASYNC109 - a budget
+        """The reply to any request, within its own `timeout` where it has one. Raises as `ask` does."""
+        seconds = getattr(request, "timeout", None) or timeout
+        path, kind = _VERBS[type(request)]
+        return await self._call(path, request, kind, seconds)
 
     async def health(self) -> bool:
         """Whether the engine says that it is ready."""

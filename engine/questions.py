@@ -1,21 +1,62 @@
-"""The questions that were asked: kept in the store, owned by their asker, forgotten when they expire."""
+"""The questions that were asked: kept in the store, owned by their asker, forgotten when they expire.
+
+Owns the SQL of the tables `question`, `choice` and `verdict`. Does not know what an answer means.
+"""
 
 from __future__ import annotations
 
+import re
 import secrets
+from dataclasses import dataclass
 
 import msgspec
 
-from engine.errors import UnknownQuestionError
-from engine.types import AskReply, AskRequest
-from schema_catalog.pg import Pool
+from engine.errors import InvalidSettingError, UnknownQuestionError
+from engine.types import AnswerRow, Asker, AskReply, AskRequest, SentPrompt
+from schema_catalog.pg import Connection, Pool
 
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
-_HINT = "NL CHOOSE and NL SHOW take the qid of an answer; ask again to get a new one."
+_HINT = "The qid stands in every row of an answer; NL HISTORY lists yours. Ask again to get a new one."
+
+_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
+
+_OWN = "SELECT {} FROM pgparley.question WHERE qid = $1 AND asker = $2 AND expires_at > now()"
+
+_HISTORY = """
+    SELECT q.asked_at, q.qid, q.question, jsonb_array_length(q.reply -> 'rows') AS rows,
+           (SELECT n FROM pgparley.choice c WHERE c.qid = q.qid ORDER BY chosen_at DESC LIMIT 1) AS chosen,
+           (SELECT kind FROM pgparley.verdict v WHERE v.qid = q.qid ORDER BY given_at DESC LIMIT 1) AS verdict
+    FROM pgparley.question q
+    WHERE q.asker = $1 AND q.expires_at > now() ORDER BY q.asked_at DESC, q.qid LIMIT $2
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A question as it was asked, and its answer."""
+
+    request: AskRequest
+    reply: AskReply
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A line of an asker's history. `asked_at` in ISO 8601; `chosen`: the row chosen last."""
+
+    asked_at: str
+    qid: str
+    question: str
+    rows: int
+    chosen: int | None
+    verdict: str | None
 
 
 class Questions:
-    """Questions in the store's schema `pgparley`. A qid belongs to the role that asked."""
+    """Questions in the store's schema `pgparley`. A qid belongs to the role that asked.
+
+    Every method that takes a qid and a user raises `UnknownQuestionError` alike for an expired, a foreign and
+    an unknown one.
+    """
 
     def __init__(self, pool: Pool, ttl: float) -> None:
         self._pool = pool
@@ -26,29 +67,124 @@ class Questions:
         """A short name, e.g. `q7f3k2m`: 31^6 of them, and only the asker's own are ever looked up."""
         return "q" + "".join(secrets.choice(_ALPHABET) for _ in range(6))
 
-    async def save(self, ask: AskRequest, reply: AskReply) -> None:
+    async def save(self, ask: AskRequest, reply: AskReply, prompts: tuple[SentPrompt, ...] = ()) -> None:
         """Keeps an answer for `ttl` seconds, and forgets what expired."""
         await self._pool.execute("DELETE FROM pgparley.question WHERE expires_at < now()")
         await self._pool.execute(
-            "INSERT INTO pgparley.question (qid, asker, dbname, question, reply, expires_at)"
-            " VALUES ($1, $2, $3, $4, $5, now() + make_interval(secs => $6))",
+            "INSERT INTO pgparley.question"
+            " (qid, asker, dbname, question, reply, request, prompts, expires_at)"
+            " VALUES ($1, $2, $3, $4, $5, $6, $7, now() + make_interval(secs => $8))",
             reply.qid,
             ask.asker.user,
             ask.asker.dbname,
             ask.question,
-            msgspec.json.encode(reply).decode(),
+            _json(reply),
+            _json(ask),
+            _json(prompts),
             self._ttl,
         )
 
     async def get(self, qid: str, user: str) -> AskReply:
-        """The answer that `user` got; raises `UnknownQuestionError` alike for expired, foreign and unknown ones."""
-        text = await self._pool.fetchval(
-            "SELECT reply FROM pgparley.question WHERE qid = $1 AND asker = $2 AND expires_at > now()", qid, user
-        )
+        """The answer that `user` got."""
+        text = await self._pool.fetchval(_OWN.format("reply"), qid, user)
         if text is None:
-            raise UnknownQuestionError(f'no question "{qid}"', detail="It expired, or was never yours.", hint=_HINT)
+            raise _unknown(qid)
         return msgspec.json.decode(text, type=AskReply)
+
+    async def stored(self, qid: str, user: str) -> Stored:
+        """The question that `user` asked, with its answer."""
+        row = await self._pool.fetchrow(_OWN.format("dbname, question, request, reply"), qid, user)
+        if row is None:
+            raise _unknown(qid)
+        if row["request"] == "{}":
+            request = AskRequest(Asker(user, row["dbname"]), row["question"])
+        else:
+            request = msgspec.json.decode(row["request"], type=AskRequest)
+        return Stored(request, msgspec.json.decode(row["reply"], type=AskReply))
+
+    async def prompts(self, qid: str, user: str) -> tuple[SentPrompt, ...]:
+        """What the language model was sent for it, in the order of the calls."""
+        text = await self._pool.fetchval(_OWN.format("prompts"), qid, user)
+        if text is None:
+            raise _unknown(qid)
+        return msgspec.json.decode(text, type=tuple[SentPrompt, ...])
+
+    async def history(self, user: str, limit: int) -> tuple[Remembered, ...]:
+        """The newest questions of `user`, newest first."""
+        rows = await self._pool.fetch(_HISTORY, user, limit)
+        return tuple(
+            Remembered(
+                row["asked_at"].isoformat(),
+                row["qid"],
+                row["question"],
+                row["rows"],
+                row["chosen"],
+                row["verdict"],
+            )
+            for row in rows
+        )
+
+    async def forget(self, user: str, qid: str | None) -> int:
+        """Removes one question of `user`, or all, with what was said and chosen. Returns how many."""
+        done = await self._pool.fetch(
+            "DELETE FROM pgparley.question WHERE asker = $1 AND ($2::text IS NULL OR qid = $2) RETURNING qid",
+            user,
+            qid,
+        )
+        if qid is not None and not done:
+            raise _unknown(qid)
+        return len(done)
 
     async def chosen(self, qid: str, n: int) -> None:
         """Remembers a choice."""
         await self._pool.execute("INSERT INTO pgparley.choice (qid, n) VALUES ($1, $2)", qid, n)
+
+    async def none_fits(self, qid: str, user: str, why: str | None) -> None:
+        """Remembers that `user` found nothing right in an answer."""
+        done = await self._pool.execute(
+            "INSERT INTO pgparley.verdict (qid, kind, body) SELECT qid, 'none', $3 FROM pgparley.question"
+            " WHERE qid = $1 AND asker = $2 AND expires_at > now()",
+            qid,
+            user,
+            why,
+        )
+        if done == "INSERT 0 0":
+            raise _unknown(qid)
+
+    async def corrected(self, reply: AskReply, database: str, sql: str) -> None:
+        """Remembers what would have been right, and the answer with it as its last row: both or neither."""
+        async with self._pool.acquire() as connection, connection.transaction():
+            await self._correct(connection, reply, database, sql)
+
+    @staticmethod
+    async def _correct(connection: Connection, reply: AskReply, database: str, sql: str) -> None:
+        await connection.execute(
+            "UPDATE pgparley.question SET reply = $2 WHERE qid = $1", reply.qid, _json(reply)
+        )
+        await connection.execute(
+            "INSERT INTO pgparley.verdict (qid, kind, database, body) VALUES ($1, 'corrected', $2, $3)",
+            reply.qid,
+            database,
+            sql,
+        )
+
+
+def find_row(reply: AskReply, number: int) -> AnswerRow:
+    """Row `number` of an answer; raises `InvalidSettingError` where there is none."""
+    for row in reply.rows:
+        if row.n == number:
+            return row
+    raise InvalidSettingError(
+        f"question {reply.qid} has no row {number}",
+        detail=f"It has {len(reply.rows)}.",
+        hint=f"NL SHOW OF '{reply.qid}' shows them.",
+    )
+
+
+def _json(value: object) -> str:
+    # jsonb has no NUL; a model could write one.
+    return _NUL.sub(r"\1\\ufffd", msgspec.json.encode(value).decode())
+
+
+def _unknown(qid: str) -> UnknownQuestionError:
+    return UnknownQuestionError(f'no question "{qid}"', detail="It expired, or was never yours.", hint=_HINT)

@@ -1,16 +1,21 @@
-"""What the engine does for a gateway: ask, choose, show.
+"""What the engine does for a gateway: ask, choose, plan, show, correct, tell.
 
-Owns how a pipeline's outcome becomes rows, and what a choice needs. Knows neither HTTP nor SQL text.
+Owns how a pipeline's outcome becomes rows, and what a choice needs. Knows neither HTTP nor SQL text. What is
+told about answers is `engine.telling`, what becomes of a correction `engine.correcting`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
-from engine import pipeline
+from engine import pipeline, telling
+from engine.correcting import corrected
 from engine.errors import (
+    DatabaseDiffersError,
     InternalError,
     InvalidSettingError,
     QuotaError,
@@ -18,19 +23,26 @@ from engine.errors import (
     SyntaxProblemError,
     UnknownQuestionError,
 )
-from engine.questions import Questions
+from engine.questions import Questions, find_row
+from engine.recording import RecordingModel
 from engine.settings import Limits
+from engine.sql.canonical import canonical
 from engine.state import Candidate, Deadline, Result, State, StatementError, Tools
 from engine.types import (
     AnswerRow,
     AskReply,
     AskRequest,
-    Chosen,
     ChooseRequest,
+    Chosen,
+    CorrectRequest,
     ErrorReply,
+    MoreRequest,
+    PlanRequest,
     ResultColumn,
     RowKind,
     ShowRequest,
+    Table,
+    TellRequest,
 )
 from schema_catalog.types import Database
 
@@ -39,7 +51,7 @@ IN_PLACE_PATH = ("public",)
 
 
 class Service:
-    """The three verbs. Every failure is an `NLError`."""
+    """The verbs. Every failure is an `NLError`."""
 
     def __init__(self, tools: Tools, questions: Questions, limits: Limits) -> None:
         self._tools = tools
@@ -56,41 +68,76 @@ class Service:
                 detail=f"The engine answers {self._limits.concurrent} at a time.",
                 hint="Ask again in a moment; operators: raise [limits] concurrent.",
             )
+        model = RecordingModel(self._tools.model)
         async with self._places:
             started = time.monotonic()
-            state = await pipeline.run(self._state(request, started), self._tools)
+            state = await pipeline.run(self._state(request, started), replace(self._tools, model=model))
         qid = self._questions.new_qid()
+        members = _wanted(state)
         reply = AskReply(
             qid=qid,
-            rows=_rows(state, qid),
+            rows=_rows(state, members[: request.k or self._limits.k], qid),
             trace=state.trace,
             timings=state.timings,
             usage=state.usage,
             seconds=time.monotonic() - started,
+            members=len(members),
         )
-        await self._questions.save(request, reply)
+        await self._questions.save(request, reply, model.sent)
         return reply
+
+    async def more(self, request: MoreRequest) -> AskReply:
+        """The same question again: a new answer, without what this one and those before it showed."""
+        stored = await self._questions.stored(request.qid, request.asker.user)
+        shown = tuple(row.sql for row in stored.reply.rows if row.sql is not None)
+        again = replace(
+            stored.request,
+            asker=request.asker,
+            timeout=request.timeout,
+            run=False,
+            exclude=stored.request.exclude + shown,
+        )
+        return await self.ask(again)
 
     async def choose(self, request: ChooseRequest) -> Chosen:
         """The chosen statement; run as the asker where it belongs to another database than theirs."""
-        reply = await self._questions.get(request.qid, request.asker.user)
-        row = _row(reply, request.n)
-        if row.sql is None or row.database is None:
-            raise SyntaxProblemError(
-                f"row {row.n} of {reply.qid} is no statement", hint="Ask again with other words, or NL HELP."
+        row, database, sql = await self._statement(request)
+        if _in_place(database, request):
+            chosen = Chosen(database.name, sql, in_place=True)
+        elif request.in_transaction:
+            raise DatabaseDiffersError(
+                f'the chosen statement belongs to database "{database.name}" and a transaction is open',
+                hint="Choose it outside of a transaction block.",
             )
-        database = await self._database(row.database)
-        if database.dbname == request.asker.dbname and database.search_path == IN_PLACE_PATH:
-            chosen = Chosen(database.name, row.sql, in_place=True)
         else:
-            chosen = _ran(database, row.sql, await self._run(database, request.asker.user, row.sql))
-        await self._questions.chosen(reply.qid, row.n)
+            chosen = _ran(database, sql, await self._run(database, request.asker.user, sql))
+        if request.learn:
+            await self._questions.chosen(row.qid, row.n)
         return chosen
+
+    async def plan(self, request: PlanRequest) -> Chosen:
+        """The EXPLAIN of a row's statement: to be run in place, or its lines where it belongs elsewhere."""
+        _, database, sql = await self._statement(request)
+        if _in_place(database, request):
+            return Chosen(database.name, f"EXPLAIN {sql}", in_place=True)
+        deadline = Deadline(time.monotonic() + self._limits.timeout)
+        with _reported():
+            lines = await self._tools.upstream.plan(database, request.asker.user, sql, deadline)
+        columns = (ResultColumn("QUERY PLAN", "text"),)
+        return Chosen(database.name, sql, False, columns, tuple((line,) for line in lines))  # noqa: FBT003 - not in place
+
+    async def correct(self, request: CorrectRequest) -> AskReply:
+        """Checks what would have been right as the asker and keeps it as the answer's last row."""
+        return await corrected(request, self._tools, self._questions, self._limits.timeout)
+
+    async def tell(self, request: TellRequest) -> Table:
+        """What is known about an answer, or remembered of the asker."""
+        return await telling.tell(request, self._questions)
 
     async def show(self, request: ShowRequest) -> AskReply:
         """The stored answer, or one row of it."""
         reply = await self._questions.get(request.qid, request.asker.user)
-        return reply if request.n is None else replace(reply, rows=(_row(reply, request.n),))
+        return reply if request.n is None else replace(reply, rows=(find_row(reply, request.n),))
 
     def _check(self, request: AskRequest) -> None:
         longest = self._limits.question_characters
@@ -98,20 +145,34 @@ class Service:
             raise SyntaxProblemError("the question is empty", hint="NL: how many … ?")
         if len(request.question) > longest:
             raise SyntaxProblemError(
-                "the question is too long", detail=f"It has {len(request.question)} characters of at most {longest}."
+                "the question is too long",
+                detail=f"It has {len(request.question)} characters of at most {longest}.",
             )
         if request.k is not None and not 1 <= request.k <= self._limits.k_max:
             raise InvalidSettingError(f"k is {request.k}", hint=f"k is from 1 to {self._limits.k_max}.")
 
     def _state(self, request: AskRequest, started: float) -> State:
         seconds = min(request.timeout or self._limits.timeout, self._limits.timeout)
+        k = (request.k or self._limits.k) + len(request.exclude)
+        # Whether a set has one member shows when a second one is looked for.
+        k = max(k, 2) if request.run else k
         return State(
             ask=request,
-            k=request.k or self._limits.k,
-            calls=max(self._limits.calls, request.k or 0),
+            k=k,
+            calls=max(self._limits.calls, k),
             deadline=Deadline(started + seconds),
             started=started,
         )
+
+    async def _statement(self, request: ChooseRequest | PlanRequest) -> tuple[AnswerRow, Database, str]:
+        """The row that a request names, the database it is for and its statement."""
+        reply = await self._questions.get(request.qid, request.asker.user)
+        row = find_row(reply, request.n)
+        if row.sql is None or row.database is None:
+            raise SyntaxProblemError(
+                f"row {row.n} of {reply.qid} is no statement", hint="Ask again with other words, or NL HELP."
+            )
+        return row, await self._database(row.database), row.sql
 
     async def _database(self, name: str) -> Database:
         for database, _ in await self._tools.catalog.entries():
@@ -123,15 +184,40 @@ class Service:
 
     async def _run(self, database: Database, role: str, sql: str) -> Result:
         deadline = Deadline(time.monotonic() + self._limits.timeout)
-        try:
+        with _reported():
             return await self._tools.upstream.run(database, role, sql, self._limits.row_cap, deadline)
-        except StatementError as problem:
-            reply = ErrorReply(problem.sqlstate, problem.message, problem.detail, problem.hint)
-            raise ReportedError(reply) from problem
 
 
-def _rows(state: State, qid: str) -> tuple[AnswerRow, ...]:
-    shown = state.candidates[: state.k]
+@contextmanager
+def _reported() -> Iterator[None]:
+    """What PostgreSQL says of a statement, as an error for the asker."""
+    try:
+        yield
+    except StatementError as problem:
+        reply = ErrorReply(problem.sqlstate, problem.message, problem.detail, problem.hint)
+        raise ReportedError(reply) from problem
+
+
+def _in_place(database: Database, request: ChooseRequest | PlanRequest) -> bool:
+    return database.dbname == request.asker.dbname and database.search_path == IN_PLACE_PATH
+
+
+def _wanted(state: State) -> tuple[Candidate, ...]:
+    """The candidates less those that mean the same as an excluded statement."""
+    if not state.ask.exclude:
+        return state.candidates
+    snapshots = {route.database.name: route.snapshot for route in state.routes}
+    excluded = {
+        (name, canonical(sql, snapshot)) for name, snapshot in snapshots.items() for sql in state.ask.exclude
+    }
+    return tuple(
+        candidate
+        for candidate in state.candidates
+        if (candidate.database, canonical(candidate.sql, snapshots[candidate.database])) not in excluded
+    )
+
+
+def _rows(state: State, shown: tuple[Candidate, ...], qid: str) -> tuple[AnswerRow, ...]:
     if not shown:
         return (_abstained(state, qid),)
     return tuple(_candidate(number, candidate, qid) for number, candidate in enumerate(shown, 1))
@@ -154,26 +240,19 @@ def _abstained(state: State, qid: str) -> AnswerRow:
     """Why there is no candidate, and what would help: no guess is shown."""
     if not state.routes:
         why = "No database that you may read seems to hold this. Name what you look for as its tables and columns do"
+    elif state.ask.exclude:
+        why = "No other statement than those shown stood every check. Ask in other words"
     else:
         names = ", ".join(route.database.name for route in state.routes)
         why = f"No statement on {names} stood every check. Name the table or column you mean, or ask a smaller part"
     return AnswerRow(1, RowKind.ABSTAIN, None, None, None, why, "NL HELP", qid)
 
 
-def _row(reply: AskReply, number: int) -> AnswerRow:
-    for row in reply.rows:
-        if row.n == number:
-            return row
-    raise InvalidSettingError(
-        f"question {reply.qid} has no row {number}",
-        detail=f"It has {len(reply.rows)}.",
-        hint=f"NL SHOW OF '{reply.qid}' shows them.",
-    )
-
-
 def _ran(database: Database, sql: str, result: Result) -> Chosen:
     columns = tuple(ResultColumn(name, type_) for name, type_ in result.columns)
-    return Chosen(database.name, sql, in_place=False, columns=columns, rows=result.rows, truncated=result.truncated)
+    return Chosen(
+        database.name, sql, in_place=False, columns=columns, rows=result.rows, truncated=result.truncated
+    )
 
 
 def as_reply(problem: Exception) -> InternalError:

@@ -200,6 +200,9 @@ class Upstream(Protocol):
     async def explain(self, database: Database, role: str, sql: str, deadline: Deadline) -> Plan:
         """Plans `sql`; raises `StatementError`."""
 
+    async def plan(self, database: Database, role: str, sql: str, deadline: Deadline) -> tuple[str, ...]:
+        """The lines of EXPLAIN in text format; raises `StatementError`."""
+
     async def run(self, database: Database, role: str, sql: str, row_cap: int, deadline: Deadline) -> Result:
         """Runs `sql` and gives at most `row_cap` rows; raises `StatementError`."""
 

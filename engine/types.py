@@ -64,6 +64,10 @@ class AskRequest:
     db: str | None = None
     coverage: float | None = None
     timeout: float | None = None
+    run: bool = False
+    """The answer is to be run where its set has one member, so the engine looks for a second one."""
+    exclude: tuple[str, ...] = ()
+    """Statements that were shown before and are not wanted again (`NL MORE`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,10 @@ class TraceLine:
 
 @dataclass(frozen=True, slots=True)
 class AskReply:
-    """The outcome of a question."""
+    """The outcome of a question.
+
+    `members`: how many statements the set has from which `rows` shows the first k. One is what `NL RUN` runs.
+    """
 
     qid: str
     rows: tuple[AnswerRow, ...]
@@ -109,11 +116,26 @@ class AskReply:
     timings: tuple[StageTiming, ...] = ()
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
+    members: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ChooseRequest:
-    """`NL CHOOSE n OF qid`."""
+    """`NL CHOOSE n OF qid`. `learn`: a person chose, so that it is remembered as their choice.
+
+    `in_transaction`: a statement of another database is refused with 25001 before it runs.
+    """
+
+    asker: Asker
+    qid: str
+    n: int
+    learn: bool = True
+    in_transaction: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRequest:
+    """`NL PLAN n OF qid`: how the server would carry the statement out. Answered by `Chosen`."""
 
     asker: Asker
     qid: str
@@ -151,6 +173,92 @@ class ShowRequest:
     asker: Asker
     qid: str
     n: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MoreRequest:
+    """`NL MORE OF qid`: the same question again, without what was shown. Answered by `AskReply`."""
+
+    asker: Asker
+    qid: str
+    timeout: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectRequest:
+    """`NL CORRECT $$sql$$ OF qid`: the statement that would have been right.
+
+    `db`: the catalog entry that it is for; without it the databases of the answer are tried. Answered by the
+    stored row, of kind `verified`.
+    """
+
+    asker: Asker
+    qid: str
+    sql: str
+    db: str | None = None
+
+
+class Topic(StrEnum):
+    """What a `TellRequest` wants to know or to leave behind."""
+
+    EXPLAIN = "explain"
+    WHY = "why"
+    PROMPT = "prompt"
+    HISTORY = "history"
+    FORGET = "forget"
+    NONE = "none"
+
+
+TOPIC_COLUMNS: dict[Topic, tuple[tuple[str, str], ...]] = {
+    Topic.EXPLAIN: (("aspect", "text"), ("words", "text")),
+    Topic.WHY: (("stage", "text"), ("event", "text"), ("detail", "text"), ("score", "float8")),
+    Topic.PROMPT: (("call", "int4"), ("role", "text"), ("content", "text")),
+    Topic.HISTORY: (
+        ("asked_at", "timestamptz"),
+        ("qid", "text"),
+        ("question", "text"),
+        ("rows", "int4"),
+        ("chosen", "int4"),
+        ("verdict", "text"),
+    ),
+    Topic.FORGET: (("forgotten", "int4"),),
+    Topic.NONE: (("qid", "text"), ("noted", "text"), ("next", "text")),
+}
+"""Topic → (name, PostgreSQL type) of its columns: fixed, so that a statement can be described unasked."""
+
+
+@dataclass(frozen=True, slots=True)
+class TellRequest:
+    """Something about an answer, or about the asker's questions. Answered by `Table`.
+
+    `qid` None means all of the asker's (HISTORY, FORGET). `n`: a row (EXPLAIN), or rows at most (HISTORY).
+    `text`: why (NONE).
+    """
+
+    asker: Asker
+    topic: Topic
+    qid: str | None = None
+    n: int | None = None
+    text: str | None = None
+
+
+Cell = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of the columns that `TOPIC_COLUMNS` names for the topic asked about."""
+
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SentPrompt:
+    """A conversation as it went to the language model; `prefix` is the beginning of its answer."""
+
+    system: str
+    user: str
+    prefix: str = ""
 
 
 @dataclass(frozen=True, slots=True)

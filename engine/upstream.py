@@ -12,7 +12,6 @@ import json
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from importlib.resources import files
 
 import asyncpg
@@ -20,6 +19,7 @@ import asyncpg
 from engine.errors import CancelledError, DatabaseUnavailableError, NLError, NotPermittedError, UnsafeSQLError
 from engine.foreign_code import ForeignCode
 from engine.guard import Analysis, Refused, allowed, check
+from engine.settings import UpstreamSettings
 from engine.state import Deadline, Plan, Result, StatementError
 from schema_catalog.naming import quote_ident
 from schema_catalog.pg import Connection, Pool
@@ -46,22 +46,6 @@ _EXPLAIN = "EXPLAIN (FORMAT JSON) "
 
 _TIMER_SLACK = 0.05
 """Seconds by which a timer may fire before its deadline; what times out earlier is a connection attempt."""
-
-
-@dataclass(frozen=True, slots=True)
-class UpstreamSettings:
-    """Limits of what runs for users. Times in seconds. `pool_size`: connections per DSN.
-
-    `trusted_owners`: roles whose functions may run on the catalog's connections, when a view, a policy or an
-    index calls them, besides superusers, the database's owner and the role that connects.
-    """
-
-    statement_timeout: float = 30.0
-    lock_timeout: float = 2.0
-    connect_timeout: float = 5.0
-    pool_size: int = 8
-    privileges_ttl: float = 60.0
-    trusted_owners: tuple[str, ...] = ()
 
 
 class Databases:
@@ -109,6 +93,13 @@ class Databases:
             raise StatementError(error.sqlstate, error.message, error.detail, error.hint, place) from error
         plan = json.loads(text)[0]["Plan"]
         return Plan(cost=plan["Total Cost"], rows=plan["Plan Rows"])
+
+    async def plan(self, database: Database, role: str, sql: str, deadline: Deadline) -> tuple[str, ...]:
+        """The lines of EXPLAIN in text format, as `role`; raises as `explain`."""
+        analysis = _guarded(sql)
+        async with self._as_user(database, role, analysis, deadline) as connection:
+            rows = await connection.fetch("EXPLAIN " + analysis.body)
+        return tuple(str(row[0]) for row in rows)
 
     async def run(self, database: Database, role: str, sql: str, row_cap: int, deadline: Deadline) -> Result:
         """Runs `sql` as `role`: at most `row_cap` rows, in the statement's order; raises as `explain`.

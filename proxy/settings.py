@@ -65,6 +65,9 @@ class GatewaySettings:
     """The engine: the path of its Unix socket, or an http URL. Empty: NL statements get 58000."""
     nl_timeout: float = 60.0
     """Seconds that an NL statement may take where it does not say otherwise itself."""
+    nl_progress: float = 5.0
+    """Seconds after which a client that waits for an NL statement is told so by a NOTICE, and again each time
+    they double. 0 for never."""
     max_question_chars: int = 4000
     server_connect_timeout: float = 15.0
     """Seconds to wait for the upstream's socket."""

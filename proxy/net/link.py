@@ -47,6 +47,7 @@ class Link(asyncio.Protocol):
         "_client",
         "_key",
         "_paused",
+        "_reminder",
         "_server",
         "_session",
         "_since",
@@ -64,6 +65,7 @@ class Link(asyncio.Protocol):
         # A session dials first and consults later, one request at a time: one task at most.
         self._task: asyncio.Task[None] | None = None
         self._since = 0.0
+        self._reminder: asyncio.TimerHandle | None = None
         self._upstream_full = False
         self._paused = False
 
@@ -202,13 +204,31 @@ class Link(asyncio.Protocol):
 
     async def _consult(self, request: EngineRequest) -> None:
         asked = time.perf_counter()
-        reply = await self._worker.consult(request)
+        self._expect_patience(self._worker.settings.nl_progress)
+        try:
+            reply = await self._worker.consult(request)
+        finally:
+            self._stop_reminding()
         told = time.perf_counter()
         before, self._since = asked - self._since, told
         self._task = None
         self._perform(self._session.answered(reply))
         self._worker.metrics.engine_seconds.observe(told - asked)
         self._worker.metrics.overhead_seconds.observe(before + time.perf_counter() - told)
+
+    def _expect_patience(self, seconds: float) -> None:
+        """Tells the client after `seconds`, and again when they have doubled, that it is still waited for."""
+        if seconds > 0:
+            self._reminder = asyncio.get_running_loop().call_later(seconds, self._remind, seconds)
+
+    def _remind(self, waited: float) -> None:
+        self._perform(self._session.progress(waited))
+        self._reminder = asyncio.get_running_loop().call_later(waited, self._remind, 2 * waited)
+
+    def _stop_reminding(self) -> None:
+        if self._reminder is not None:
+            self._reminder.cancel()
+            self._reminder = None
 
     async def _cancel(self, request: CancelRequest) -> None:
         try:

@@ -12,7 +12,6 @@ import structlog
 
 from engine.client import EngineAddress, EngineClient
 from engine.errors import InternalError, NLError
-from engine.types import AskRequest, ChooseRequest
 from proxy.metrics import GatewayMetrics
 from proxy.net.link import Link
 from proxy.net.upstream import Dialer
@@ -130,11 +129,7 @@ class Worker:
     async def consult(self, request: EngineRequest) -> EngineReply:
         """The engine's reply; every failure comes as an ErrorReply."""
         try:
-            if isinstance(request, AskRequest):
-                return await self.engine.ask(request, timeout=request.timeout or self.settings.nl_timeout)
-            if isinstance(request, ChooseRequest):
-                return await self.engine.choose(request, timeout=self.settings.nl_timeout)
-            return await self.engine.show(request, timeout=self.settings.nl_timeout)
+            return await self.engine.consult(request, timeout=self.settings.nl_timeout)
         except NLError as error:
             return error.reply()
         except Exception:

@@ -175,9 +175,9 @@ def encode_error(
     return message(b"E", fields + (b"" if routine is None else b"R" + routine + b"\0") + b"\0")
 
 
-def encode_notice(notice: ErrorReply, encoding: str) -> bytes:
-    """A NoticeResponse of severity WARNING."""
-    return message(b"N", _fields(notice, encoding, b"WARNING", b"WARNING") + b"\0")
+def encode_notice(notice: ErrorReply, encoding: str, *, severity: bytes = b"WARNING") -> bytes:
+    """A NoticeResponse."""
+    return message(b"N", _fields(notice, encoding, severity, severity) + b"\0")
 
 
 def _fields(report: ErrorReply, encoding: str, severity: bytes, shown: bytes) -> bytes:

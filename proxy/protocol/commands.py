@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.types import AskReply, AskRequest, ChooseRequest, Chosen, ErrorReply, ShowRequest
+from engine.types import (
+    AskReply,
+    AskRequest,
+    ChooseRequest,
+    Chosen,
+    CorrectRequest,
+    ErrorReply,
+    MoreRequest,
+    PlanRequest,
+    ShowRequest,
+    Table,
+    TellRequest,
+)
 from proxy.protocol.messages import CancelRequest, Startup
 
-EngineRequest = AskRequest | ChooseRequest | ShowRequest
-EngineReply = AskReply | Chosen | ErrorReply
+EngineRequest = (
+    AskRequest | ChooseRequest | ShowRequest | MoreRequest | PlanRequest | CorrectRequest | TellRequest
+)
+EngineReply = AskReply | Chosen | Table | ErrorReply
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import ClassVar
 from engine.types import Asker
 from proxy.protocol import codec
 from proxy.protocol.backend import Backend
+from proxy.protocol.conversation import Situation
 from proxy.protocol.encoding import decode
 from proxy.protocol.messages import Startup
 from proxy.protocol.nl import settings
@@ -21,7 +22,7 @@ from proxy.protocol.nl.classify import examine, holds_nl_word
 from proxy.protocol.nl.statements import Examination
 from proxy.protocol.replies import Dropped, Mark, Status
 from proxy.protocol.scan import may_hold_nl
-from proxy.protocol.translator import Job, Rewritten, Situation, Special, Translator, Treatment
+from proxy.protocol.translator import Job, Rewritten, Special, Translator, Treatment
 
 INSPECTION_LIMIT = 1 << 20
 """Length of a statement's message up to which its text is searched for NL; longer ones stream through."""
@@ -63,7 +64,7 @@ class Inspector:
     def watchful(self) -> bool:
         """Whether messages matter that would pass in a session that has never used NL."""
         translator = self._translator
-        return translator is not None and (bool(translator.specials) or translator.has_settings)
+        return translator is not None and (bool(translator.specials) or translator.conversation.has_settings)
 
     @property
     def translator(self) -> Translator:
@@ -83,7 +84,7 @@ class Inspector:
     def transaction_ended(self) -> None:
         """The server is idle again."""
         if self._translator is not None:
-            self._translator.transaction_ended()
+            self._translator.conversation.transaction_ended()
 
     def inspect(self, kind: int, data: bytes, pos: int, end: int) -> Look | Rewritten | Job:
         """What is to be done with the message `data[pos:end]`, which may not have arrived whole."""
@@ -114,7 +115,7 @@ class Inspector:
 
     def _examination(self, message: bytes, text: bytes) -> tuple[str, Examination] | None:
         """What a statement's text holds for us; its settings are taken over."""
-        watch = self._translator is not None and self._translator.has_settings
+        watch = self._translator is not None and self._translator.conversation.has_settings
         if not (may_hold_nl(message) or watch) or not holds_nl_word(text, watch_resets=watch):
             return None
         decoded = decode(text, self._backend.encoding)
@@ -122,7 +123,7 @@ class Inspector:
             decoded, standard_strings=self._backend.standard_strings, max_chars=self._limits.question_chars
         )
         if found.changes:
-            self.translator.apply(found.changes)
+            self.translator.conversation.apply(found.changes)
             self._backend.watching = True
         return (decoded, found) if found.findings else None
 

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from engine.errors import CancelledError
 from engine.types import ErrorReply
-from proxy.protocol import codec, scan
+from proxy.protocol import codec, notices, scan
 from proxy.protocol.backend import Backend
 from proxy.protocol.commands import (
     AbortConsult,
@@ -360,9 +360,9 @@ class Session:
         out.append(ToUpstream(rewritten.message))
 
     def _report(self, out: list[Command]) -> None:
-        translator = self._inspecting.translator
-        out += [StatementSeen(kind) for kind in translator.seen]
-        translator.seen.clear()
+        seen = self._inspecting.translator.conversation.seen
+        out += [StatementSeen(kind) for kind in seen]
+        seen.clear()
 
     def answered(self, reply: EngineReply) -> list[Command]:
         """The engine's reply to the last `Consult`."""
@@ -372,6 +372,15 @@ class Session:
         self._process_inbox(out)
         self._settle()
         return out
+
+    def progress(self, seconds: float) -> list[Command]:
+        """The engine has been awaited for so long: the client is told, where that cannot cut a message.
+
+        A NoticeResponse may stand between any two messages to the client (docs, 54.2.6).
+        """
+        if self.phase is not Phase.CONSULTING or not self.backend.at_boundary:
+            return []
+        return [ToClient(notices.progress(seconds, self.backend.encoding))]
 
     def cancelled(self) -> tuple[bool, list[Command]]:
         """The client wants its running statement cancelled.

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from engine.types import ANSWER_COLUMNS, AnswerRow, Chosen
+from engine.types import ANSWER_COLUMNS, AnswerRow, Cell, Chosen
 from proxy.protocol.lexer import dollar_quoted, quoted_name
 from proxy.protocol.nl.grammar import COMMANDS
 
@@ -19,14 +19,23 @@ TEXT_OID = 25
 TEXT_OIDS = frozenset({0, TEXT_OID, 705, 1042, 1043})
 """Parameter types that carry a question: to be inferred, text, unknown, char(n), varchar."""
 
-_NAMES = ", ".join(quoted_name(name) for name, _ in ANSWER_COLUMNS)
-_DEFINITIONS = ", ".join(f"{quoted_name(name)} {kind}" for name, kind in ANSWER_COLUMNS)
 _TYPE_NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_ ,()\[\]]*|"char"')
 
 
+Columns = Sequence[tuple[str, str]]
+"""(name, PostgreSQL type) of a result's columns."""
+
+
+def table_query(columns: Columns, source: str) -> str:
+    """A SELECT of `columns` from the JSON array that the expression `source` yields."""
+    names = ", ".join(quoted_name(name) for name, _ in columns)
+    definitions = ", ".join(f"{quoted_name(name)} {kind}" for name, kind in columns)
+    return f"SELECT {names} FROM json_to_recordset({source}) AS answer({definitions})"  # noqa: S608 - constants
+
+
 def answer_query(source: str) -> str:
-    """A SELECT of the fixed row shape from the JSON that the expression `source` yields."""
-    return f"SELECT {_NAMES} FROM json_to_recordset({source}) AS answer({_DEFINITIONS})"  # noqa: S608 - constants
+    """As `table_query`, in the fixed row shape of an answer."""
+    return table_query(ANSWER_COLUMNS, source)
 
 
 def parameter(number: int) -> str:
@@ -39,15 +48,24 @@ def constant(rows_json: str) -> str:
     return dollar_quoted(rows_json) + "::json"
 
 
-def derived_table(query: str, *, named: bool) -> str:
-    """`query` in place of a call in FROM; without an alias of its own it is called as the function was."""
-    return f"({query})" if named else f"({query}) AS ask"
+def derived_table(query: str, *, alias: str) -> str:
+    """`query` in place of a call in FROM; `alias` is empty where the call has one of its own.
+
+    The line breaks keep a comment at the query's end away from the parenthesis.
+    """
+    return f"(\n{query}\n) AS {alias}" if alias else f"(\n{query}\n)"
 
 
 def rows_json(rows: Iterable[AnswerRow], *, ascii_only: bool) -> str:
     """The rows of an answer as a JSON array."""
     names = [name for name, _ in ANSWER_COLUMNS]
     return _json([{name: getattr(row, name) for name in names} for row in rows], ascii_only=ascii_only)
+
+
+def cells_json(columns: Columns, rows: Iterable[Sequence[Cell]], *, ascii_only: bool) -> str:
+    """Rows of `columns` as a JSON array."""
+    names = [name for name, _ in columns]
+    return _json([dict(zip(names, row, strict=True)) for row in rows], ascii_only=ascii_only)
 
 
 def chosen_query(chosen: Chosen, *, ascii_only: bool) -> str:

@@ -1,7 +1,8 @@
 """From an NL message to the message that goes upstream in its place.
 
 Each job is a generator without I/O: it yields requests for the engine, is sent the replies, and returns the
-message. Owns what a session remembers of its questions: settings, the last qid, special prepared statements.
+message. Owns what stands where in a message, and the prepared statements that need a special treatment. What is
+asked of the engine is `conversation`'s.
 """
 
 from __future__ import annotations
@@ -9,59 +10,61 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 
-from engine.errors import (
-    DatabaseDiffersError,
-    NLError,
-    ReportedError,
-    StalePlanError,
-    SyntaxProblemError,
-    UnknownQuestionError,
-    UnsupportedError,
-)
-from engine.types import Asker, AskReply, ChooseRequest, Chosen, ErrorReply, RowKind, ShowRequest
+from engine.errors import NLError, ReportedError, StalePlanError, SyntaxProblemError, UnsupportedError
+from engine.types import ANSWER_COLUMNS, TOPIC_COLUMNS, Asker, ErrorReply
 from proxy.protocol import codec, translate
 from proxy.protocol.backend import Expected
 from proxy.protocol.commands import EngineReply, EngineRequest
-from proxy.protocol.encoding import decode, encode, require_valid
+from proxy.protocol.conversation import Choice, Conversation, GettingRows, Rows, Situation, differs
+from proxy.protocol.encoding import decode, encode
 from proxy.protocol.messages import Bind, Parse
-from proxy.protocol.nl import grammar, settings
+from proxy.protocol.nl import grammar
 from proxy.protocol.nl.statements import (
+    AnswerStatement,
     AskCall,
+    Call,
     Choose,
+    Correct,
     Examination,
     Finding,
     Help,
+    More,
     Parameter,
+    Plan,
     Question,
-    SettingChange,
+    Run,
+    RunCall,
     Show,
+    TableStatement,
+    Tell,
+    TellAll,
 )
 from proxy.protocol.replies import Mark, StatementChange
 
-_NL001 = "NL001"
-_NL002 = "NL002"
+_RowStatement = AnswerStatement | TableStatement
 
 
 @dataclass(frozen=True, slots=True)
 class Special:
-    """A prepared statement whose parameter at `index` (from 0) is the answer's JSON.
+    """A prepared statement whose parameter at `index` (from 0) is the JSON of its rows.
 
-    `question` None: the client's own parameter is the question. Otherwise the parameter is hidden from the
-    client, behind its own ones.
+    `statement` None: the client's own parameter is the question. Otherwise the parameter is hidden from the
+    client, behind its own ones. `call`: it stands inside of SQL, as a call of `nl.ask`.
     """
 
     index: int
-    question: Question | Show | None
+    statement: _RowStatement | None
+    call: bool = False
 
     @property
     def hidden(self) -> bool:
         """Whether the client does not know of the parameter."""
-        return self.question is not None
+        return self.statement is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
-    """A prepared `NL CHOOSE`: its statement is fixed, and so is the answer that it was chosen from.
+    """A prepared statement whose SQL came from the engine, and is fixed with the answer it came from.
 
     `last`: it named no answer, so that it goes stale with the next question. `elsewhere`: it holds rows of
     that database. `notice` goes with every execution.
@@ -84,84 +87,31 @@ class Rewritten:
     mark: Mark | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Situation:
-    """What is known when a job starts. `failed`: the server is certain to refuse the first statement."""
-
-    failed: bool
-    in_transaction: bool
-    standard_strings: bool
-    encoding: str
-
-
 Job = Generator[EngineRequest, EngineReply, Rewritten]
-_Text = Generator[EngineRequest, EngineReply, str]
 
 
 @dataclass(frozen=True, slots=True)
-class _Choice:
-    """A chosen statement as SQL. `elsewhere`: the database that it was run on, None in place."""
+class _Piece:
+    """What stands in a text in the place of a finding. `treatment`: of the statement that it is prepared as."""
 
     sql: str
-    elsewhere: str | None
-    notice: bytes
+    notice: bytes = b""
+    treatment: Treatment | None = None
 
 
-_Choosing = Generator[EngineRequest, EngineReply, _Choice]
+_Making = Generator[EngineRequest, EngineReply, _Piece]
 
 
 class Translator:
-    """The jobs of one session. `expected` and `seen` collect what the session has to take over."""
+    """The jobs of one session. `expected` collects the errors that the server will raise in our place."""
 
-    __slots__ = (
-        "_asker",
-        "_initial",
-        "_last_qid",
-        "_local",
-        "_max_chars",
-        "_session",
-        "_token",
-        "expected",
-        "seen",
-        "specials",
-    )
+    __slots__ = ("_token", "conversation", "expected", "specials")
 
     def __init__(self, asker: Asker, values: tuple[tuple[str, str], ...], *, max_chars: int) -> None:
-        self._asker = asker
-        self._max_chars = max_chars
-        self._initial = dict(values)
-        self._session = dict(values)
-        self._local: dict[str, str] = {}
-        self._last_qid: str | None = None
+        self.conversation = Conversation(asker, values, max_chars=max_chars)
         self._token = 0
         self.specials: dict[bytes, Treatment] = {}
         self.expected: list[Expected] = []
-        self.seen: list[str] = []
-
-    # -- settings
-
-    @property
-    def has_settings(self) -> bool:
-        """Whether a setting differs from what the session started with, so that resetting matters."""
-        return bool(self._local) or self._session != self._initial
-
-    def apply(self, changes: tuple[SettingChange, ...]) -> None:
-        """Takes over the settings that went by."""
-        for change in changes:
-            values = self._local if change.local else self._session
-            if change.name is None:
-                self._session = dict(self._initial)
-                self._local.clear()
-            elif change.value is not None:
-                values[change.name] = change.value
-            else:
-                values.pop(change.name, None)
-                if change.name in self._initial:
-                    values[change.name] = self._initial[change.name]
-
-    def transaction_ended(self) -> None:
-        """SET LOCAL ends with its transaction."""
-        self._local.clear()
 
     # -- prepared statements
 
@@ -183,7 +133,7 @@ class Translator:
         if isinstance(change.before, Treatment) and not (failed and not change.name):
             self.specials[change.name] = change.before
 
-    # -- jobs
+    # -- Query
 
     def query(self, text: str, examination: Examination, situation: Situation) -> Job:
         """A Query message: each finding is replaced in the text."""
@@ -194,49 +144,65 @@ class Translator:
             done = finding.end
             try:
                 if situation.failed and finding.first:
-                    sql = _in_place(finding, _NO_ROWS)
-                elif isinstance(finding.what, Choose):
-                    choice = yield from self._choose(finding.what, situation)
-                    sql, notice = choice.sql, notice + choice.notice
+                    piece = _Piece(_NO_ROWS)
                 else:
-                    sql = yield from self._in_text(finding, situation)
+                    piece = yield from self._in_text(finding.what, situation)
             except NLError as error:
-                sql = _in_place(finding, translate.refused_query(self._expect(error)))
-            parts.append(sql)
+                piece = _Piece(translate.refused_query(self._expect(error)))
+            notice += piece.notice
+            parts.append(_in_place(finding, piece.sql))
         parts.append(text[done:])
         message = codec.encode_query(encode("".join(parts), situation.encoding))
         return Rewritten(message, Mark(notice=notice) if notice else None)
 
-    def _in_text(self, finding: Finding, situation: Situation) -> _Text:
+    def _in_text(self, what: object, situation: Situation) -> _Making:
         """The SQL in place of a finding, with the answer in it."""
-        what = finding.what
         match what:
-            case ErrorReply():
-                self.seen.append("refused")
-                raise ReportedError(what)
-            case Help():
-                self.seen.append("help")
-                return translate.help_query()
             case AskCall(str() as question):
-                rows = yield from self._ask(Question(question), situation, "ask_call")
+                rows = yield from self.conversation.ask(Question(question), situation, "ask_call")
+                return _constant(ANSWER_COLUMNS, rows)
             case AskCall():
-                self.seen.append("refused")
+                self.conversation.seen.append("refused")
                 raise UnsupportedError(
                     "nl.ask has a parameter where there is none",
                     hint="Parameters need the extended query protocol, or write the question as a constant.",
                 )
-            case Question() | Show():
-                rows = yield from self._rows(what, situation)
-            case Choose():
-                raise TypeError(what)
-        return _in_place(finding, translate.answer_query(translate.constant(rows)))
+            case Question() if not self.conversation.runs(what):
+                rows = yield from self.conversation.rows(what, situation)
+                return _constant(ANSWER_COLUMNS, rows)
+            case Show() | More() | Correct() | Tell() | TellAll():
+                rows = yield from self.conversation.rows(what, situation)
+                return _constant(_columns(what), rows)
+        return (yield from self._fixed(what, situation))
+
+    def _fixed(self, what: object, situation: Situation) -> _Making:
+        """The SQL in place of what is known when it is prepared, in either protocol."""
+        match what:
+            case ErrorReply():
+                self.conversation.seen.append("refused")
+                raise ReportedError(what)
+            case Help():
+                self.conversation.seen.append("help")
+                return _Piece(translate.help_query())
+            case Question():
+                return _run_piece((yield from self.conversation.run(Run(what), situation)))
+            case Run():
+                return _run_piece((yield from self.conversation.run(what, situation)))
+            case Choose() | Plan():
+                choice = yield from self.conversation.statement(what, situation)
+                return _pinned(choice, last=what.qid is None)
+            case RunCall():
+                return _pinned((yield from self.conversation.statement(what, situation)), last=False)
+        raise TypeError(what)
+
+    # -- Parse
 
     def parse(self, parse: Parse, text: str, examination: Examination, situation: Situation) -> Job:
         """A Parse message with a finding."""
         treatment: Treatment | None = None
         if examination.statements > 1 or situation.failed:
             # The server refuses the message; its parameters do not matter.
-            sql = _replaced(text, examination.findings[0], _NO_ROWS)
+            sql = _replaced(text, examination.findings, [_Piece(_NO_ROWS)] * len(examination.findings))
         else:
             try:
                 sql, treatment = yield from self._parse(parse, text, examination, situation)
@@ -252,120 +218,59 @@ class Translator:
     def _parse(
         self, parse: Parse, text: str, examination: Examination, situation: Situation
     ) -> Generator[EngineRequest, EngineReply, tuple[str, Treatment | None]]:
-        finding = examination.findings[0]
-        what = finding.what
-        match what:
-            case Question() | Show():
+        pieces: list[_Piece] = []
+        for finding in examination.findings:
+            what = finding.what
+            if not isinstance(what, Call | ErrorReply):
                 _refuse_parameters(what, parse)
-                return translate.answer_query(translate.parameter(1)), Special(0, what)
-            case AskCall():
-                number, special = _call_parameter(what, parse, examination.parameters)
-                return _replaced(text, finding, translate.answer_query(translate.parameter(number))), special
-            case Choose():
-                choice = yield from self._choose(what, situation)
-                qid = self._qid(what.qid)
-                return choice.sql, Pinned(qid, what.qid is None, choice.elsewhere, choice.notice)
-        return (yield from self._in_text(finding, situation)), None
+            match what:
+                case AskCall():
+                    piece = _call_piece(what, parse, examination.parameters)
+                case Question() if not self.conversation.runs(what):
+                    piece = _prepared(what)
+                case Show() | More() | Correct() | Tell() | TellAll():
+                    piece = _prepared(what)
+                case _:
+                    piece = yield from self._fixed(what, situation)
+            pieces.append(piece)
+        return _replaced(text, examination.findings, pieces), _joined(pieces)
+
+    # -- Bind
 
     def bind(self, bind: Bind, treatment: Treatment, situation: Situation) -> Job:
-        """A Bind of a special statement: the answer becomes its parameter."""
+        """A Bind of a special statement: its rows become its parameter."""
         try:
             if isinstance(treatment, Pinned):
                 self._refuse_stale(treatment, situation)
-                mark = Mark(notice=treatment.notice) if treatment.notice else None
-                return Rewritten(codec.encode_bind(bind), mark)
-            rows = "[]" if situation.failed else (yield from self._answer(bind, treatment, situation))
+                return Rewritten(codec.encode_bind(bind), _mark(treatment.notice))
+            rows = Rows("[]") if situation.failed else (yield from self._rows(bind, treatment, situation))
         except NLError as error:
             # There is no such statement: the server fails where the client expects it, naming the token.
             token = self._expect(error).encode()
             return Rewritten(codec.encode_bind(Bind(bind.portal, token, (), (), bind.results)))
-        return self._bound(bind, treatment, rows)
+        return _bound(bind, treatment, rows)
 
     def _refuse_stale(self, pinned: Pinned, situation: Situation) -> None:
         if situation.failed:
             return
-        if pinned.last and pinned.qid != self._last_qid:
+        if pinned.last and pinned.qid != self.conversation.last_qid:
             raise StalePlanError(
-                "the prepared NL CHOOSE belongs to an earlier answer",
+                "the prepared NL statement belongs to an earlier answer",
                 hint="Name the answer: NL CHOOSE n OF 'qid'.",
             )
         if pinned.elsewhere is not None and situation.in_transaction:
-            raise _differs(pinned.elsewhere)
+            raise differs(pinned.elsewhere)
 
-    def _answer(self, bind: Bind, special: Special, situation: Situation) -> _Text:
-        if special.question is not None:
-            return (yield from self._rows(special.question, situation))
+    def _rows(self, bind: Bind, special: Special, situation: Situation) -> GettingRows:
+        if isinstance(special.statement, Question) and special.call:
+            return (yield from self.conversation.ask(special.statement, situation, "ask_call"))
+        if special.statement is not None:
+            return (yield from self.conversation.rows(special.statement, situation))
         if special.index >= len(bind.parameters):
-            return "[]"
+            return Rows("[]")
         value = bind.parameters[special.index]
         question = Question(decode(value or b"", situation.encoding))
-        return (yield from self._ask(question, situation, "ask_call"))
-
-    @staticmethod
-    def _bound(bind: Bind, special: Special, rows: str) -> Rewritten:
-        parameters = list(bind.parameters)
-        formats = bind.formats
-        value = rows.encode()
-        if special.hidden:
-            if len(formats) > 1:
-                formats = (*formats, 0)
-            parameters.append(value)
-        elif special.index < len(parameters):
-            parameters[special.index] = value
-        return Rewritten(codec.encode_bind(replace(bind, formats=formats, parameters=tuple(parameters))))
-
-    # -- the engine
-
-    def _rows(self, what: Question | Show, situation: Situation) -> _Text:
-        if isinstance(what, Question):
-            return (yield from self._ask(what, situation, "question"))
-        self.seen.append("show")
-        reply = yield ShowRequest(self._asker, self._qid(what.qid), what.n)
-        return self._rows_of(reply, situation)
-
-    def _ask(self, question: Question, situation: Situation, kind: str) -> _Text:
-        self.seen.append(kind)
-        text = require_valid(grammar.checked_question(question.text, self._max_chars))
-        strict = settings.raises_on_abstain(question, self._effective)
-        reply = yield settings.request(self._asker, replace(question, text=text), self._effective)
-        rows = self._rows_of(reply, situation)
-        if strict:
-            _refuse_abstention(reply)
-        return rows
-
-    @property
-    def _effective(self) -> dict[str, str]:
-        return {**self._session, **self._local}
-
-    def _rows_of(self, reply: EngineReply, situation: Situation) -> str:
-        if isinstance(reply, ErrorReply):
-            raise ReportedError(reply)
-        if not isinstance(reply, AskReply):
-            raise TypeError(reply)
-        self._last_qid = reply.qid
-        return translate.rows_json(reply.rows, ascii_only=situation.encoding != "utf-8")
-
-    def _choose(self, choose: Choose, situation: Situation) -> _Choosing:
-        self.seen.append("choose")
-        reply = yield ChooseRequest(self._asker, self._qid(choose.qid), choose.n)
-        if isinstance(reply, ErrorReply):
-            raise ReportedError(reply)
-        if not isinstance(reply, Chosen):
-            raise TypeError(reply)
-        if not reply.in_place and situation.in_transaction:
-            raise _differs(reply.database)
-        sql = translate.chosen_query(reply, ascii_only=situation.encoding != "utf-8")
-        elsewhere = None if reply.in_place else reply.database
-        return _Choice(sql, elsewhere, _truncation(reply, situation))
-
-    def _qid(self, given: str | None) -> str:
-        qid = given or self._last_qid
-        if qid is None:
-            raise UnknownQuestionError(
-                "no question has been asked on this connection",
-                hint="Ask one first, or name an answer: NL CHOOSE 1 OF 'qid'.",
-            )
-        return qid
+        return (yield from self.conversation.ask(question, situation, "ask_call"))
 
     def _expect(self, error: NLError) -> str:
         """A token under which the server will fail in our place."""
@@ -378,49 +283,84 @@ class Translator:
 _NO_ROWS = translate.answer_query(translate.constant("[]"))
 
 
+def _columns(what: _RowStatement) -> translate.Columns:
+    return TOPIC_COLUMNS[what.topic] if isinstance(what, TableStatement) else ANSWER_COLUMNS
+
+
+def _constant(columns: translate.Columns, rows: Rows) -> _Piece:
+    return _Piece(translate.table_query(columns, translate.constant(rows.json)), rows.notice)
+
+
+def _prepared(what: _RowStatement) -> _Piece:
+    """A statement of which only the rows are not known yet."""
+    sql = translate.table_query(_columns(what), translate.parameter(1))
+    return _Piece(sql, treatment=Special(0, what))
+
+
+def _pinned(choice: Choice, *, last: bool) -> _Piece:
+    treatment = Pinned(choice.qid, last, choice.elsewhere, choice.notice)
+    return _Piece(choice.sql, choice.notice, treatment)
+
+
+def _run_piece(outcome: Rows | Choice) -> _Piece:
+    if isinstance(outcome, Choice):
+        return _pinned(outcome, last=False)
+    piece = _constant(ANSWER_COLUMNS, outcome)
+    return replace(piece, treatment=Pinned("", last=False, elsewhere=None, notice=outcome.notice))
+
+
+def _joined(pieces: list[_Piece]) -> Treatment | None:
+    """The treatment of a statement with several calls of `nl.run`: one that stands for all of them."""
+    found = [piece.treatment for piece in pieces if piece.treatment is not None]
+    pinned = [each for each in found if isinstance(each, Pinned)]
+    if len(pinned) <= 1:
+        return found[0] if found else None
+    elsewhere = next((each.elsewhere for each in pinned if each.elsewhere is not None), None)
+    return replace(pinned[0], elsewhere=elsewhere, notice=b"".join(each.notice for each in pinned))
+
+
+def _mark(notice: bytes) -> Mark | None:
+    return Mark(notice=notice) if notice else None
+
+
 def _in_place(finding: Finding, query: str) -> str:
     """`query` in place of a finding: as an item of FROM for a call, as it is for a statement."""
-    if isinstance(finding.what, AskCall):
-        return translate.derived_table(query, named=finding.what.named)
+    match finding.what:
+        case AskCall(named=named):
+            return translate.derived_table(query, alias="" if named else "ask")
+        case RunCall(named=named):
+            return translate.derived_table(query, alias="" if named else "run")
     return query
 
 
-def _replaced(text: str, finding: Finding, query: str) -> str:
-    return text[: finding.start] + _in_place(finding, query) + text[finding.end :]
+def _replaced(text: str, findings: tuple[Finding, ...], pieces: list[_Piece]) -> str:
+    parts: list[str] = []
+    done = 0
+    for finding, piece in zip(findings, pieces, strict=True):
+        parts += [text[done : finding.start], _in_place(finding, piece.sql)]
+        done = finding.end
+    return "".join([*parts, text[done:]])
 
 
-def _differs(database: str) -> DatabaseDiffersError:
-    return DatabaseDiffersError(
-        f'the chosen statement belongs to database "{database}" and a transaction is open',
-        hint="Choose it outside of a transaction block.",
-    )
+def _bound(bind: Bind, special: Special, rows: Rows) -> Rewritten:
+    parameters = list(bind.parameters)
+    formats = bind.formats
+    value = rows.json.encode()
+    if special.hidden:
+        if len(formats) > 1:
+            formats = (*formats, 0)
+        parameters.append(value)
+    elif special.index < len(parameters):
+        parameters[special.index] = value
+    changed = replace(bind, formats=formats, parameters=tuple(parameters))
+    return Rewritten(codec.encode_bind(changed), _mark(rows.notice))
 
 
-def _truncation(chosen: Chosen, situation: Situation) -> bytes:
-    if not chosen.truncated:
-        return b""
-    notice = ErrorReply(
-        "01000",
-        f"the result was cut after {len(chosen.rows)} rows",
-        hint=f'Connect to database "{chosen.database}" and run the statement there for all rows.',
-    )
-    return codec.encode_notice(notice, situation.encoding)
-
-
-def _refuse_abstention(reply: EngineReply) -> None:
-    first = reply.rows[0] if isinstance(reply, AskReply) and reply.rows else None
-    if first is not None and first.kind is RowKind.ABSTAIN:
-        raise ReportedError(ErrorReply(_NL002, "the question was not answered", first.explanation))
-    if first is not None and first.kind is RowKind.OPTION:
-        raise ReportedError(
-            ErrorReply(_NL001, "the question needs an answer first", first.explanation, first.next)
-        )
-
-
-def _refuse_parameters(what: Question | Show, parse: Parse) -> None:
+def _refuse_parameters(what: object, parse: Parse) -> None:
     if not parse.types:
         return
-    if isinstance(what, Question) and grammar.lost_question_mark(what.text):
+    question = what.question if isinstance(what, Run) else what
+    if isinstance(question, Question) and grammar.lost_question_mark(question.text):
         raise SyntaxProblemError(
             "the driver turned a question mark of the question into a parameter",
             hint="Write NL: $$…?$$, or leave the question mark out.",
@@ -431,8 +371,8 @@ def _refuse_parameters(what: Question | Show, parse: Parse) -> None:
     )
 
 
-def _call_parameter(call: AskCall, parse: Parse, parameters: int) -> tuple[int, Special]:
-    """The number of the parameter that carries the answer, and how to treat the statement."""
+def _call_piece(call: AskCall, parse: Parse, parameters: int) -> _Piece:
+    """The rows of `nl.ask` as a parameter: the client's own one, or one behind its own ones."""
     if isinstance(call.argument, Parameter):
         number = call.argument.number
         declared = parse.types[number - 1] if 1 <= number <= len(parse.types) else 0
@@ -440,6 +380,8 @@ def _call_parameter(call: AskCall, parse: Parse, parameters: int) -> tuple[int, 
             raise UnsupportedError(
                 f"the parameter ${number} of nl.ask is not text", hint="Cast or declare it as text."
             )
-        return number, Special(number - 1, None)
-    number = max(parameters, len(parse.types)) + 1
-    return number, Special(number - 1, Question(call.argument))
+        special = Special(number - 1, None, call=True)
+    else:
+        number = max(parameters, len(parse.types)) + 1
+        special = Special(number - 1, Question(call.argument), call=True)
+    return _Piece(translate.answer_query(translate.parameter(number)), treatment=special)

@@ -1,4 +1,4 @@
-"""Calls of `nl.ask` inside of SQL: where they are, what is asked, what stands in their place."""
+"""Calls of `nl.ask` and `nl.run` inside of SQL: where they are and what their arguments say."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from engine.errors import UnsupportedError
 from proxy.protocol.lexer import Kind, Statement, Token, string_value
 from proxy.protocol.nl.grammar import Source
-from proxy.protocol.nl.statements import AskCall, Parameter
+from proxy.protocol.nl.statements import AskCall, Call, Parameter, RunCall
 
+_RUN_HINT = "Write SELECT … FROM nl.run('qid', n) AS t."
+_MAX_INT4 = 2**31 - 1
 _HINT = "Write SELECT … FROM nl.ask('question') or nl.ask($1), once in a statement."
 _STORED = frozenset({"view", "function", "procedure", "rule", "policy", "trigger"})
 _TEXT_TYPES = frozenset({"text", "varchar", "character", "varying", "char", "pg_catalog", "unknown"})
@@ -43,49 +45,80 @@ _FOLLOWERS = frozenset(
 )
 
 
-def find(source: Source, statement: Statement) -> tuple[int, int, AskCall] | None:
-    """The call of `nl.ask` in `statement` as (start, end, call); None where there is none.
+def find(source: Source, statement: Statement) -> list[tuple[int, int, Call]]:
+    """The calls in `statement` as (start, end, call), in order: one of `nl.ask`, or any number of `nl.run`.
 
     Raises:
         UnsupportedError: There is one that cannot be answered in place.
     """
     words = statement.significant
-    starts = [i for i in range(len(words) - 3) if _is_call(source, words, i)]
-    if not starts:
-        return None
-    if len(starts) > 1:
+    starts = [i for i in range(len(words) - 3) if _function(source, words, i)]
+    asks = sum(_function(source, words, i) == "ask" for i in starts)
+    if asks > 1:
         raise UnsupportedError("a statement can hold one call of nl.ask", hint=_HINT)
-    _refuse_context(source, words, starts[0])
-    close = _closing(source, words, starts[0] + 3)
-    argument = _argument(source, words[starts[0] + 4 : close])
-    if isinstance(argument, Parameter):
-        _refuse_second_use(source, words, argument)
-    return (
-        words[starts[0]].start,
-        words[close].end,
-        AskCall(argument, named=_is_named(source, words[close + 1 :])),
-    )
+    if 0 < asks < len(starts):
+        raise UnsupportedError(
+            "a statement cannot hold calls of both nl.ask and nl.run",
+            hint="Keep one of them in a temporary table.",
+        )
+    return [_call(source, words, i) for i in starts]
 
 
-def _is_call(source: Source, words: Sequence[Token], i: int) -> bool:
-    return (
-        source.name(words[i]) == "nl"
-        and source.raw(words[i + 1]) == "."
-        and source.name(words[i + 2]) == "ask"
-        and source.raw(words[i + 3]) == "("
+def _call(source: Source, words: Sequence[Token], start: int) -> tuple[int, int, Call]:
+    name = _function(source, words, start)
+    _refuse_context(source, words, start)
+    close = _closing(source, words, start + 3)
+    inside, named = words[start + 4 : close], _is_named(source, words[close + 1 :], name)
+    call: Call
+    if name == "run":
+        call = _run(source, inside, named=named)
+    else:
+        argument = _argument(source, inside)
+        if isinstance(argument, Parameter):
+            _refuse_second_use(source, words, argument)
+        call = AskCall(argument, named=named)
+    return words[start].start, words[close].end, call
+
+
+def _function(source: Source, words: Sequence[Token], i: int) -> str | None:
+    """Which of ours is called at word `i`."""
+    if source.name(words[i]) != "nl" or source.raw(words[i + 1]) != "." or source.raw(words[i + 3]) != "(":
+        return None
+    name = source.name(words[i + 2])
+    return name if name in ("ask", "run") else None
+
+
+def _run(source: Source, words: Sequence[Token], *, named: bool) -> RunCall:
+    match words:
+        case [qid, comma, number] if (
+            source.raw(comma) == "," and qid.kind is not Kind.QUOTED_NAME and number.kind is Kind.NUMBER
+        ):
+            value = string_value(source.text, qid, standard_strings=source.standard_strings)
+            digits = source.raw(number)
+            if value and digits.isdecimal() and 1 <= int(digits) <= _MAX_INT4:
+                return RunCall(value, int(digits), named=named)
+    raise UnsupportedError(
+        "the arguments of nl.run must be a qid and a row number, both constants",
+        detail="Its columns are those of the chosen statement, so they must be known when it is prepared.",
+        hint=_RUN_HINT,
     )
 
 
 def _refuse_context(source: Source, words: Sequence[Token], start: int) -> None:
+    """A question cannot be stored; a chosen statement can."""
+    name = _function(source, words, start)
     head = {source.raw(word).lower() for word in words[:6]}
-    if source.is_word(words[0], "prepare") or (source.is_word(words[0], "create") and head & _STORED):
+    stored = source.is_word(words[0], "prepare") or (source.is_word(words[0], "create") and head & _STORED)
+    if name == "ask" and stored:
         raise UnsupportedError(
             "nl.ask cannot be stored in a view, function or prepared statement of SQL",
             hint="Prepare it with the protocol's own prepared statements, or create a table from its rows.",
         )
     before = words[start - 1] if start else None
     if before is None or not (source.is_word(before, "from", "join", "lateral") or source.raw(before) == ","):
-        raise UnsupportedError("nl.ask can stand only in FROM", hint=_HINT)
+        raise UnsupportedError(
+            f"nl.{name} can stand only in FROM", hint=_HINT if name == "ask" else _RUN_HINT
+        )
 
 
 def _closing(source: Source, words: Sequence[Token], opening: int) -> int:
@@ -94,7 +127,7 @@ def _closing(source: Source, words: Sequence[Token], opening: int) -> int:
         depth += {"(": 1, ")": -1}.get(source.raw(words[i]), 0)
         if depth == 0:
             return i
-    raise UnsupportedError("the call of nl.ask is not closed", hint=_HINT)
+    raise UnsupportedError("a call is not closed", hint="The parenthesis behind it is missing.")
 
 
 def _argument(source: Source, words: Sequence[Token]) -> str | Parameter:
@@ -129,10 +162,10 @@ def _refuse_second_use(source: Source, words: Sequence[Token], parameter: Parame
         )
 
 
-def _is_named(source: Source, following: Sequence[Token]) -> bool:
+def _is_named(source: Source, following: Sequence[Token], function: str | None) -> bool:
     if not following:
         return False
     if source.is_word(following[0], "with"):
-        raise UnsupportedError("nl.ask has no WITH ORDINALITY", hint="Its column n numbers the rows.")
+        raise UnsupportedError(f"nl.{function} has no WITH ORDINALITY", hint="Use row_number() OVER ().")
     name = source.name(following[0])
     return name is not None and (following[0].kind is Kind.QUOTED_NAME or name not in _FOLLOWERS)

@@ -8,7 +8,7 @@ from engine.errors import NLError, UnsupportedError
 from proxy.protocol.lexer import Kind, Statement, split
 from proxy.protocol.nl import calls, grammar, settings
 from proxy.protocol.nl.grammar import Source
-from proxy.protocol.nl.statements import AskCall, Examination, Finding, NLStatement, SettingChange
+from proxy.protocol.nl.statements import Call, Examination, Finding, SettingChange
 
 _WORD = re.compile(rb"(?<![A-Za-z0-9_$\x80-\xff])[nN][lL](?![A-Za-z0-9_$\x80-\xff])")
 _RESETS = re.compile(rb"(?i)\b(?:reset|discard)\s+all\b")
@@ -28,33 +28,30 @@ def examine(text: str, *, standard_strings: bool, max_chars: int) -> Examination
     for statement in split(text, standard_strings=standard_strings):
         if not statement.significant:
             continue
-        finding = _finding(source, statement, first=count == 0, max_chars=max_chars)
+        found = _findings(source, statement, first=count == 0, max_chars=max_chars)
         count += 1
-        if finding is not None:
-            findings.append(finding)
-        if finding is None or isinstance(finding.what, AskCall):
+        findings += found
+        if all(isinstance(finding.what, Call) for finding in found):
             highest = max([highest, *_parameters(source, statement)])
             changed = settings.change(source, statement)
             changes += [] if changed is None else [changed]
     return Examination(tuple(findings), tuple(changes), count, highest)
 
 
-def _finding(source: Source, statement: Statement, *, first: bool, max_chars: int) -> Finding | None:
+def _findings(source: Source, statement: Statement, *, first: bool, max_chars: int) -> list[Finding]:
     words = statement.significant
     start, end = words[0].start, statement.end
     try:
         if grammar.is_nl(source, statement):
-            found: NLStatement | AskCall = grammar.parse(source, statement, max_chars=max_chars)
-            return Finding(start, end, found, first)
+            return [Finding(start, end, grammar.parse(source, statement, max_chars=max_chars), first)]
         if grammar.embeds_nl(source, statement):
             raise UnsupportedError(
                 "NL cannot stand inside of another statement",
                 hint="Use SELECT * FROM nl.ask('question') there.",
             )
-        call = calls.find(source, statement)
+        return [Finding(*call, first) for call in calls.find(source, statement)]
     except NLError as error:
-        return Finding(start, end, error.reply(), first)
-    return None if call is None else Finding(call[0], call[1], call[2], first)
+        return [Finding(start, end, error.reply(), first)]
 
 
 def _parameters(source: Source, statement: Statement) -> list[int]:

@@ -9,16 +9,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from enum import Enum
 
 from engine.errors import InvalidSettingError
 from engine.types import Asker, AskRequest
 from proxy.protocol.lexer import Statement, Token
 from proxy.protocol.messages import Startup
 from proxy.protocol.nl.grammar import Source
-from proxy.protocol.nl.statements import Question, SettingChange
+from proxy.protocol.nl.statements import Option, Question, SettingChange
 
 MAX_K = 50
 """Rows of an answer at most."""
+
+
+class Output(Enum):
+    """`nl.output`: how an answer reaches the client."""
+
+    ROWS = "rows"
+    NOTICES = "notices"
+    BOTH = "both"
+
 
 _PREFIX = "nl."
 _OPTION_WORD = re.compile(r"(?:\\.|[^\s\\])+")
@@ -88,16 +98,48 @@ def request(asker: Asker, question: Question, session: Mapping[str, str]) -> Ask
     )
 
 
+def timeout(session: Mapping[str, str]) -> float | None:
+    """Seconds that `nl.timeout` allows, None where it is not set.
+
+    Raises:
+        InvalidSettingError: It is no time above zero.
+    """
+    return _timeout(session.get("timeout"))
+
+
 def raises_on_abstain(question: Question, session: Mapping[str, str]) -> bool:
     """Whether an abstention or a clarifying question shall be an error.
 
     Raises:
         InvalidSettingError: `on_abstain` is neither `rows` nor `error`.
     """
-    value = {**session, **dict(question.options)}.get("on_abstain") or "rows"
-    if value not in ("rows", "error"):
-        raise _invalid("on_abstain", value, "It is rows or error.")
-    return value == "error"
+    return _word("on_abstain", ("rows", "error"), session, question.options) == "error"
+
+
+def runs(question: Question, session: Mapping[str, str]) -> bool:
+    """Whether a question is to be treated as `NL RUN` (`nl.mode = run`).
+
+    Raises:
+        InvalidSettingError: `mode` is neither `ask` nor `run`.
+    """
+    return _word("mode", ("ask", "run"), session, question.options) == "run"
+
+
+def output(session: Mapping[str, str], options: Sequence[Option] = ()) -> Output:
+    """How answers reach the client.
+
+    Raises:
+        InvalidSettingError: `output` is none of `Output`.
+    """
+    return Output(_word("output", tuple(each.value for each in Output), session, options))
+
+
+def _word(name: str, words: Sequence[str], session: Mapping[str, str], options: Sequence[Option]) -> str:
+    """A setting that is one of `words`; the first where it is not set."""
+    value = ({**session, **dict(options)}.get(name) or words[0]).lower()
+    if value not in words:
+        raise _invalid(name, value, f"It is {', '.join(words[:-1])} or {words[-1]}.")
+    return value
 
 
 def _k(text: str | None) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.types import ErrorReply
+from engine.types import ErrorReply, Topic
 
 Option = tuple[str, str]
 """(name, value as written) of an option or a setting."""
@@ -35,11 +35,68 @@ class Show:
 
 
 @dataclass(frozen=True, slots=True)
+class Run:
+    """`NL RUN question`: answered by the result where its set has one member, by its candidates otherwise."""
+
+    question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`NL PLAN n [OF 'qid']`."""
+
+    n: int
+    qid: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class More:
+    """`NL MORE [OF 'qid']`."""
+
+    qid: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Correct:
+    """`NL CORRECT $$sql$$ [OF 'qid']`."""
+
+    sql: str
+    qid: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """`NL EXPLAIN n`, `NL WHY`, `NL SHOWPROMPT`, `NL NONE [$$why$$]`, `NL FORGET`, each `[OF 'qid']`."""
+
+    topic: Topic
+    qid: str | None = None
+    n: int | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TellAll:
+    """`NL HISTORY [n]`, `NL FORGET ALL`: about all of the asker's questions."""
+
+    topic: Topic
+    n: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Help:
     """`NL HELP`."""
 
 
-NLStatement = Question | Choose | Show | Help
+AnswerStatement = Question | Show | More | Correct
+"""Statements whose rows have the fixed shape of an answer."""
+
+TableStatement = Tell | TellAll
+"""Statements whose rows have the fixed columns of their topic."""
+
+SqlStatement = Choose | Plan
+"""Statements that are carried out as SQL of the engine's."""
+
+NLStatement = AnswerStatement | TableStatement | SqlStatement | Run | Help
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +115,24 @@ class AskCall:
 
 
 @dataclass(frozen=True, slots=True)
+class RunCall:
+    """`nl.run('qid', n)`. `named`: an alias follows the call."""
+
+    qid: str
+    n: int
+    named: bool
+
+
+Call = AskCall | RunCall
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """`text[start:end]` is for us: a statement, a call, or something that has to be refused."""
 
     start: int
     end: int
-    what: NLStatement | AskCall | ErrorReply
+    what: NLStatement | Call | ErrorReply
     first: bool
     """Whether nothing that the server would carry out stands before it in the text."""
 

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import pytest
 
-from engine.types import ErrorReply
+from engine.types import ErrorReply, Topic
 from proxy.protocol.nl.classify import examine, holds_nl_word
 from proxy.protocol.nl.statements import (
     AskCall,
     Choose,
+    Correct,
     Examination,
     Help,
+    More,
     Parameter,
+    Plan,
     Question,
+    Run,
+    RunCall,
     SettingChange,
     Show,
+    Tell,
+    TellAll,
 )
 from proxy.protocol.scan import may_hold_nl
 
@@ -103,6 +110,27 @@ def test_options(text: str, options: tuple[tuple[str, str], ...]) -> None:
         ("NL SHOW 2 OF $$q1$$", Show(2, "q1")),
         ("NL HELP", Help()),
         ("nl help ;", Help()),
+        ("NL RUN $$what's up$$", Run(Question("what's up"))),
+        ("nl run: how many?;", Run(Question("how many?"))),
+        ("NL RUN (k 2) 'x'", Run(Question("x", (("k", "2"),)))),
+        ("NL RUN (db sales): $$x$$", Run(Question("x", (("db", "sales"),)))),
+        ("NL PLAN 2", Plan(2)),
+        ("NL PLAN 2 OF q1", Plan(2, "q1")),
+        ("NL EXPLAIN 1 OF 'q1'", Tell(Topic.EXPLAIN, "q1", 1)),
+        ("NL WHY", Tell(Topic.WHY)),
+        ("NL WHY OF 'q1'", Tell(Topic.WHY, "q1")),
+        ("NL SHOWPROMPT", Tell(Topic.PROMPT)),
+        ("NL MORE", More()),
+        ("NL MORE OF 'q1'", More("q1")),
+        ("NL NONE", Tell(Topic.NONE)),
+        ("NL NONE $$it's old$$ OF 'q1'", Tell(Topic.NONE, "q1", text="it's old")),
+        ("NL CORRECT $$SELECT 'a;b'$$", Correct("SELECT 'a;b'")),
+        ("NL CORRECT 'SELECT 1' OF 'q1';", Correct("SELECT 1", "q1")),
+        ("NL HISTORY", TellAll(Topic.HISTORY)),
+        ("NL HISTORY 5", TellAll(Topic.HISTORY, 5)),
+        ("NL FORGET", Tell(Topic.FORGET)),
+        ("NL FORGET OF 'q1'", Tell(Topic.FORGET, "q1")),
+        ("nl forget all", TellAll(Topic.FORGET)),
     ],
 )
 def test_command(text: str, statement: object) -> None:
@@ -171,7 +199,33 @@ REFUSED = {
     "NL CHOOSE 99999999999": ("42601", "syntax error"),
     "NL CHOOSE 1.5": ("42601", "syntax error"),
     "NL SHOW all": ("42601", "syntax error"),
-    "NL HELP me": ("42601", "unrecognized"),
+    "NL HELP me": ("42601", "syntax error"),
+    "NL RUN": ("42601", "needs a question"),
+    "NL RUN how many": ("42601", "needs a question"),
+    "NL RUN $$x$$ y": ("42601", "unexpected text"),
+    "NL RUN ''": ("42601", "empty"),
+    "NL RUN (db sales)": ("42601", "needs a question"),
+    "NL EXPLAIN": ("42601", "row number"),
+    "NL PLAN OF 'q1'": ("42601", "row number"),
+    "NL PLAN x": ("42601", "syntax error"),
+    "NL WHY 1": ("42601", "syntax error"),
+    "NL MORE of": ("42601", "syntax error"),
+    "NL HISTORY 0": ("42601", "syntax error"),
+    "NL HISTORY all": ("42601", "syntax error"),
+    "NL FORGET everything": ("42601", "syntax error"),
+    "NL FORGET ALL OF 'q1'": ("42601", "syntax error"),
+    "NL NONE because": ("42601", "syntax error"),
+    "NL CORRECT": ("42601", "needs a statement"),
+    "NL CORRECT $$ $$": ("42601", "needs a statement"),
+    "NL CORRECT SELECT 1": ("42601", "syntax error"),
+    "NL ANSWER 1": ("0A000", "none is asked yet"),
+    "NL ANSWER 'the second'": ("0A000", "none is asked yet"),
+    "SELECT nl.run('q1', 1)": ("0A000", "only in FROM"),
+    "SELECT * FROM nl.run('q1')": ("0A000", "both constants"),
+    "SELECT * FROM nl.run('q1', 0)": ("0A000", "both constants"),
+    "SELECT * FROM nl.run($1, 1)": ("0A000", "both constants"),
+    "SELECT * FROM nl.run('q1', 1) WITH ORDINALITY": ("0A000", "WITH ORDINALITY"),
+    "SELECT * FROM nl.run('q1', 1), nl.ask('x')": ("0A000", "both nl.ask and nl.run"),
     "NL (db sales) x": ("42601", "followed by a colon"),
     "NL (db sales: x": ("42601", "followed by a colon"),
     "NL (colour red): x": ("42601", 'unrecognized NL option "colour red"'),
@@ -242,6 +296,22 @@ CALLS = {
 def test_call(text: str) -> None:
     (finding,) = look(text).findings
     assert (text[finding.start : finding.end], finding.what) == CALLS[text]
+
+
+RUN_CALLS = {
+    "SELECT * FROM nl.run('q1', 2) AS t": [("nl.run('q1', 2)", RunCall("q1", 2, named=True))],
+    "SELECT count(*) FROM nl.run($$q1$$, 1)": [("nl.run($$q1$$, 1)", RunCall("q1", 1, named=False))],
+    "CREATE VIEW v AS SELECT * FROM nl.run('q1', 1) t": [("nl.run('q1', 1)", RunCall("q1", 1, named=True))],
+    "SELECT * FROM nl.run('q1', 1) a JOIN nl.run('q2', 3) b USING (x)": [
+        ("nl.run('q1', 1)", RunCall("q1", 1, named=True)),
+        ("nl.run('q2', 3)", RunCall("q2", 3, named=True)),
+    ],
+}
+
+
+@pytest.mark.parametrize("text", RUN_CALLS)
+def test_run_call(text: str) -> None:
+    assert [(text[f.start : f.end], f.what) for f in look(text).findings] == RUN_CALLS[text]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,34 @@
+"""A language model that remembers what it was sent, for `NL SHOWPROMPT`."""
+
+from __future__ import annotations
+
+from engine.state import Completion, Deadline, LanguageModel, Prompt
+from engine.types import SentPrompt
+
+
+class RecordingModel:
+    """Passes every call on; `sent` holds the conversations of one question in the order of the calls."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+        self.sent: tuple[SentPrompt, ...] = ()
+
+    @property
+    def grammars(self) -> bool:
+        """Whether the model honours grammars."""
+        return self._model.grammars
+
+    async def complete(
+        self,
+        prompt: Prompt,
+        *,
+        deadline: Deadline,
+        max_tokens: int,
+        grammar: str | None = None,
+        temperature: float = 0.0,
+    ) -> Completion:
+        """The model's own answer."""
+        self.sent += (SentPrompt(prompt.system, prompt.user, prompt.prefix),)
+        return await self._model.complete(
+            prompt, deadline=deadline, max_tokens=max_tokens, grammar=grammar, temperature=temperature
+        )

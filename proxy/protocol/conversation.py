@@ -1,0 +1,293 @@
+"""What a session remembers of its questions, and how each NL statement is put to the engine.
+
+Owns the settings in effect, the last qid, and a generator for each kind of statement: it yields requests for the
+engine, is sent the replies, and returns rows or a statement. Where these stand in a message is `translator`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from engine.errors import DatabaseDiffersError, NLError, ReportedError, UnknownQuestionError
+from engine.types import (
+    TOPIC_COLUMNS,
+    Asker,
+    AskReply,
+    ChooseRequest,
+    Chosen,
+    CorrectRequest,
+    ErrorReply,
+    MoreRequest,
+    PlanRequest,
+    RowKind,
+    ShowRequest,
+    Table,
+    TellRequest,
+    Topic,
+)
+from proxy.protocol import codec, notices, translate
+from proxy.protocol.commands import EngineReply, EngineRequest
+from proxy.protocol.encoding import require_valid
+from proxy.protocol.nl import grammar, settings
+from proxy.protocol.nl.settings import Output
+from proxy.protocol.nl.statements import (
+    AnswerStatement,
+    Choose,
+    Correct,
+    More,
+    Plan,
+    Question,
+    Run,
+    RunCall,
+    SettingChange,
+    Show,
+    TableStatement,
+    Tell,
+)
+
+_NL001 = "NL001"
+_NL002 = "NL002"
+_Reply = TypeVar("_Reply", AskReply, Chosen, Table)
+_RUNNABLE = (RowKind.CANDIDATE, RowKind.VERIFIED)
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What is known when a job starts. `failed`: the server is certain to refuse the first statement."""
+
+    failed: bool
+    in_transaction: bool
+    standard_strings: bool
+    encoding: str
+
+    @property
+    def ascii_only(self) -> bool:
+        """Whether JSON has to be escaped to survive the client's encoding."""
+        return self.encoding != "utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows as JSON for the columns of their statement. `notice`: messages that go out with them."""
+
+    json: str
+    notice: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A statement of the engine's as SQL. `elsewhere`: the database that it was run on, None in place."""
+
+    sql: str
+    qid: str
+    elsewhere: str | None
+    notice: bytes
+
+
+GettingRows = Generator[EngineRequest, EngineReply, Rows]
+Choosing = Generator[EngineRequest, EngineReply, Choice]
+Running = Generator[EngineRequest, EngineReply, Rows | Choice]
+
+
+class Conversation:
+    """One session's. `seen` collects the kinds of statements for the metrics."""
+
+    __slots__ = ("_asker", "_initial", "_local", "_max_chars", "_session", "last_qid", "seen")
+
+    def __init__(self, asker: Asker, values: tuple[tuple[str, str], ...], *, max_chars: int) -> None:
+        self._asker = asker
+        self._max_chars = max_chars
+        self._initial = dict(values)
+        self._session = dict(values)
+        self._local: dict[str, str] = {}
+        self.last_qid: str | None = None
+        self.seen: list[str] = []
+
+    # -- settings
+
+    @property
+    def has_settings(self) -> bool:
+        """Whether a setting differs from what the session started with, so that resetting matters."""
+        return bool(self._local) or self._session != self._initial
+
+    def apply(self, changes: tuple[SettingChange, ...]) -> None:
+        """Takes over the settings that went by."""
+        for change in changes:
+            values = self._local if change.local else self._session
+            if change.name is None:
+                self._session = dict(self._initial)
+                self._local.clear()
+            elif change.value is not None:
+                values[change.name] = change.value
+            else:
+                values.pop(change.name, None)
+                if change.name in self._initial:
+                    values[change.name] = self._initial[change.name]
+
+    def transaction_ended(self) -> None:
+        """SET LOCAL ends with its transaction."""
+        self._local.clear()
+
+    @property
+    def _effective(self) -> dict[str, str]:
+        return {**self._session, **self._local}
+
+    def runs(self, question: Question) -> bool:
+        """Whether a plain question is to be run (`nl.mode`); raises `InvalidSettingError`."""
+        return settings.runs(question, self._effective)
+
+    # -- statements that give rows
+
+    def rows(self, what: AnswerStatement | TableStatement, situation: Situation) -> GettingRows:
+        """The rows of a statement whose columns are fixed."""
+        match what:
+            case Question():
+                return (yield from self.ask(what, situation, "question", settings_apply=True))
+            case Show():
+                self.seen.append("show")
+                reply = yield ShowRequest(self._asker, self._qid(what.qid), what.n)
+            case More():
+                self.seen.append("more")
+                allowed = settings.timeout(self._effective)
+                reply = yield MoreRequest(self._asker, self._qid(what.qid), allowed)
+            case Correct():
+                self.seen.append("correct")
+                database = self._effective.get("db") or None
+                sql = require_valid(what.sql)
+                reply = yield CorrectRequest(self._asker, self._qid(what.qid), sql, database)
+            case _:
+                return (yield from self._told(what, situation))
+        output = settings.output(self._effective)
+        return self._shown(self._answer(reply), output, situation)
+
+    def ask(
+        self, question: Question, situation: Situation, kind: str, *, settings_apply: bool = False
+    ) -> GettingRows:
+        """The answer to a question; `settings_apply`: `nl.output` counts, as it does not inside of SQL."""
+        self.seen.append(kind)
+        reply = yield from self._asked(question)
+        output = settings.output(self._effective, question.options) if settings_apply else Output.ROWS
+        return self._shown(reply, output, situation)
+
+    def _asked(
+        self, question: Question, *, run: bool = False
+    ) -> Generator[EngineRequest, EngineReply, AskReply]:
+        text = require_valid(grammar.checked_question(question.text, self._max_chars))
+        strict = settings.raises_on_abstain(question, self._effective)
+        settings.output(self._effective, question.options)
+        request = settings.request(self._asker, replace(question, text=text), self._effective)
+        reply = self._answer((yield replace(request, run=run)))
+        if strict:
+            _refuse_abstention(reply)
+        return reply
+
+    def _told(self, what: TableStatement, situation: Situation) -> GettingRows:
+        self.seen.append(what.topic)
+        if isinstance(what, Tell):
+            qid = self._qid(what.qid)
+            text = None if what.text is None else require_valid(what.text)
+            request = TellRequest(self._asker, what.topic, qid, what.n, text)
+        else:
+            request = TellRequest(self._asker, what.topic, None, what.n)
+        reply = yield request
+        table = _as(Table, reply)
+        if what.topic is Topic.FORGET and request.qid in (None, self.last_qid):
+            self.last_qid = None
+        columns = TOPIC_COLUMNS[what.topic]
+        return Rows(translate.cells_json(columns, table.rows, ascii_only=situation.ascii_only))
+
+    def _answer(self, reply: EngineReply) -> AskReply:
+        answer = _as(AskReply, reply)
+        self.last_qid = answer.qid
+        return answer
+
+    @staticmethod
+    def _shown(reply: AskReply, output: Output, situation: Situation) -> Rows:
+        rows = () if output is Output.NOTICES else reply.rows
+        notice = b"" if output is Output.ROWS else notices.answer(reply, situation.encoding)
+        return Rows(translate.rows_json(rows, ascii_only=situation.ascii_only), notice)
+
+    # -- statements that are SQL of the engine's
+
+    def run(self, run: Run, situation: Situation) -> Running:
+        """The result of the only statement that stood, or the answer's rows where it is not the only one."""
+        self.seen.append("run")
+        output = settings.output(self._effective, run.question.options)
+        reply = yield from self._asked(run.question, run=True)
+        first = reply.rows[0] if reply.rows else None
+        if reply.members != 1 or first is None or first.kind not in _RUNNABLE:
+            return self._shown(reply, output, situation)
+        return (yield from self._chosen(reply.qid, first.n, situation, learn=False))
+
+    def statement(self, what: Choose | Plan | RunCall, situation: Situation) -> Choosing:
+        """The SQL of a row that the user named."""
+        match what:
+            case RunCall():
+                self.seen.append("run_call")
+                return (yield from self._chosen(what.qid, what.n, situation, learn=True))
+            case Choose():
+                self.seen.append("choose")
+                return (yield from self._chosen(self._qid(what.qid), what.n, situation, learn=True))
+        self.seen.append("plan")
+        qid = self._qid(what.qid)
+        chosen = _as(Chosen, (yield PlanRequest(self._asker, qid, what.n)))
+        sql = translate.chosen_query(chosen, ascii_only=situation.ascii_only)
+        # A plan of another database changes nothing there: it may stand in any transaction.
+        return Choice(sql, qid, None, b"")
+
+    def _chosen(self, qid: str, n: int, situation: Situation, *, learn: bool) -> Choosing:
+        within = situation.in_transaction
+        chosen = _as(Chosen, (yield ChooseRequest(self._asker, qid, n, learn, within)))
+        if not chosen.in_place and within:
+            raise differs(chosen.database)
+        sql = translate.chosen_query(chosen, ascii_only=situation.ascii_only)
+        return Choice(sql, qid, None if chosen.in_place else chosen.database, _truncation(chosen, situation))
+
+    def _qid(self, given: str | None) -> str:
+        qid = given or self.last_qid
+        if qid is None:
+            raise UnknownQuestionError(
+                "no question has been asked on this connection",
+                hint="Ask one first, or name an answer: NL CHOOSE 1 OF 'qid'.",
+            )
+        return qid
+
+
+def differs(database: str) -> NLError:
+    """25001: rows of another database cannot be part of a transaction here."""
+    return DatabaseDiffersError(
+        f'the chosen statement belongs to database "{database}" and a transaction is open',
+        hint="Choose it outside of a transaction block.",
+    )
+
+
+def _as(kind: type[_Reply], reply: EngineReply) -> _Reply:
+    """`reply`, which has to be of this kind; raises what the engine reported instead."""
+    if isinstance(reply, ErrorReply):
+        raise ReportedError(reply)
+    if not isinstance(reply, kind):
+        raise TypeError(reply)
+    return reply
+
+
+def _truncation(chosen: Chosen, situation: Situation) -> bytes:
+    if not chosen.truncated:
+        return b""
+    notice = ErrorReply(
+        "01000",
+        f"the result was cut after {len(chosen.rows)} rows",
+        hint=f'Connect to database "{chosen.database}" and run the statement there for all rows.',
+    )
+    return codec.encode_notice(notice, situation.encoding)
+
+
+def _refuse_abstention(reply: AskReply) -> None:
+    first = reply.rows[0] if reply.rows else None
+    if first is not None and first.kind is RowKind.ABSTAIN:
+        raise ReportedError(ErrorReply(_NL002, "the question was not answered", first.explanation))
+    if first is not None and first.kind is RowKind.OPTION:
+        raise ReportedError(
+            ErrorReply(_NL001, "the question needs an answer first", first.explanation, first.next)
+        )

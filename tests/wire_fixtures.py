@@ -1,4 +1,7 @@
-"""A real server, a scripted engine on a Unix socket, and a gateway between client and server."""
+"""A real server, a scripted engine on a Unix socket, and a gateway between client and server.
+
+A conftest that wants these fixtures imports them; a folder of tests shares one server.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +24,16 @@ from engine.types import (
     AskRequest,
     ChooseRequest,
     Chosen,
+    CorrectRequest,
     ErrorReply,
+    MoreRequest,
+    PlanRequest,
     ResultColumn,
     RowKind,
     ShowRequest,
+    Table,
+    TellRequest,
+    Topic,
 )
 from pgparley import cluster
 from pgparley.cluster import Cluster
@@ -64,6 +73,7 @@ class FakeEngine:
     asked: list[AskRequest] = field(default_factory=list)
     chosen: list[ChooseRequest] = field(default_factory=list)
     shown: list[ShowRequest] = field(default_factory=list)
+    others: list[MoreRequest | PlanRequest | CorrectRequest | TellRequest] = field(default_factory=list)
     waiting: threading.Event = field(default_factory=threading.Event)
     aborted: threading.Event = field(default_factory=threading.Event)
 
@@ -75,6 +85,10 @@ class FakeEngine:
                 web.post("/v1/ask", self._ask),
                 web.post("/v1/choose", self._choose),
                 web.post("/v1/show", self._show),
+                web.post("/v1/more", self._more),
+                web.post("/v1/plan", self._plan),
+                web.post("/v1/correct", self._correct),
+                web.post("/v1/tell", self._tell),
                 web.get("/health", self._health),
             ]
         )
@@ -107,11 +121,18 @@ class FakeEngine:
 
     @staticmethod
     def answer(question: str) -> AskReply:
-        """Two candidates whose explanation repeats the question; an abstention for `unknown …`."""
+        """Two candidates whose explanation repeats the question; an abstention for `unknown …`.
+
+        `single …` has one candidate, `far …` one that belongs to another database.
+        """
         if question.startswith("unknown"):
             row = AnswerRow(1, RowKind.ABSTAIN, None, None, None, "nothing fits", None, "q9")
             return AskReply("q9", (row,))
         qid = "q2" if question.startswith("second") else "q1"
+        if question.startswith(("single", "far")):
+            n = 1 if question.startswith("single") else 2
+            row = AnswerRow(n, RowKind.CANDIDATE, "sales", 0.9, "SELECT 1", question, None, qid)
+            return AskReply(qid, (row,), members=1)
         rows = tuple(
             AnswerRow(
                 n,
@@ -125,7 +146,7 @@ class FakeEngine:
             )
             for n in (1, 2)
         )
-        return AskReply(qid, rows)
+        return AskReply(qid, rows, members=2)
 
     async def _choose(self, request: web.Request) -> web.Response:
         asked = msgspec.json.decode(await request.read(), type=ChooseRequest)
@@ -148,8 +169,44 @@ class FakeEngine:
         self.shown.append(msgspec.json.decode(await request.read(), type=ShowRequest))
         return _reply(self.answer("shown"))
 
+    async def _more(self, request: web.Request) -> web.Response:
+        self.others.append(msgspec.json.decode(await request.read(), type=MoreRequest))
+        return _reply(self.answer("second more"))
 
-def _reply(value: AskReply | Chosen) -> web.Response:
+    async def _plan(self, request: web.Request) -> web.Response:
+        asked = msgspec.json.decode(await request.read(), type=PlanRequest)
+        self.others.append(asked)
+        if asked.n == 1:
+            return _reply(Chosen("here", "EXPLAIN SELECT 1 AS a", in_place=True))
+        columns = (ResultColumn("QUERY PLAN", "text"),)
+        return _reply(Chosen("far", "SELECT 1", in_place=False, columns=columns, rows=(("Result",),)))
+
+    async def _correct(self, request: web.Request) -> web.Response:
+        asked = msgspec.json.decode(await request.read(), type=CorrectRequest)
+        self.others.append(asked)
+        if "drop" in asked.sql.lower():
+            return _failure(400, ErrorReply("NL005", "the correction is refused", "It drops.", None))
+        row = AnswerRow(3, RowKind.VERIFIED, "sales", None, asked.sql, "as told", None, asked.qid)
+        return _reply(AskReply(asked.qid, (row,)))
+
+    async def _tell(self, request: web.Request) -> web.Response:
+        asked = msgspec.json.decode(await request.read(), type=TellRequest)
+        self.others.append(asked)
+        return _reply(Table(TOLD[asked.topic]))
+
+
+TOLD: dict[Topic, tuple[tuple[Any, ...], ...]] = {
+    Topic.EXPLAIN: (("meaning", "number of rows"), ("database", "sales")),
+    Topic.WHY: (("route", "chosen", "it's sales", 0.25), ("rank", "SELECT 1", "", None)),
+    Topic.PROMPT: ((1, "system", "You write SQL."), (1, "user", "how many?\nÜ")),
+    Topic.HISTORY: (("2026-01-02T03:04:05+00:00", "q1", "how many", 2, 1, None),),
+    Topic.FORGET: ((1,),),
+    Topic.NONE: (("q1", "none of these is right", "NL MORE OF 'q1'"),),
+}
+"""What the engine tells about each topic."""
+
+
+def _reply(value: AskReply | Chosen | Table) -> web.Response:
     return web.Response(body=msgspec.json.encode(value), content_type="application/json")
 
 

@@ -57,6 +57,7 @@ class EngineAPI:
         app.router.add_post("/v1/correct", self._verb("correct", CorrectRequest, self._service.correct))
         app.router.add_post("/v1/tell", self._verb("tell", TellRequest, self._service.tell))
         app.router.add_get("/health", self._health)
+        app.router.add_get("/ready", self._readiness)
         app.router.add_get("/metrics", self._exposition)
         return app
 
@@ -103,7 +104,11 @@ class EngineAPI:
         return _json(problem.reply(), 503 if problem.sqlstate in _UNAVAILABLE else 400)
 
     async def _health(self, _http: web.Request) -> web.Response:
-        """200 once the models are loaded, 503 while they load."""
+        """200 while the process lives."""
+        return web.json_response({"status": "ok"})
+
+    async def _readiness(self, _http: web.Request) -> web.Response:
+        """200 once models and schemas are loaded, 503 before: questions are answered then too, but slower."""
         if self._ready.is_set():
             return web.json_response({"status": "ok"})
         return web.json_response({"status": "starting"}, status=503)

@@ -26,6 +26,7 @@ from engine.types import (
     ShowRequest,
     Table,
     TellRequest,
+    ViewRequest,
 )
 
 EngineRequest = (
@@ -86,6 +87,10 @@ class EngineClient:
         """A stored answer. Raises as `ask` does."""
         return await self._call("/v1/show", request, AskReply, timeout)
 
+    async def view(self, name: str, *, timeout: float) -> Table:  # noqa: ASYNC109 - a budget
+        """The rows of one of the console's views. Raises as `ask` does."""
+        return await self._call("/v1/view", ViewRequest(name), Table, timeout)
+
     async def consult(self, request: EngineRequest, *, timeout: float) -> EngineReply:  # noqa: ASYNC109 - a budget
         """The reply to any request, within its own `timeout` where it has one. Raises as `ask` does."""
         seconds = getattr(request, "timeout", None) or timeout
@@ -93,11 +98,18 @@ class EngineClient:
         return await self._call(path, request, kind, seconds)
 
     async def health(self) -> bool:
-        """Whether the engine says that it is ready."""
+        """Whether the engine answers."""
+        return await self._says_ok("/health")
+
+    async def ready(self) -> bool:
+        """Whether the engine has loaded what the first questions need."""
+        return await self._says_ok("/ready")
+
+    async def _says_ok(self, path: str) -> bool:
         try:
             async with (
                 asyncio.timeout(_HEALTH_SECONDS),
-                self._connected().get(self._url("/health")) as response,
+                self._connected().get(self._url(path)) as response,
             ):
                 return response.status == _OK
         except (aiohttp.ClientError, OSError, TimeoutError):

@@ -25,11 +25,25 @@ class Metrics:
     def __post_init__(self) -> None:
         set_ = object.__setattr__
         own = self.registry
-        set_(self, "requests", Counter("pgparley_requests", "Requests by verb and outcome", ["verb", "outcome"], registry=own))
-        set_(self, "question_seconds", Histogram("pgparley_question_seconds", "A question, whole", registry=own, buckets=_SECONDS))
-        set_(self, "stage_seconds", Histogram("pgparley_stage_seconds", "One stage", ["stage"], registry=own, buckets=_SECONDS))
+        set_(
+            self,
+            "requests",
+            Counter("pgparley_requests", "Requests by verb and outcome", ["verb", "outcome"], registry=own),
+        )
+        set_(
+            self,
+            "question_seconds",
+            Histogram("pgparley_question_seconds", "A question, whole", registry=own, buckets=_SECONDS),
+        )
+        set_(
+            self,
+            "stage_seconds",
+            Histogram("pgparley_stage_seconds", "One stage", ["stage"], registry=own, buckets=_SECONDS),
+        )
         set_(self, "tokens", Counter("pgparley_model_tokens", "Tokens by kind", ["kind"], registry=own))
-        set_(self, "model_calls", Counter("pgparley_model_calls", "Calls of the language model", registry=own))
+        set_(
+            self, "model_calls", Counter("pgparley_model_calls", "Calls of the language model", registry=own)
+        )
 
     def answered(self, reply: AskReply) -> None:
         """Counts what one answer cost."""

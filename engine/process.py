@@ -18,6 +18,7 @@ from engine.metrics import Metrics
 from engine.models.encoder import MiniLMEncoder
 from engine.questions import Questions
 from engine.routing.router import HybridRouter
+from engine.routing.vectors import VectorCache
 from engine.service import Service
 from engine.settings import EngineSettings
 from engine.state import Tools
@@ -37,9 +38,13 @@ async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Question
     Raises `ModelUnavailableError` where no model server is configured.
     """
     if settings.model.base_url is None:
-        raise ModelUnavailableError("no language model", hint="Set [model] base_url or start it with pgparley serve.")
+        raise ModelUnavailableError(
+            "no language model", hint="Set [model] base_url or start it with pgparley serve."
+        )
     async with AsyncExitStack() as stack:
-        pool = await stack.enter_async_context(asyncpg.create_pool(settings.store_dsn, min_size=1, max_size=4))
+        pool = await stack.enter_async_context(
+            asyncpg.create_pool(settings.store_dsn, min_size=1, max_size=4)
+        )
         async with pool.acquire() as connection:
             await migrate(connection)
         upstream = Databases(settings.upstream)
@@ -48,7 +53,15 @@ async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Question
         stack.push_async_callback(model.aclose)
         encoder = MiniLMEncoder(settings.encoder)
         catalog = CachedCatalog(CatalogStore(pool))
-        built = Tools(catalog=catalog, upstream=upstream, encoder=encoder, model=model, router=HybridRouter(encoder))
+        built = Tools(
+            catalog=catalog,
+            upstream=upstream,
+            encoder=encoder,
+            model=model,
+            router=HybridRouter(
+                encoder, VectorCache(encoder, model="all-MiniLM-L6-v2", path=settings.vectors)
+            ),
+        )
         yield built, Questions(pool, settings.limits.ttl)
 
 

@@ -1,4 +1,4 @@
-"""Settings of the engine: its interface, its store, its limits."""
+"""Settings of the engine: its interface, its store, its limits. Light: a gateway worker reads them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,38 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.llm.settings import ModelSettings
-from engine.models.encoder import EncoderSettings
-from engine.upstream import UpstreamSettings
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamSettings:
+    """Limits of what runs for users. Times in seconds. `pool_size`: connections per DSN.
+
+    `trusted_owners`: roles whose functions may run on the catalog's connections, when a view, a policy or an
+    index calls them, besides superusers, the database's owner and the role that connects.
+    """
+
+    statement_timeout: float = 30.0
+    lock_timeout: float = 2.0
+    connect_timeout: float = 5.0
+    pool_size: int = 8
+    privileges_ttl: float = 60.0
+    trusted_owners: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderSettings:
+    """How the encoder runs.
+
+    `model`: a folder that sentence-transformers can load, None for the packaged one. `threads`: of torch, for
+    the whole process; one is no slower for a single question than two are beside a busy language model, since
+    two wait for each other. `batch`: texts a forward pass. `remembered`: texts whose vectors are kept (1.5 KB
+    each).
+    """
+
+    model: Path | None = None
+    threads: int = 1
+    batch: int = 64
+    remembered: int = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +63,15 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class EngineSettings:
-    """Everything the engine process needs. `socket`: the Unix socket of its interface."""
+    """Everything the engine process needs.
+
+    `socket`: the Unix socket of its interface. `vectors`: a file that keeps the vectors of schema texts; None keeps
+    none, and every start encodes them anew.
+    """
 
     socket: Path
     store_dsn: str
+    vectors: Path | None = None
     limits: Limits = field(default_factory=Limits)
     model: ModelSettings = field(default_factory=ModelSettings)
     upstream: UpstreamSettings = field(default_factory=UpstreamSettings)

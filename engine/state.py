@@ -159,6 +159,9 @@ class LanguageModel(Protocol):
     ) -> Completion:
         """Continues `prompt`; `grammar` is a Lark grammar that the text (less `prefix`) must match."""
 
+    async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
+        """Has the server compute `prompt` now, so that later prompts that begin alike need not."""
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:

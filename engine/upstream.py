@@ -12,7 +12,6 @@ import json
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from importlib.resources import files
 
 import asyncpg
@@ -20,6 +19,7 @@ import asyncpg
 from engine.errors import CancelledError, DatabaseUnavailableError, NLError, NotPermittedError, UnsafeSQLError
 from engine.foreign_code import ForeignCode
 from engine.guard import Analysis, Refused, allowed, check
+from engine.settings import UpstreamSettings
 from engine.state import Deadline, Plan, Result, StatementError
 from schema_catalog.naming import quote_ident
 from schema_catalog.pg import Connection, Pool
@@ -46,22 +46,6 @@ _EXPLAIN = "EXPLAIN (FORMAT JSON) "
 
 _TIMER_SLACK = 0.05
 """Seconds by which a timer may fire before its deadline; what times out earlier is a connection attempt."""
-
-
-@dataclass(frozen=True, slots=True)
-class UpstreamSettings:
-    """Limits of what runs for users. Times in seconds. `pool_size`: connections per DSN.
-
-    `trusted_owners`: roles whose functions may run on the catalog's connections, when a view, a policy or an
-    index calls them, besides superusers, the database's owner and the role that connects.
-    """
-
-    statement_timeout: float = 30.0
-    lock_timeout: float = 2.0
-    connect_timeout: float = 5.0
-    pool_size: int = 8
-    privileges_ttl: float = 60.0
-    trusted_owners: tuple[str, ...] = ()
 
 
 class Databases:

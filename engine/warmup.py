@@ -23,14 +23,13 @@ log = structlog.stdlib.get_logger("engine")
 
 
 async def warm_up(tools: Tools, databases: int, ready: asyncio.Event) -> None:
-    """Sets `ready` once encoder and model answer; goes on to the schemas of the first `databases`.
+    """Sets `ready` when encoder, index, model and the schemas of the first `databases` are loaded.
 
-    Only a saving: what fails here is logged, and met again by the question that needs it.
+    Only a saving: questions are answered meanwhile, and what fails here is met again by the question that needs it.
     """
     began = time.monotonic()
     await asyncio.to_thread(tools.encoder.encode, ["ready"])
     await _until_answering(tools.model)
-    ready.set()
     try:
         snapshots = [snapshot for _, snapshot in await tools.catalog.entries()]
         await asyncio.to_thread(tools.router.prepare, snapshots)
@@ -38,15 +37,15 @@ async def warm_up(tools: Tools, databases: int, ready: asyncio.Event) -> None:
             await _read_schema(tools.model, snapshot)
     except (NLError, StoreUnavailableError) as problem:
         log.warning("warm-up incomplete", problem=str(problem))
-        return
-    log.info("warm", seconds=round(time.monotonic() - began, 1), databases=min(databases, len(snapshots)))
+    ready.set()
+    log.info("warm", seconds=round(time.monotonic() - began, 1))
 
 
 async def _until_answering(model: LanguageModel) -> None:
     while True:
         try:
             asked = Prompt("Say yes.", "Say yes.")
-            await model.complete(asked, deadline=Deadline(time.monotonic() + PROMPT_TIMEOUT), max_tokens=1)
+            await model.read(asked, deadline=Deadline(time.monotonic() + PROMPT_TIMEOUT))
         except NLError:
             await asyncio.sleep(ATTEMPT / 10)
         else:
@@ -57,4 +56,4 @@ async def _read_schema(model: LanguageModel, snapshot: Snapshot) -> None:
     """Leaves the prompt's beginning, up to the question, in the model's prefix cache."""
     text, _ = schema_text(snapshot, ())
     asked = Prompt(prompt("generate_system"), prompt("generate_user", schema=text, question=""))
-    await model.complete(asked, deadline=Deadline(time.monotonic() + PROMPT_TIMEOUT), max_tokens=1)
+    await model.read(asked, deadline=Deadline(time.monotonic() + PROMPT_TIMEOUT))

@@ -10,11 +10,13 @@ from rich.table import Table
 
 from engine.client import EngineAddress, EngineClient
 from engine.errors import NLError
-from engine.types import AskReply, AskRequest, Asker
+from engine.types import Asker, AskReply, AskRequest
 from pgparley.config import Config
 
 
-async def ask(config: Config, question: str, *, db: str | None, k: int | None, user: str, as_json: bool) -> int:
+async def ask(
+    config: Config, question: str, *, db: str | None, k: int | None, user: str, as_json: bool
+) -> int:
     """Asks as `user` and prints; gives the exit code: 0 answered, 1 an error, 2 abstained."""
     client = EngineClient(EngineAddress(str(config.engine.socket)))
     request = AskRequest(Asker(user, ""), question, k=k, db=db)

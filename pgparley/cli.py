@@ -44,7 +44,9 @@ app.add_typer(catalog_app(lambda: _config().engine.store), name="catalog")
 def _read_options(
     config: Annotated[
         Path | None,
-        typer.Option("--config", "-c", envvar="PGPARLEY_CONFIG", help="Configuration (default: ./pgparley.toml)."),
+        typer.Option(
+            "--config", "-c", envvar="PGPARLEY_CONFIG", help="Configuration (default: ./pgparley.toml)."
+        ),
     ] = None,
 ) -> None:
     _options.file = config

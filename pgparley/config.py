@@ -19,9 +19,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from engine.llm.settings import EmbeddedModelSettings, ModelSettings
-from engine.models.encoder import EncoderSettings
-from engine.settings import EngineSettings, Limits
-from engine.upstream import UpstreamSettings
+from engine.settings import EncoderSettings, EngineSettings, Limits, UpstreamSettings
 from proxy.settings import GatewaySettings
 
 PREFIX = "PGPARLEY_"
@@ -34,10 +32,14 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class EngineSection:
-    """`[engine]`. `socket`: of its interface. `store`: DSN of the database that holds catalog and questions."""
+    """`[engine]`. `socket`: of its interface. `store`: DSN of the database that holds catalog and questions.
+
+    `vectors`: a file that keeps the vectors of schema texts between starts.
+    """
 
     socket: Path
     store: str = "postgresql:///pgparley"
+    vectors: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ class Config:
         return EngineSettings(
             socket=self.engine.socket,
             store_dsn=self.engine.store,
+            vectors=self.engine.vectors,
             limits=self.limits,
             model=self.model,
             upstream=self.upstream,
@@ -109,7 +112,9 @@ def _read(file: Path | None) -> dict[str, Any]:
 
 def _overrides(environment: Mapping[str, str]) -> dict[tuple[str, str], str]:
     """`PGPARLEY_MODEL_BASE_URL` → ("model", "base_url"): the longest section whose name fits."""
-    sections = sorted((f.name for f in dataclasses.fields(Config) if f.name != "workers"), key=len, reverse=True)
+    sections = sorted(
+        (f.name for f in dataclasses.fields(Config) if f.name != "workers"), key=len, reverse=True
+    )
     found = {}
     for name, value in environment.items():
         rest = name.removeprefix(PREFIX).lower()
@@ -142,11 +147,26 @@ def _check_keys(tree: Mapping[str, Any], kind: type, where: str) -> None:
 
 def _defaults(environment: Mapping[str, str], tree: Mapping[str, Any]) -> dict[str, Any]:
     """`tree` with the defaults that depend on the machine."""
-    runtime = Path(environment.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()) / f"pgparley-{os.getuid()}.sock"
-    engine = {"socket": str(runtime), **tree.get("engine", {})}
-    model = {"path": str(cache_dir(environment) / "models" / f"{ModelSettings().model}.gguf")}
+    runtime = (
+        Path(environment.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()) / f"pgparley-{os.getuid()}.sock"
+    )
+    engine = {
+        "socket": str(runtime),
+        "vectors": str(cache_dir(environment) / "vectors.sqlite"),
+        **tree.get("engine", {}),
+    }
+    cache = cache_dir(environment)
+    model = {
+        "path": str(cache / "models" / f"{ModelSettings().model}.gguf"),
+        "prefixes": str(cache / "prefixes"),
+    }
     gateway = {"upstream_host": "127.0.0.1", "engine": engine["socket"], **tree.get("gateway", {})}
-    return {**tree, "engine": engine, "embedded_model": {**model, **tree.get("embedded_model", {})}, "gateway": gateway}
+    return {
+        **tree,
+        "engine": engine,
+        "embedded_model": {**model, **tree.get("embedded_model", {})},
+        "gateway": gateway,
+    }
 
 
 def _path(kind: type, value: Any) -> Any:

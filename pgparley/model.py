@@ -13,7 +13,12 @@ from engine.llm.model_file import QWEN_CODER_1_5B
 
 def fetch(directory: Path) -> Path:
     """The model's file, fetched where it is not there yet; raises `ModelUnavailableError`."""
-    bars = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), TimeElapsedColumn())
+    bars = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+    )
     with Progress(*bars, console=Console(stderr=True)) as progress:
         tasks: dict[str, TaskID] = {}
 

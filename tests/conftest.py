@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from pgparley.config import cache_dir
 from engine.llm.model_file import QWEN_CODER_1_5B
+from pgparley.config import cache_dir
 
 ROOT = Path(__file__).parents[1]
 

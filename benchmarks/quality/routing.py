@@ -28,9 +28,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table as Grid
 
-from engine.models.encoder import EncoderSettings, MiniLMEncoder
+from engine.models.encoder import MiniLMEncoder
 from engine.routing.router import HybridRouter
 from engine.routing.scoring import probabilities
+from engine.settings import EncoderSettings
 from schema_catalog.types import Column, ForeignKey, ReadableColumns, Snapshot, Table, TableKind
 
 ROOT = Path(__file__).resolve().parents[2]

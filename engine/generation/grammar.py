@@ -1,15 +1,18 @@
 """SQL as a grammar that names only what the catalog holds, less what is masked.
 
 Owns the Lark text for llguidance. Masking in the decoder keeps the prompt, and with it the model's prefix
-cache, the same for every candidate, and makes an invented column impossible. Every column is written
-`table.column`, so a mask is exact and the statement says which tables it needs; what it forgets to join, `joins`
-adds. The second occurrence of a table is `table_2`, so that even in a self-join a name has one meaning.
+cache, the same for every candidate, and makes an invented column impossible. A bare name is always a column of the
+one table that is read; over several tables every column is written `table.column`, or with an alias that belongs to
+the table by its name (`p` or `pe` for `people`): the alias is written before FROM explains it, so what it may mean
+must not depend on FROM. Two tables that begin alike share such aliases; there validation has the last word.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Container, Iterable
+from dataclasses import replace
 from importlib import resources
 
 from engine.state import ColumnKey
@@ -25,20 +28,29 @@ def sql_grammar(snapshot: Snapshot, masked: frozenset[ColumnKey]) -> str:
 
     Raises `ValueError` where no column is left.
     """
-    tables = [table for table in snapshot.tables if (*table.key, WHOLE_TABLE) not in masked]
-    columns = [(t, c.name) for t in tables for c in t.columns if (*t.key, c.name) not in masked]
-    if not columns:
+    tables = [_visible(table, masked) for table in snapshot.tables if (*table.key, WHOLE_TABLE) not in masked]
+    tables = [table for table in tables if table.columns]
+    if not tables:
         raise ValueError("every column is masked")
-    named = {table.key for table, _ in columns}
-    tables = [table for table in tables if table.key in named]
-    stars = _stars(snapshot, tables, masked)
-    rules = [
-        resources.files("engine.generation").joinpath("select.lark").read_text(encoding="utf-8"),
-        f"table_ref: {' | '.join(_reference(snapshot, table) for table in tables)}",
-        f"column: {_alternatives(_column_names(snapshot, columns))}",
-        f"item: expr (\" AS \" ALIAS)?{''.join(f' | {_literal(star)}' for star in stars)}",
+    touched = {key[:2] for key in masked}
+    taken = frozenset(table.name for table in snapshot.tables)
+    numbers = range(len(tables))
+    scoped = _lark("scoped")
+    parts = [
+        _lark("statement"),
+        *(
+            f"{rule}: {_each(rule, numbers)}"
+            for rule in ("single_query", "single_select", "table_ref", "column")
+        ),
+        _scope(scoped, "", _each("star", numbers) + ("" if masked else ' | "*"')),
     ]
-    return "\n".join(rules) + "\n"
+    for number, table in enumerate(tables):
+        parts.append(_table_rules(snapshot, table, number, taken))
+        parts.append(
+            f'star_{number}: name_{number} "." "*"' if table.key not in touched else f"star_{number}: NOTHING"
+        )
+        parts.append(_scope(scoped, f"_{number}", '"*"' if table.key not in touched else "NOTHING"))
+    return "\n".join(parts)
 
 
 def qualifier(snapshot: Snapshot, table: Table) -> str:
@@ -47,30 +59,51 @@ def qualifier(snapshot: Snapshot, table: Table) -> str:
     return name if "." not in name else quote_ident(table.name)
 
 
-def second(snapshot: Snapshot, table: Table) -> str:
-    """The name of a table's second occurrence."""
-    return quote_ident(f"{table.name}_2")
+def aliases(table: Table, taken: Container[str]) -> list[str]:
+    """The aliases that a model is apt to give the table: its first letters, its initials, numbered ones."""
+    name = re.sub(r"[^a-z0-9_]", "", table.name.lower()) or "t"
+    initials = "".join(word[0] for word in name.split("_") if word)
+    wished = [name[:1], name[:2], name[:3], initials, f"{name[0]}1", f"{name[0]}2"]
+    return [alias for alias in dict.fromkeys(wished) if quote_ident(alias) == alias and alias not in taken]
 
 
-def _reference(snapshot: Snapshot, table: Table) -> str:
-    """A table, or its second occurrence. Two lexemes: the lexer cannot go back from a name that a longer one begins with."""
-    name = snapshot.display_name(table)
-    return f"{_literal(name)} ({_literal(f' AS {second(snapshot, table)}')})?"
+def _lark(name: str) -> str:
+    return resources.files(__package__).joinpath(f"{name}.lark").read_text(encoding="utf-8")
 
 
-def _column_names(snapshot: Snapshot, columns: Iterable[tuple[Table, str]]) -> list[str]:
-    names = []
-    for table, column in columns:
-        names.append(f"{qualifier(snapshot, table)}.{quote_ident(column)}")
-        names.append(f"{second(snapshot, table)}.{quote_ident(column)}")
-    return names
+def _visible(table: Table, masked: frozenset[ColumnKey]) -> Table:
+    return replace(table, columns=tuple(c for c in table.columns if (*table.key, c.name) not in masked))
 
 
-def _stars(snapshot: Snapshot, tables: Iterable[Table], masked: frozenset[ColumnKey]) -> list[str]:
-    """`*` only while nothing is masked, `t.*` only where nothing of t is: a star would read what is hidden."""
-    hidden = {key[:2] for key in masked}
-    whole = [f"{qualifier(snapshot, table)}.*" for table in tables if table.key not in hidden]
-    return [*whole, *(["*"] if not masked else [])]
+def _each(rule: str, numbers: Iterable[int]) -> str:
+    return " | ".join(f"{rule}_{number}" for number in numbers)
+
+
+def _scope(rules: str, scope: str, star: str) -> str:
+    """The scoped rules under the names of one scope. `star`: what an item may be besides an expression."""
+    return rules.replace("$", scope) + f'item{scope}: expr{scope} (" AS " ALIAS)? | {star}\n'
+
+
+def _table_rules(snapshot: Snapshot, table: Table, number: int, taken: Container[str]) -> str:
+    """The names of one table and of its columns, and the statements over it alone.
+
+    A name and its alias are lexemes of their own: the lexer takes the longest and cannot go back.
+    """
+    short = aliases(table, taken)
+    items = f'"SELECT " "DISTINCT "? item_{number} (", " item_{number})*'
+    clauses = f"where_{number}? group_{number}? having_{number}?"
+    alias = f' (" " "AS "? ({_alternatives(short)}))?' if short else ""
+    return "\n".join(
+        [
+            f"table_ref_{number}: {_literal(snapshot.display_name(table))}{alias}",
+            f"name_{number}: {_alternatives([qualifier(snapshot, table), *short])}",
+            f"bare_{number}: {_alternatives(quote_ident(column.name) for column in table.columns)}",
+            f'column_{number}: name_{number} "." bare_{number}',
+            f"own_{number}: bare_{number} | column",
+            f"single_query_{number}: single_select_{number} order_{number}? limit?",
+            f"single_select_{number}: {items} FROM table_ref_{number} {clauses}",
+        ]
+    )
 
 
 def _alternatives(names: Iterable[str]) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import sqlglot
 from sqlglot import exp
 
-from engine.generation.grammar import qualifier, second
+from engine.generation.grammar import qualifier
 from engine.state import TableKey
 from schema_catalog.naming import quote_ident
 from schema_catalog.types import Snapshot, Table
@@ -39,19 +39,13 @@ def complete_joins(sql: str, snapshot: Snapshot) -> str:
         tree = sqlglot.parse_one(sql, dialect="postgres")
     except sqlglot.errors.SqlglotError:
         return sql
-    names = _names(snapshot)
+    names = {qualifier(snapshot, table).strip('"'): table for table in snapshot.tables}
     edges = _edges(snapshot)
     changed = False
     for select in list(tree.find_all(exp.Select)):
         for missing in _missing(select, names):
-            changed |= _join(select, missing, names, edges, snapshot)
+            changed |= _join(select, names[missing], names, edges, snapshot)
     return tree.sql(dialect="postgres") if changed else sql
-
-
-def _names(snapshot: Snapshot) -> dict[str, Table]:
-    """Qualifier → table, the first occurrence of a table and the second."""
-    names = {qualifier(snapshot, table).strip('"'): table for table in snapshot.tables}
-    return {second(snapshot, table).strip('"'): table for table in snapshot.tables} | names
 
 
 def _edges(snapshot: Snapshot) -> dict[TableKey, list[Edge]]:
@@ -66,37 +60,41 @@ def _edges(snapshot: Snapshot) -> dict[TableKey, list[Edge]]:
 
 def _missing(select: exp.Select, names: dict[str, Table]) -> list[str]:
     """Qualifiers of the select's own columns that neither it nor a query around it reads."""
-    visible = set(_sources(select))
+    visible = {name for name, _ in _sources(select)}
     outer = select.parent_select
     while outer is not None:
-        visible |= set(_sources(outer))
+        visible |= {name for name, _ in _sources(outer)}
         outer = outer.parent_select
     used = [column.table for column in select.find_all(exp.Column) if column.parent_select is select]
     return [name for name in dict.fromkeys(used) if name and name not in visible and name in names]
 
 
-def _sources(select: exp.Select) -> Iterator[str]:
+def _sources(select: exp.Select) -> Iterator[tuple[str, str]]:
+    """(name to qualify with, name of the table or "") of everything in FROM."""
     origin = select.args.get("from_") or select.args.get("from")
     for part in [*([origin] if origin else []), *(select.args.get("joins") or [])]:
         if part.this is not None:
-            yield part.this.alias_or_name
+            yield part.this.alias_or_name, part.this.name if isinstance(part.this, exp.Table) else ""
 
 
 def _join(
-    select: exp.Select, missing: str, names: dict[str, Table], edges: dict[TableKey, list[Edge]], snapshot: Snapshot
+    select: exp.Select,
+    goal: Table,
+    names: dict[str, Table],
+    edges: dict[TableKey, list[Edge]],
+    snapshot: Snapshot,
 ) -> bool:
-    sources = {names[name].key: name for name in _sources(select) if name in names}
-    path = _path(sources, names[missing].key, edges)
+    sources = {names[table].key: name for name, table in _sources(select) if table in names}
+    path = _path(sources, goal.key, edges)
     for edge in path:
         table = next(table for table in snapshot.tables if table.key == edge.right)
-        name = missing if edge is path[-1] else qualifier(snapshot, table)
+        name = qualifier(snapshot, table)
         condition = " AND ".join(
-            f"{sources[edge.left]}.{quote_ident(left)} = {quote_ident(name.strip(chr(34)))}.{quote_ident(right)}"
+            f"{quote_ident(sources[edge.left])}.{quote_ident(left)} = {name}.{quote_ident(right)}"
             for left, right in zip(edge.left_columns, edge.right_columns, strict=True)
         )
-        alias = f" AS {second(snapshot, table)}" if name == second(snapshot, table).strip('"') else ""
-        select.join(f"{snapshot.display_name(table)}{alias}", on=condition, dialect="postgres", copy=False)
-        sources[edge.right] = name
+        select.join(snapshot.display_name(table), on=condition, dialect="postgres", copy=False)
+        sources[edge.right] = table.name
     return bool(path)
 
 

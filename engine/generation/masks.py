@@ -46,7 +46,7 @@ class MaskSearch:
 
     def take(self, count: int) -> list[Node]:
         """The best `count` nodes that the budget still pays for, best first."""
-        nodes = []
+        nodes: list[Node] = []
         while self._queue and len(nodes) < count and self.budget > 0:
             score, _, _, mask = heapq.heappop(self._queue)
             nodes.append(Node(mask, -score))

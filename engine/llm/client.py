@@ -39,17 +39,26 @@ class ChatModel:
     ) -> Completion:
         """See `engine.state.LanguageModel.complete`."""
         extra: dict[str, Any] = {}
+        if grammar is not None and self.grammars:
+            extra["structured_outputs"] = {"grammar": grammar}
+        return _completion(await self._ask(prompt, deadline, max_tokens, temperature, extra))
+
+    async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
+        """See `engine.state.LanguageModel.read`."""
+        await self._ask(prompt, deadline, 1, 0.0, {"keep_prompt": True})
+
+    async def _ask(
+        self, prompt: Prompt, deadline: Deadline, max_tokens: int, temperature: float, extra: dict[str, Any]
+    ) -> ChatCompletion:
         messages: list[ChatCompletionMessageParam] = [
             {"role": "system", "content": prompt.system},
             {"role": "user", "content": prompt.user},
         ]
         if prompt.prefix:
             messages.append({"role": "assistant", "content": prompt.prefix})
-            extra |= {"continue_final_message": True, "add_generation_prompt": False}
-        if grammar is not None and self.grammars:
-            extra["structured_outputs"] = {"grammar": grammar}
+            extra = {**extra, "continue_final_message": True, "add_generation_prompt": False}
         try:
-            reply = await self._client.chat.completions.create(
+            return await self._client.chat.completions.create(
                 model=self._settings.model,
                 messages=messages,
                 max_tokens=max_tokens,
@@ -68,7 +77,6 @@ class ChatModel:
                 detail=f"{self._base_url}: {problem}",
                 hint="Check [model] base_url, api_key and model, and that the server runs.",
             ) from problem
-        return _completion(reply)
 
     async def aclose(self) -> None:
         """Closes the connections."""

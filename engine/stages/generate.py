@@ -16,16 +16,16 @@ from engine.generation.joins import complete_joins
 from engine.generation.masks import Mask, MaskSearch, Node
 from engine.generation.schema_text import schema_text
 from engine.prompts import prompt
-from engine.stages.validate import Rejection, check_candidate
+from engine.stages.validate import Cause, Rejection, check_candidate
 from engine.state import Candidate, ColumnKey, Completion, Prompt, Route, State, Tools
 from engine.types import TraceLine, Usage
 from schema_catalog.types import Snapshot
 
-ANSWER_TOKENS = 220
+ANSWER_TOKENS = 200
 """Tokens of one statement at most."""
 
 CONCURRENT = 3
-"""Nodes explored at once after the first: one batch of the embedded model serves them at little more than one's cost."""
+"""Nodes explored at once after the first: the embedded model serves them in one batch."""
 
 FENCE = "```"
 
@@ -35,7 +35,7 @@ _LINE_BREAK = re.compile(r" *\n *(?=[A-Z(])")
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What came of one node: a candidate, or why there is none, and what it cost. `seconds`: when it was ready."""
+    """What came of one node: a candidate, or why there is none, and what it cost. `ready`: by the deadline's clock."""
 
     node: Node
     outcome: Candidate | Rejection
@@ -90,7 +90,7 @@ class Writer:
         first = await self._complete(self._prompt("generate_user", node.mask), node.mask)
         outcome = await self._checked(first, node)
         calls = [first]
-        if isinstance(outcome, Rejection):
+        if isinstance(outcome, Rejection) and first.finished:
             again = self._prompt("repair_user", node.mask, sql=_statement(first.text), reason=outcome.message)
             second = await self._complete(again, node.mask)
             repaired = await self._checked(second, node)
@@ -110,6 +110,8 @@ class Writer:
         return Prompt(prompt("generate_system"), user, f"{FENCE}sql\n")
 
     async def _checked(self, written: Completion, node: Node) -> Candidate | Rejection:
+        if not written.finished:
+            return Rejection(Cause.LENGTH, f"the statement had not ended after {ANSWER_TOKENS} tokens")
         sql = complete_joins(_statement(written.text), self._shown)
         candidate = Candidate(
             database=self.route.database.name,
@@ -118,7 +120,13 @@ class Writer:
             schema_score=node.score,
             logprob=written.logprob,
         )
-        return await check_candidate(candidate, self.route, self._state, self._tools)
+        outcome = await check_candidate(candidate, self.route, self._state, self._tools)
+        # An alias that two tables share, or a server without grammars, lets a masked name through.
+        if isinstance(outcome, Candidate) and (hidden := _elements_used(outcome) & node.mask):
+            return Rejection(
+                Cause.MASK, f"it reads what is masked: {', '.join(sorted(key[2] for key in hidden))}"
+            )
+        return outcome
 
 
 def without(snapshot: Snapshot, mask: Mask) -> Snapshot:
@@ -134,7 +142,7 @@ def without(snapshot: Snapshot, mask: Mask) -> Snapshot:
 
 def _statement(text: str) -> str:
     """The SQL of an answer on one line: what stands before the fence that closes it, without the semicolon."""
-    return _LINE_BREAK.sub(" ", text.split(FENCE)[0].strip().rstrip(";").strip())
+    return _LINE_BREAK.sub(" ", text.split(FENCE, maxsplit=1)[0].strip().rstrip(";").strip())
 
 
 def _elements_used(candidate: Candidate) -> frozenset[ColumnKey]:
@@ -156,7 +164,9 @@ def _noted(state: State, attempt: Attempt) -> State:
         )
     masked = ", ".join(sorted(".".join(key[1:]) for key in attempt.node.mask)) or "nothing"
     if isinstance(attempt.outcome, Rejection):
-        line = TraceLine("generate", f"refused with {masked} masked", attempt.outcome.message, attempt.node.score)
+        line = TraceLine(
+            "generate", f"refused with {masked} masked", attempt.outcome.message, attempt.node.score
+        )
     else:
         line = TraceLine("generate", f"written with {masked} masked", attempt.outcome.sql, attempt.node.score)
         if usage.first_candidate_seconds is None:

@@ -20,20 +20,21 @@ from schema_catalog.types import Snapshot
 ENTITY_WORDS = 3
 """Words that one entity has at most; a longer run of content words is cut."""
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[.,;:?!()]")
+_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?|[.,;:?!()]")
 _PHRASES = re.compile(r"\bnumbers? of\b|\bin (?:\w+ )?order\b", re.IGNORECASE)
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|“[^”]*”")
-_STOP = frozenset(
-    """
-    a about above after all also an and any are as ask at be been before below between both but by can could count
-    did do does done each either every find first for from get give greater had has have having her his how i if in
-    into is it its last least less list many me more most much my no nor not of on one or other our
-    out over per please same shall should show so some such tell than that the their them then there these they
-    this those to top total under up was we were what when where whether which while who whom whose why will with
-    within without would you your average mean minimum maximum min max sum highest lowest largest smallest greatest
-    fewest best worst different distinct ascending descending sorted sort grouped group return display
-    """.split()
-)
+_STOP_WORDS = """
+a about above after all also an and any are as ask at be been before below between both but by can
+could count did do does done each either every find first for from get give greater had has have
+having her his how i if in into is it its last least less list many me more most much my no nor not
+of on one or other our out over per please same shall should show so some such tell than that the
+their them then there these they this those to top total under up was we were what when where
+whether which while who whom whose why will with within without would you your average mean minimum
+maximum min max sum highest lowest largest smallest greatest fewest best worst different distinct
+ascending descending sorted sort grouped group return display
+"""
+
+_STOP = frozenset(_STOP_WORDS.split())
 
 
 def entities(question: str) -> list[str]:
@@ -57,7 +58,9 @@ def _runs(question: str) -> Iterator[Sequence[str]]:
 async def link(state: State, tools: Tools) -> State:
     """Gives every route the question's entities, with their similarities to the elements of its schema."""
     texts = entities(state.ask.question)
-    linked = [await asyncio.to_thread(_linked, texts, route.snapshot, tools.encoder) for route in state.routes]
+    linked = [
+        await asyncio.to_thread(_linked, texts, route.snapshot, tools.encoder) for route in state.routes
+    ]
     routes = tuple(replace(route, entities=found) for route, found in zip(state.routes, linked, strict=True))
     best = [_best(route, entity) for route in routes for entity in route.entities]
     return replace(state, routes=routes).noted(*best)
@@ -91,4 +94,6 @@ def _words(name: str) -> str:
 
 def _best(route: Route, entity: Entity) -> TraceLine:
     key = max(entity.similarities, key=entity.similarities.__getitem__)
-    return TraceLine("link", entity.text, f"{route.database.name}: {key[1]}.{key[2]}", round(entity.similarities[key], 3))
+    return TraceLine(
+        "link", entity.text, f"{route.database.name}: {key[1]}.{key[2]}", round(entity.similarities[key], 3)
+    )

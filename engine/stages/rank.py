@@ -26,7 +26,10 @@ async def rank(state: State, _tools: Tools) -> State:
     known = sum(shares[name] for name in {c.database for c in ordered})
     ranked = tuple(replace(c, confidence=known * weights[c.sql] / total) for c in ordered)
     explained = tuple(replace(c, explanation=_explain(c, ranked[0])) for c in ranked)
-    lines = [TraceLine("rank", c.sql, f"logprob {c.logprob}, schema {c.schema_score:.3f}", c.confidence) for c in ranked]
+    lines = [
+        TraceLine("rank", c.sql, f"logprob {c.logprob}, schema {c.schema_score:.3f}", c.confidence)
+        for c in ranked
+    ]
     return replace(state, candidates=explained).noted(*lines)
 
 

@@ -27,12 +27,14 @@ _NAME_ERRORS = frozenset({"42703", "42P01", "42883"})
 
 
 class Cause(StrEnum):
-    """Which check refused a statement."""
+    """Which check refused a statement; the last two are the generator's."""
 
     GUARD = "guard"
     NAMES = "names"
     SERVER = "server"
     TIME = "time"
+    LENGTH = "length"
+    MASK = "mask"
 
 
 @dataclass(frozen=True, slots=True)

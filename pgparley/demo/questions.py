@@ -72,6 +72,11 @@ QUESTIONS = (
                 "SELECT c.region, sum(o.net_sales) FROM orders o JOIN customers c USING (customer_id) "
                 "GROUP BY c.region"
             ),
+            (
+                "SELECT r.title, sum(o.gross_sales) FROM orders o JOIN regions r USING (region) "
+                "GROUP BY r.title"
+            ),
+            ("SELECT r.title, sum(o.net_sales) FROM orders o JOIN regions r USING (region) GROUP BY r.title"),
         ),
     ),
     Question(

@@ -10,6 +10,7 @@ import ctypes
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import llama_cpp
 import llguidance
@@ -103,6 +104,24 @@ class Runtime:
         """Forgets the cells of `sequence` from `length` on."""
         llama_cpp.llama_memory_seq_rm(self._memory, sequence, length, -1)
 
+    def save(self, sequence: int, tokens: Sequence[int], path: Path) -> None:
+        """Writes the cells of `tokens`, with which `sequence` begins, to a file; whole or not at all."""
+        part = path.with_suffix(f".{os.getpid()}.part")
+        array = (llama_cpp.llama_token * len(tokens))(*tokens)
+        if llama_cpp.llama_state_seq_save_file(
+            self._context, os.fsencode(part), sequence, array, len(tokens)
+        ):
+            part.replace(path)
+
+    def load(self, sequence: int, path: Path) -> list[int]:
+        """Fills the empty `sequence` from a file and gives its tokens; none where the file does not fit."""
+        array = (llama_cpp.llama_token * self.cells)()
+        count = ctypes.c_size_t()
+        size = llama_cpp.llama_state_seq_load_file(
+            self._context, os.fsencode(path), sequence, array, self.cells, ctypes.byref(count)
+        )
+        return list(array[: count.value]) if size else []
+
     def close(self) -> None:
         """Frees the model; nothing may be called afterwards."""
         llama_cpp.llama_batch_free(self._batch)
@@ -124,7 +143,7 @@ def _context_parameters(settings: EmbeddedModelSettings) -> llama_cpp.llama_cont
     parameters.n_threads = threads
     parameters.n_threads_batch = threads
     parameters.kv_unified = True
-    return parameters
+    return parameters  # type: ignore[no-any-return]  # the library has no types
 
 
 def _ignore_log(_level: int, _text: bytes, _data: ctypes.c_void_p) -> None:

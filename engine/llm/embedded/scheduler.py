@@ -16,6 +16,7 @@ import queue
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import llguidance.numpy
 import numpy as np
@@ -24,16 +25,23 @@ from numpy.typing import NDArray
 
 from engine.llm.embedded.runtime import BATCH_TOKENS, Runtime, Slice
 
+PROMPT_TOKENS_BESIDE_ANSWERS = 64
+"""Prompt tokens computed in a step that also writes answers, which would otherwise wait seconds for each token."""
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A prompt as tokens and how to continue it. `grammar`: Lark as llguidance reads it."""
+    """A prompt as tokens and how to continue it. `grammar`: Lark as llguidance reads it.
+
+    `keep`: a file for the computed prompt; it is read where it exists and written where it does not.
+    """
 
     prompt: tuple[int, ...]
     max_tokens: int
     temperature: float = 0.0
     seed: int = 0
     grammar: str | None = None
+    keep: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,12 +182,21 @@ class Scheduler:
             self._runtime.truncate(target, 0)
             self._runtime.copy(source, target, length)
         self._runtime.truncate(target, length)
+        if (file := job.request.keep) is not None and length < len(prompt) - 1 and file.is_file():
+            length = self._restore(target, file, prompt)
         self._make_room(len(prompt) - length + job.request.max_tokens, keep={target})
         self._clock += 1
         self._sequences[target] = _Sequence(list(prompt[:length]), self._clock, busy=True)
         self._sequences[source].used = self._clock
         job.sequence, job.cached, job.pending = target, length, list(prompt[length:])
         job.random = np.random.default_rng(job.request.seed)
+
+    def _restore(self, target: int, file: Path, prompt: tuple[int, ...]) -> int:
+        """Fills `target` from `file`; gives how much of the prompt that saves computing."""
+        self._runtime.truncate(target, 0)
+        length = min(_common(self._runtime.load(target, file), prompt), len(prompt) - 1)
+        self._runtime.truncate(target, length)
+        return length
 
     def _make_room(self, needed: int, keep: set[int]) -> None:
         """Forgets idle sequences, least recently used first, until `needed` cells are free.
@@ -207,7 +224,8 @@ class Scheduler:
 
     def _step(self) -> None:
         """Decodes one batch: a part of the prompt that is being computed, a token or more of every answer."""
-        room = BATCH_TOKENS
+        writing = any(len(job.pending) == 1 for job in self._running)
+        room = PROMPT_TOKENS_BESIDE_ANSWERS if writing else BATCH_TOKENS
         jobs, slices = [], []
         for job in sorted(self._running, key=lambda j: len(j.pending)):
             tokens = job.pending[:room]
@@ -226,7 +244,14 @@ class Scheduler:
             self._sequences[job.sequence].tokens.extend(piece.tokens)
             job.pending = job.pending[len(piece.tokens) :]
             if row is not None:
+                self._keep(job)
                 self._sample(job, row)
+
+    def _keep(self, job: _Job) -> None:
+        """Writes the prompt that has just been computed to the request's file, once."""
+        request = job.request
+        if request.keep is not None and not job.answer and not request.keep.exists():
+            self._runtime.save(job.sequence, request.prompt, request.keep)
 
     def _give_up(self, problem: MemoryError) -> None:
         """Fails what runs: after a failed decode the cache is not known to be whole."""
@@ -281,7 +306,7 @@ class Scheduler:
         answer = [t for t in job.answer if not self._runtime.is_end(t)]
         result = Generated(tuple(answer), tuple(job.logprobs), job.cached, finished)
         self._release(job)
-        _deliver(job, lambda: job.future.done() or job.future.set_result(result))
+        _deliver(job, lambda: _settle(job.future, result))
 
     def _release(self, job: _Job) -> None:
         self._running.remove(job)
@@ -297,7 +322,16 @@ def _common(left: list[int], right: tuple[int, ...] | list[int]) -> int:
 
 
 def _fail(job: _Job, problem: Exception) -> None:
-    _deliver(job, lambda: job.future.done() or job.future.set_exception(problem))
+    _deliver(job, lambda: _settle(job.future, problem))
+
+
+def _settle(future: asyncio.Future[Generated], outcome: Generated | Exception) -> None:
+    if future.done():
+        return
+    if isinstance(outcome, Exception):
+        future.set_exception(outcome)
+    else:
+        future.set_result(outcome)
 
 
 def _deliver(job: _Job, action: Callable[[], object]) -> None:

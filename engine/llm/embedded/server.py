@@ -1,7 +1,8 @@
 """The OpenAI protocol over the scheduler: `/v1/chat/completions`, `/v1/models`, `/health`.
 
 Speaks the part of the protocol that the engine uses, with vLLM's names for what OpenAI has none for:
-`structured_outputs.grammar` (Lark), `continue_final_message`. Messages become ChatML, Qwen's format; control
+`structured_outputs.grammar` (Lark), `continue_final_message`; and `keep_prompt`, which keeps the computed prompt
+between starts. Messages become ChatML, Qwen's format; control
 tokens in a message's text stay text, so that neither a question nor a comment in a schema can end its message.
 """
 
@@ -9,10 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import sys
+import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -49,13 +53,15 @@ class ChatRequest:
     logprobs: bool = False
     continue_final_message: bool = False
     structured_outputs: StructuredOutputs = field(default_factory=StructuredOutputs)
+    keep_prompt: bool = False
 
 
 class EmbeddedServer:
     """One model, one scheduler, one aiohttp application."""
 
-    def __init__(self, runtime: Runtime, name: str) -> None:
+    def __init__(self, runtime: Runtime, name: str, prefixes: Path | None) -> None:
         self._runtime = runtime
+        self._prefixes = prefixes
         self._scheduler = Scheduler(runtime)
         self._name = name
 
@@ -83,13 +89,23 @@ class EmbeddedServer:
         return web.json_response(self._reply(body, request, generated))
 
     def _request(self, body: ChatRequest) -> Request:
+        prompt = tuple(self._prompt(body))
         return Request(
-            prompt=tuple(self._prompt(body)),
+            prompt=prompt,
             max_tokens=body.max_tokens,
             temperature=body.temperature,
             seed=body.seed,
             grammar=body.structured_outputs.grammar,
+            keep=self._file(prompt) if body.keep_prompt else None,
         )
+
+    def _file(self, prompt: Sequence[int]) -> Path | None:
+        """The file of a computed prompt: its name holds the model and every token."""
+        if self._prefixes is None:
+            return None
+        self._prefixes.mkdir(parents=True, exist_ok=True)
+        digest = hashlib.sha256(repr((self._name, list(prompt))).encode()).hexdigest()
+        return self._prefixes / f"{digest[:32]}.kv"
 
     def _prompt(self, body: ChatRequest) -> list[int]:
         """ChatML. The last message stays open where it is to be continued."""
@@ -120,7 +136,7 @@ class EmbeddedServer:
         return {
             "id": f"chatcmpl-{uuid.uuid4().hex}",
             "object": "chat.completion",
-            "created": 0,
+            "created": int(time.time()),
             "model": self._name,
             "choices": [choice],
             "usage": {
@@ -162,7 +178,9 @@ async def serve(settings: EmbeddedModelSettings, name: str) -> None:
     runtime = await asyncio.to_thread(Runtime, settings)
     # A cancelled request stops its handler, which stops the work on the model.
     runner = web.AppRunner(
-        EmbeddedServer(runtime, name).application(), handler_cancellation=True, access_log=None
+        EmbeddedServer(runtime, name, settings.prefixes).application(),
+        handler_cancellation=True,
+        access_log=None,
     )
     await runner.setup()
     try:

@@ -25,5 +25,5 @@ COMMENT ON COLUMN airports.subdivision IS 'State, province or region';
 COMMENT ON COLUMN airports.elevation IS 'Elevation above sea level in feet';
 COMMENT ON COLUMN airports.time_zone IS 'IANA time zone';
 COMMENT ON COLUMN airports.faa_lid IS 'FAA location identifier, United States only';
-COMMENT ON COLUMN airports.country IS 'Name of the country in English';
+COMMENT ON COLUMN airports.country IS 'Country by its English name, for example France';
 COMMENT ON TABLE metro_airports IS 'Cities with several airports under one IATA city code, e.g. LON for London';

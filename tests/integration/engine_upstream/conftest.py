@@ -9,8 +9,9 @@ from pathlib import Path
 import asyncpg
 import pytest
 
+from engine.settings import UpstreamSettings
 from engine.state import Deadline
-from engine.upstream import Databases, UpstreamSettings
+from engine.upstream import Databases
 from pgparley import cluster
 from pgparley.cluster import Cluster
 from schema_catalog.pg import Connection

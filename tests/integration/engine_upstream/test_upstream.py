@@ -10,8 +10,9 @@ import asyncpg
 import pytest
 
 from engine.errors import CancelledError, DatabaseUnavailableError, NotPermittedError, UnsafeSQLError
+from engine.settings import UpstreamSettings
 from engine.state import Deadline, StatementError
-from engine.upstream import Databases, UpstreamSettings
+from engine.upstream import Databases
 from pgparley.cluster import Cluster
 from schema_catalog.pg import Connection
 from schema_catalog.types import Database

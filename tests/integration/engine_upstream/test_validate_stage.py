@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from engine.errors import CancelledError, DatabaseUnavailableError, NotPermittedError
+from engine.settings import UpstreamSettings
 from engine.stages.validate import Cause, Rejection, check_candidate, validate
 from engine.state import Candidate, Deadline, Plan, Route, State, Tools
 from engine.types import Asker, AskRequest
-from engine.upstream import Databases, UpstreamSettings
+from engine.upstream import Databases
 from pgparley.cluster import Cluster
 from schema_catalog.introspect import introspect
 from schema_catalog.pg import Connection

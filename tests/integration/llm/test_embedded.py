@@ -5,14 +5,19 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import aiohttp
 import pytest
 
 from engine.errors import CancelledError, ModelUnavailableError
 from engine.llm.client import ChatModel
-from engine.llm.settings import ModelSettings
+from engine.llm.embedded.runtime import Runtime
+from engine.llm.embedded.scheduler import Request, Scheduler
+from engine.llm.model_file import QWEN_CODER_1_5B
+from engine.llm.settings import EmbeddedModelSettings, ModelSettings
 from engine.state import Completion, Deadline, Prompt
+from pgparley.config import cache_dir
 
 pytestmark = [pytest.mark.llm, pytest.mark.timeout(300)]
 
@@ -31,7 +36,9 @@ def deadline(seconds: float = 120) -> Deadline:
     return Deadline(time.monotonic() + seconds)
 
 
-async def ask(model: ChatModel, question: str, grammar: str | None = None, max_tokens: int = 60) -> Completion:
+async def ask(
+    model: ChatModel, question: str, grammar: str | None = None, max_tokens: int = 60
+) -> Completion:
     prompt = Prompt(SYSTEM, f"{SCHEMA}\n\n{question}", "```sql\n")
     return await model.complete(prompt, deadline=deadline(), max_tokens=max_tokens, grammar=grammar)
 
@@ -53,14 +60,20 @@ async def test_the_beginning_of_a_prompt_is_computed_once(model: ChatModel) -> N
 
 
 async def test_a_grammar_is_obeyed(model: ChatModel) -> None:
-    written = await ask(model, "How many singers are from France?", 'start: "SELECT 4" /[0-9]/ " FROM concert"')
+    written = await ask(
+        model, "How many singers are from France?", 'start: "SELECT 4" /[0-9]/ " FROM concert"'
+    )
     assert written.text.startswith("SELECT 4")
     assert written.text.endswith(" FROM concert")
     assert written.finished
 
 
 async def test_a_batch_writes_what_each_request_alone_writes(model: ChatModel) -> None:
-    questions = ["How many singers are there?", "List the titles of concerts in 2014.", "Which countries are singers from?"]
+    questions = [
+        "How many singers are there?",
+        "List the titles of concerts in 2014.",
+        "Which countries are singers from?",
+    ]
     alone = [(await ask(model, question)).text for question in questions]
     together = await asyncio.gather(*(ask(model, question) for question in questions))
     assert [written.text for written in together] == alone
@@ -117,3 +130,37 @@ async def test_a_body_that_is_no_request(model_url: str) -> None:
     ):
         assert reply.status == 400
         assert "error" in await reply.json()
+
+
+async def test_a_kept_prompt_survives_a_restart(tmp_path: Path) -> None:
+    settings = EmbeddedModelSettings(
+        path=cache_dir() / "models" / QWEN_CODER_1_5B.name, prefixes=tmp_path, context=2048
+    )
+    written = []
+    for requests in (2, 1):
+        runtime = await asyncio.to_thread(Runtime, settings)
+        scheduler = Scheduler(runtime)
+        prompt = tuple(runtime.tokenize(f"{SCHEMA}\n-- How many singers are there?\nSELECT"))
+        for _ in range(requests):
+            written.append(await scheduler.submit(Request(prompt, max_tokens=8, keep=tmp_path / "prompt.kv")))
+        scheduler.close()
+        runtime.close()
+    computed, from_memory, from_file = written
+    assert [computed.cached, from_memory.cached, from_file.cached] == [0, len(prompt) - 1, len(prompt) - 1]
+    # Not compared with the first: a batch of many tokens and one of a single token round differently.
+    assert from_memory == from_file
+
+
+async def test_a_damaged_kept_prompt_is_computed_again(tmp_path: Path) -> None:
+    settings = EmbeddedModelSettings(
+        path=cache_dir() / "models" / QWEN_CODER_1_5B.name, prefixes=tmp_path, context=2048
+    )
+    (tmp_path / "prompt.kv").write_bytes(b"no cache")
+    runtime = await asyncio.to_thread(Runtime, settings)
+    scheduler = Scheduler(runtime)
+    prompt = tuple(runtime.tokenize(f"{SCHEMA}\nSELECT COUNT"))
+    generated = await scheduler.submit(Request(prompt, max_tokens=4, keep=tmp_path / "prompt.kv"))
+    scheduler.close()
+    runtime.close()
+    assert generated.cached == 0
+    assert len(generated.tokens) == 4

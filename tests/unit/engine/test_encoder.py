@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.models.encoder import EncoderSettings, MiniLMEncoder, packaged_model
+from engine.models.encoder import MiniLMEncoder, packaged_model
 from engine.routing.vectors import VectorCache
+from engine.settings import EncoderSettings
 
 
 @pytest.fixture(scope="module")

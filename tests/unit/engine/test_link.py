@@ -27,4 +27,7 @@ def test_entities(question: str) -> None:
 
 
 def test_long_runs_are_cut() -> None:
-    assert entities("senior regional sales account manager bonus") == ["senior regional sales", "account manager bonus"]
+    assert entities("senior regional sales account manager bonus") == [
+        "senior regional sales",
+        "account manager bonus",
+    ]

@@ -22,11 +22,16 @@ def test_defaults_need_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert config.gateway.listen_port == 6432
     assert config.gateway.engine == str(config.engine.socket)
     assert config.engine.socket.parent == Path("/run/me")
-    assert config.embedded_model.path == Path("/cache/pgparley/models/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf")
+    assert config.embedded_model.path == Path(
+        "/cache/pgparley/models/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
+    )
 
 
 def test_a_file_sets_what_it_names(tmp_path: Path) -> None:
-    file = write(tmp_path, 'workers = 2\n[gateway]\nlisten_port = 7000\n[model]\ngrammar = "none"\n[engine]\nsocket = "/s"\n')
+    file = write(
+        tmp_path,
+        'workers = 2\n[gateway]\nlisten_port = 7000\n[model]\ngrammar = "none"\n[engine]\nsocket = "/s"\n',
+    )
     config = load(file, {})
     assert config.workers == 2
     assert config.gateway.listen_port == 7000
@@ -62,7 +67,7 @@ def test_the_environment_overrides_the_file(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_file_says_what_is_wrong(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(ConfigError, match=".*") as raised:
+    with pytest.raises(ConfigError) as raised:
         load(write(tmp_path, text), {})
     assert message in str(raised.value)
 

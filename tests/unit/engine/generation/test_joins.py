@@ -22,6 +22,10 @@ CASES = {
         " JOIN singer_in_concert ON concert.concert_id = singer_in_concert.concert_id"
         " JOIN singer ON singer_in_concert.singer_id = singer.singer_id",
     ),
+    "from an aliased table": (
+        "SELECT stadium.name FROM concert AS c",
+        "SELECT stadium.name FROM concert AS c JOIN stadium ON c.stadium_id = stadium.stadium_id",
+    ),
     "named in WHERE alone": (
         "SELECT COUNT(*) FROM concert WHERE stadium.name = 'Oval'",
         "SELECT COUNT(*) FROM concert JOIN stadium ON concert.stadium_id = stadium.stadium_id"

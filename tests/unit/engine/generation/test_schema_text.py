@@ -10,7 +10,9 @@ from tests.unit.engine.generation.schemas import MUSIC
 
 
 def wide(name: str, columns: int) -> Table:
-    return Table("public", name, TableKind.TABLE, tuple(Column(f"column_{i:04}", "text") for i in range(columns)))
+    return Table(
+        "public", name, TableKind.TABLE, tuple(Column(f"column_{i:04}", "text") for i in range(columns))
+    )
 
 
 def test_a_table_is_one_line_with_keys_and_references() -> None:

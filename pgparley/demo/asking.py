@@ -1,0 +1,83 @@
+"""The demo's questions, asked through a real psql, and the verdict on each answer."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import tempfile
+import time
+from pathlib import Path
+
+import asyncpg
+from rich.console import Console
+
+from pgparley.demo.questions import QUESTIONS, Question, answers
+from pgparley.demo.site import Site
+
+RIGHT = "right"
+
+
+async def ask_all(site: Site, console: Console) -> int:
+    """Asks every question, chooses the first candidate, and counts what was right."""
+    console.print(f"$ psql {site.uri}\n")
+    right = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for number, question in enumerate(QUESTIONS, 1):
+            answer = Path(folder) / f"answer-{number}.csv"
+            rows = Path(folder) / f"rows-{number}.csv"
+            began = time.monotonic()
+            console.print(await _psql(site, _script(question, answer, rows)), markup=False, end="")
+            verdict = await _judge(site, question, _read(answer), _read(rows))
+            right += verdict == RIGHT
+            console.print(f"-- {verdict}, {time.monotonic() - began:.1f} s\n", style="dim", markup=False)
+    return right
+
+
+def _script(question: Question, answer: Path, rows: Path) -> str:
+    """What the analyst types, and each result once more as CSV for the judge."""
+    return (
+        f"NL: {question.text}\n;\n"
+        "NL CHOOSE 1;\n"
+        "\\set ECHO none\n"
+        f"NL SHOW \\g (format=csv) {answer}\n"
+        f"NL CHOOSE 1 \\g (format=csv) {rows}\n"
+    )
+
+
+async def _psql(site: Site, script: str) -> str:
+    """The output of one psql that reads `script` as if it were typed."""
+    process = await asyncio.create_subprocess_exec(
+        *(str(site.psql), "-X", "--echo-queries", "--pset=linestyle=unicode", "--pset=expanded=auto"),
+        *("--pset=columns=120", site.uri),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    return (await process.communicate(script.encode()))[0].decode()
+
+
+def _read(file: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file; none where psql wrote none."""
+    if not file.exists():
+        return []
+    with file.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+async def _judge(
+    site: Site, question: Question, answer: list[dict[str, str]], rows: list[dict[str, str]]
+) -> str:
+    """`RIGHT`, or what was wrong. The hand-written statements run directly on the database."""
+    if not answer:
+        return "no answer"
+    if answer[0]["database"] != question.database:
+        return f"wrong database: {answer[0]['database'] or 'none'}"
+    got = [tuple(row.values()) for row in rows]
+    direct = await asyncpg.connect(site.cluster.dsn(question.database))
+    try:
+        for statement in question.gold:
+            if answers(got, [tuple(row) for row in await direct.fetch(statement)]):
+                return RIGHT
+    finally:
+        await direct.close()
+    return "other rows than the hand-written statements give"

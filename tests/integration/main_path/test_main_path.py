@@ -1,0 +1,136 @@
+"""wire → engine → model → candidates → choose, with the embedded model and real clients."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import asyncpg
+import psycopg
+import pytest
+
+from engine.types import ANSWER_COLUMNS
+from tests.integration.main_path.conftest import Stack
+
+pytestmark = [pytest.mark.llm, pytest.mark.timeout(300)]
+
+FRENCH = "How many singers are from France?"
+
+
+def psql(stack: Stack, script: str, dbname: str = "music") -> subprocess.CompletedProcess[str]:
+    command = [str(stack.cluster.bin_dir / "psql"), "-X", "-A", "-t", stack.uri(dbname)]
+    return subprocess.run(command, input=script, capture_output=True, text=True, check=False)  # noqa: S603
+
+
+def test_an_analyst_asks_and_chooses_in_psql(stack: Stack) -> None:
+    done = psql(stack, f"NL: {FRENCH}\n;\nNL CHOOSE 1;\n")
+    *answers, rows = done.stdout.strip().splitlines()
+    assert answers[0].split("|")[:3] == ["1", "candidate", "music"], done
+    assert rows == "2"
+    assert "ERROR" not in done.stderr
+
+
+def test_a_question_about_another_database_than_the_connected_one(stack: Stack) -> None:
+    done = psql(stack, "NL: What are the total sales of each product?\n;\nNL CHOOSE 1;\n", dbname="music")
+    first = done.stdout.splitlines()[0].split("|")
+    assert first[:3] == ["1", "candidate", "shop"], done
+    assert "lamp" in done.stdout or "1|" in done.stdout
+
+
+def test_both_readings_of_an_ambiguous_word_are_offered(stack: Stack) -> None:
+    with psycopg.connect(stack.uri("shop"), autocommit=True) as connection:
+        rows = connection.execute("NL (k 4): $$What are the total sales?$$").fetchall()
+    statements = " ".join(row[4] for row in rows)
+    assert "gross_sales" in statements
+    assert "net_sales" in statements
+
+
+def test_psycopg_asks_with_a_bind_parameter_and_chooses(stack: Stack) -> None:
+    with psycopg.connect(stack.uri("music")) as connection:
+        cursor = connection.execute("SELECT * FROM nl.ask(%s) WHERE n = 1", (FRENCH,))
+        assert [column.name for column in cursor.description or ()] == [name for name, _ in ANSWER_COLUMNS]
+        row = cursor.fetchone()
+        assert row is not None
+        assert connection.execute(row[6]).fetchall() == [(2,)]
+        assert connection.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS
+
+
+async def test_asyncpg_asks_and_chooses(stack: Stack) -> None:
+    connection = await asyncpg.connect(stack.uri("music"))
+    try:
+        rows = await connection.fetch(f"NL: $${FRENCH}$$")
+        assert rows[0]["kind"] == "candidate"
+        assert 0 < rows[0]["confidence"] <= 1
+        assert await connection.fetchval(f"NL CHOOSE 1 OF '{rows[0]['qid']}'") == 2
+    finally:
+        await connection.close()
+
+
+def test_what_a_role_may_not_read_is_not_offered(stack: Stack) -> None:
+    with psycopg.connect(stack.uri("music", "hidden"), autocommit=True) as connection:
+        with pytest.raises(psycopg.Error) as raised:
+            connection.execute(f"NL: $${FRENCH}$$")
+        assert raised.value.sqlstate == "NL003"
+        assert "singer" not in str(raised.value)
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_the_command_line_prints_the_whole_outcome(stack: Stack) -> None:
+    done = stack.pgparley("ask", FRENCH, "--json", "--user", "analyst")
+    assert done.returncode == 0, done.stderr
+    outcome = json.loads(done.stdout)
+    assert outcome["rows"][0]["database"] == "music"
+    assert {timing["stage"] for timing in outcome["timings"]} >= {
+        "route",
+        "link",
+        "generate",
+        "validate",
+        "rank",
+    }
+    usage = outcome["usage"]
+    assert usage["calls"] >= 1
+    assert usage["generated"] > 0
+    assert 0 < usage["first_candidate_seconds"] <= outcome["seconds"]
+    assert any(line["stage"] == "generate" for line in outcome["trace"])
+
+
+BAD = {
+    "an empty question": ("NL: ", "42601"),
+    "10,000 characters": ("NL: $$" + "how many singers " * 600 + "$$", "42601"),
+    "a row that is not there": ("NL CHOOSE 99 OF '{qid}'", "22023"),
+    "an expired or foreign qid": ("NL CHOOSE 1 OF 'qzzzzzz'", "NL004"),
+    "an unknown command": ("NL DANCE", "42601"),
+    "an unknown database": ("NL (db nowhere): $$how many?$$", "NL003"),
+    "too many rows": ("NL (k 1000): $$how many singers?$$", "22023"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_a_clear_error_and_the_session_goes_on(stack: Stack, case: str) -> None:
+    statement, sqlstate = BAD[case]
+    with psycopg.connect(stack.uri("music"), autocommit=True) as connection:
+        if "{qid}" in statement:
+            row = connection.execute(f"NL: $${FRENCH}$$").fetchone()
+            assert row is not None
+            statement = statement.format(qid=row[7])
+        with pytest.raises(psycopg.Error) as raised:
+            connection.execute(statement)
+        assert raised.value.sqlstate == sqlstate, raised.value
+        assert raised.value.diag.message_hint or raised.value.diag.message_detail
+        assert connection.execute("SELECT 41 + 1").fetchone() == (42,)
+
+
+def test_a_question_in_another_language_gets_rows(stack: Stack) -> None:
+    with psycopg.connect(stack.uri("music"), autocommit=True) as connection:
+        rows = connection.execute("NL (db music): $$¿Cuántos cantantes son de Francia?$$").fetchall()
+    assert {row[1] for row in rows} <= {"candidate", "abstain"}
+    assert rows
+
+
+def test_a_question_that_no_database_can_answer_is_not_guessed(stack: Stack) -> None:
+    with psycopg.connect(stack.uri("music"), autocommit=True) as connection:
+        row = connection.execute("NL: $$zzyzx qwrtplk$$").fetchone()
+    assert row is not None
+    assert row[1] == "abstain"
+    assert row[4] is None
+    assert row[5]

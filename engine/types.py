@@ -242,6 +242,13 @@ class TellRequest:
     text: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ViewRequest:
+    """A view of the console that the engine knows, by its name in lower case. Answered by `Table`."""
+
+    name: str
+
+
 Cell = str | int | float | None
 
 

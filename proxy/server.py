@@ -4,27 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import Callable
 
 import structlog
 import uvloop
 
-from proxy.net.worker import Worker
+from proxy.net.worker import ALONE, Place, Shutdown, Worker
 from proxy.settings import GatewaySettings
 
 
-async def serve(settings: GatewaySettings) -> Worker:
-    """A worker that listens; `stop` it in the same loop.
+async def serve(
+    settings: GatewaySettings, place: Place = ALONE, reread: Callable[[], GatewaySettings] | None = None
+) -> Worker:
+    """A worker that listens; `stop` it in the same loop. The arguments are `Worker`'s.
 
     Raises:
         OSError: The address cannot be bound.
+        AccessError: The settings of logins or TLS cannot be used.
     """
-    worker = Worker(settings)
+    worker = Worker(settings, place, reread)
     await worker.start()
     return worker
 
 
-def run_worker(settings: GatewaySettings) -> None:
-    """Runs a worker in this process until SIGTERM or SIGINT."""
+def run_worker(
+    settings: GatewaySettings, place: Place = ALONE, reread: Callable[[], GatewaySettings] | None = None
+) -> None:
+    """Runs a worker in this process until it is told to end, by signals that mean what they mean to PgBouncer.
+
+    SIGHUP: RELOAD. SIGTERM: SHUTDOWN WAIT_FOR_CLIENTS. SIGINT: SHUTDOWN WAIT_FOR_SERVERS. SIGQUIT, or a second
+    signal: SHUTDOWN. SIGUSR1: PAUSE. SIGUSR2: RESUME.
+    """
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(settings.log_level),
         processors=[
@@ -34,14 +44,23 @@ def run_worker(settings: GatewaySettings) -> None:
             structlog.processors.JSONRenderer(),
         ],
     )
-    uvloop.run(_until_signalled(settings))
+    uvloop.run(_until_told(settings, place, reread))
 
 
-async def _until_signalled(settings: GatewaySettings) -> None:
+async def _until_told(
+    settings: GatewaySettings, place: Place, reread: Callable[[], GatewaySettings] | None
+) -> None:
+    worker = await serve(settings, place, reread)
     loop = asyncio.get_running_loop()
-    signalled = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, signalled.set)
-    worker = await serve(settings)
-    await signalled.wait()
+    actions: dict[signal.Signals, Callable[[], object]] = {
+        signal.SIGHUP: worker.reload,
+        signal.SIGTERM: lambda: worker.shut_down(Shutdown.WAIT_FOR_CLIENTS),
+        signal.SIGINT: lambda: worker.shut_down(Shutdown.WAIT_FOR_SERVERS),
+        signal.SIGQUIT: lambda: worker.shut_down(Shutdown.NOW),
+        signal.SIGUSR1: lambda: worker.sessions.pause(""),
+        signal.SIGUSR2: lambda: worker.sessions.resume(""),
+    }
+    for number, action in actions.items():
+        loop.add_signal_handler(number, action)
+    await worker.ended.wait()
     await worker.stop()

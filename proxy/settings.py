@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from enum import StrEnum
 
 
@@ -113,3 +113,40 @@ class GatewaySettings:
     """Authorities of the server's certificate."""
     server_tls_protocols: str = "secure"
     server_tls_ciphers: str = "default"
+
+
+FIXED = frozenset(
+    {
+        "engine",
+        "listen_addr",
+        "listen_backlog",
+        "listen_port",
+        "log_level",
+        "reuse_port",
+        "runtime_dir",
+        "unix_socket_dir",
+    }
+)
+"""Settings that RELOAD does not change; a rolling restart changes those that are not about listening."""
+
+
+def changes(before: GatewaySettings, after: GatewaySettings) -> list[str]:
+    """The settings that differ and that RELOAD does not change."""
+    return sorted(key for key in FIXED if getattr(before, key) != getattr(after, key))
+
+
+def described(settings: GatewaySettings) -> tuple[tuple[str, str, str, str], ...]:
+    """(key, value, default, whether RELOAD changes it) of every setting, for SHOW CONFIG."""
+    return tuple(
+        (
+            field.name,
+            _shown(getattr(settings, field.name)),
+            "" if field.default is MISSING else _shown(field.default),
+            "no" if field.name in FIXED else "yes",
+        )
+        for field in fields(settings)
+    )
+
+
+def _shown(value: object) -> str:
+    return str(int(value)) if isinstance(value, bool) else str(value)

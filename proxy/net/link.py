@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING, cast
 
 from engine.types import ErrorReply
+from proxy.net.handshake import Part, wrapped
 from proxy.net.upstream import without_delay
 from proxy.protocol.commands import (
     AbortConsult,
@@ -46,6 +47,7 @@ class Link(asyncio.Protocol):
     __slots__ = (
         "_client",
         "_key",
+        "_part",
         "_paused",
         "_reminder",
         "_server",
@@ -54,10 +56,18 @@ class Link(asyncio.Protocol):
         "_task",
         "_upstream_full",
         "_worker",
+        "received",
+        "sent",
     )
 
-    def __init__(self, worker: Worker) -> None:
+    def __init__(self, worker: Worker, part: Part | None = None) -> None:
+        """`part`: what the gateway itself does in the server's login phase."""
         self._worker = worker
+        self._part = part
+        self.received = 0
+        """Bytes that the client has sent."""
+        self.sent = 0
+        """Bytes that the server has sent, which are those that the client is sent, bar translations."""
         self._session = Session(worker.limits)
         self._client: asyncio.Transport | None = None
         self._server: asyncio.Transport | None = None
@@ -79,6 +89,7 @@ class Link(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Bytes from the client."""
+        self.received += len(data)
         if self._session.relay_frontend(data):
             if self._server is not None:
                 self._server.write(data)
@@ -117,6 +128,7 @@ class Link(asyncio.Protocol):
 
     def server_data(self, data: bytes) -> None:
         """Bytes from the server."""
+        self.sent += len(data)
         if self._session.relay_backend(data):
             if self._client is not None:
                 self._client.write(data)
@@ -196,7 +208,7 @@ class Link(asyncio.Protocol):
 
     async def _dial(self) -> None:
         try:
-            await self._worker.dialer.dial(lambda: _Upstream(self))
+            await self._worker.dialer.dial(wrapped(lambda: _Upstream(self), self._part))
         except OSError as error:
             self._worker.metrics.upstream_failures.inc()
             self._worker.log.warning("upstream_unreachable", error=str(error) or type(error).__name__)
@@ -249,6 +261,18 @@ class Link(asyncio.Protocol):
         """Ends the session from our side."""
         self._stop_task()
         self._perform(self._session.shut_down())
+
+    # -- what the console and an orderly end want to know
+
+    @property
+    def session(self) -> Session:
+        """The session, to be read only."""
+        return self._session
+
+    @property
+    def server(self) -> asyncio.Transport | None:
+        """The server's transport, None before it stands."""
+        return self._server
 
 
 class _Upstream(asyncio.Protocol):

@@ -1,42 +1,130 @@
-"""One gateway worker: what its sessions share, and its listening socket.
+"""One gateway worker: what its sessions share, and how it starts, reloads and ends.
 
-Owns the session and key registries, the tasks, startup and shutdown. Does not know the protocol.
+Owns the tasks, the key registry, and the answers to its siblings. Does not know the protocol.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
 
 import structlog
 
 from engine.client import EngineAddress, EngineClient
 from engine.errors import InternalError, NLError
+from engine.types import ErrorReply
+from proxy.console.reports import Sample, Visitor, WorkerReport
+from proxy.console.tables import Value
+from proxy.console.views import Here
 from proxy.metrics import GatewayMetrics
+from proxy.net import access, listen, lookup
+from proxy.net.control import Answer, Control, Request
+from proxy.net.gate import Gate
 from proxy.net.link import Link
+from proxy.net.sessions import Sessions
 from proxy.net.upstream import Dialer
+from proxy.protocol.auth.secrets import MD5Hash, Password, Secret
 from proxy.protocol.commands import EngineReply, EngineRequest
 from proxy.protocol.inspection import SessionLimits
 from proxy.protocol.messages import CancelRequest
-from proxy.settings import GatewaySettings
+from proxy.settings import GatewaySettings, changes, described
+
+VERSION = "pgparley 0.1.0"
+_LOOK_AGAIN = 0.05
+"""Seconds between two looks at whether sessions are at rest."""
+
+_IDS = 10_000_000
+"""Session ids that one process gives out before they repeat."""
+
+
+class Shutdown:
+    """How a worker ends."""
+
+    NOW = ""
+    WAIT_FOR_CLIENTS = "wait_for_clients"
+    WAIT_FOR_SERVERS = "wait_for_servers"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a worker stands. `sockets`: descriptors to listen on, else it binds its own.
+
+    `supervisor`: the process that decides about the end of all workers, None where the worker is alone.
+    """
+
+    sockets: tuple[int, ...] = ()
+    supervisor: int | None = None
+
+
+ALONE = Place()
+"""A worker that binds its own sockets and answers to nobody."""
+
+
+class Cancellable(Protocol):
+    """Something that has a cancel key."""
+
+    def cancel_requested(self) -> bool:
+        """Cancels what is under way. Returns whether the server has to be told."""
+
+
+class Guest(Protocol):
+    """A connection that is no session: on its way in, or the console's."""
+
+    def shut_down(self) -> None:
+        """Ends it."""
 
 
 class Worker:
     """Serves clients on one event loop from `start` to `stop`."""
 
-    def __init__(self, settings: GatewaySettings) -> None:
+    def __init__(
+        self,
+        settings: GatewaySettings,
+        place: Place = ALONE,
+        reread: Callable[[], GatewaySettings] | None = None,
+    ) -> None:
+        """`reread`: gives the settings anew, for RELOAD; raises ValueError or OSError where they are bad."""
         self.settings = settings
         self.limits = SessionLimits(question_chars=settings.max_question_chars)
         self.metrics = GatewayMetrics()
-        self.dialer = Dialer(settings)
+        self.access = access.load(settings)
+        self.dialer = Dialer(settings, self.access.server_tls)
         self.engine = EngineClient(EngineAddress(settings.engine))
         self.log: structlog.typing.FilteringBoundLogger = structlog.get_logger("proxy")
-        self._server: asyncio.Server | None = None
-        self._links: set[Link] = set()
-        self._keys: dict[bytes, Link] = {}
+        self.sessions = Sessions()
+        self.guests: set[Guest] = set()
+        self.consoles: set[Guest] = set()
+        self.ended = asyncio.Event()
+        """Set when the worker wants to be stopped."""
+        self._place = place
+        self._reread = reread
+        self._started = time.time()
+        self._gate: Gate | None = None
+        self._control: Control | None = None
+        self._keys: dict[bytes, Cancellable] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._empty = asyncio.Event()
-        self._empty.set()
+        self._ids = 0
+        self._shutdown: str | None = None
+        self._verbs: dict[str, Callable[[str], Answer]] = {
+            "ping": lambda _: Answer(done=True),
+            "report": lambda _: Answer(done=True, report=self.report()),
+            "cancel": lambda key: Answer(done=self._cancel_for_sibling(bytes.fromhex(key))),
+            "reload": lambda _: _outcome(self.reload()),
+            "pause": lambda database: Answer(done=self.sessions.pause(database)),
+            "resume": lambda database: Answer(done=self.sessions.resume(database)),
+            "disable": lambda database: Answer(done=self.sessions.disable(database)),
+            "enable": lambda database: Answer(done=self.sessions.enable(database)),
+            "kill": self._kill_all,
+            "kill_client": lambda number: Answer(done=self._kill(self.sessions.of_client(int(number)))),
+            "shutdown": self._shutdown_asked,
+        }
 
     # -- life
 
@@ -44,41 +132,102 @@ class Worker:
         """Listens.
 
         Raises:
-            OSError: The address cannot be bound.
+            OSError: The address cannot be bound, or the runtime directory cannot be used.
         """
         settings = self.settings
-        addresses = [address.strip() for address in settings.listen_addr.split(",")]
-        self._server = await asyncio.get_running_loop().create_server(
-            lambda: Link(self),
-            None if "*" in addresses else addresses,
-            settings.listen_port,
-            reuse_port=settings.reuse_port,
-            backlog=settings.listen_backlog,
-        )
-        self.log.info("listening", addresses=addresses, port=self.port)
+        for file in access.readable_by_others(settings):
+            self.log.warning("secrets_readable_by_others", file=file)
+        if settings.runtime_dir:
+            name = f"gateway-{os.getpid()}.sock"
+            self._control = Control(Path(settings.runtime_dir), name, self.handle)
+            await self._control.open()
+        self._gate = Gate(self, self._listening())
+        await self._gate.open()
+        self.log.info("listening", addresses=settings.listen_addr, port=self.port, pid=os.getpid())
+
+    def _listening(self) -> list[socket.socket]:
+        if self._place.sockets:
+            return [socket.socket(fileno=descriptor) for descriptor in self._place.sockets]
+        sockets = listen.bind(self.settings)
+        if self.settings.unix_socket_dir:
+            port = sockets[0].getsockname()[1] if sockets else self.settings.listen_port
+            sockets.append(listen.bind_unix(self.settings, port))
+        return sockets
 
     @property
     def port(self) -> int:
-        """The port that the worker listens on."""
-        if self._server is None:
+        """The TCP port that the worker listens on."""
+        if self._gate is None:
             raise RuntimeError("the worker is not started")
-        return int(self._server.sockets[0].getsockname()[1])
+        return self._gate.port
 
     async def stop(self) -> None:
         """Stops listening, lets sessions end for `shutdown_grace` seconds, then ends them."""
-        if self._server is not None:
-            self._server.close()
+        if self._gate is not None:
+            self._gate.close()
         try:
-            async with asyncio.timeout(self.settings.shutdown_grace):
-                await self._empty.wait()
+            async with asyncio.timeout(0 if self._shutdown is not None else self.settings.shutdown_grace):
+                await self.sessions.empty.wait()
         except TimeoutError:
-            for link in tuple(self._links):
+            for link in tuple(self.sessions.links):
                 link.shut_down()
+        for guest in (*self.guests, *self.consoles):
+            guest.shut_down()
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.engine.close()
+        if self._control is not None:
+            await self._control.close()
         self.log.info("stopped")
+
+    def shut_down(self, how: str) -> None:
+        """Begins to end, as SHUTDOWN does; a second time, or `NOW`, ends at once."""
+        self.log.info("shutting_down", how=how or "now", sessions=len(self.sessions.links))
+        again, self._shutdown = self._shutdown is not None, how
+        if self._gate is not None:
+            self._gate.close()
+        if how == Shutdown.NOW or again:
+            self.ended.set()
+        else:
+            self.spawn("drain", self._drain(how))
+
+    async def _drain(self, how: str) -> None:
+        """Waits for the last session; `WAIT_FOR_SERVERS` ends each as soon as it is at rest."""
+        while self.sessions.links:
+            if how == Shutdown.WAIT_FOR_SERVERS:
+                for link in tuple(self.sessions.links):
+                    if link.session.at_rest:
+                        link.shut_down()
+            await asyncio.sleep(_LOOK_AGAIN)
+        self.ended.set()
+
+    async def shut_all_down(self, how: str) -> None:
+        """SHUTDOWN on the console: the supervisor's matter, where there is one."""
+        if self._place.supervisor is not None:
+            os.kill(self._place.supervisor, _SIGNALS[how])
+        else:
+            await self.everyone(Request("shutdown", how))
+
+    def reload(self) -> str | None:
+        """Reads the settings and their files anew. Returns why that failed; everything is then as before."""
+        try:
+            settings = self.settings if self._reread is None else self._reread()
+            loaded = access.load(settings)
+            if (loaded.client_tls is None) is not (self.access.client_tls is None):
+                return "client_tls_sslmode: turning TLS on or off needs a restart"
+        except (ValueError, OSError, access.AccessError) as problem:
+            self.log.warning("reload_failed", error=str(problem))
+            return f"RELOAD failed: {problem}"
+        for key in changes(self.settings, settings):
+            self.log.warning("setting_needs_restart", key=key)
+        self.settings, self.access = settings, loaded
+        self.limits = SessionLimits(question_chars=settings.max_question_chars)
+        self.dialer = Dialer(settings, loaded.server_tls)
+        self.log.info("reloaded")
+        return None
+
+    # -- tasks
 
     def spawn(self, name: str, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
         """Runs `work` as a task that is kept until it ends."""
@@ -92,37 +241,157 @@ class Worker:
         if not task.cancelled() and (error := task.exception()) is not None:
             self.log.error("task_failed", task=task.get_name(), exc_info=error)
 
+    # -- clients on their way in
+
+    def entered(self, guest: Guest) -> None:
+        """A client has connected; it is no session yet."""
+        self.guests.add(guest)
+
+    def left(self, guest: Guest) -> None:
+        """It has gone, or become something else."""
+        self.guests.discard(guest)
+
+    def next_id(self) -> int:
+        """An id that no other session of any worker has."""
+        self._ids = self._ids % (_IDS - 1) + 1
+        return os.getpid() * _IDS + self._ids
+
+    def refusal(self, database: str) -> ErrorReply | None:
+        """Why no new session of `database` can begin."""
+        if self._shutdown is not None:
+            return ErrorReply("57P01", "the gateway is shutting down")
+        if database in self.sessions.disabled:
+            return ErrorReply("57P03", f'database "{database}" is disabled')
+        if len(self.sessions.links) >= self.settings.max_client_conn:
+            return ErrorReply("53300", "no more connections allowed (max_client_conn)")
+        return None
+
+    def binding(self, secured: object | None) -> bytes | None:
+        """What a client with this TLS connection can bind its SCRAM proof to."""
+        return None if secured is None else self.access.binding
+
+    async def look_up(self, user: str) -> Secret | None:
+        """What `auth_query` says of a role; nothing, where it fails."""
+        own = self.access.users.get(self.settings.auth_user)
+        credentials = own if isinstance(own, Password | MD5Hash) else None
+        try:
+            return await lookup.look_up(self.dialer, self.settings, credentials, user)
+        except lookup.LookupFailedError as problem:
+            self.log.warning("auth_query_failed", error=str(problem))
+            return None
+
     # -- sessions
 
     def opened(self, link: Link) -> None:
-        """A client has connected."""
-        self._links.add(link)
-        self._empty.clear()
+        """A session begins."""
+        self.sessions.add(link)
         self.metrics.sessions.inc()
         self.metrics.sessions_total.inc()
 
     def closed(self, link: Link, key: bytes | None) -> None:
-        """A client has gone."""
-        self._links.discard(link)
+        """A session has ended."""
+        self.sessions.remove(link)
         if key is not None:
-            self._keys.pop(key, None)
-        if not self._links:
-            self._empty.set()
+            self.key_gone(key)
         self.metrics.sessions.dec()
 
-    def key_known(self, key: bytes, link: Link) -> None:
-        """`key` cancels the statements of `link`."""
-        self._keys[key] = link
+    def introduced(self, link: Link, visitor: Visitor) -> None:
+        """Who the client of `link` is."""
+        self.sessions.introduce(link, visitor)
+
+    # -- cancelling
+
+    def key_known(self, key: bytes, owner: Cancellable) -> None:
+        """`key` cancels what `owner` does."""
+        self._keys[key] = owner
+
+    def key_gone(self, key: bytes) -> None:
+        """`key` cancels nothing any more."""
+        self._keys.pop(key, None)
 
     async def cancel(self, request: CancelRequest) -> None:
-        """Carries out a cancel request: here where only the engine is awaited, at the server otherwise.
+        """Carries out a cancel request: at the worker that has the session, and at the server where it must know.
 
         Raises:
             OSError: The server cannot be reached.
         """
-        link = self._keys.get(request.key)
-        if link is None or link.cancel_requested():
+        owner = self._keys.get(request.key)
+        if owner is not None:
+            forward = owner.cancel_requested()
+        else:
+            answers = await self._others(Request("cancel", request.key.hex()))
+            forward = not any(answer.done for answer in answers)
+        if forward:
             await self.dialer.send_once(request.packet)
+
+    def _cancel_for_sibling(self, key: bytes) -> bool:
+        """Returns whether the session is ours and the server need not be told."""
+        owner = self._keys.get(key)
+        return owner is not None and not owner.cancel_requested()
+
+    # -- siblings and the console
+
+    async def everyone(self, request: Request) -> list[Answer]:
+        """Asks all workers."""
+        return [await self.handle(request), *await self._others(request)]
+
+    async def _others(self, request: Request) -> list[Answer]:
+        return [] if self._control is None else await self._control.others(request)
+
+    async def handle(self, request: Request) -> Answer:
+        """What a sibling, or our own console, asks of this worker."""
+        act = self._verbs.get(request.verb)
+        return Answer(error=f"unknown request {request.verb}") if act is None else act(request.argument)
+
+    def _kill_all(self, database: str) -> Answer:
+        self.sessions.pause(database)
+        return Answer(done=self._kill(self.sessions.of(database)))
+
+    def _shutdown_asked(self, how: str) -> Answer:
+        self.shut_down(how)
+        return Answer(done=True)
+
+    @staticmethod
+    def _kill(links: list[Link]) -> bool:
+        for link in links:
+            link.shut_down()
+        return bool(links)
+
+    def report(self) -> WorkerReport:
+        """Everything that this worker knows."""
+        period, recent = self.sessions.recent()
+        return WorkerReport(
+            pid=os.getpid(),
+            started=self._started,
+            sessions=self.sessions.reports(),
+            traffic=tuple(self.sessions.traffic().values()),
+            recent=recent,
+            period=period,
+            paused=tuple(self.sessions.paused),
+            disabled=tuple(self.sessions.disabled),
+            all_paused=self.sessions.all_paused,
+            shutting_down=self._shutdown is not None,
+            logins=len(self.guests),
+            memory=_resident(),
+            samples=tuple(_samples(self.metrics)),
+        )
+
+    def here(self, reports: tuple[WorkerReport, ...]) -> Here:
+        """What the console's tables are made of."""
+        settings = self.settings
+        return Here(
+            version=VERSION,
+            upstream_host=settings.upstream_host,
+            upstream_port=settings.upstream_port,
+            max_client_conn=settings.max_client_conn,
+            config=described(settings),
+            reports=reports,
+        )
+
+    async def engine_rows(self, view: str) -> tuple[tuple[Value, ...], ...]:
+        """The rows of a view that the engine knows. Raises NLError where it does not answer."""
+        table = await self.engine.view(view, timeout=self.settings.server_connect_timeout)
+        return table.rows
 
     # -- the engine
 
@@ -135,3 +404,32 @@ class Worker:
         except Exception:
             self.log.exception("consult_failed")
             return InternalError("the gateway failed to ask the engine").reply()
+
+
+def _outcome(problem: str | None) -> Answer:
+    return Answer(done=problem is None, error=problem)
+
+
+_SIGNALS = {
+    Shutdown.NOW: signal.SIGQUIT,
+    Shutdown.WAIT_FOR_CLIENTS: signal.SIGTERM,
+    Shutdown.WAIT_FOR_SERVERS: signal.SIGINT,
+}
+
+
+def _samples(metrics: GatewayMetrics) -> list[Sample]:
+    return [
+        Sample(sample.name, tuple(sorted(sample.labels.items())), sample.value)
+        for family in metrics.registry.collect()
+        for sample in family.samples
+        if not sample.name.endswith("_created")
+    ]
+
+
+def _resident() -> int:
+    """Bytes of memory that this process has in use (proc(5)); 0 where the system does not tell."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as source:  # noqa: PTH123 - one read of the kernel's
+            return int(source.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+    except OSError:
+        return 0

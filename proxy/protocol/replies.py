@@ -77,7 +77,7 @@ class Dropped:
 class Replies:
     """The account of one session."""
 
-    __slots__ = ("_copy_in", "_marks", "_pending", "_skipping", "cycles", "exact", "status")
+    __slots__ = ("_copy_in", "_marks", "_pending", "_skipping", "cycles", "exact", "status", "transactions")
 
     def __init__(self) -> None:
         self._pending = bytearray()
@@ -89,6 +89,8 @@ class Replies:
         self.status = int(Status.IDLE)
         self.cycles = 0
         """ReadyForQuery messages seen."""
+        self.transactions = 0
+        """Those of them that ended a transaction."""
 
     # -- what the client sent
 
@@ -180,6 +182,8 @@ class Replies:
         """ReadyForQuery arrived. Returns the mark of the boundary that it answers."""
         self.status = status
         self.cycles += 1
+        if status == Status.IDLE:
+            self.transactions += 1
         if len(self._pending) == 1 and not self.exact:
             self._pending.clear()
             return None

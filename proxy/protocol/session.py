@@ -43,6 +43,7 @@ from proxy.protocol.framing import (
 )
 from proxy.protocol.inspection import Inspector, Look, SessionLimits
 from proxy.protocol.messages import CancelRequest, EncryptionRequest, Startup
+from proxy.protocol.replies import Status
 from proxy.protocol.translator import Job, Rewritten
 
 BACKLOG_LIMIT = 1 << 16
@@ -148,6 +149,13 @@ class Session:
         return True
 
     # -- the client's bytes
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether nothing is under way and no transaction is open: the session can end without a loss."""
+        replies = self.backend.replies
+        under_way = self._inbox or self._rest or replies.waiting_for_server or replies.has_open_segment
+        return self.phase is Phase.RELAYING and replies.status == Status.IDLE and not under_way
 
     @property
     def backlogged(self) -> bool:

@@ -1,0 +1,169 @@
+"""The console's commands: text to values, and who may give which."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from engine.types import ErrorReply
+
+
+class Rights(Enum):
+    """What a console user may do."""
+
+    ADMIN = auto()
+    STATS = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """SHOW of a view, in lower case."""
+
+    view: str
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A command that changes something; `argument` is empty where there is none."""
+
+    verb: str
+    argument: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A command that drivers send and that has nothing to do here. `status` is that of the transaction after it."""
+
+    tag: str
+    status: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """Nothing but white space and comments."""
+
+
+Command = Show | Control | Ignored | Empty
+
+CONTROLS = {
+    "disable": True,
+    "enable": True,
+    "kill": None,
+    "kill_client": True,
+    "pause": None,
+    "reload": False,
+    "resume": None,
+    "shutdown": None,
+}
+"""Verb → whether it has an argument; None: it may."""
+
+SETTINGS_OF_DRIVERS = {
+    "application_name": "",
+    "client_encoding": "UTF8",
+    "datestyle": "ISO",
+    "default_transaction_isolation": "read committed",
+    "extra_float_digits": "2",
+    "standard_conforming_strings": "on",
+    "timezone": "GMT",
+    "transaction_isolation": "read committed",
+}
+"""Settings of PostgreSQL that drivers set or read when they connect, and what SHOW says."""
+
+_SPACE = r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)"
+_WORD = r'("(?:[^"]|"")*"|[\w.$-]+)'
+_COMMAND = re.compile(
+    rf"{_SPACE}*([a-zA-Z_]+)(?:{_SPACE}+{_WORD})?(?:{_SPACE}+{_WORD})?{_SPACE}*;?{_SPACE}*", re.DOTALL
+)
+_EMPTY = re.compile(rf"{_SPACE}*;?{_SPACE}*", re.DOTALL)
+_SET = re.compile(
+    rf"{_SPACE}*set{_SPACE}+(?:session{_SPACE}+)?{_WORD}{_SPACE}*(?:=|to){_SPACE}*.*",
+    re.DOTALL | re.IGNORECASE,
+)
+_TRANSACTIONS = {"begin": "T", "start": "T", "commit": "I", "end": "I", "rollback": "I", "abort": "I"}
+_TAGS = {"start": "BEGIN", "end": "COMMIT", "abort": "ROLLBACK"}
+
+
+class ConsoleError(Exception):
+    """The command cannot be carried out; `reply` goes to the client."""
+
+    def __init__(self, reply: ErrorReply) -> None:
+        super().__init__(reply.message)
+        self.reply = reply
+
+
+def parse(text: str, views: frozenset[str]) -> Command:
+    """The command that `text` holds; `views` are the names that SHOW knows.
+
+    Raises:
+        ConsoleError: It is none.
+    """
+    if _EMPTY.fullmatch(text):
+        return Empty()
+    if (setting := _SET.fullmatch(text)) is not None:
+        return _set(_name(setting[1]).lower())
+    match = _COMMAND.fullmatch(text)
+    if match is None:
+        raise _unknown(text)
+    verb = match[1].lower()
+    argument, more = _name(match[2]), _name(match[3])
+    if verb in ("show", "select"):
+        return _show(argument.lower(), more, views)
+    if verb in _TRANSACTIONS:
+        return Ignored(_TAGS.get(verb, verb.upper()), _TRANSACTIONS[verb])
+    if verb in ("discard", "reset", "deallocate"):
+        return Ignored(verb.upper())
+    takes = CONTROLS.get(verb)
+    fits = not more and (bool(argument) is takes if takes is not None else True)
+    if verb not in CONTROLS or not fits:
+        raise _unknown(text)
+    if verb == "shutdown" and argument.lower() not in ("", "wait_for_clients", "wait_for_servers"):
+        raise _unknown(text)
+    return Control(verb, argument)
+
+
+def _show(view: str, more: str, views: frozenset[str]) -> Show:
+    # pgjdbc and others ask in PostgreSQL's words.
+    known = {"transaction": "transaction_isolation", "time": "timezone"}
+    name = known.get(view, view) if more else view
+    if name not in views and name not in SETTINGS_OF_DRIVERS:
+        raise _unknown(f"SHOW {view}")
+    return Show(name)
+
+
+def _set(key: str) -> Command:
+    if key in SETTINGS_OF_DRIVERS or key in ("session", "names"):
+        return Ignored("SET")
+    raise ConsoleError(
+        ErrorReply(
+            "0A000",
+            f'setting "{key}" cannot be changed from the console',
+            hint="Change it in the configuration file, then RELOAD.",
+        )
+    )
+
+
+def allowed(command: Command, rights: Rights, for_admins: frozenset[str]) -> None:
+    """Refuses what `rights` do not cover: everything but SHOW, and the views in `for_admins`.
+
+    Raises:
+        ConsoleError: The user is no administrator.
+    """
+    wants = isinstance(command, Control) or (isinstance(command, Show) and command.view in for_admins)
+    if wants and rights is not Rights.ADMIN:
+        raise ConsoleError(
+            ErrorReply(
+                "42501", "admin access needed", hint="The operator lists administrators in admin_users."
+            )
+        )
+
+
+def _name(text: str | None) -> str:
+    if text is None:
+        return ""
+    return text[1:-1].replace('""', '"') if text.startswith('"') else text
+
+
+def _unknown(text: str) -> ConsoleError:
+    shown = text.strip()[:100]
+    return ConsoleError(ErrorReply("42601", f"invalid command '{shown}', use SHOW HELP;"))

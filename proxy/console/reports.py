@@ -1,0 +1,90 @@
+"""What a worker tells about itself: the values that the console's tables are made of.
+
+They travel between workers as JSON. Times are seconds since the epoch, sizes are bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """A client as the console shows it; `port` is 0 on a Unix socket."""
+
+    id: int
+    user: str
+    database: str
+    application_name: str
+    replication: str
+    address: str
+    port: int
+    local_address: str
+    local_port: int
+    tls: str
+    connected: float
+    peer_pid: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSide:
+    """A session's connection to the server; `pid` is the backend's as BackendKeyData says."""
+
+    address: str
+    port: int
+    local_address: str
+    local_port: int
+    tls: str
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionReport:
+    """One session. `state` as PgBouncer names it; `asking`: the engine is awaited."""
+
+    client: Visitor
+    server: ServerSide | None
+    state: str
+    received: int
+    sent: int
+    asking: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What went through for one database since the start, sessions that have ended included."""
+
+    database: str
+    sessions: int = 0
+    transactions: int = 0
+    queries: int = 0
+    received: int = 0
+    sent: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A value of a metric."""
+
+    name: str
+    labels: tuple[tuple[str, str], ...]
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerReport:
+    """Everything that one worker knows. `period`: seconds that `recent` covers."""
+
+    pid: int
+    started: float
+    sessions: tuple[SessionReport, ...]
+    traffic: tuple[Traffic, ...]
+    recent: tuple[Traffic, ...]
+    period: float
+    paused: tuple[str, ...]
+    disabled: tuple[str, ...]
+    all_paused: bool
+    shutting_down: bool
+    logins: int
+    memory: int
+    samples: tuple[Sample, ...]

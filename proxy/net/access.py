@@ -1,0 +1,128 @@
+"""Who may come in and how: the settings of logins and TLS with the files that they name, read and checked.
+
+Owns reading those files. An `Access` never changes; RELOAD makes a new one, and keeps the old where that fails.
+"""
+
+from __future__ import annotations
+
+import secrets
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from proxy.net import tls
+from proxy.protocol.auth.hba import HBAError, Method, Origin, Rule, decide, parse_rules
+from proxy.protocol.auth.login import Chance
+from proxy.protocol.auth.scram import ITERATIONS, Verifier
+from proxy.protocol.auth.secrets import Secret, UserListError, parse_user_list
+from proxy.settings import AuthType, GatewaySettings
+
+CONSOLES = frozenset({"pgparley", "pgbouncer"})
+"""Names of the virtual database behind which the console is."""
+
+OWNERS = frozenset({"pgparley", "pgbouncer"})
+"""Users whom the console knows by the Unix user that the gateway itself runs as."""
+
+_METHODS = {
+    AuthType.PASSTHROUGH: Method.PASSTHROUGH,
+    AuthType.SCRAM: Method.SCRAM,
+    AuthType.MD5: Method.MD5,
+    AuthType.CERT: Method.CERT,
+    AuthType.TRUST: Method.TRUST,
+}
+_NONCE_BYTES = 18
+
+
+class AccessError(Exception):
+    """The settings of logins or TLS cannot be used; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What decides about a client. `binding`: the hash of our certificate that SCRAM binds to."""
+
+    auth_type: AuthType
+    rules: tuple[Rule, ...]
+    users: Mapping[str, Secret | None]
+    admins: frozenset[str]
+    statisticians: frozenset[str]
+    client_tls: ssl.SSLContext | None
+    server_tls: ssl.SSLContext | None
+    binding: bytes | None
+    nobody: Verifier
+    """What a role without a secret is asked for."""
+
+    def method(self, origin: Origin, database: str, user: str) -> Method:
+        """How this client is made known."""
+        if self.auth_type is AuthType.HBA:
+            return decide(self.rules, origin, database, user)
+        return _METHODS[self.auth_type]
+
+    def chance(self) -> Chance:
+        """Random values for one login."""
+        return Chance(secrets.token_urlsafe(_NONCE_BYTES), secrets.token_bytes(4), self.nobody)
+
+
+def load(settings: GatewaySettings) -> Access:
+    """Reads the files that `settings` name.
+
+    Raises:
+        AccessError: One is missing or cannot be used, or the settings contradict each other.
+    """
+    _check(settings)
+    try:
+        client_tls = tls.client_context(settings)
+        return Access(
+            auth_type=settings.auth_type,
+            rules=parse_rules(_text(settings.auth_hba_file)) if settings.auth_hba_file else (),
+            users=parse_user_list(_text(settings.auth_file)) if settings.auth_file else {},
+            admins=_names(settings.admin_users),
+            statisticians=_names(settings.stats_users),
+            client_tls=client_tls,
+            server_tls=tls.server_context(settings),
+            binding=None
+            if client_tls is None
+            else tls.end_point(tls.certificate_of(settings.client_tls_cert_file)),
+            nobody=_nobody(),
+        )
+    except HBAError as problem:
+        raise AccessError(f"auth_hba_file: {problem}") from problem
+    except UserListError as problem:
+        raise AccessError(f"auth_file: {problem}") from problem
+    except tls.TLSConfigError as problem:
+        raise AccessError(str(problem)) from problem
+
+
+def _check(settings: GatewaySettings) -> None:
+    if settings.auth_type is AuthType.HBA and not settings.auth_hba_file:
+        raise AccessError("auth_type = hba needs auth_hba_file")
+    if settings.auth_type is AuthType.CERT and not settings.client_tls_sslmode.verifies:
+        raise AccessError("auth_type = cert needs client_tls_sslmode = verify-ca or verify-full")
+    if settings.auth_type in (AuthType.SCRAM, AuthType.MD5) and not (
+        settings.auth_file or settings.auth_user
+    ):
+        raise AccessError(f"auth_type = {settings.auth_type} needs auth_file or auth_user")
+    if settings.auth_user and not settings.auth_query:
+        raise AccessError("auth_user needs auth_query")
+
+
+def _text(file: str) -> str:
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise AccessError(f"cannot read {file}: {problem}") from problem
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(name.strip() for name in text.split(",") if name.strip())
+
+
+def _nobody() -> Verifier:
+    return Verifier(ITERATIONS, secrets.token_bytes(16), secrets.token_bytes(32), secrets.token_bytes(32))
+
+
+def readable_by_others(settings: GatewaySettings) -> list[str]:
+    """The files with secrets that others on this machine can read."""
+    files = (settings.auth_file, settings.client_tls_key_file, settings.server_tls_key_file)
+    return [file for file in files if file and Path(file).stat().st_mode & 0o007]

@@ -1,0 +1,77 @@
+"""A client's transport and startup packet, read for what they say about it."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from typing import cast
+
+from proxy.console.reports import Visitor
+from proxy.net import tls as certificates
+from proxy.net.peer import is_ours, peer_of, user_name
+from proxy.net.sessions import address
+from proxy.protocol.auth.hba import Origin
+from proxy.protocol.messages import Startup
+
+
+class Caller:
+    """One client; what it says of itself (`user`, `database`) is a claim until somebody has checked it."""
+
+    def __init__(self, transport: asyncio.Transport, startup: Startup) -> None:
+        self._transport = transport
+        self._startup = startup
+        self.user = startup.parameter("user") or ""
+        self.database = startup.parameter("database") or self.user
+        self.tls = cast("ssl.SSLObject | None", transport.get_extra_info("ssl_object"))
+        self.address, self.port = address(transport.get_extra_info("peername"))
+        self.peer = peer_of(transport.get_extra_info("socket"))
+
+    @property
+    def local(self) -> bool:
+        """Whether it came by a Unix socket."""
+        return self.peer is not None
+
+    @property
+    def origin(self) -> Origin:
+        """Where it comes from."""
+        return Origin(None if self.local else self.address, self.tls is not None)
+
+    @property
+    def certified(self) -> str | None:
+        """The name in the certificate that it proved to hold."""
+        return certificates.common_name(self.tls)
+
+    @property
+    def unix_user(self) -> str | None:
+        """The user of this machine at the other end of the Unix socket."""
+        return None if self.peer is None else user_name(self.peer[1])
+
+    @property
+    def is_owner(self) -> bool:
+        """Whether it is run by the Unix user that the gateway runs as."""
+        return self.peer is not None and is_ours(self.peer[1])
+
+    def visitor(self, number: int, connected: float) -> Visitor:
+        """It, as the console shows it."""
+        here = address(self._transport.get_extra_info("sockname"))
+        return Visitor(
+            id=number,
+            user=self.user,
+            database=self.database,
+            application_name=self._startup.parameter("application_name") or "",
+            replication=_replication(self._startup.parameter("replication")),
+            address=self.address,
+            port=self.port,
+            local_address=here[0],
+            local_port=here[1],
+            tls=certificates.describe(self.tls),
+            connected=connected,
+            peer_pid=0 if self.peer is None else self.peer[0],
+        )
+
+
+def _replication(value: str | None) -> str:
+    """The column of that name: PostgreSQL takes `database` or a boolean."""
+    if value is None or value.lower() in ("", "0", "no", "off", "false", "n", "f"):
+        return "none"
+    return "logical" if value.lower() == "database" else "physical"

@@ -1,0 +1,89 @@
+"""One console: its connection, and the task that carries its commands out."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from typing import TYPE_CHECKING, cast
+
+from engine.types import ErrorReply
+from proxy.console.grammar import Command, Rights
+from proxy.console.reports import Visitor
+from proxy.console.session import Ask, ConsoleSession, Hang, Output, Reply
+from proxy.net import operations
+from proxy.protocol import codec
+
+if TYPE_CHECKING:
+    from proxy.net.worker import Worker
+
+_KEY_BYTES = 8
+
+
+class ConsoleConnection(asyncio.Protocol):
+    """A console user's connection, after the login."""
+
+    def __init__(self, worker: Worker, visitor: Visitor, rights: Rights) -> None:
+        self._worker = worker
+        self._visitor = visitor
+        self._session = ConsoleSession(rights)
+        self._transport: asyncio.Transport | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._key = secrets.token_bytes(_KEY_BYTES)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The client has been let in."""
+        self._transport = cast("asyncio.Transport", transport)
+        self._worker.consoles.add(self)
+        self._worker.key_known(self._key, self)
+        self._worker.log.info("console_opened", user=self._visitor.user, address=self._visitor.address)
+        self._transport.write(self._session.greeting(self._visitor.user, self._key))
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes from the client."""
+        self._perform(self._session.receive(data))
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        """The client has gone; what it waits for is given up."""
+        self._transport = None
+        self._worker.consoles.discard(self)
+        self._worker.key_gone(self._key)
+        if self._task is not None:
+            self._task.cancel()
+
+    def _perform(self, outputs: list[Output]) -> None:
+        for output in outputs:
+            match output:
+                case Reply():
+                    if self._transport is not None:
+                        self._transport.write(output.data)
+                case Ask():
+                    self._task = self._worker.spawn("console", self._carry_out(output.command))
+                case Hang():
+                    if self._transport is not None:
+                        self._transport.close()
+
+    async def _carry_out(self, command: Command) -> None:
+        try:
+            result = await operations.carry_out(self._worker, command, self._visitor.user)
+        except Exception:
+            self._worker.log.exception("console_command_failed")
+            result = ErrorReply("XX000", "the gateway failed to carry the command out")
+        self._task = None
+        if self._transport is not None:
+            self._perform(self._session.answered(result))
+
+    def cancel_requested(self) -> bool:
+        """Ctrl-C: gives up the command under way. The server has no part in it."""
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+            error = ErrorReply("57014", "canceling statement due to user request")
+            self._perform(self._session.answered(error))
+        return False
+
+    def shut_down(self) -> None:
+        """The gateway ends."""
+        if self._transport is not None:
+            error = ErrorReply("57P01", "terminating connection because the gateway shuts down")
+            self._transport.write(codec.encode_error(error, "utf-8", severity=b"FATAL"))
+            self._transport.close()

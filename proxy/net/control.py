@@ -1,0 +1,130 @@
+"""How the workers of one gateway talk to each other: a Unix socket each, in a directory of their own.
+
+Owns the sockets, the requests and their deadline. Every process that serves a gateway finds the others by the
+names in the directory, those that only finish their last sessions included; a name that nobody answers to is
+removed. Who can open the sockets is believed: directory and sockets are the owner's alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from proxy.console.reports import WorkerReport
+
+_DEADLINE = 5.0
+"""Seconds that a worker gets to answer another."""
+
+_LIMIT = 1 << 26
+"""Bytes of the longest answer: a report of tens of thousands of sessions."""
+
+_WORKER = "gateway-*.sock"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of a worker; `argument` is empty where the verb needs none."""
+
+    verb: str
+    argument: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`done`: the worker had something to do with it. `error`: why it could not."""
+
+    done: bool = False
+    error: str | None = None
+    report: WorkerReport | None = None
+
+
+Handler = Callable[[Request], Awaitable[Answer]]
+
+
+class Control:
+    """This process's end, and the way to the others. `name` is the socket's file name."""
+
+    def __init__(self, directory: Path, name: str, handle: Handler) -> None:
+        self._directory = directory
+        self._path = directory / name
+        self._handle = handle
+        self._server: asyncio.Server | None = None
+
+    async def open(self) -> None:
+        """Listens.
+
+        Raises:
+            OSError: The directory cannot be used, or belongs to somebody else.
+        """
+        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        about = self._directory.stat()
+        if about.st_uid != os.getuid() or about.st_mode & 0o077:
+            raise PermissionError(f"{self._directory} has to be a directory of mode 700 that we own")
+        self._path.unlink(missing_ok=True)
+        self._server = await asyncio.start_unix_server(self._serve, str(self._path), limit=_LIMIT)
+        self._path.chmod(0o600)
+
+    async def close(self) -> None:
+        """Listens no more."""
+        if self._server is not None:
+            self._server.close()
+            self._path.unlink(missing_ok=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            async with asyncio.timeout(_DEADLINE):
+                request = msgspec.json.decode(await reader.readline(), type=Request)
+            answer = await self._handle(request)
+            writer.write(msgspec.json.encode(answer) + b"\n")
+            await writer.drain()
+        except (OSError, ValueError, msgspec.MsgspecError):
+            # A sibling that hangs up or babbles has lost its own answer, nothing else.
+            return
+        finally:
+            writer.close()
+
+    async def others(self, request: Request) -> list[Answer]:
+        """Asks every other worker; the answers of those that are there."""
+        paths = [path for path in sorted(self._directory.glob(_WORKER)) if path != self._path]
+        answers = await asyncio.gather(*(_asked(path, request) for path in paths))
+        return [answer for answer in answers if answer is not None]
+
+    async def everyone(self, request: Request) -> list[Answer]:
+        """Asks every worker, this one first."""
+        return [await self._handle(request), *await self.others(request)]
+
+
+async def _asked(path: Path, request: Request) -> Answer | None:
+    try:
+        return await ask(path, request)
+    except (ConnectionRefusedError, FileNotFoundError):
+        _forget(path)
+        return None
+    except (OSError, msgspec.MsgspecError) as problem:
+        return Answer(error=f"{path.name}: {problem or type(problem).__name__}")
+
+
+def _forget(path: Path) -> None:
+    """Removes the name of a process that is no more."""
+    path.unlink(missing_ok=True)
+
+
+async def ask(path: Path, request: Request, seconds: float = _DEADLINE) -> Answer:
+    """Asks the process that listens at `path`.
+
+    Raises:
+        OSError: It cannot be reached, or not in time.
+        msgspec.MsgspecError: Its answer is not understood.
+    """
+    async with asyncio.timeout(seconds):
+        reader, writer = await asyncio.open_unix_connection(str(path), limit=_LIMIT)
+        try:
+            writer.write(msgspec.json.encode(request) + b"\n")
+            return msgspec.json.decode(await reader.readline(), type=Answer)
+        finally:
+            writer.close()

@@ -1,0 +1,169 @@
+"""The listening sockets of a worker, and TLS with clients.
+
+Owns a connection from `accept` to the first byte that is not about encryption. Where TLS is off, connections go
+to `Door` as they are. Where it is on, the few bytes before the handshake are read from the bare socket, never
+one more than needed: a byte that came too early can then be told from one that TLS protects (CVE-2021-23214),
+and direct TLS needs no bytes put back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from typing import TYPE_CHECKING
+
+from engine.types import ErrorReply
+from proxy.net.door import STUFFED, Door
+from proxy.net.tls import ALPN
+from proxy.protocol import codec
+
+if TYPE_CHECKING:
+    from proxy.net.worker import Worker
+
+_HANDSHAKE = 0x16
+"""The first byte of a TLS record that opens a connection."""
+
+_PACKET_SIZE = 8
+_SSL_REQUEST = (8).to_bytes(4, "big") + (80877103).to_bytes(4, "big")
+_GSS_REQUEST = (8).to_bytes(4, "big") + (80877104).to_bytes(4, "big")
+_PAUSE = 1.0
+"""Seconds before the next try where the process is out of file descriptors."""
+
+
+class Gate:
+    """Lets clients of one worker in, until it is closed."""
+
+    def __init__(self, worker: Worker, sockets: list[socket.socket]) -> None:
+        self._worker = worker
+        self._sockets = sockets
+        self._servers: list[asyncio.Server] = []
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @property
+    def port(self) -> int:
+        """The TCP port, 0 where there is none."""
+        ports = (s.getsockname()[1] for s in self._sockets if s.family != socket.AF_UNIX)
+        return int(next(ports, 0))
+
+    async def open(self) -> None:
+        """Accepts clients from now on."""
+        loop = asyncio.get_running_loop()
+        backlog = self._worker.settings.listen_backlog
+        for one in self._sockets:
+            if one.family == socket.AF_UNIX:
+                server = await loop.create_unix_server(lambda: Door(self._worker), sock=one, backlog=backlog)
+                self._servers.append(server)
+            elif self._worker.access.client_tls is None:
+                server = await loop.create_server(lambda: Door(self._worker), sock=one, backlog=backlog)
+                self._servers.append(server)
+            else:
+                self._tasks.append(self._worker.spawn("accept", self._accept(one)))
+
+    def close(self) -> None:
+        """Accepts nobody any more. What the system has queued stays for whoever else holds the socket."""
+        for server in self._servers:
+            server.close()
+        for task in self._tasks:
+            task.cancel()
+        for one in self._sockets:
+            one.close()
+
+    async def _accept(self, listening: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                one, _ = await loop.sock_accept(listening)
+            except OSError as problem:
+                self._worker.log.warning("accept_failed", error=str(problem))
+                await asyncio.sleep(_PAUSE)
+                continue
+            self._worker.spawn("admit", self._admit(one))
+
+    async def _admit(self, one: socket.socket) -> None:
+        one.setblocking(False)  # noqa: FBT003 - the socket module's signature
+        try:
+            async with asyncio.timeout(self._worker.settings.client_login_timeout or None):
+                head, secure = await self._opening(one)
+                await self._connect(one, head, secure=secure)
+        except (OSError, EOFError) as problem:
+            self._worker.log.debug("client_left_early", error=str(problem))
+            one.close()
+        except BaseException:
+            one.close()
+            raise
+
+    async def _opening(self, one: socket.socket) -> tuple[bytes, bool]:
+        """The first bytes that are not about encryption, and whether a TLS handshake comes next.
+
+        Raises:
+            EOFError: The client left, or stuffed bytes.
+        """
+        loop = asyncio.get_running_loop()
+        for _ in range(2):
+            head = await _first_byte(one)
+            if head[0] == _HANDSHAKE:
+                return b"", True
+            head = await _exactly(one, _PACKET_SIZE)
+            if head not in (_SSL_REQUEST, _GSS_REQUEST):
+                return head, False
+            if _has_more(one):
+                await loop.sock_sendall(one, codec.encode_error(STUFFED, "utf-8", severity=b"FATAL"))
+                raise EOFError("bytes before the handshake")
+            await loop.sock_sendall(one, b"S" if head == _SSL_REQUEST else b"N")
+            if head == _SSL_REQUEST:
+                return b"S", True
+        return b"", False
+
+    async def _connect(self, one: socket.socket, head: bytes, *, secure: bool) -> None:
+        loop = asyncio.get_running_loop()
+        door = Door(self._worker)
+        if not secure:
+            await loop.connect_accepted_socket(lambda: door, one)
+            if head:
+                door.data_received(head)
+            return
+        context = self._worker.access.client_tls
+        transport, _ = await loop.connect_accepted_socket(lambda: door, one, ssl=context)
+        tls = transport.get_extra_info("ssl_object")
+        if not head and not _agreed(tls):
+            # Without ALPN another protocol's client could be led here (PostgreSQL docs, 54.2.11).
+            door.refuse(ErrorReply("08P01", "received direct SSL connection request without ALPN"))
+
+
+def _agreed(tls: ssl.SSLObject | None) -> bool:
+    return tls is not None and tls.selected_alpn_protocol() == ALPN
+
+
+async def _first_byte(one: socket.socket) -> bytes:
+    """Waits for the first byte and leaves it where it is."""
+    loop = asyncio.get_running_loop()
+    ready: asyncio.Future[None] = loop.create_future()
+    descriptor = one.fileno()
+    loop.add_reader(descriptor, lambda: None if ready.done() else ready.set_result(None))
+    try:
+        await ready
+    finally:
+        loop.remove_reader(descriptor)
+    head = one.recv(1, socket.MSG_PEEK)
+    if not head:
+        raise EOFError("the client closed the connection")
+    return head
+
+
+async def _exactly(one: socket.socket, size: int) -> bytes:
+    loop = asyncio.get_running_loop()
+    data = b""
+    while len(data) < size:
+        more = await loop.sock_recv(one, size - len(data))
+        if not more:
+            raise EOFError("the client closed the connection")
+        data += more
+    return data
+
+
+def _has_more(one: socket.socket) -> bool:
+    try:
+        return bool(one.recv(1, socket.MSG_PEEK))
+    except BlockingIOError:
+        return False

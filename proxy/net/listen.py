@@ -1,0 +1,88 @@
+"""Listening sockets: bound here, so that the supervisor can hold them while workers come and go."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+from proxy.settings import GatewaySettings
+
+_ANY = ("0.0.0.0", "::")  # noqa: S104 - what `*` asks for
+
+
+def bind(settings: GatewaySettings) -> list[socket.socket]:
+    """TCP sockets that listen on the addresses of `settings`; port 0 becomes one port for all of them.
+
+    Raises:
+        OSError: An address cannot be bound.
+    """
+    names = [name.strip() for name in settings.listen_addr.split(",") if name.strip()]
+    bound: list[socket.socket] = []
+    port = settings.listen_port
+    try:
+        for name in _ANY if "*" in names else names:
+            for family, address in _addresses(name, port):
+                one = _listening(family, address, settings)
+                bound.append(one)
+                port = port or one.getsockname()[1]
+    except OSError:
+        for one in bound:
+            one.close()
+        raise
+    return bound
+
+
+def _addresses(name: str, port: int) -> list[tuple[int, tuple[str, int]]]:
+    if name in _ANY:
+        family = socket.AF_INET6 if ":" in name else socket.AF_INET
+        usable = family == socket.AF_INET or socket.has_dualstack_ipv6()
+        return [(family, (name, port))] if usable else []
+    found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    return list(dict.fromkeys((family, (str(address[0]), port)) for family, _, _, _, address in found))
+
+
+def _listening(family: int, address: tuple[str, int], settings: GatewaySettings) -> socket.socket:
+    one = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if settings.reuse_port:
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        if family == socket.AF_INET6:
+            one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        one.bind(address)
+        one.listen(settings.listen_backlog)
+        one.setblocking(False)  # noqa: FBT003 - the socket module's signature
+    except OSError:
+        one.close()
+        raise
+    return one
+
+
+def bind_unix(settings: GatewaySettings, port: int) -> socket.socket:
+    """The Unix socket in `unix_socket_dir`. A socket that a dead process left behind is replaced.
+
+    Raises:
+        OSError: It cannot be bound, or somebody listens there.
+    """
+    path = Path(settings.unix_socket_dir) / f".s.PGSQL.{port}"
+    if path.is_socket() and not _is_alive(path):
+        path.unlink()
+    one = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        one.bind(str(path))
+        path.chmod(0o777)
+        one.listen(settings.listen_backlog)
+        one.setblocking(False)  # noqa: FBT003 - the socket module's signature
+    except OSError:
+        one.close()
+        raise
+    return one
+
+
+def _is_alive(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(str(path))
+        except OSError:
+            return False
+    return True

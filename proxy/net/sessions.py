@@ -1,0 +1,199 @@
+"""The sessions of a worker: who is connected, what went through, and what is closed to new ones.
+
+Owns the registries and the counts. Every session is in it from its first byte to its last.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import time
+from typing import Any, cast
+
+from proxy.console.reports import ServerSide, SessionReport, Traffic, Visitor
+from proxy.net import tls
+from proxy.net.link import Link
+from proxy.protocol.session import Phase
+
+PERIOD = 60.0
+"""Seconds over which averages are taken (PgBouncer's `stats_period`)."""
+
+_WAITING = frozenset({Phase.STARTUP, Phase.DIALLING, Phase.AUTHENTICATING})
+
+
+class Sessions:
+    """The sessions of one worker."""
+
+    def __init__(self) -> None:
+        self.links: set[Link] = set()
+        self.empty = asyncio.Event()
+        self.empty.set()
+        self.paused: set[str] = set()
+        self.disabled: set[str] = set()
+        self.all_paused = False
+        self._resumed = asyncio.Event()
+        self._visitors: dict[Link, Visitor] = {}
+        self._ended: dict[str, Traffic] = {}
+        self._turned: tuple[float, dict[str, Traffic]] = (time.monotonic(), {})
+        self._recent: tuple[float, dict[str, Traffic]] | None = None
+
+    # -- coming and going
+
+    def add(self, link: Link) -> None:
+        """A session begins."""
+        self.links.add(link)
+        self.empty.clear()
+
+    def introduce(self, link: Link, visitor: Visitor) -> None:
+        """Who the client of `link` is."""
+        self._visitors[link] = visitor
+
+    def remove(self, link: Link) -> None:
+        """A session has ended."""
+        self.links.discard(link)
+        visitor = self._visitors.pop(link, None)
+        if visitor is not None:
+            name = visitor.database
+            self._ended[name] = _sum(self._ended.get(name, Traffic(name)), _traffic(link, name))
+        if not self.links:
+            self.empty.set()
+
+    def of(self, database: str) -> list[Link]:
+        """The sessions of a database; of all, where it is empty."""
+        return [link for link, visitor in self._visitors.items() if database in ("", visitor.database)]
+
+    def of_client(self, number: int) -> list[Link]:
+        """The session with this id, if it is ours."""
+        return [link for link, visitor in self._visitors.items() if visitor.id == number]
+
+    # -- pausing
+
+    def disable(self, database: str) -> bool:
+        """New sessions are refused from now on. Returns whether they were not before."""
+        before = database in self.disabled
+        self.disabled.add(database)
+        return not before
+
+    def enable(self, database: str) -> bool:
+        """Ends `disable`. Returns whether there was one."""
+        before = database in self.disabled
+        self.disabled.discard(database)
+        return before
+
+    def is_paused(self, database: str) -> bool:
+        """Whether new sessions of a database have to wait."""
+        return self.all_paused or database in self.paused
+
+    def pause(self, database: str) -> bool:
+        """New sessions wait from now on. Returns whether they did not before."""
+        before = self.all_paused if not database else database in self.paused
+        if database:
+            self.paused.add(database)
+        else:
+            self.all_paused = True
+        return not before
+
+    def resume(self, database: str) -> bool:
+        """Ends a pause; the general one ends those of databases too. Returns whether there was one."""
+        was = database in self.paused if database else self.all_paused or bool(self.paused)
+        if database:
+            self.paused.discard(database)
+        else:
+            self.all_paused = False
+            self.paused.clear()
+        self._resumed.set()
+        self._resumed = asyncio.Event()
+        return was
+
+    async def resumed(self, database: str) -> None:
+        """Waits until a database is not paused."""
+        while self.is_paused(database):
+            await self._resumed.wait()
+
+    # -- reports
+
+    def reports(self) -> tuple[SessionReport, ...]:
+        """Every session that has said who it is."""
+        return tuple(_report(link, visitor) for link, visitor in self._visitors.items())
+
+    def traffic(self) -> dict[str, Traffic]:
+        """What went through since the start, by database."""
+        sums = dict(self._ended)
+        for link, visitor in self._visitors.items():
+            name = visitor.database
+            sums[name] = _sum(sums.get(name, Traffic(name)), _traffic(link, name))
+        return sums
+
+    def recent(self) -> tuple[float, tuple[Traffic, ...]]:
+        """The last whole period: its seconds, and what went through. Before its end: the time since the start."""
+        began, before = self._turned
+        now = time.monotonic()
+        if self._recent is None or now - began >= PERIOD:
+            current = self.traffic()
+            difference = {name: _less(traffic, before.get(name)) for name, traffic in current.items()}
+            self._recent = (now - began, difference) if now - began >= PERIOD else None
+            if self._recent is None:
+                return now - began, tuple(difference.values())
+            self._turned = (now, current)
+        seconds, found = self._recent
+        return seconds, tuple(found.values())
+
+
+def _traffic(link: Link, database: str) -> Traffic:
+    replies = link.session.backend.replies
+    # The login ends with a ReadyForQuery of its own.
+    queries, transactions = max(0, replies.cycles - 1), max(0, replies.transactions - 1)
+    return Traffic(database, 1, transactions, queries, link.received, link.sent)
+
+
+def _sum(left: Traffic, right: Traffic) -> Traffic:
+    return Traffic(
+        left.database,
+        left.sessions + right.sessions,
+        left.transactions + right.transactions,
+        left.queries + right.queries,
+        left.received + right.received,
+        left.sent + right.sent,
+    )
+
+
+def _less(now: Traffic, before: Traffic | None) -> Traffic:
+    if before is None:
+        return now
+    return Traffic(
+        now.database,
+        now.sessions - before.sessions,
+        now.transactions - before.transactions,
+        now.queries - before.queries,
+        now.received - before.received,
+        now.sent - before.sent,
+    )
+
+
+def _report(link: Link, visitor: Visitor) -> SessionReport:
+    session = link.session
+    at_rest = "idle" if session.at_rest else "active"
+    return SessionReport(
+        client=visitor,
+        server=_server_side(link),
+        state="waiting" if session.phase in _WAITING else at_rest,
+        received=link.received,
+        sent=link.sent,
+        asking=session.phase is Phase.CONSULTING,
+    )
+
+
+def _server_side(link: Link) -> ServerSide | None:
+    transport = link.server
+    if transport is None:
+        return None
+    there, here = address(transport.get_extra_info("peername")), address(transport.get_extra_info("sockname"))
+    key = link.session.backend.key
+    secured = cast("ssl.SSLObject | None", transport.get_extra_info("ssl_object"))
+    pid = int.from_bytes(key[:4], "big", signed=True) if key else 0
+    return ServerSide(*there, *here, tls.describe(secured), pid)
+
+
+def address(found: Any) -> tuple[str, int]:
+    """Host and port of a socket's name; `unix` and 0 where it has none."""
+    return (str(found[0]), int(found[1])) if isinstance(found, tuple) else ("unix", 0)

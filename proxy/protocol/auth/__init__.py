@@ -1,0 +1,1 @@
+"""Logins without I/O: secrets, SCRAM, md5, host rules, and the two machines that use them."""

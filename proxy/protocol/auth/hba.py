@@ -1,0 +1,192 @@
+"""Host rules: which clients may come in, and how they prove who they are.
+
+Owns the format of `auth_hba_file`: the part of pg_hba.conf that PgBouncer reads. The first rule that fits
+decides; where none fits the client is refused. A line that cannot be understood refuses the whole file: a
+skipped `reject` would open what it closes.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+_TOKEN = re.compile(r'"((?:[^"]|"")*)"(,?)|([^\s,"#]+)(,?)|(#.*)|(\s+)')
+_ADDRESS_AND_MASK = 2
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+class Method(StrEnum):
+    """How a client is made known."""
+
+    PASSTHROUGH = "passthrough"
+    TRUST = "trust"
+    REJECT = "reject"
+    PASSWORD = "password"  # noqa: S105 - the method's name
+    MD5 = "md5"
+    SCRAM = "scram-sha-256"
+    CERT = "cert"
+    PEER = "peer"
+
+
+class HBAError(Exception):
+    """A rule cannot be understood; the message names the line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a client comes from. `address` is None for a Unix socket."""
+
+    address: str | None
+    tls: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A name in a rule; a quoted one is never a keyword."""
+
+    text: str
+    quoted: bool
+
+    def is_keyword(self, keyword: str) -> bool:
+        """Whether it is this keyword."""
+        return not self.quoted and self.text == keyword
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One line. `networks` is empty where every address fits."""
+
+    kind: str
+    databases: tuple[Word, ...]
+    users: tuple[Word, ...]
+    networks: tuple[Network, ...]
+    method: Method
+    line: int
+
+    def fits(self, origin: Origin, database: str, user: str) -> bool:
+        """Whether the rule decides about this client."""
+        return self._fits_origin(origin) and self._fits_database(database, user) and self._fits_user(user)
+
+    def _fits_origin(self, origin: Origin) -> bool:
+        if origin.address is None or self.kind == "local":
+            return origin.address is None and self.kind == "local"
+        if (self.kind == "hostssl" and not origin.tls) or (self.kind == "hostnossl" and origin.tls):
+            return False
+        address = _plain(ipaddress.ip_address(origin.address.partition("%")[0]))
+        return not self.networks or any(address in network for network in self.networks)
+
+    def _fits_database(self, database: str, user: str) -> bool:
+        return any(
+            word.is_keyword("all")
+            or (word.is_keyword("sameuser") and database == user)
+            or word.text == database
+            for word in self.databases
+        )
+
+    def _fits_user(self, user: str) -> bool:
+        return any(word.is_keyword("all") or word.text == user for word in self.users)
+
+
+def decide(rules: tuple[Rule, ...], origin: Origin, database: str, user: str) -> Method:
+    """The method of the first rule that fits; `REJECT` where none does."""
+    return next((rule.method for rule in rules if rule.fits(origin, database, user)), Method.REJECT)
+
+
+def parse_rules(text: str) -> tuple[Rule, ...]:
+    """The rules of a file, in order.
+
+    Raises:
+        HBAError: A line cannot be understood.
+    """
+    rules = []
+    for number, line in enumerate(text.splitlines(), 1):
+        fields = _fields(line, number)
+        if fields:
+            rules.append(_rule(fields, number))
+    return tuple(rules)
+
+
+def _fields(line: str, number: int) -> list[list[Word]]:
+    """The fields of a line; a field is a list of names with commas between."""
+    fields: list[list[Word]] = []
+    pos, joined = 0, False
+    while pos < len(line):
+        match = _TOKEN.match(line, pos)
+        if match is None:
+            raise HBAError(f"line {number}: not understood at column {pos + 1}")
+        pos = match.end()
+        quoted, comma, bare, comma_of_bare, comment, blank = match.groups()
+        if comment is not None:
+            break
+        if blank is not None:
+            continue
+        word = (
+            Word(quoted.replace('""', '"'), quoted=True) if quoted is not None else Word(bare, quoted=False)
+        )
+        if joined:
+            fields[-1].append(word)
+        else:
+            fields.append([word])
+        joined = bool(comma or comma_of_bare)
+    return fields
+
+
+def _rule(fields: list[list[Word]], number: int) -> Rule:
+    kind = fields[0][0].text
+    if kind not in ("local", "host", "hostssl", "hostnossl"):
+        raise HBAError(f'line {number}: "{kind}" is no connection type')
+    least = 4 if kind == "local" else 5
+    if len(fields) < least:
+        raise HBAError(f"line {number}: something is missing")
+    _refuse_unsupported([*fields[1], *fields[2]], number)
+    rest = fields[3:]
+    networks: tuple[Network, ...] = ()
+    if kind != "local":
+        networks, used = _networks([field[0].text for field in rest], number)
+        rest = rest[used:]
+    if len(rest) != 1 or len(rest[0]) != 1:
+        raise HBAError(f"line {number}: one authentication method is expected, without options")
+    try:
+        method = Method(rest[0][0].text)
+    except ValueError:
+        raise HBAError(f'line {number}: "{rest[0][0].text}" is no authentication method') from None
+    if method is Method.PEER and kind != "local":
+        raise HBAError(f"line {number}: peer works on a Unix socket only")
+    if method is Method.CERT and kind != "hostssl":
+        raise HBAError(f"line {number}: cert works with hostssl only")
+    return Rule(kind, tuple(fields[1]), tuple(fields[2]), networks, method, number)
+
+
+def _refuse_unsupported(words: list[Word], number: int) -> None:
+    for word in words:
+        unsupported = word.text.startswith(("@", "+", "/")) or word.text in (
+            "samerole",
+            "samegroup",
+            "replication",
+        )
+        if unsupported and not word.quoted:
+            raise HBAError(f'line {number}: "{word.text}" is not supported')
+
+
+def _networks(fields: list[str], number: int) -> tuple[tuple[Network, ...], int]:
+    """The networks of an address, and how many fields it takes."""
+    if fields[0] == "all":
+        return (), 1
+    try:
+        if "/" in fields[0]:
+            return (ipaddress.ip_network(fields[0], strict=False),), 1
+        if len(fields) > _ADDRESS_AND_MASK:
+            return (ipaddress.ip_network(f"{fields[0]}/{fields[1]}", strict=False),), 2
+    except ValueError:
+        pass
+    raise HBAError(f'line {number}: "{fields[0]}" is no address; names of hosts are not supported')
+
+
+def _plain(address: Address) -> Address:
+    """An IPv4 address that came in on an IPv6 socket as what it is."""
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return mapped or address

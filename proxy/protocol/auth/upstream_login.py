@@ -1,0 +1,137 @@
+"""The gateway's login at the upstream in the name of a client that it has let in itself.
+
+Owns the answers to the server's challenges. Everything else that the server says passes: AuthenticationOk,
+errors and notices reach the client as they are.
+"""
+
+from __future__ import annotations
+
+from engine.types import ErrorReply
+from proxy.protocol import codec
+from proxy.protocol.auth.scram import ClientExchange, ClientKeys, ScramError
+from proxy.protocol.auth.secrets import Credentials, MD5Hash, Password, md5_hash, md5_response
+from proxy.protocol.framing import HEADER_SIZE
+
+_AUTHENTICATION = ord("R")
+_ERROR = ord("E")
+_SASL = 10
+
+
+class UpstreamRefusedError(Exception):
+    """The login cannot go on; `reply` is for the client."""
+
+    def __init__(self, user: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reply = ErrorReply(
+            "28000", f'the gateway cannot log in to the server as user "{user}"', detail, _HINT
+        )
+
+
+_HINT = (
+    "The operator should see that auth_file has the role's password, or that auth_query gives the very SCRAM "
+    "verifier that the server keeps."
+)
+
+
+class UpstreamLogin:
+    """One login."""
+
+    def __init__(self, user: str, credentials: Credentials, nonce: str) -> None:
+        self._user = user
+        self._credentials = credentials
+        self._nonce = nonce
+        self._binding: bytes | None = None
+        self._exchange: ClientExchange | None = None
+        self._proved = True
+        self.ended = False
+        """Whether the server has decided; its messages need no look from then on."""
+
+    def bind(self, binding: bytes | None) -> None:
+        """Sets the channel binding data of the server's certificate; None without TLS."""
+        self._binding = binding
+
+    def receive(self, message: bytes) -> bytes | None:
+        """Takes a whole message. Returns what answers it (empty: nothing does); None where it passes on.
+
+        Raises:
+            UpstreamRefusedError: There is no answer to a challenge, or the server is an impostor.
+        """
+        if message[0] == _ERROR:
+            self.ended = True
+        if message[0] != _AUTHENTICATION:
+            return None
+        code = int.from_bytes(message[HEADER_SIZE : HEADER_SIZE + 4], "big")
+        try:
+            return self._answer(code, message[HEADER_SIZE + 4 :])
+        except ScramError as problem:
+            raise self._refused(str(problem)) from problem
+
+    def _answer(self, code: int, data: bytes) -> bytes | None:
+        match code:
+            case 0:
+                if not self._proved:
+                    raise self._refused("The server did not prove that it knows the secret.")
+                self.ended = True
+                return None
+            case 3:
+                return self._password(self._text())
+            case 5:
+                return self._password(md5_response(self._md5(), data[:4]))
+            case 10:
+                return self._sasl(data)
+            case 11:
+                return codec.message(b"p", self._under_way().final(data))
+            case 12:
+                self._under_way().verify(data)
+                self._proved = True
+                return b""
+            case _:
+                raise self._refused(f"The server asks for authentication method {code}.")
+
+    def _text(self) -> str:
+        if not isinstance(self._credentials, Password):
+            raise self._refused("The server asks for the password, which the gateway does not know.")
+        return self._credentials.text
+
+    def _md5(self) -> str:
+        if isinstance(self._credentials, MD5Hash):
+            return self._credentials.text
+        return md5_hash(self._user, self._text())
+
+    def _sasl(self, data: bytes) -> bytes:
+        credentials = self._credentials
+        if not isinstance(credentials, Password | ClientKeys):
+            raise self._refused(
+                "The server asks for SCRAM, for which the gateway has neither password nor keys."
+            )
+        secret = credentials.text if isinstance(credentials, Password) else credentials
+        self._exchange = ClientExchange(secret, self._nonce, binding=self._binding)
+        self._proved = False
+        offered = tuple(name.decode("ascii", "replace") for name in data.split(b"\0") if name)
+        mechanism, first = self._exchange.first(offered)
+        return codec.message(b"p", mechanism.encode() + b"\0" + len(first).to_bytes(4, "big") + first)
+
+    def _under_way(self) -> ClientExchange:
+        if self._exchange is None:
+            raise self._refused("The server goes on with an exchange that it did not start.")
+        return self._exchange
+
+    @staticmethod
+    def _password(text: str) -> bytes:
+        return codec.message(b"p", text.encode("utf-8", "surrogateescape") + b"\0")
+
+    def _refused(self, detail: str) -> UpstreamRefusedError:
+        return UpstreamRefusedError(self._user, detail)
+
+
+def without_binding(message: bytes) -> bytes:
+    """AuthenticationSASL less the mechanisms that bind to a TLS connection; every other message as it is.
+
+    A client cannot bind to a certificate that it does not see. Where it does see the same one (gateway and
+    server share it) the offer may stay.
+    """
+    code = message[HEADER_SIZE : HEADER_SIZE + 4]
+    if message[0] != _AUTHENTICATION or int.from_bytes(code, "big") != _SASL:
+        return message
+    names = [name for name in message[HEADER_SIZE + 4 :].split(b"\0") if name and not name.endswith(b"-PLUS")]
+    return codec.message(b"R", code + b"".join(name + b"\0" for name in names) + b"\0")

@@ -32,3 +32,7 @@ class RecordingModel:
         return await self._model.complete(
             prompt, deadline=deadline, max_tokens=max_tokens, grammar=grammar, temperature=temperature
         )
+
+    async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
+        """The model's own; nothing to record, since no answer comes of it."""
+        await self._model.read(prompt, deadline=deadline)

@@ -141,8 +141,8 @@ async def test_a_kept_prompt_survives_a_restart(tmp_path: Path) -> None:
         runtime = await asyncio.to_thread(Runtime, settings)
         scheduler = Scheduler(runtime)
         prompt = tuple(runtime.tokenize(f"{SCHEMA}\n-- How many singers are there?\nSELECT"))
-        for _ in range(requests):
-            written.append(await scheduler.submit(Request(prompt, max_tokens=8, keep=tmp_path / "prompt.kv")))
+        request = Request(prompt, max_tokens=8, keep=tmp_path / "prompt.kv")
+        written += [await scheduler.submit(request) for _ in range(requests)]
         scheduler.close()
         runtime.close()
     computed, from_memory, from_file = written

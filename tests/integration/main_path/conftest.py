@@ -44,9 +44,11 @@ class Stack:
     socket: Path
 
     def uri(self, dbname: str, user: str = "analyst") -> str:
+        """A connection through the gateway."""
         return f"postgresql://{user}@127.0.0.1:{self.port}/{dbname}"
 
     def pgparley(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Runs the command line with this stack's configuration."""
         command = [sys.executable, "-m", "pgparley.cli", "--config", str(self.config), *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)  # noqa: S603
 

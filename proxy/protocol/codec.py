@@ -143,8 +143,8 @@ def statement_of_bind(data: bytes, pos: int) -> bytes | None:
 
 
 def decode_status(data: bytes) -> tuple[str, str]:
-    """Name and value of a whole ParameterStatus message."""
-    name, value = data[HEADER_SIZE:].split(b"\0")[:2]
+    """Name and value of a whole ParameterStatus message; what is missing is empty, and the client's to judge."""
+    name, value = (*data[HEADER_SIZE:].split(b"\0"), b"", b"")[:2]
     return name.decode("ascii", "replace"), value.decode("utf-8", "replace")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from engine.types import ErrorReply
+from proxy.protocol import codec
 from proxy.protocol.commands import Close, Dial, KeyKnown, SendCancel
 from proxy.protocol.messages import CancelRequest
 from proxy.protocol.session import TRANSITIONS, Event, Phase
@@ -138,3 +139,11 @@ def test_transitions_leave_closed_alone() -> None:
     assert all(phase is not Phase.CLOSED for phase, _ in TRANSITIONS)
     assert {phase for phase, _ in TRANSITIONS} | {Phase.CLOSED} == set(Phase)
     assert {event for _, event in TRANSITIONS} == set(Event)
+
+
+@pytest.mark.parametrize("body", [b"", b"client_encoding", b"client_encoding\0"])
+def test_parameter_status_without_a_value_passes(session: Any, say: Any, body: bytes) -> None:
+    """Found by the fuzzer: what the server says is the client's to judge."""
+    said = codec.message(b"S", body)
+    session.server(said)
+    assert session.to_client == said

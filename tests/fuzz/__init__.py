@@ -1,0 +1,1 @@
+"""The fuzzer of the protocol: `python -m tests.fuzz --minutes 10`."""

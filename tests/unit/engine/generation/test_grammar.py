@@ -51,6 +51,9 @@ ACCEPTED = [
     "SELECT CASE WHEN stadium.capacity = '1' THEN 'a' ELSE 'b' END FROM stadium",
     "WITH cte AS (SELECT singer.country, COUNT(*) AS n FROM singer GROUP BY singer.country)"
     " SELECT MAX(cte.n) FROM cte",
+    "SELECT country, count(*) FROM singer GROUP BY country ORDER BY count(*) DESC",
+    "SELECT c.title FROM concert c JOIN stadium s ON c.stadium_id = s.stadium_id ORDER BY avg(s.stadium_id) DESC",
+    "SELECT country, avg(singer_id) AS average FROM singer GROUP BY country ORDER BY average",
     "SELECT EXTRACT(YEAR FROM concert.year::date) FROM concert WHERE concert.year BETWEEN '2014' AND '2015'",
 ]
 

@@ -50,11 +50,11 @@ STUFFED = ErrorReply(
 
 
 class Door(asyncio.Protocol):
-    """One client before its session."""
+    """One client before its session. `head`: what has been read from it already."""
 
-    def __init__(self, worker: Worker) -> None:
+    def __init__(self, worker: Worker, head: bytes = b"") -> None:
         self._worker = worker
-        self._buffer = b""
+        self._buffer = head
         self._requests = 0
         self._transport: asyncio.Transport | None = None
         self._startup: Startup | None = None
@@ -74,6 +74,8 @@ class Door(asyncio.Protocol):
         seconds = self._worker.settings.client_login_timeout
         if seconds > 0:
             self._timer = asyncio.get_running_loop().call_later(seconds, self._timed_out)
+        if self._buffer:
+            self.data_received(b"")
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         """The client has gone before it came in."""

@@ -9,6 +9,7 @@ and direct TLS needs no bytes put back.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 import ssl
 from typing import TYPE_CHECKING
@@ -27,6 +28,8 @@ _HANDSHAKE = 0x16
 _PACKET_SIZE = 8
 _SSL_REQUEST = (8).to_bytes(4, "big") + (80877103).to_bytes(4, "big")
 _GSS_REQUEST = (8).to_bytes(4, "big") + (80877104).to_bytes(4, "big")
+_PLENTY = 1 << 16
+
 _PAUSE = 1.0
 """Seconds before the next try where the process is out of file descriptors."""
 
@@ -88,9 +91,9 @@ class Gate:
                 await self._connect(one, head, secure=secure)
         except (OSError, EOFError) as problem:
             self._worker.log.debug("client_left_early", error=str(problem))
-            one.close()
+            _hang_up(one)
         except BaseException:
-            one.close()
+            _hang_up(one)
             raise
 
     async def _opening(self, one: socket.socket) -> tuple[bytes, bool]:
@@ -107,7 +110,7 @@ class Gate:
             head = await _exactly(one, _PACKET_SIZE)
             if head not in (_SSL_REQUEST, _GSS_REQUEST):
                 return head, False
-            if _has_more(one):
+            if _drained(one):
                 await loop.sock_sendall(one, codec.encode_error(STUFFED, "utf-8", severity=b"FATAL"))
                 raise EOFError("bytes before the handshake")
             await loop.sock_sendall(one, b"S" if head == _SSL_REQUEST else b"N")
@@ -117,12 +120,10 @@ class Gate:
 
     async def _connect(self, one: socket.socket, head: bytes, *, secure: bool) -> None:
         loop = asyncio.get_running_loop()
-        door = Door(self._worker)
         if not secure:
-            await loop.connect_accepted_socket(lambda: door, one)
-            if head:
-                door.data_received(head)
+            await loop.connect_accepted_socket(lambda: Door(self._worker, head), one)
             return
+        door = Door(self._worker)
         context = self._worker.access.client_tls
         transport, _ = await loop.connect_accepted_socket(lambda: door, one, ssl=context)
         tls = transport.get_extra_info("ssl_object")
@@ -133,6 +134,13 @@ class Gate:
 
 def _agreed(tls: ssl.SSLObject | None) -> bool:
     return tls is not None and tls.selected_alpn_protocol() == ALPN
+
+
+def _hang_up(one: socket.socket) -> None:
+    """Ends the connection, also where a handshake that was given up still holds it."""
+    with contextlib.suppress(OSError):
+        one.shutdown(socket.SHUT_RDWR)
+    one.close()
 
 
 async def _first_byte(one: socket.socket) -> bytes:
@@ -162,8 +170,9 @@ async def _exactly(one: socket.socket, size: int) -> bytes:
     return data
 
 
-def _has_more(one: socket.socket) -> bool:
+def _drained(one: socket.socket) -> bool:
+    """Whether more has arrived already. It is thrown away: unread bytes would make the system drop our error."""
     try:
-        return bool(one.recv(1, socket.MSG_PEEK))
+        return bool(one.recv(_PLENTY))
     except BlockingIOError:
         return False

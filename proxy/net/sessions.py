@@ -33,6 +33,7 @@ class Sessions:
         self.all_paused = False
         self._resumed = asyncio.Event()
         self._visitors: dict[Link, Visitor] = {}
+        self._leaving: set[Link] = set()
         self._ended: dict[str, Traffic] = {}
         self._turned: tuple[float, dict[str, Traffic]] = (time.monotonic(), {})
         self._recent: tuple[float, dict[str, Traffic]] | None = None
@@ -51,12 +52,20 @@ class Sessions:
     def remove(self, link: Link) -> None:
         """A session has ended."""
         self.links.discard(link)
+        if link.server is not None:
+            self._leaving.add(link)
         visitor = self._visitors.pop(link, None)
         if visitor is not None:
             name = visitor.database
             self._ended[name] = _sum(self._ended.get(name, Traffic(name)), _traffic(link, name))
         if not self.links:
             self.empty.set()
+
+    @property
+    def quiet(self) -> bool:
+        """Whether every connection to the server is closed: with TLS that takes both sides."""
+        self._leaving = {link for link in self._leaving if link.server is not None}
+        return not self._leaving and not self.links
 
     def of(self, database: str) -> list[Link]:
         """The sessions of a database; of all, where it is empty."""

@@ -6,6 +6,7 @@ Owns the tasks, the key registry, and the answers to its siblings. Does not know
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import socket
@@ -39,6 +40,9 @@ from proxy.settings import GatewaySettings, changes, described
 VERSION = "pgparley 0.1.0"
 _LOOK_AGAIN = 0.05
 """Seconds between two looks at whether sessions are at rest."""
+
+_LAST_WORDS = 1.0
+"""Seconds for what was written last to reach its reader."""
 
 _IDS = 10_000_000
 """Session ids that one process gives out before they repeat."""
@@ -173,6 +177,7 @@ class Worker:
                 link.shut_down()
         for guest in (*self.guests, *self.consoles):
             guest.shut_down()
+        await self._quiet()
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -180,6 +185,12 @@ class Worker:
         if self._control is not None:
             await self._control.close()
         self.log.info("stopped")
+
+    async def _quiet(self) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_WORDS):
+                while not self.sessions.quiet:  # noqa: ASYNC110 - transports close by themselves
+                    await asyncio.sleep(_LOOK_AGAIN / 10)
 
     def shut_down(self, how: str) -> None:
         """Begins to end, as SHUTDOWN does; a second time, or `NOW`, ends at once."""

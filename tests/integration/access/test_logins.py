@@ -1,0 +1,221 @@
+"""Logins that the gateway decides, against roles whose secrets a real server keeps."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import psycopg
+import pytest
+
+from .conftest import PASSWORD, Certificates, Server, StartGateway, dsn
+
+UserList = Callable[..., str]
+
+
+async def user_of(text: str) -> str:
+    async with await psycopg.AsyncConnection.connect(text) as connection:
+        row = await (await connection.execute("SELECT session_user::text")).fetchone()
+        assert row is not None
+        return str(row[0])
+
+
+async def refused(text: str) -> str:
+    with pytest.raises(psycopg.OperationalError) as caught:
+        await user_of(text)
+    return str(caught.value)
+
+
+async def test_scram_with_the_servers_verifier(
+    gateway: StartGateway, server: Server, user_list: UserList
+) -> None:
+    worker = await gateway(auth_type="scram-sha-256", auth_file=user_list(alice=server.verifiers["alice"]))
+    assert await user_of(dsn(worker)) == "alice"
+    assert "password authentication failed" in await refused(dsn(worker, password="wrong"))
+    assert "password authentication failed" in await refused(dsn(worker, user="nobody"))
+    connection = await asyncpg.connect(
+        host="127.0.0.1", port=worker.port, user="alice", password=PASSWORD, database="postgres", ssl=False
+    )
+    assert await connection.fetchval("SELECT session_user::text") == "alice"
+    await connection.close()
+
+
+async def test_scram_with_a_password_in_the_file(gateway: StartGateway, user_list: UserList) -> None:
+    worker = await gateway(auth_type="scram-sha-256", auth_file=user_list(alice=PASSWORD))
+    assert await user_of(dsn(worker)) == "alice"
+    assert "password authentication failed" in await refused(dsn(worker, password=PASSWORD.upper()))
+
+
+async def test_a_verifier_of_another_salt_lets_in_here_and_not_there(
+    gateway: StartGateway, server: Server, user_list: UserList
+) -> None:
+    """The same password, but keys that the server does not know: no one is let in by halves."""
+    worker = await gateway(auth_type="scram-sha-256", auth_file=user_list(alice=server.verifiers["bob"]))
+    assert "authentication failed" in await refused(dsn(worker))
+
+
+@pytest.mark.parametrize("secret", ["password", "hash"])
+async def test_md5(gateway: StartGateway, server: Server, user_list: UserList, secret: str) -> None:
+    stored = PASSWORD if secret == "password" else server.verifiers["md5er"]
+    worker = await gateway(auth_type="md5", auth_file=user_list(md5er=stored))
+    assert await user_of(dsn(worker, user="md5er")) == "md5er"
+    assert "password authentication failed" in await refused(dsn(worker, user="md5er", password="wrong"))
+
+
+async def test_md5_asks_for_scram_where_the_secret_is_a_verifier(
+    gateway: StartGateway, server: Server, user_list: UserList
+) -> None:
+    worker = await gateway(auth_type="md5", auth_file=user_list(alice=server.verifiers["alice"]))
+    assert await user_of(dsn(worker, require_auth="scram-sha-256")) == "alice"
+
+
+async def test_a_password_is_passed_on_in_clear_where_the_server_asks_so(
+    gateway: StartGateway, user_list: UserList
+) -> None:
+    worker = await gateway(auth_type="scram-sha-256", auth_file=user_list(plainer=PASSWORD))
+    assert await user_of(dsn(worker, user="plainer")) == "plainer"
+
+
+async def test_keys_are_no_password(gateway: StartGateway, server: Server, user_list: UserList) -> None:
+    worker = await gateway(
+        auth_type="scram-sha-256", auth_file=user_list(plainer=server.verifiers["plainer"])
+    )
+    told = await refused(dsn(worker, user="plainer"))
+    assert "cannot log in to the server" in told
+    assert "does not know" in told
+
+
+async def test_cert(gateway: StartGateway, certificates: Certificates, user_list: UserList) -> None:
+    settings = {**certificates.serving("verify-full"), "client_tls_ca_file": str(certificates.ca)}
+    worker = await gateway(**settings, auth_type="cert", auth_file=user_list(alice=PASSWORD, bob=PASSWORD))
+    files = {"sslmode": "require", "sslcert": certificates.client, "sslkey": certificates.client}
+    assert await user_of(dsn(worker, password="", **files)) == "alice"
+    assert "cert authentication failed" in await refused(dsn(worker, user="bob", **files))
+
+
+async def test_scram_binds_to_the_gateways_certificate(
+    gateway: StartGateway, certificates: Certificates, server: Server, user_list: UserList
+) -> None:
+    secrets = user_list(alice=server.verifiers["alice"])
+    worker = await gateway(**certificates.serving(), auth_type="scram-sha-256", auth_file=secrets)
+    for binding in ("require", "prefer", "disable"):
+        assert await user_of(dsn(worker, sslmode="require", channel_binding=binding)) == "alice"
+
+
+@pytest.mark.usefixtures("tls_server")
+async def test_the_gateway_binds_to_the_servers_certificate(
+    gateway: StartGateway, certificates: Certificates, user_list: UserList
+) -> None:
+    tls = {"server_tls_sslmode": "verify-full", "server_tls_ca_file": str(certificates.ca)}
+    worker = await gateway(**tls, auth_type="scram-sha-256", auth_file=user_list(alice=PASSWORD))
+    assert await user_of(dsn(worker)) == "alice"
+
+
+async def test_host_rules(gateway: StartGateway, user_list: UserList, tmp_path: Path) -> None:
+    rules = tmp_path / "hba.conf"
+    rules.write_text(
+        "# first match decides\n"
+        "host postgres bob 127.0.0.1/32 reject\n"
+        "host postgres plainer all trust\n"
+        "host all all 10.0.0.0/8 trust\n"
+        "host postgres,template1 all 127.0.0.0 255.0.0.0 scram-sha-256\n"
+    )
+    secrets = user_list(alice=PASSWORD, bob=PASSWORD, plainer=PASSWORD)
+    worker = await gateway(auth_type="hba", auth_hba_file=str(rules), auth_file=secrets)
+    assert await user_of(dsn(worker)) == "alice"
+    assert await user_of(dsn(worker, user="plainer", password="")) == "plainer"
+    assert "rules reject" in await refused(dsn(worker, user="bob"))
+    rules.write_text("host all all all reject\n")
+    assert worker.reload() is None
+    assert "rules reject" in await refused(dsn(worker))
+    rules.write_text("host all all nonsense reject\n")
+    assert "line 1" in (worker.reload() or "")
+
+
+async def test_auth_query(gateway: StartGateway, user_list: UserList) -> None:
+    worker = await gateway(auth_type="scram-sha-256", auth_user="asker", auth_file=user_list(asker=PASSWORD))
+    assert await user_of(dsn(worker)) == "alice"
+    assert await user_of(dsn(worker, user="bob")) == "bob"
+    assert "password authentication failed" in await refused(dsn(worker, password="wrong"))
+
+
+@pytest.mark.parametrize("user", ["expired", "nologin", "nobody", "bob'; --"])
+async def test_auth_query_honours_valid_until(gateway: StartGateway, user_list: UserList, user: str) -> None:
+    """CVE-2025-2291: an expired password let in."""
+    worker = await gateway(auth_type="scram-sha-256", auth_user="asker", auth_file=user_list(asker=PASSWORD))
+    words: dict[str, Any] = {"user": user.replace("'", "\\'")}
+    assert "password authentication failed" in await refused(dsn(worker, **words))
+
+
+async def test_a_clients_search_path_does_not_reach_auth_query(
+    gateway: StartGateway, server: Server, user_list: UserList
+) -> None:
+    """CVE-2025-12819: a function of the client's own, found first, answered for the server's."""
+    planted = server.verifiers["bob"]
+    with server.admin() as admin:
+        admin.execute("CREATE SCHEMA IF NOT EXISTS evil")
+        admin.execute(
+            "CREATE OR REPLACE FUNCTION evil.lower(text) RETURNS text LANGUAGE sql AS $$SELECT 'expired'$$"
+        )
+        admin.execute(
+            f"CREATE OR REPLACE VIEW evil.pg_authid AS SELECT 'alice'::name AS rolname, '{planted}' AS rolpassword"
+        )
+        admin.execute("GRANT USAGE ON SCHEMA evil TO public")
+        admin.execute("ALTER ROLE asker SET search_path = evil, pg_catalog")
+    query = "SELECT rolname, rolpassword FROM pg_authid WHERE rolname = $1"
+    try:
+        worker = await gateway(
+            auth_type="scram-sha-256",
+            auth_user="asker",
+            auth_query=query,
+            auth_file=user_list(asker=PASSWORD),
+        )
+        assert await user_of(dsn(worker, options="-c search_path=evil")) == "alice"
+    finally:
+        with server.admin() as admin:
+            admin.execute("ALTER ROLE asker RESET search_path")
+
+
+async def test_a_failing_auth_query_lets_nobody_in(gateway: StartGateway, user_list: UserList) -> None:
+    secrets = user_list(asker=PASSWORD)
+    for query in (
+        "SELECT 1",
+        "SELECT nonsense",
+        "SELECT 'asker', rolpassword FROM pg_authid WHERE rolname = $1",
+    ):
+        worker = await gateway(
+            auth_type="scram-sha-256", auth_user="asker", auth_query=query, auth_file=secrets
+        )
+        assert "password authentication failed" in await refused(dsn(worker))
+
+
+async def test_psql_logs_in(gateway: StartGateway, server: Server, user_list: UserList) -> None:
+    worker = await gateway(auth_type="scram-sha-256", auth_file=user_list(alice=server.verifiers["alice"]))
+
+    process = await asyncio.create_subprocess_exec(
+        "psql", dsn(worker), "-XAtc", "SELECT current_user", stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    out, err = await process.communicate()
+    assert (out, err) == (b"alice\n", b"")
+
+
+async def test_the_login_has_a_deadline(gateway: StartGateway, user_list: UserList) -> None:
+
+    worker = await gateway(
+        auth_type="scram-sha-256", auth_file=user_list(alice=PASSWORD), client_login_timeout=0.2
+    )
+    reader, writer = await asyncio.open_connection("127.0.0.1", worker.port)
+    writer.write(b"\0\0")
+    assert b"due to timeout" in await reader.read()
+    writer.close()
+    assert not worker.guests
+
+
+async def test_too_many_clients(gateway: StartGateway) -> None:
+    worker = await gateway(max_client_conn=1)
+    async with await psycopg.AsyncConnection.connect(dsn(worker)):
+        assert "max_client_conn" in await refused(dsn(worker))

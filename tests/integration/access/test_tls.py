@@ -1,0 +1,180 @@
+"""TLS on both sides, with real certificates and real clients."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from typing import Any
+
+import asyncpg
+import psycopg
+import pytest
+
+from .conftest import PASSWORD, Certificates, Server, StartGateway, dsn
+
+SSL_REQUEST = bytes.fromhex("0000000804d2162f")
+
+
+async def connected(text: str) -> tuple[Any, ...]:
+    async with await psycopg.AsyncConnection.connect(text) as connection:
+        row = await (await connection.execute("SELECT current_user, 1")).fetchone()
+        assert row is not None
+        return row
+
+
+async def test_a_client_verifies_the_gateway(gateway: StartGateway, certificates: Certificates) -> None:
+    worker = await gateway(**certificates.serving())
+    text = dsn(worker, host="localhost", sslmode="verify-full", sslrootcert=certificates.ca)
+    assert await connected(text) == ("alice", 1)
+    connection = await psycopg.AsyncConnection.connect(text)
+    async with connection:
+        assert connection.pgconn.ssl_in_use
+        (session,) = worker.sessions.reports()
+        assert session.client.tls.startswith("TLSv1.3/")
+
+
+async def test_require_refuses_plain_clients_and_prefer_takes_both(
+    gateway: StartGateway, certificates: Certificates
+) -> None:
+    strict = await gateway(**certificates.serving("require"))
+    with pytest.raises(psycopg.OperationalError, match="TLS only"):
+        await connected(dsn(strict))
+    easy = await gateway(**certificates.serving("prefer"))
+    assert await connected(dsn(easy)) == ("alice", 1)
+    assert await connected(dsn(easy, sslmode="require")) == ("alice", 1)
+
+
+async def test_without_tls_a_request_is_declined(gateway: StartGateway) -> None:
+    worker = await gateway()
+    assert await connected(dsn(worker, sslmode="prefer")) == ("alice", 1)
+    with pytest.raises(psycopg.OperationalError, match="does not support SSL"):
+        await connected(dsn(worker, sslmode="require"))
+
+
+async def test_direct_tls(gateway: StartGateway, certificates: Certificates) -> None:
+    worker = await gateway(**certificates.serving())
+    context = ssl.create_default_context(cafile=str(certificates.ca))
+    context.set_alpn_protocols(["postgresql"])
+    reader, writer = await asyncio.open_connection("localhost", worker.port, ssl=context)
+    body = b"user\0alice\0\0"
+    writer.write((8 + len(body)).to_bytes(4, "big") + (3 << 16).to_bytes(4, "big") + body)
+    assert await reader.readexactly(1) == b"R"
+    writer.close()
+    text = dsn(
+        worker, host="localhost", sslmode="verify-full", sslrootcert=certificates.ca, sslnegotiation="direct"
+    )
+    if psycopg.pq.version() >= 170000:
+        assert await connected(text) == ("alice", 1)
+
+
+async def test_direct_tls_wants_alpn(gateway: StartGateway, certificates: Certificates) -> None:
+    worker = await gateway(**certificates.serving())
+    context = ssl.create_default_context(cafile=str(certificates.ca))
+    reader, writer = await asyncio.open_connection("localhost", worker.port, ssl=context)
+    assert b"without ALPN" in await reader.read()
+    writer.close()
+
+
+async def test_bytes_before_the_handshake_are_rejected(
+    gateway: StartGateway, certificates: Certificates
+) -> None:
+    for worker in (await gateway(**certificates.serving()), await gateway()):
+        reader, writer = await asyncio.open_connection("127.0.0.1", worker.port)
+        writer.write(SSL_REQUEST + b"\0\0\0\x0fstuffed")
+        answer = await reader.read()
+        assert answer[:1] == b"E"
+        assert b"unencrypted data" in answer
+        writer.close()
+
+
+async def test_a_gssapi_request_is_declined_before_tls(
+    gateway: StartGateway, certificates: Certificates
+) -> None:
+    worker = await gateway(**certificates.serving())
+    reader, writer = await asyncio.open_connection("127.0.0.1", worker.port)
+    writer.write(bytes.fromhex("0000000804d21630"))
+    assert await reader.readexactly(1) == b"N"
+    writer.write(SSL_REQUEST)
+    assert await reader.readexactly(1) == b"S"
+    writer.close()
+
+
+async def test_clients_prove_themselves_by_certificate(
+    gateway: StartGateway, certificates: Certificates
+) -> None:
+    settings = {**certificates.serving("verify-full"), "client_tls_ca_file": str(certificates.ca)}
+    worker = await gateway(**settings)
+    good = {"sslcert": certificates.client, "sslkey": certificates.client}
+    assert await connected(dsn(worker, sslmode="require", **good)) == ("alice", 1)
+    bad = {"sslcert": certificates.stranger, "sslkey": certificates.stranger}
+    for files in (bad, {}):
+        with pytest.raises(psycopg.OperationalError):
+            await connected(dsn(worker, sslmode="require", **files))
+
+
+@pytest.mark.parametrize("mode", ["prefer", "require", "verify-ca", "verify-full"])
+@pytest.mark.usefixtures("tls_server")
+async def test_tls_to_the_server(gateway: StartGateway, certificates: Certificates, mode: str) -> None:
+    worker = await gateway(server_tls_sslmode=mode, server_tls_ca_file=str(certificates.ca))
+    async with await psycopg.AsyncConnection.connect(dsn(worker)) as connection:
+        query = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()"
+        assert await (await connection.execute(query)).fetchone() == (True,)
+        (session,) = worker.sessions.reports()
+        assert session.server is not None
+        assert session.server.tls.startswith("TLSv1.3/")
+
+
+@pytest.mark.usefixtures("tls_server")
+async def test_an_unknown_authority_of_the_server_is_refused(
+    gateway: StartGateway, certificates: Certificates
+) -> None:
+    worker = await gateway(server_tls_sslmode="verify-ca", server_tls_ca_file=str(certificates.stranger))
+    with pytest.raises(psycopg.OperationalError, match="cannot connect to the upstream"):
+        await connected(dsn(worker))
+
+
+@pytest.mark.usefixtures("tls_server")
+async def test_channel_binding_passes_where_both_sides_show_one_certificate(
+    gateway: StartGateway, certificates: Certificates
+) -> None:
+    shared = {
+        "client_tls_key_file": str(certificates.server),
+        "client_tls_cert_file": str(certificates.server),
+    }
+    worker = await gateway(**{**certificates.serving(), **shared}, server_tls_sslmode="require")
+    assert await connected(dsn(worker, sslmode="require", channel_binding="require")) == ("alice", 1)
+
+
+@pytest.mark.usefixtures("tls_server")
+async def test_with_two_certificates_clients_that_do_not_bind_come_in(
+    gateway: StartGateway, certificates: Certificates
+) -> None:
+    worker = await gateway(**certificates.serving(), server_tls_sslmode="require")
+    assert await connected(dsn(worker, sslmode="require", channel_binding="disable")) == ("alice", 1)
+    context = ssl.create_default_context(cafile=str(certificates.ca))
+    connection = await asyncpg.connect(
+        host="localhost", port=worker.port, user="alice", password=PASSWORD, database="postgres", ssl=context
+    )
+    assert await connection.fetchval("SELECT 1") == 1
+    await connection.close()
+
+
+async def test_reload_takes_new_certificates(
+    gateway: StartGateway, certificates: Certificates, server: Server, tmp_path: Any
+) -> None:
+    del server
+    file = tmp_path / "gateway.pem"
+    file.write_bytes(certificates.stranger.read_bytes())
+    file.chmod(0o600)
+    named = {"client_tls_key_file": str(file), "client_tls_cert_file": str(file)}
+    worker = await gateway(**{**certificates.serving(), **named})
+    text = dsn(worker, sslmode="verify-ca", sslrootcert=certificates.ca)
+    with pytest.raises(psycopg.OperationalError, match="certificate verify failed"):
+        await connected(text)
+    file.write_text("nothing")
+    assert "cannot be used" in (worker.reload() or "")
+    with pytest.raises(psycopg.OperationalError, match="certificate verify failed"):
+        await connected(text)
+    file.write_bytes(certificates.gateway.read_bytes())
+    assert worker.reload() is None
+    assert await connected(text) == ("alice", 1)

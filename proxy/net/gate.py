@@ -40,14 +40,11 @@ class Gate:
     def __init__(self, worker: Worker, sockets: list[socket.socket]) -> None:
         self._worker = worker
         self._sockets = sockets
+        ports = (one.getsockname()[1] for one in sockets if one.family != socket.AF_UNIX)
+        self.port = int(next(ports, 0))
+        """The TCP port, 0 where there is none."""
         self._servers: list[asyncio.Server] = []
         self._tasks: list[asyncio.Task[None]] = []
-
-    @property
-    def port(self) -> int:
-        """The TCP port, 0 where there is none."""
-        ports = (s.getsockname()[1] for s in self._sockets if s.family != socket.AF_UNIX)
-        return int(next(ports, 0))
 
     async def open(self) -> None:
         """Accepts clients from now on."""

@@ -106,9 +106,6 @@ def test_secrets_do_not_show() -> None:
 
 
 def test_md5_as_postgresql_computes_it() -> None:
-    assert (
-        md5_hash("postgres", "secret")
-        == "md53175bce1d3201d16594cebf9d7eb3f9d"[:3] + md5_hash("postgres", "secret")[3:]
-    )
+    assert md5_hash("postgres", "secret") == "md553f48b7c4b76a86ce72276c5755f217d"
     assert md5_response("md5" + "0" * 32, b"abcd").startswith("md5")
     assert md5_response("md5" + "0" * 32, b"abcd") != md5_response("md5" + "0" * 32, b"abce")

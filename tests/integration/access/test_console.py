@@ -1,0 +1,289 @@
+"""The console, as psql, psycopg and asyncpg see it, with several workers behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import psycopg
+import pytest
+from psycopg.rows import dict_row
+
+from proxy.console import views
+
+from .conftest import PASSWORD, StartGateway, dsn
+
+Console = Callable[..., Any]
+
+POOLS = (
+    "database user cl_active cl_waiting cl_active_cancel_req cl_waiting_cancel_req sv_active sv_active_cancel"
+    " sv_being_canceled sv_idle sv_used sv_tested sv_login maxwait maxwait_us pool_mode load_balance_hosts"
+)
+CLIENTS = (
+    "type user database replication state addr port local_addr local_port connect_time request_time wait wait_us"
+    " close_needed ptr link remote_pid tls application_name prepared_statements id"
+)
+
+
+@pytest.fixture
+async def console(gateway: StartGateway, tmp_path: Path) -> AsyncIterator[Any]:
+    """Two workers that know each other in this process; `open()` gives a console on the first."""
+    folder = tmp_path / "run"
+    settings = {"admin_users": "postgres", "stats_users": "bob, monitor", "runtime_dir": str(folder)}
+    first = await gateway(**settings)
+    # The second stands for another process: it has a socket of another name.
+    (folder / f"gateway-{os.getpid()}.sock").rename(folder / "gateway-1.sock")
+    second = await gateway(**settings)
+    first_control = first._control
+    assert first_control is not None
+    first_control._path = folder / "gateway-1.sock"
+
+    async def opened(
+        user: str = "postgres", database: str = "pgparley", **more: Any
+    ) -> psycopg.AsyncConnection[Any]:
+        text = dsn(first, user=user, dbname=database)
+        return await psycopg.AsyncConnection.connect(text, autocommit=True, row_factory=dict_row, **more)
+
+    opened.workers = (first, second)  # type: ignore[attr-defined]
+    return opened
+
+
+async def rows(connection: psycopg.AsyncConnection[Any], command: str) -> list[dict[str, Any]]:
+    return await (await connection.execute(command)).fetchall()
+
+
+async def test_who_may_enter(console: Any) -> None:
+    for database in ("pgparley", "pgbouncer"):
+        async with await console(database=database) as connection:
+            assert (await rows(connection, "SHOW VERSION"))[0]["version"].startswith("pgparley")
+    with pytest.raises(psycopg.OperationalError, match="may not enter"):
+        await console(user="alice")
+    with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
+        text = dsn(console.workers[0], user="postgres", dbname="pgparley", password="wrong")  # noqa: S106
+        await psycopg.AsyncConnection.connect(text)
+    with pytest.raises(psycopg.OperationalError):
+        await console(user="monitor")
+
+
+async def test_statisticians_look_and_touch_nothing(console: Any) -> None:
+    """KILL_CLIENT by somebody who is no administrator among them."""
+    async with await console() as admin, await console(user="bob") as stats:
+        for view in sorted(views.NAMES - views.FOR_ADMINS - views.FROM_ENGINE - {"help"}):
+            await rows(stats, f"SHOW {view}")
+        before = await rows(admin, "SHOW STATE")
+        for command in (
+            "KILL_CLIENT 1",
+            "KILL",
+            "PAUSE",
+            "RELOAD",
+            "SHUTDOWN",
+            "DISABLE postgres",
+            "SHOW NL_QUESTIONS",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege, match="admin access needed"):
+                await stats.execute(command)
+        assert await rows(admin, "SHOW STATE") == before
+
+
+async def test_columns_are_pgbouncers(console: Any) -> None:
+    async with await console() as connection:
+        for view, names in (("pools", POOLS), ("clients", CLIENTS), ("servers", CLIENTS)):
+            cursor = await connection.execute(f"SHOW {view.upper()};")
+            assert [column.name for column in cursor.description] == names.split()
+        cursor = await connection.execute("show stats")
+        assert [column.type_code for column in cursor.description] == [25] + [1700] * 22
+
+
+async def test_sessions_of_all_workers_are_shown_and_killed(console: Any) -> None:
+    first, second = console.workers
+    async with await console() as admin:
+        one = await psycopg.AsyncConnection.connect(dsn(first), autocommit=True)
+        other = await psycopg.AsyncConnection.connect(
+            dsn(second, user="bob", application_name="here"), autocommit=True
+        )
+        await other.execute("SELECT 1")
+        clients = {row["user"]: row for row in await rows(admin, "SHOW CLIENTS")}
+        assert set(clients) == {"alice", "bob"}
+        assert clients["bob"]["application_name"] == "here"
+        assert clients["bob"]["state"] == "idle"
+        servers = {row["user"]: row for row in await rows(admin, "SHOW SERVERS")}
+        pid = (await (await other.execute("SELECT pg_backend_pid()")).fetchone())[0]
+        assert servers["bob"]["remote_pid"] == pid
+        pools = await rows(admin, "SHOW POOLS")
+        assert [(row["user"], row["cl_active"], row["sv_active"]) for row in pools] == [
+            ("alice", 1, 1),
+            ("bob", 1, 1),
+        ]
+        await admin.execute(f"KILL_CLIENT {clients['bob']['id']}")
+        with pytest.raises(psycopg.OperationalError):
+            await other.execute("SELECT 1")
+        await one.execute("SELECT 1")
+        with pytest.raises(psycopg.Error, match="client not found"):
+            await admin.execute(f"KILL_CLIENT {clients['bob']['id']}")
+        stats = {row["database"]: row for row in await rows(admin, "SHOW STATS")}
+        assert stats["postgres"]["total_query_count"] == 3
+        assert stats["postgres"]["total_xact_count"] == 3
+        assert stats["postgres"]["total_server_assignment_count"] == 2
+        await one.close()
+        await other.close()
+
+
+async def test_pause_and_resume(console: Any) -> None:
+    first, second = console.workers
+    async with await console() as admin, await console() as other:
+        session = await psycopg.AsyncConnection.connect(dsn(second))
+        pausing = asyncio.create_task(admin.execute("PAUSE postgres"))
+        waiting = asyncio.create_task(psycopg.AsyncConnection.connect(dsn(first)))
+        while not first.guests:
+            await asyncio.sleep(0)
+        assert not pausing.done()
+        (row,) = [row for row in await rows(other, "SHOW DATABASES") if row["name"] == "postgres"]
+        assert row["paused"] == 1
+        await session.close()
+        await pausing
+        assert not waiting.done()
+        await other.execute("RESUME postgres")
+        await (await waiting).close()
+        with pytest.raises(psycopg.Error, match="not paused"):
+            await other.execute("RESUME postgres")
+        async with await psycopg.AsyncConnection.connect(dsn(first)):
+            with pytest.raises(psycopg.errors.QueryCanceled):
+                await asyncio.gather(admin.execute("PAUSE"), _cancel(admin, first))
+        await other.execute("RESUME")
+
+
+async def _cancel(connection: psycopg.AsyncConnection[Any], worker: Any) -> None:
+    while not worker.sessions.all_paused:
+        await asyncio.sleep(0)
+    await connection.cancel_safe()
+
+
+async def test_disable_kill_and_reload(console: Any) -> None:
+    first, second = console.workers
+    async with await console() as admin:
+        await admin.execute("DISABLE postgres")
+        with pytest.raises(psycopg.OperationalError, match="disabled"):
+            await psycopg.AsyncConnection.connect(dsn(second))
+        await admin.execute("ENABLE postgres")
+        session = await psycopg.AsyncConnection.connect(dsn(second))
+        await admin.execute("KILL postgres")
+        with pytest.raises(psycopg.OperationalError):
+            await session.execute("SELECT 1")
+        await session.close()
+        await admin.execute("RESUME postgres")
+        await admin.execute("RELOAD")
+        with pytest.raises(psycopg.Error, match="admin db"):
+            await admin.execute("KILL pgparley")
+
+
+async def test_asyncpg_reads_it_in_binary(console: Any) -> None:
+    port = console.workers[0].port
+    connection = await asyncpg.connect(
+        host="127.0.0.1", port=port, user="postgres", password=PASSWORD, database="pgparley", ssl=False
+    )
+    session = await psycopg.AsyncConnection.connect(dsn(console.workers[1]))
+    await session.execute("SELECT 1")
+    (row,) = await connection.fetch("SHOW STATS")
+    assert row["database"] == "postgres"
+    assert row["total_server_assignment_count"] == 1
+    assert row["total_received"] > 10
+    assert (await connection.fetch("SHOW CLIENTS"))[0]["id"] > 0
+    assert dict(await connection.fetch("SHOW LISTS"))["workers"] == 2
+    assert await connection.execute("RELOAD") == "RELOAD"
+    with pytest.raises(asyncpg.PostgresSyntaxError):
+        await connection.fetch("SHOW NOTHING")
+    await session.close()
+    await connection.close()
+
+
+async def test_transactions_of_drivers_do_no_harm(console: Any) -> None:
+    text = dsn(console.workers[0], user="postgres", dbname="pgbouncer")
+    async with await psycopg.AsyncConnection.connect(text) as connection:
+        assert await (await connection.execute("SHOW VERSION")).fetchone()
+        with pytest.raises(psycopg.errors.SyntaxError):
+            await connection.execute("nonsense")
+        with pytest.raises(psycopg.errors.InFailedSqlTransaction):
+            await connection.execute("SHOW VERSION")
+        await connection.rollback()
+        assert await (await connection.execute("SHOW VERSION")).fetchone()
+
+
+async def test_psql(console: Any) -> None:
+    command = [
+        "psql",
+        dsn(console.workers[0], user="postgres", dbname="pgparley"),
+        "-XAt",
+        "-F|",
+        "-c",
+        "SHOW STATE",
+    ]
+    process = await asyncio.create_subprocess_exec(
+        *command, "-c", "SHOW HELP", stdout=-1, stderr=subprocess.PIPE
+    )
+    out, err = await process.communicate()
+    assert out == b"active|yes\npaused|no\nsuspended|no\nSHOW\n"
+    assert b"NOTICE:  Console usage" in err
+
+
+async def test_the_owner_needs_no_password_on_the_unix_socket(gateway: StartGateway, tmp_path: Path) -> None:
+    worker = await gateway(unix_socket_dir=str(tmp_path))
+    text = f"host={tmp_path} port={worker.port} user=pgparley dbname=pgparley"
+    async with await psycopg.AsyncConnection.connect(text, autocommit=True) as connection:
+        await connection.execute("RELOAD")
+    with pytest.raises(psycopg.OperationalError, match="may not enter"):
+        await psycopg.AsyncConnection.connect(text.replace("user=pgparley", "user=postgres"))
+    with pytest.raises(psycopg.OperationalError, match="may not enter"):
+        await psycopg.AsyncConnection.connect(dsn(worker, user="pgparley", dbname="pgparley"))
+
+
+async def test_a_cancel_key_finds_its_worker(console: Any) -> None:
+    first, second = console.workers
+    session = await psycopg.AsyncConnection.connect(dsn(second), autocommit=True)
+    key = next(key for key, owner in second._keys.items() if owner in second.sessions.links)
+    reader, writer = await asyncio.open_connection("127.0.0.1", first.port)
+    running = asyncio.create_task(session.execute("SELECT pg_sleep(30)"))
+    (link,) = second.sessions.links
+    while link.session.at_rest:
+        await asyncio.sleep(0)
+    writer.write((12 + len(key) - 4).to_bytes(4, "big") + (80877102).to_bytes(4, "big") + key)
+    await reader.read()
+    with pytest.raises(psycopg.errors.QueryCanceled):
+        await running
+    writer.close()
+    await session.close()
+
+
+async def test_shutdown_waits_for_clients(console: Any) -> None:
+    first, second = console.workers
+    session = await psycopg.AsyncConnection.connect(dsn(second), autocommit=True)
+    async with await console() as admin:
+        await admin.execute("SHUTDOWN WAIT_FOR_CLIENTS")
+        with pytest.raises(psycopg.OperationalError, match="refused"):
+            await psycopg.AsyncConnection.connect(dsn(second))
+        await first.ended.wait()
+        assert not second.ended.is_set()
+        await session.execute("SELECT 1")
+        await session.close()
+        await second.ended.wait()
+
+
+async def test_shutdown_waits_for_servers(console: Any) -> None:
+    _, second = console.workers
+    idle = await psycopg.AsyncConnection.connect(dsn(second), autocommit=True)
+    busy = await psycopg.AsyncConnection.connect(dsn(second))
+    await busy.execute("SELECT 1")
+    async with await console() as admin:
+        await admin.execute("SHUTDOWN WAIT_FOR_SERVERS")
+        with pytest.raises(psycopg.OperationalError):
+            while True:
+                await idle.execute("SELECT 1")
+        await busy.execute("SELECT 1")
+        await busy.commit()
+        await second.ended.wait()
+        await busy.close()
+        await idle.close()

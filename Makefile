@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SOURCES := pgparley proxy engine schema_catalog
 ARGS ?=
 
-.PHONY: demo test test-all check bench clean
+.PHONY: demo test test-all check bench compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
@@ -25,6 +25,10 @@ check: $(VENV)/.installed  ## ruff, mypy --strict
 
 bench: $(VENV)/.installed  ## the benchmarks; see docs/benchmarks.md
 	$(BIN)/python -m benchmarks $(ARGS)
+
+compat: $(VENV)/.installed  ## real clients through the gateway; writes docs/compatibility.md
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[compat]"
+	$(BIN)/python -m pytest tests/compat --matrix docs/compatibility.md $(ARGS)
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@echo "Installing into $(VENV). The language model's runtime is compiled: 4 to 8 minutes on two cores, once."

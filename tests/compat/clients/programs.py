@@ -1,0 +1,192 @@
+"""psql, pg_dump and pg_restore, pgbench."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from clients.ends import DATABASE, USER, Case, Ends, run, same
+
+PLAIN = r"""
+SELECT 1 AS a, 'x' AS b, NULL AS c \gx
+\d pg_class
+\dt pg_catalog.pg_c*
+SELEC 1;
+SELECT 1/0;
+\set FETCH_COUNT 7
+SELECT g, repeat('x', g) FROM generate_series(1, 50) g;
+BEGIN; SELECT * FROM missing; SELECT 1; ROLLBACK;
+SELECT 'a' AS one \; SELECT 'b' AS two;
+CREATE TEMP TABLE copied (a int, b text);
+\copy copied FROM STDIN
+1	NL: x
+2	\N
+\.
+\copy (TABLE copied) TO STDOUT
+SELECT $1 AS x \bind 5 \g
+\echo :ROW_COUNT :SQLSTATE
+"""
+
+
+def _psql(program: str | None, **more: str) -> dict[str, Case]:
+    """The cases of a psql; None is the one of the server's version."""
+
+    def script(ends: Ends, text: str, *words: str, port: int | None = None) -> tuple[str, str, int]:
+        done = run(program or str(ends.bindir / "psql"), "-X", *words, ends.dsn(port, **more), stdin=text)
+        return done.stdout, done.stderr, done.returncode
+
+    def answered(ends: Ends, text: str, *expected: str) -> None:
+        out, err, code = script(ends, text, "-A", "-v", "ON_ERROR_STOP=1")
+        assert code == 0, err
+        for line in expected:
+            assert line in out
+
+    def plain(ends: Ends) -> None:
+        same(script(ends, PLAIN, "-a"), script(ends, PLAIN, "-a", port=ends.direct))
+
+    def error(ends: Ends) -> None:
+        _, err, _ = script(
+            ends, "NL: no route;\nNL:;\nDECLARE c CURSOR FOR NL: x;\nBEGIN;\nNL:;\nNL: x;\nROLLBACK;\n"
+        )
+        assert "ERROR:  no database can answer this\nDETAIL:  None matched.\nHINT:  Try another." in err
+        assert "NL cannot stand inside of another statement" in err
+        assert "current transaction is aborted" in err
+
+    return {
+        "plain SQL": plain,
+        "question": lambda ends: answered(
+            ends,
+            "nl: $$what's; up$$;\nNL: what's up;",
+            "1|candidate|sales|0.75|",
+            "|what's; up|",
+            "|what's up|",
+        ),
+        "follow-up": lambda ends: answered(
+            ends,
+            "NL: x;\nNL CHOOSE 1;\nNL SHOW 1;\nNL WHY;\nNL MORE;\nNL RUN $$single$$;\nNL HELP;\n"
+            "SELECT sum(a) AS s FROM nl.run('q1', 1);\n",
+            "a|b\n1|1\n2|2\n3|3\n",
+            "route|chosen|it's sales|0.25",
+            "s\n6\n",
+        ),
+        "describe": lambda ends: answered(
+            ends, "NL: x \\gdesc\nNL CHOOSE 1 OF 'q1' \\gdesc\n", "confidence|double precision"
+        ),
+        "transaction": lambda ends: answered(
+            ends,
+            "BEGIN;NL: x;CREATE TEMP TABLE k AS SELECT * FROM nl.ask('x');COMMIT;\nSELECT count(*) FROM k;",
+            "2\n(1 row)",
+        ),
+        "error": error,
+        "cursor": lambda ends: answered(
+            ends,
+            "\\set FETCH_COUNT 1\nSELECT n FROM nl.ask('x');\nNL: x;\n",
+            "n\n1\n2\n(2 rows)",
+            "1|candidate",
+        ),
+        "batch": lambda ends: answered(ends, "SELECT 1 AS a\\; NL: x\\; SELECT 3 AS b;\n", "b\n3\n"),
+        "notices": lambda ends: answered(ends, "SET nl.output = notices;\nNL: x;\n", "(0 rows)"),
+    }
+
+
+def _dump(ends: Ends) -> None:
+    _prepared(ends)
+    words = ["--restrict-key=same", "-h", "127.0.0.1", "-U", USER]
+    texts = [
+        run(str(ends.bindir / "pg_dump"), *words, "-p", str(port), DATABASE)
+        for port in (ends.gateway, ends.direct)
+    ]
+    assert texts[0].returncode == 0, texts[0].stderr
+    same(texts[0].stdout, texts[1].stdout)
+
+
+def _restore(ends: Ends) -> None:
+    _prepared(ends)
+    at = ["-h", "127.0.0.1", "-p", str(ends.gateway), "-U", USER]
+    with tempfile.TemporaryDirectory() as folder:
+        for words in (
+            [
+                str(ends.bindir / "pg_dump"),
+                "-F",
+                "d",
+                "-j",
+                "2",
+                "-f",
+                f"{folder}/d",
+                "-n",
+                "compat",
+                *at,
+                DATABASE,
+            ],
+            [str(ends.bindir / "psql"), "-X", "-c", "DROP SCHEMA compat CASCADE", ends.dsn()],
+            [
+                str(ends.bindir / "pg_restore"),
+                "-j",
+                "2",
+                "--exit-on-error",
+                *at,
+                "-d",
+                DATABASE,
+                f"{folder}/d",
+            ],
+        ):
+            done = run(*words)
+            assert done.returncode == 0, done.stderr
+    with psycopg.connect(ends.dsn(ends.direct)) as connection:
+        assert connection.execute("SELECT count(*), sum(a) FROM compat.t").fetchall() == [(1000, 500500)]
+
+
+def _prepared(ends: Ends) -> None:
+    with psycopg.connect(ends.dsn(ends.direct), autocommit=True) as connection:
+        connection.execute("DROP SCHEMA IF EXISTS compat CASCADE; CREATE SCHEMA compat")
+        connection.execute("CREATE TABLE compat.t (a int PRIMARY KEY, b text DEFAULT 'NL: x')")
+        connection.execute("INSERT INTO compat.t SELECT g, 'é' FROM generate_series(1, 1000) g")
+        connection.execute("SELECT lo_from_bytea(0, '\\x00ff')")
+        connection.execute("CREATE VIEW compat.v AS SELECT count(*) FROM compat.t")
+
+
+def _bench(mode: str) -> Case:
+    def case(ends: Ends) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            script = Path(folder) / "nl.sql"
+            script.write_text("BEGIN;\nSELECT 1;\nSELECT n FROM nl.ask('x');\nEND;\n")
+            words = [
+                "-n",
+                "-M",
+                mode,
+                "-c",
+                "4",
+                "-t",
+                "20",
+                "-f",
+                str(script),
+                "-h",
+                "127.0.0.1",
+                "-U",
+                USER,
+            ]
+            done = run(str(ends.bindir / "pgbench"), *words, "-p", str(ends.gateway), DATABASE)
+        assert "number of failed transactions: 0" in done.stdout, done.stderr
+        assert "actually processed: 80/80" in done.stdout
+
+    return case
+
+
+def _missing(name: str, package: str) -> Case:
+    def case(_ends: Ends) -> None:
+        pytest.skip(f"no {name} on this machine: install {package}")
+
+    return case
+
+
+_SYSTEM = shutil.which("psql")
+CASES: dict[str, dict[str, Case]] = {
+    "psql of the system": _psql(_SYSTEM) if _SYSTEM else {"question": _missing("psql", "postgresql-client")},
+    "psql 18, protocol 3.2": _psql(None, max_protocol_version="3.2"),
+    "pg_dump, pg_restore": {"plain SQL": _dump, "COPY": _restore},
+    "pgbench": {f"nl.ask {mode}": _bench(mode) for mode in ("simple", "extended", "prepared")},
+}

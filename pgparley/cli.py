@@ -61,6 +61,17 @@ def serve() -> None:
 
 
 @app.command()
+def restart() -> None:
+    """Replace the running gateway's workers one by one; no connection is refused, and sessions may finish."""
+    try:
+        problem = asyncio.run(supervisor.restart(_config()))
+    except OSError as unreachable:
+        _fail("no gateway is running", str(unreachable) or type(unreachable).__name__)
+    if problem is not None:
+        _fail(problem)
+
+
+@app.command()
 def ask(
     question: Annotated[str, typer.Argument(help="The question, in plain words.")],
     *,

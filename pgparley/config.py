@@ -160,7 +160,13 @@ def _defaults(environment: Mapping[str, str], tree: Mapping[str, Any]) -> dict[s
         "path": str(cache / "models" / f"{ModelSettings().model}.gguf"),
         "prefixes": str(cache / "prefixes"),
     }
-    gateway = {"upstream_host": "127.0.0.1", "engine": engine["socket"], **tree.get("gateway", {})}
+    gateway = {
+        "upstream_host": "127.0.0.1",
+        "engine": engine["socket"],
+        # A directory of its own for each engine, lest two gateways of one user take each other for siblings.
+        "runtime_dir": str(Path(str(engine["socket"])).with_suffix(".workers")),
+        **tree.get("gateway", {}),
+    }
     return {
         **tree,
         "engine": engine,

@@ -1,36 +1,49 @@
 """The processes that `pgparley serve` starts: `python -m pgparley.processes gateway|engine|model`.
 
-Each imports what it runs and nothing else: a gateway worker pays for no engine library.
+The supervisor adds the configuration file, and for a worker the sockets to listen on and its own process id. Each
+process imports what it runs and nothing else: a gateway worker pays for no engine library.
 """
 
 from __future__ import annotations
 
+import argparse
 import ctypes
 import signal
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pgparley.config import Config, load
+from pgparley.config import Config, ConfigError, load
 from pgparley.logs import configure
+
+if TYPE_CHECKING:
+    from proxy.settings import GatewaySettings
 
 _PR_SET_PDEATHSIG = 1
 
 
-def gateway(config: Config) -> None:
+def gateway(config: Config, options: argparse.Namespace) -> None:
     """One gateway worker."""
+    from proxy.net.worker import Place  # noqa: PLC0415
     from proxy.server import run_worker  # noqa: PLC0415
 
-    run_worker(config.gateway)
+    def reread() -> GatewaySettings:
+        try:
+            return load(options.config).gateway
+        except ConfigError as problem:
+            raise ValueError(str(problem)) from problem
+
+    run_worker(config.gateway, Place(options.sockets, options.supervisor), reread)
 
 
-def engine(config: Config) -> None:
+def engine(config: Config, _: argparse.Namespace) -> None:
     """The engine."""
     from engine.process import run  # noqa: PLC0415
 
     run(config.engine_settings())
 
 
-def model(config: Config) -> None:
+def model(config: Config, _: argparse.Namespace) -> None:
     """The embedded model server."""
     from engine.llm.embedded.server import run  # noqa: PLC0415
 
@@ -38,11 +51,23 @@ def model(config: Config) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Runs the process named by the first argument, with the configuration file named by the second, if any."""
+    """Runs the process that the arguments describe."""
+    options = _parser().parse_args(arguments)
     _end_with_parent()
-    config = load(Path(arguments[1]) if len(arguments) > 1 else None)
+    config = load(options.config)
     configure(config.gateway.log_level)
-    {"gateway": gateway, "engine": engine, "model": model}[arguments[0]](config)
+    {"gateway": gateway, "engine": engine, "model": model}[options.kind](config, options)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="pgparley.processes")
+    parser.add_argument("kind", choices=("gateway", "engine", "model"))
+    parser.add_argument("config", type=Path, nargs="?")
+    parser.add_argument(
+        "--sockets", type=lambda text: tuple(int(word) for word in text.split(",")), default=()
+    )
+    parser.add_argument("--supervisor", type=int)
+    return parser
 
 
 def _end_with_parent() -> None:

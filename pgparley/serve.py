@@ -1,7 +1,8 @@
 """`pgparley serve`: the gateway's workers, the engine and the embedded model, each a process of its own.
 
-Owns starting, watching and stopping them. A process that dies is started again, later each time it dies soon; a
-gateway without an engine still relays plain SQL, so workers start first and wait for nobody.
+Owns starting, watching, replacing and stopping them, and the listening sockets: a worker that dies or is replaced
+takes no waiting client with it. A process that dies is started again, later each time it dies soon; a gateway
+without an engine still relays plain SQL, so workers start first and wait for nobody.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ import signal
 import socket
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import structlog
 
 from engine.llm.settings import EmbeddedModelSettings
-from pgparley.config import PREFIX, Config
+from pgparley.config import PREFIX, Config, ConfigError, load
+from pgparley.metrics import MetricsPage
+from proxy.net import listen
+from proxy.net.control import Answer, Control, Request, ask
 
 log = structlog.stdlib.get_logger("serve")
 
@@ -28,16 +32,32 @@ STEADY = 30.0
 LONGEST_PAUSE = 15.0
 
 STOP_TIMEOUT = 20.0
-"""Seconds that a process gets to end by itself."""
+"""Seconds that a process gets to end by itself once it has been told to end at once."""
+
+READY_TIMEOUT = 30.0
+"""Seconds that a new worker gets to listen, in a rolling restart."""
+
+SUPERVISOR = "supervisor.sock"
+"""The supervisor's socket in the runtime directory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One process: which of `pgparley.processes` it is, and what its environment adds."""
+    """One process: which of `pgparley.processes` it is, what its environment adds, what it listens on."""
 
     name: str
     kind: str
-    environment: Mapping[str, str]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    sockets: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class _Slot:
+    """A part, and the process that plays it now; one that was replaced only finishes what it has begun."""
+
+    part: Part
+    process: asyncio.subprocess.Process | None = None
+    pause: float = 0.5
 
 
 def parts(config: Config) -> list[Part]:
@@ -50,65 +70,240 @@ def parts(config: Config) -> list[Part]:
         # Threads that wait for each other must not spin: on a busy machine they would starve the one awaited.
         passive = {"OMP_WAIT_POLICY": "passive", f"{PREFIX}EMBEDDED_MODEL_PORT": str(port)}
         found.append(Part("model", "model", passive))
-    shared = {f"{PREFIX}GATEWAY_REUSE_PORT": "true"} if config.workers > 1 else {}
-    workers = [Part(f"gateway-{i}", "gateway", shared) for i in range(1, config.workers + 1)]
+    workers = [Part(f"gateway-{i}", "gateway") for i in range(1, config.workers + 1)]
     return [*workers, *found, Part("engine", "engine", model)]
 
 
 async def serve(config: Config, file: Path | None) -> None:
-    """Runs until SIGINT or SIGTERM, then stops everything: gateways first, so that nobody asks a dead engine."""
-    stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    async with asyncio.TaskGroup() as group:
-        for part in parts(config):
-            group.create_task(_keep_running(part, file, stop), name=part.name)
+    """Runs until told to end, by signals that mean what they mean to PgBouncer; see `docs/operations.md`.
+
+    Raises:
+        OSError: An address cannot be bound, or the runtime directory cannot be used.
+    """
+    await Supervisor(config, file).run()
 
 
-async def _keep_running(part: Part, file: Path | None, stop: asyncio.Event) -> None:
-    loop = asyncio.get_running_loop()
-    pause = 0.5
-    while not stop.is_set():
+async def restart(config: Config) -> str | None:
+    """Has the running supervisor replace its workers one by one. Returns why that failed.
+
+    Raises:
+        OSError: None is running.
+    """
+    path = Path(config.gateway.runtime_dir) / SUPERVISOR
+    seconds = (config.workers + 1) * READY_TIMEOUT
+    return (await ask(path, Request("restart"), seconds)).error
+
+
+class Supervisor:
+    """Everything that one `pgparley serve` runs."""
+
+    def __init__(self, config: Config, file: Path | None) -> None:
+        self._config = config
+        self._file = file
+        self._slots: list[_Slot] = []
+        self._sockets: list[socket.socket] = []
+        self._replaced: set[asyncio.subprocess.Process] = set()
+        self._watching: set[asyncio.Task[None]] = set()
+        self._ended = asyncio.Event()
+        self._stopping: signal.Signals | None = None
+        self._restarting = asyncio.Lock()
+        self._control = Control(Path(config.gateway.runtime_dir), SUPERVISOR, self._handle)
+        self._page = MetricsPage(config.gateway, self._control)
+
+    async def run(self) -> None:
+        """Starts everything; returns when everything has ended."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
+            asyncio.get_running_loop().add_signal_handler(number, self._stop, number)
+        for number in (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
+            asyncio.get_running_loop().add_signal_handler(number, self._forward, number)
+        await self._control.open()
+        await self._page.open()
+        try:
+            self._slots = [_Slot(part) for part in self._bound(parts(self._config))]
+            for slot in self._slots:
+                await self._start(slot)
+            await self._ended.wait()
+        finally:
+            await self._page.close()
+            await self._control.close()
+            await self._end_rest()
+            for one in self._sockets:
+                one.close()
+
+    def _bound(self, found: list[Part]) -> list[Part]:
+        """Gives each worker sockets of its own on one port, and all of them the Unix socket."""
+        settings = replace(self._config.gateway, reuse_port=self._config.workers > 1)
+        shared: tuple[int, ...] = ()
+        done: list[Part] = []
+        for part in found:
+            if part.kind != "gateway":
+                done.append(part)
+                continue
+            own = listen.bind(settings)
+            self._sockets += own
+            if own:
+                settings = replace(settings, listen_port=own[0].getsockname()[1])
+            if settings.unix_socket_dir and not shared:
+                local = listen.bind_unix(settings, settings.listen_port)
+                self._sockets.append(local)
+                shared = (local.fileno(),)
+            done.append(replace(part, sockets=(*(one.fileno() for one in own), *shared)))
+        return done
+
+    # -- processes
+
+    async def _start(self, slot: _Slot) -> None:
+        self._take_over(slot, await self._spawn(slot.part))
+
+    async def _spawn(self, part: Part) -> asyncio.subprocess.Process:
+        arguments = [part.kind]
+        if self._file is not None:
+            arguments.append(str(self._file))
+        if part.sockets:
+            arguments += ["--sockets", ",".join(map(str, part.sockets)), "--supervisor", str(os.getpid())]
+        return await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "pgparley.processes", *arguments),
+            env={**os.environ, **part.environment},
+            stdin=asyncio.subprocess.DEVNULL,
+            pass_fds=part.sockets,
+            # A group of its own, so that Ctrl-C in a terminal reaches only the supervisor, which stops all in order.
+            start_new_session=True,
+        )
+
+    def _take_over(self, slot: _Slot, process: asyncio.subprocess.Process) -> None:
+        """From now on `process` plays the part."""
+        slot.process = process
+        watching = asyncio.create_task(self._watch(slot, process), name=f"{slot.part.name}-{process.pid}")
+        self._watching.add(watching)
+        watching.add_done_callback(self._watching.discard)
+
+    async def _watch(self, slot: _Slot, process: asyncio.subprocess.Process) -> None:
+        """Waits for the end of a process, and starts it again where that was none of our doing."""
+        loop = asyncio.get_running_loop()
         began = loop.time()
-        code = await _run_once(part, file, stop)
-        if stop.is_set():
+        code = await process.wait()
+        if slot.process is not process:
+            self._replaced.discard(process)
+            log.info("replaced process ended", part=slot.part.name, pid=process.pid)
             return
-        pause = 0.5 if loop.time() - began > STEADY else min(2 * pause, LONGEST_PAUSE)
-        log.error("process ended, starting it again", part=part.name, exit_code=code, seconds=pause)
+        slot.process = None
+        while self._stopping is None:
+            slot.pause = 0.5 if loop.time() - began > STEADY else min(2 * slot.pause, LONGEST_PAUSE)
+            log.error(
+                "process ended, starting it again", part=slot.part.name, exit_code=code, seconds=slot.pause
+            )
+            await asyncio.sleep(slot.pause)
+            if self._stopping is None:
+                await self._start(slot)
+                return
+
+    @property
+    def _workers(self) -> list[_Slot]:
+        return [slot for slot in self._slots if slot.part.kind == "gateway"]
+
+    # -- ends
+
+    def _stop(self, number: signal.Signals) -> None:
+        """Workers first, so that nobody asks a dead engine. A second signal ends them at once."""
+        first, self._stopping = self._stopping is None, number
+        if number is signal.SIGQUIT or not first:
+            number = signal.SIGQUIT
+        log.info("stopping", signal=number.name)
+        for process in (*self._processes("gateway"), *self._replaced):
+            # To a worker that was replaced, and finishes its sessions, a first signal is the second.
+            if process not in self._replaced or number is signal.SIGQUIT:
+                process.send_signal(number)
+        if first:
+            task = asyncio.create_task(self._await_workers(), name="stop")
+            self._watching.add(task)
+            task.add_done_callback(self._watching.discard)
+
+    async def _await_workers(self) -> None:
+        # The watchers of the workers end with them; this task is among the others.
+        while self._replaced or any(slot.process is not None for slot in self._workers):  # noqa: ASYNC110 - no event tells of it
+            await asyncio.sleep(0.05)
+        self._ended.set()
+
+    def _processes(self, kind: str) -> list[asyncio.subprocess.Process]:
+        return [
+            slot.process
+            for slot in self._slots
+            if slot.part.kind == kind and slot.process is not None and slot.process.returncode is None
+        ]
+
+    async def _end_rest(self) -> None:
+        self._stopping = self._stopping or signal.SIGTERM
+        rest = [process for kind in ("gateway", "engine", "model") for process in self._processes(kind)]
+        rest += self._replaced
+        for process in rest:
+            process.terminate()
+        await asyncio.gather(*(_ended(process) for process in rest))
+        for task in tuple(self._watching):
+            task.cancel()
+        await asyncio.gather(*self._watching, return_exceptions=True)
+
+    # -- what it is told
+
+    def _forward(self, number: signal.Signals) -> None:
+        if number is signal.SIGHUP:
+            try:
+                load(self._file)
+            except ConfigError as problem:
+                log.error("reload failed", error=str(problem))  # noqa: TRY400 - the message says all
+                return
+        for process in self._processes("gateway"):
+            process.send_signal(number)
+
+    async def _handle(self, request: Request) -> Answer:
+        if request.verb == "ping":
+            return Answer(done=True)
+        if request.verb != "restart":
+            return Answer(error=f"unknown request {request.verb}")
+        async with self._restarting:
+            for slot in self._workers:
+                problem = await self._replace(slot)
+                if problem is not None:
+                    return Answer(error=problem)
+        return Answer(done=True)
+
+    async def _replace(self, slot: _Slot) -> str | None:
+        """Starts a new worker on the same sockets; when it listens, the old one finishes its sessions."""
+        if self._stopping is not None:
+            return "the gateway is shutting down"
+        new = await self._spawn(slot.part)
+        if not await self._listens(new):
+            if new.returncode is None:
+                new.kill()
+            await new.wait()
+            return f"the new {slot.part.name} does not start; see the log. The old one goes on"
+        old = slot.process
+        self._take_over(slot, new)
+        log.info("worker replaced", part=slot.part.name, pid=new.pid)
+        if old is not None and old.returncode is None:
+            self._replaced.add(old)
+            old.terminate()
+        return None
+
+    async def _listens(self, process: asyncio.subprocess.Process) -> bool:
+        path = Path(self._config.gateway.runtime_dir) / f"gateway-{process.pid}.sock"
         try:
-            await asyncio.wait_for(stop.wait(), pause)
+            async with asyncio.timeout(READY_TIMEOUT):
+                while process.returncode is None:
+                    try:
+                        return (await ask(path, Request("ping"))).done
+                    except OSError:
+                        await asyncio.sleep(0.05)
         except TimeoutError:
-            continue
+            pass
+        return False
 
 
-async def _run_once(part: Part, file: Path | None, stop: asyncio.Event) -> int:
-    """Runs the process to its end, or ends it when `stop` is set; gives its exit code."""
-    config = [str(file)] if file is not None else []
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "pgparley.processes", part.kind, *config),
-        env={**os.environ, **part.environment},
-        stdin=asyncio.subprocess.DEVNULL,
-        # A group of its own, so that Ctrl-C in a terminal reaches only the supervisor, which stops all in order.
-        start_new_session=True,
-    )
-    ended = asyncio.create_task(process.wait(), name=f"{part.name}-ended")
-    stopped = asyncio.create_task(stop.wait(), name=f"{part.name}-stop")
+async def _ended(process: asyncio.subprocess.Process) -> None:
     try:
-        await asyncio.wait((ended, stopped), return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        stopped.cancel()
-        await _end(process, ended)
-    return process.returncode or 0
-
-
-async def _end(process: asyncio.subprocess.Process, ended: asyncio.Task[int]) -> None:
-    if process.returncode is None:
-        process.terminate()
-        try:
-            await asyncio.wait_for(asyncio.shield(ended), STOP_TIMEOUT)
-        except TimeoutError:
-            process.kill()
-    await ended
+        await asyncio.wait_for(process.wait(), STOP_TIMEOUT)
+    except TimeoutError:
+        process.kill()
+        await process.wait()
 
 
 def _free_port(settings: EmbeddedModelSettings) -> int:

@@ -1,8 +1,13 @@
-"""The gateway's metrics: names and meaning. How they are exposed is somebody else's matter."""
+"""The gateway's metrics: names, meaning, and their text over all workers. Who serves that text is no matter here."""
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from collections.abc import Iterable, Iterator
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+from proxy.console.reports import WorkerReport
 
 _OVERHEAD_BUCKETS = (0.00025, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.05)
 _ENGINE_BUCKETS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
@@ -43,3 +48,69 @@ class GatewayMetrics:
             buckets=_OVERHEAD_BUCKETS,
             registry=self.registry,
         )
+
+
+_SUFFIXES = ("_total", "_bucket", "_count", "_sum")
+
+
+def exposition(reports: Iterable[WorkerReport]) -> bytes:
+    """The metrics of all workers in Prometheus' text format, with the label `worker`: its process id."""
+    registry = CollectorRegistry()
+    registry.register(_Workers(tuple(reports)))
+    return generate_latest(registry)
+
+
+class _Workers:
+    def __init__(self, reports: tuple[WorkerReport, ...]) -> None:
+        self._reports = reports
+
+    def collect(self) -> Iterator[Metric]:
+        yield from self._own()
+        yield from self._states()
+        yield from self._traffic()
+
+    def _own(self) -> Iterator[Metric]:
+        """What each worker counts itself."""
+        for family in GatewayMetrics().registry.collect():
+            merged = Metric(family.name, family.documentation, family.type)
+            for report in self._reports:
+                for sample in report.samples:
+                    if _family(sample.name) == family.name or sample.name == family.name:
+                        labels = {**dict(sample.labels), "worker": str(report.pid)}
+                        merged.add_sample(sample.name, labels, sample.value)
+            yield merged
+
+    def _states(self) -> Iterator[Metric]:
+        states = GaugeMetricFamily(
+            "pgparley_sessions_by_state", "Client sessions by state", labels=("worker", "state")
+        )
+        logins = GaugeMetricFamily("pgparley_logins", "Clients that are logging in", labels=("worker",))
+        memory = GaugeMetricFamily("pgparley_worker_memory_bytes", "Memory in use", labels=("worker",))
+        for report in self._reports:
+            worker = str(report.pid)
+            for state in ("active", "idle", "waiting"):
+                count = sum(session.state == state for session in report.sessions)
+                states.add_metric((worker, state), count)
+            logins.add_metric((worker,), report.logins)
+            memory.add_metric((worker,), report.memory)
+        yield from (states, logins, memory)
+
+    def _traffic(self) -> Iterator[Metric]:
+        kinds = {
+            "queries": ("pgparley_queries", "Queries, by the server's count of its answers"),
+            "transactions": ("pgparley_transactions", "Transactions that have ended"),
+            "received": ("pgparley_received_bytes", "Bytes from clients"),
+            "sent": ("pgparley_sent_bytes", "Bytes from the server"),
+        }
+        for field, (name, meaning) in kinds.items():
+            family = CounterMetricFamily(name, meaning, labels=("worker", "database"))
+            for report in self._reports:
+                for entry in report.traffic:
+                    family.add_metric((str(report.pid), entry.database), getattr(entry, field))
+            yield family
+
+
+def _family(name: str) -> str:
+    """The name of the family that a sample belongs to."""
+    suffix = next((suffix for suffix in _SUFFIXES if name.endswith(suffix)), "")
+    return name.removesuffix(suffix)

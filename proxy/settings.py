@@ -82,6 +82,8 @@ class GatewaySettings:
     """Seconds from the connection to the end of the login; 0: no limit."""
     runtime_dir: str = ""
     """Directory (mode 700) in which the workers find each other. Empty: the worker stays alone."""
+    prometheus_listen: str = ""
+    """`address:port` on which `pgparley serve` gives /metrics over HTTP; empty: nowhere."""
     admin_users: str = ""
     """Roles, separated by commas, that may do everything on the console."""
     stats_users: str = ""
@@ -122,6 +124,7 @@ FIXED = frozenset(
         "listen_backlog",
         "listen_port",
         "log_level",
+        "prometheus_listen",
         "reuse_port",
         "runtime_dir",
         "unix_socket_dir",

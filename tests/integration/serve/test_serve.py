@@ -1,0 +1,238 @@
+"""`pgparley serve` as an operator meets it: workers on one port, signals, rolling restart, metrics."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from pgparley import cluster
+
+WORKERS = 2
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class Service:
+    """A running `pgparley serve` without a model; the engine it cannot start is its own trouble."""
+
+    folder: Path
+    config: Path
+    port: int
+    metrics: int
+    process: subprocess.Popen[bytes] = field(init=False)
+
+    def __post_init__(self) -> None:
+        command = [sys.executable, "-m", "pgparley.cli", "--config", str(self.config), "serve"]
+        with (self.folder / "log").open("wb") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log)  # noqa: S603 - our own program
+        _eventually(lambda: len(self.workers()) == WORKERS)
+
+    def connect(self, **words: Any) -> psycopg.Connection[Any]:
+        return psycopg.connect(
+            host="127.0.0.1", port=self.port, user="postgres", dbname="postgres", autocommit=True, **words
+        )
+
+    def console(self) -> psycopg.Connection[Any]:
+        return psycopg.connect(
+            host=str(self.folder), port=self.port, user="pgparley", dbname="pgparley", autocommit=True
+        )
+
+    def workers(self) -> set[int]:
+        """The process ids of the workers that answer."""
+        try:
+            with self.console() as console:
+                rows = console.execute("SHOW MEM").fetchall()
+        except psycopg.OperationalError:
+            return set()
+        return {int(row[0].removeprefix("worker_")) for row in rows}
+
+    def stop(self) -> None:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGQUIT)
+            self.process.wait(30)
+
+
+def _eventually(test: Any, seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not test():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[cluster.Cluster]:
+    running = cluster.start(tmp_path_factory.mktemp("serve") / "data")
+    yield running
+    cluster.stop(running)
+
+
+@pytest.fixture
+def service(upstream: cluster.Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    folder = tmp_path_factory.mktemp("s")
+    port, metrics = free_port(), free_port()
+    config = folder / "pgparley.toml"
+    config.write_text(
+        f"""workers = {WORKERS}
+[gateway]
+upstream_host = "{upstream.socket_dir}"
+upstream_port = {upstream.port}
+listen_port = {port}
+unix_socket_dir = "{folder}"
+prometheus_listen = "127.0.0.1:{metrics}"
+[engine]
+socket = "{folder}/e.sock"
+store = "{upstream.dsn("postgres")}"
+[model]
+base_url = "http://127.0.0.1:1/v1"
+"""
+    )
+    running = Service(folder, config, port, metrics)
+    yield running
+    running.stop()
+
+
+def test_workers_share_a_port_and_the_console_shows_all(service: Service) -> None:
+    sessions = [service.connect() for _ in range(16)]
+    with service.console() as console:
+        rows = console.execute("SHOW CLIENTS").fetchall()
+        assert len(rows) == len(sessions)
+        assert {row[-1] // 10_000_000 for row in rows} <= service.workers()
+        url = f"http://127.0.0.1:{service.metrics}/metrics"
+        with urllib.request.urlopen(url, timeout=5) as page:  # noqa: S310 - a loopback URL of our own
+            text = page.read().decode()
+        counts = [
+            float(line.split()[-1]) for line in text.splitlines() if line.startswith("pgparley_sessions{")
+        ]
+        assert len(counts) == WORKERS
+        assert sum(counts) == len(sessions)
+        assert 'pgparley_sessions_by_state{state="idle",worker=' in text
+    for session in sessions:
+        session.close()
+
+
+def test_a_rolling_restart_refuses_nobody(service: Service) -> None:
+    before = service.workers()
+    held = service.connect()
+    failures: list[Exception] = []
+    count = [0]
+    done = threading.Event()
+
+    def reconnect() -> None:
+        while not done.is_set():
+            try:
+                with service.connect() as connection:
+                    connection.execute("SELECT 1")
+                count[0] += 1
+            except psycopg.Error as problem:
+                failures.append(problem)
+
+    clients = [threading.Thread(target=reconnect) for _ in range(4)]
+    for client in clients:
+        client.start()
+    try:
+        command = [sys.executable, "-m", "pgparley.cli", "--config", str(service.config), "restart"]
+        subprocess.run(command, check=True, timeout=60)  # noqa: S603 - our own program
+    finally:
+        done.set()
+        for client in clients:
+            client.join()
+    assert failures == []
+    assert count[0] > 20
+    # The session that was open goes on in its old worker, which ends with it.
+    held.execute("SELECT 1")
+    after = service.workers()
+    assert len(after - before) == WORKERS
+    assert len(after & before) == 1
+    held.close()
+    _eventually(lambda: service.workers() == after - before)
+
+
+def test_a_dead_worker_is_replaced(service: Service) -> None:
+    victim, other = sorted(service.workers())
+    os.kill(victim, signal.SIGKILL)
+    _eventually(lambda: len(service.workers() - {victim}) == WORKERS)
+    assert other in service.workers()
+    service.connect().close()
+
+
+def test_sighup_reloads_every_worker(service: Service) -> None:
+    service.config.write_text(service.config.read_text().replace("[engine]", "max_client_conn = 0\n[engine]"))
+    service.process.send_signal(signal.SIGHUP)
+
+    def refused() -> bool:
+        try:
+            service.connect().close()
+        except psycopg.OperationalError as problem:
+            return "max_client_conn" in str(problem)
+        return False
+
+    _eventually(lambda: all(refused() for _ in range(4)))
+    service.config.write_text("nonsense")
+    service.process.send_signal(signal.SIGHUP)
+    with service.console() as console, pytest.raises(psycopg.Error, match="RELOAD failed"):
+        console.execute("RELOAD")
+
+
+def test_sigusr_pauses_and_resumes(service: Service) -> None:
+    def paused(word: str) -> bool:
+        with service.console() as console:
+            return ("paused", word) in console.execute("SHOW STATE").fetchall()
+
+    service.process.send_signal(signal.SIGUSR1)
+    _eventually(lambda: paused("yes"))
+    service.process.send_signal(signal.SIGUSR2)
+    _eventually(lambda: paused("no"))
+    service.connect().close()
+
+
+def test_sigterm_waits_for_clients_and_a_second_one_does_not(service: Service) -> None:
+    session = service.connect()
+    service.process.send_signal(signal.SIGTERM)
+
+    def refused() -> bool:
+        try:
+            service.connect().close()
+        except psycopg.OperationalError:
+            return True
+        return False
+
+    _eventually(refused)
+    assert session.execute("SELECT 1").fetchone() == (1,)
+    service.process.send_signal(signal.SIGTERM)
+    service.process.wait(20)
+    with pytest.raises(psycopg.OperationalError):
+        session.execute("SELECT 1")
+    assert not list(service.folder.glob("e.workers/*"))
+
+
+def test_sigint_ends_sessions_that_rest(service: Service) -> None:
+    session = service.connect()
+    session.execute("SELECT 1")
+    service.process.send_signal(signal.SIGINT)
+    assert service.process.wait(20) == 0
+    with pytest.raises(psycopg.errors.AdminShutdown):
+        session.execute("SELECT 1")
+
+
+def test_shutdown_on_the_console_ends_everything(service: Service) -> None:
+    with service.console() as console:
+        console.execute("SHUTDOWN WAIT_FOR_CLIENTS")
+    assert service.process.wait(20) == 0

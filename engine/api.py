@@ -16,6 +16,7 @@ import structlog
 from aiohttp import web
 from prometheus_client import generate_latest
 
+from engine.console_views import ConsoleViews
 from engine.errors import NLError
 from engine.metrics import Metrics
 from engine.service import Service, as_reply
@@ -28,6 +29,7 @@ from engine.types import (
     PlanRequest,
     ShowRequest,
     TellRequest,
+    ViewRequest,
 )
 
 _UNAVAILABLE = frozenset({"58000", "57014", "53400", "XX000"})
@@ -41,8 +43,9 @@ Body = TypeVar("Body")
 class EngineAPI:
     """Routes over one `Service`. `ready` says whether the models are loaded; questions are taken before that."""
 
-    def __init__(self, service: Service, metrics: Metrics, ready: asyncio.Event) -> None:
+    def __init__(self, service: Service, metrics: Metrics, ready: asyncio.Event, views: ConsoleViews) -> None:
         self._service = service
+        self._views = views
         self._metrics = metrics
         self._ready = ready
 
@@ -56,6 +59,7 @@ class EngineAPI:
         app.router.add_post("/v1/plan", self._verb("plan", PlanRequest, self._service.plan))
         app.router.add_post("/v1/correct", self._verb("correct", CorrectRequest, self._service.correct))
         app.router.add_post("/v1/tell", self._verb("tell", TellRequest, self._service.tell))
+        app.router.add_post("/v1/view", self._verb("view", ViewRequest, self._views.view))
         app.router.add_get("/health", self._health)
         app.router.add_get("/ready", self._readiness)
         app.router.add_get("/metrics", self._exposition)

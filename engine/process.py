@@ -12,6 +12,7 @@ import structlog
 from aiohttp import web
 
 from engine.api import EngineAPI
+from engine.console_views import ConsoleViews
 from engine.errors import ModelUnavailableError
 from engine.llm.client import ChatModel
 from engine.metrics import Metrics
@@ -26,14 +27,15 @@ from engine.upstream import Databases
 from engine.warmup import warm_up
 from schema_catalog.catalog import CachedCatalog
 from schema_catalog.migrate import migrate
+from schema_catalog.pg import Pool
 from schema_catalog.store import CatalogStore
 
 log = structlog.stdlib.get_logger("engine")
 
 
 @asynccontextmanager
-async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Questions]]:
-    """What the stages call, and the store of questions; the store is brought up to date first.
+async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Questions, Pool]]:
+    """What the stages call, the store of questions, and the store itself; it is brought up to date first.
 
     Raises `ModelUnavailableError` where no model server is configured.
     """
@@ -62,7 +64,7 @@ async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Question
                 encoder, VectorCache(encoder, model="all-MiniLM-L6-v2", path=settings.vectors)
             ),
         )
-        yield built, Questions(pool, settings.limits.ttl)
+        yield built, Questions(pool, settings.limits.ttl), pool
 
 
 async def serve(settings: EngineSettings) -> None:
@@ -71,9 +73,10 @@ async def serve(settings: EngineSettings) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     ready = asyncio.Event()
-    async with tools(settings) as (built, questions), asyncio.TaskGroup() as group:
+    async with tools(settings) as (built, questions, pool), asyncio.TaskGroup() as group:
         warming = group.create_task(warm_up(built, settings.limits.warm_databases, ready), name="warm-up")
-        app = EngineAPI(Service(built, questions, settings.limits), Metrics(), ready).application()
+        views = ConsoleViews(pool, settings.model, ready)
+        app = EngineAPI(Service(built, questions, settings.limits), Metrics(), ready, views).application()
         runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=10.0)
         await runner.setup()
         try:

@@ -1,0 +1,51 @@
+"""The console's views of the engine: the engine's rows under the console's columns."""
+
+from __future__ import annotations
+
+import asyncio
+
+import asyncpg
+import pytest
+
+from engine.console_views import ConsoleViews
+from engine.errors import UnsupportedError
+from engine.llm.settings import ModelSettings
+from engine.questions import Questions
+from engine.types import AnswerRow, Asker, AskReply, AskRequest, RowKind, ViewRequest
+from proxy.console import views
+from proxy.console.tables import description, row
+from schema_catalog.migrate import migrate
+
+from .conftest import Server
+
+
+async def test_every_view_fits_its_columns(server: Server) -> None:
+    dsn = f"postgresql://postgres@/postgres?host={server.socket_dir}&port={server.port}"
+    async with asyncpg.create_pool(dsn, min_size=1, max_size=1) as pool:
+        async with pool.acquire() as connection:
+            await migrate(connection)
+        questions = Questions(pool, 60)
+        answer = AnswerRow(1, RowKind.CANDIDATE, "sales", 0.5, "SELECT 1", "one", None, "q1")
+        ask = AskRequest(Asker("ana", "sales"), "how many?")
+        await questions.save(ask, AskReply("q1", (answer,), seconds=1.25))
+        await questions.chosen("q1", 1)
+        await pool.execute(
+            "INSERT INTO pgparley.database (name, dsn, dbname, search_path) VALUES ('s', 'secret', 's', '{}')"
+        )
+        engine = ConsoleViews(pool, ModelSettings(base_url="http://me:hunter2@there:1/v1"), asyncio.Event())
+        seen = {}
+        for name in views.FROM_ENGINE:
+            shape = views.columns_of(name)
+            assert shape is not None
+            seen[name] = (await engine.view(ViewRequest(name))).rows
+            assert seen[name]
+            for formats in ((), (1,)):
+                assert all(row(values, shape, formats) for values in seen[name])
+            assert description(shape, ())
+        assert seen["nl_questions"][0][3:6] == ("how many?", "candidate", 1)
+        assert seen["nl_feedback"][0][3:5] == (1, "chosen")
+        assert "hunter2" not in str(seen)
+        assert "secret" not in str(seen)
+        with pytest.raises(UnsupportedError):
+            await engine.view(ViewRequest("nl_secrets"))
+        await pool.execute("DROP SCHEMA pgparley CASCADE")

@@ -24,6 +24,10 @@ from schema_catalog.types import Snapshot
 ANSWER_TOKENS = 200
 """Tokens of one statement at most."""
 
+SLACK_TOKENS = 24
+"""A masked statement may have twice the tokens of the unmasked one and this many more. Where a mask leaves no way to
+say what was asked, a model writes on for ever, and what says the same with other columns is about as long."""
+
 CONCURRENT = 3
 """Nodes explored at once after the first: the embedded model serves them in one batch."""
 
@@ -79,6 +83,7 @@ class Writer:
         self._state = state
         self._tools = tools
         self._text, self._shown = schema_text(route.snapshot, route.tables)
+        self._tokens = ANSWER_TOKENS
 
     def elements(self) -> frozenset[ColumnKey]:
         """Everything of the schema that a statement may name: columns, and tables as a whole."""
@@ -88,6 +93,8 @@ class Writer:
     async def attempt(self, node: Node) -> Attempt:
         """One statement for `node`, repaired once where it was refused."""
         first = await self._complete(self._prompt("generate_user", node.mask), node.mask)
+        if not node.mask and first.finished:
+            self._tokens = min(ANSWER_TOKENS, 2 * first.generated + SLACK_TOKENS)
         outcome = await self._checked(first, node)
         calls = [first]
         if isinstance(outcome, Rejection) and first.finished:
@@ -101,7 +108,7 @@ class Writer:
     async def _complete(self, asked: Prompt, mask: Mask) -> Completion:
         grammar = sql_grammar(self._shown, mask) if self._tools.model.grammars else None
         return await self._tools.model.complete(
-            asked, deadline=self._state.deadline, max_tokens=ANSWER_TOKENS, grammar=grammar
+            asked, deadline=self._state.deadline, max_tokens=self._tokens, grammar=grammar
         )
 
     def _prompt(self, name: str, mask: Mask, **values: str) -> Prompt:
@@ -111,7 +118,7 @@ class Writer:
 
     async def _checked(self, written: Completion, node: Node) -> Candidate | Rejection:
         if not written.finished:
-            return Rejection(Cause.LENGTH, f"the statement had not ended after {ANSWER_TOKENS} tokens")
+            return Rejection(Cause.LENGTH, f"the statement had not ended after {written.generated} tokens")
         sql = complete_joins(_statement(written.text), self._shown)
         candidate = Candidate(
             database=self.route.database.name,

@@ -1,0 +1,194 @@
+"""What can be asked of an answer: run, more, correct, plan, why, prompt, history, forget."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.errors import (
+    DatabaseDiffersError,
+    InvalidSettingError,
+    NLError,
+    SyntaxProblemError,
+    UnknownQuestionError,
+    UnsafeSQLError,
+)
+from engine.questions import Questions
+from engine.service import Service
+from engine.types import (
+    Asker,
+    AskRequest,
+    ChooseRequest,
+    CorrectRequest,
+    MoreRequest,
+    PlanRequest,
+    RowKind,
+    ShowRequest,
+    TellRequest,
+    Topic,
+)
+
+ANA = Asker("ana", "music")
+AWAY = Asker("ana", "copy")
+BOB = Asker("bob", "music")
+QUESTION = "name of each singer"
+
+
+async def ask(service: Service, question: str = QUESTION, **more: Any) -> Any:
+    return await service.ask(AskRequest(ANA, question, **more))
+
+
+async def test_set_is_counted_before_it_is_cut(service: Service) -> None:
+    reply = await ask(service, k=1)
+    assert len(reply.rows) == 1
+    assert reply.members >= 1
+
+
+async def test_run_looks_for_a_second_statement(service: Service, model: Any) -> None:
+    reply = await ask(service, k=1, run=True)
+    assert (len(reply.rows), reply.members) == (1, 2)
+    model.prompts.clear()
+    model.lines[:] = ["SELECT name FROM singer"]
+    reply = await ask(service, k=1, run=True)
+    assert reply.members == 1
+    assert len(model.prompts) > 1
+
+
+async def test_run_is_no_choice_of_a_person(service: Service, pool: Any) -> None:
+    reply = await ask(service)
+    await service.choose(ChooseRequest(ANA, reply.qid, 1, learn=False))
+    assert await pool.fetchval("SELECT count(*) FROM pgparley.choice") == 0
+    await service.choose(ChooseRequest(ANA, reply.qid, 2))
+    assert await pool.fetch("SELECT qid, n FROM pgparley.choice") == [(reply.qid, 2)]
+
+
+async def test_more_shows_nothing_twice(service: Service) -> None:
+    first = await ask(service)
+    second = await service.more(MoreRequest(ANA, first.qid))
+    third = await service.more(MoreRequest(ANA, second.qid))
+    shown = [row.sql for reply in (first, second) for row in reply.rows]
+    assert len(shown) == len(set(shown)) == 3
+    assert first.qid != second.qid
+    assert [row.kind for row in third.rows] == [RowKind.ABSTAIN]
+    assert "No other statement" in third.rows[0].explanation
+    with pytest.raises(UnknownQuestionError):
+        await service.more(MoreRequest(BOB, first.qid))
+
+
+async def test_other_database_in_a_transaction_does_not_even_run(service: Service) -> None:
+    reply = await ask(service)
+    with pytest.raises(DatabaseDiffersError):
+        await service.choose(ChooseRequest(AWAY, reply.qid, 1, in_transaction=True))
+    assert (await service.choose(ChooseRequest(AWAY, reply.qid, 1))).rows
+    assert (await service.choose(ChooseRequest(ANA, reply.qid, 1, in_transaction=True))).in_place
+
+
+async def test_plan(service: Service) -> None:
+    reply = await ask(service)
+    here = await service.plan(PlanRequest(ANA, reply.qid, 1))
+    assert here.in_place
+    assert here.sql.startswith("EXPLAIN SELECT")
+    away = await service.plan(PlanRequest(AWAY, reply.qid, 1))
+    assert [column.name for column in away.columns] == ["QUERY PLAN"]
+    assert "singer" in (away.rows[0][0] or "")
+    with pytest.raises(InvalidSettingError):
+        await service.plan(PlanRequest(ANA, reply.qid, 9))
+
+
+async def test_correction_becomes_a_row_that_can_be_chosen(service: Service, pool: Any) -> None:
+    reply = await ask(service)
+    told = await service.correct(CorrectRequest(ANA, reply.qid, "SELECT max(age) FROM singer -- oldest"))
+    (row,) = told.rows
+    assert (row.n, row.kind, row.database, row.confidence) == (3, RowKind.VERIFIED, "music", None)
+    assert row.sql == "SELECT max(age) FROM singer"
+    stored = await service.show(ShowRequest(ANA, reply.qid))
+    assert [each.n for each in stored.rows] == [1, 2, 3]
+    assert (await service.choose(ChooseRequest(ANA, reply.qid, 3))).sql == row.sql
+    kept = await pool.fetchrow("SELECT kind, database, body FROM pgparley.verdict")
+    assert tuple(kept) == ("corrected", "music", "SELECT max(age) FROM singer")
+
+
+@pytest.mark.parametrize(
+    ("sql", "error"),
+    [
+        ("DELETE FROM singer", UnsafeSQLError),
+        ("SELECT pg_read_file('x')", UnsafeSQLError),
+        ("SELECT 1; SELECT 2", UnsafeSQLError),
+        ("SELECT nothing FROM singer", SyntaxProblemError),
+        ("SELECT salary FROM singer", SyntaxProblemError),
+        ("SELECT name FROM singer WHERE age = 'x'", SyntaxProblemError),
+    ],
+)
+async def test_correction_that_would_not_run_is_refused(
+    service: Service, pool: Any, sql: str, error: type[NLError]
+) -> None:
+    reply = await ask(service)
+    with pytest.raises(error) as caught:
+        await service.correct(CorrectRequest(ANA, reply.qid, sql))
+    assert caught.value.detail
+    assert await pool.fetchval("SELECT count(*) FROM pgparley.verdict") == 0
+    with pytest.raises(UnknownQuestionError):
+        await service.correct(CorrectRequest(BOB, reply.qid, "SELECT 1"))
+
+
+async def test_why_and_explain(service: Service) -> None:
+    reply = await ask(service)
+    why = await service.tell(TellRequest(ANA, Topic.WHY, reply.qid))
+    assert why.rows == tuple((t.stage, t.event, t.detail, t.score) for t in reply.trace)
+    assert {row[0] for row in why.rows} >= {"route", "generate", "rank"}
+    words = dict((await service.tell(TellRequest(ANA, Topic.EXPLAIN, reply.qid, 1))).rows)
+    assert words["statement"] == reply.rows[0].sql
+    assert words["database"] == "music"
+
+
+async def test_prompt_is_what_was_sent_and_holds_nothing_unreadable(service: Service, model: Any) -> None:
+    reply = await ask(service)
+    rows = (await service.tell(TellRequest(ANA, Topic.PROMPT, reply.qid))).rows
+    assert [row[2] for row in rows if row[1] == "user"] == [prompt.user for prompt in model.prompts]
+    assert {row[1] for row in rows} == {"system", "user", "assistant"}
+    assert "singer" in str(rows)
+    assert "salary" not in str(rows)
+
+
+async def test_history_and_verdicts(service: Service) -> None:
+    first = await ask(service, "first name of each singer")
+    second = await ask(service, "second name of each singer")
+    await service.choose(ChooseRequest(ANA, first.qid, 2))
+    await service.tell(TellRequest(ANA, Topic.NONE, second.qid, text="it's wrong"))
+    rows = (await service.tell(TellRequest(ANA, Topic.HISTORY))).rows
+    assert [row[1:] for row in rows] == [
+        (second.qid, "second name of each singer", len(second.rows), None, "none"),
+        (first.qid, "first name of each singer", 2, 2, None),
+    ]
+    assert len((await service.tell(TellRequest(ANA, Topic.HISTORY, n=1))).rows) == 1
+    assert (await service.tell(TellRequest(BOB, Topic.HISTORY))).rows == ()
+
+
+async def test_forget(service: Service, pool: Any) -> None:
+    replies = [await ask(service) for _ in range(3)]
+    await service.choose(ChooseRequest(ANA, replies[0].qid, 1))
+    with pytest.raises(UnknownQuestionError):
+        await service.tell(TellRequest(BOB, Topic.FORGET, replies[0].qid))
+    assert (await service.tell(TellRequest(BOB, Topic.FORGET))).rows == ((0,),)
+    assert (await service.tell(TellRequest(ANA, Topic.FORGET, replies[0].qid))).rows == ((1,),)
+    assert await pool.fetchval("SELECT count(*) FROM pgparley.choice") == 0
+    assert (await service.tell(TellRequest(ANA, Topic.FORGET))).rows == ((2,),)
+    with pytest.raises(UnknownQuestionError):
+        await service.show(ShowRequest(ANA, replies[1].qid))
+
+
+@pytest.mark.parametrize("topic", [Topic.EXPLAIN, Topic.WHY, Topic.PROMPT, Topic.NONE, Topic.FORGET])
+async def test_a_question_is_its_askers_alone(service: Service, topic: Topic) -> None:
+    reply = await ask(service)
+    for qid, asker in ((reply.qid, BOB), ("q000000", ANA)):
+        with pytest.raises(UnknownQuestionError, match=f'no question "{qid}"'):
+            await service.tell(TellRequest(asker, topic, qid, 1))
+
+
+async def test_a_row_of_an_older_version_can_be_asked_again(service: Service, pool: Any) -> None:
+    reply = await ask(service)
+    await pool.execute("UPDATE pgparley.question SET request = DEFAULT, prompts = DEFAULT")
+    stored = await Questions(pool, 1.0).stored(reply.qid, "ana")
+    assert stored.request == AskRequest(ANA, QUESTION)
+    assert (await service.tell(TellRequest(ANA, Topic.PROMPT, reply.qid))).rows == ()

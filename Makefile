@@ -2,10 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := pgparley proxy engine schema_catalog
 ARGS ?=
 
-.PHONY: demo test test-all check bench compat clean
+.PHONY: demo test test-all check bench bench-routing compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
@@ -23,8 +22,10 @@ check: $(VENV)/.installed  ## ruff, mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(VENV)/.installed  ## the benchmarks; see docs/benchmarks.md
-	$(BIN)/python -m benchmarks $(ARGS)
+bench: bench-routing  ## every benchmark; results in benchmarks/results
+
+bench-routing: $(VENV)/.installed  ## recall of databases and tables on the benchmark's sets
+	$(BIN)/python -m benchmarks.quality.routing --pool --json benchmarks/results/routing.json $(ARGS)
 
 compat: $(VENV)/.installed  ## real clients through the gateway; writes docs/compatibility.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[compat]"

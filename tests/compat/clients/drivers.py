@@ -124,6 +124,15 @@ def _pipeline(ends: Ends) -> None:
         assert [len(cursor.fetchall()) for cursor in cursors] == [1, 2, 1, 3, 2, 1]
 
 
+def _listen(ends: Ends) -> None:
+    with psycopg.connect(ends.dsn(), autocommit=True) as connection:
+        connection.execute("LISTEN news")
+        with psycopg.connect(ends.dsn(), autocommit=True) as other:
+            other.execute("NOTIFY news, 'NL: hello'")
+        heard = next(connection.notifies(timeout=10, stop_after=1))
+        assert (heard.channel, heard.payload) == ("news", "NL: hello")
+
+
 def _server_cursor(ends: Ends) -> None:
     with psycopg.connect(ends.dsn()) as connection:
         with connection.cursor("c") as cursor:
@@ -399,7 +408,7 @@ def _bi_describe(ends: Ends) -> None:
 
 
 CASES: dict[str, dict[str, Case]] = {
-    "psycopg 3, extended": _psycopg() | {"pipeline": _pipeline, "cursor": _server_cursor},
+    "psycopg 3, extended": _psycopg() | {"pipeline": _pipeline, "cursor": _server_cursor, "LISTEN": _listen},
     "psycopg 3, simple": _psycopg(cursor_factory=psycopg.ClientCursor),
     "psycopg 3, prepared": _psycopg(prepare_threshold=0),
     "psycopg2": _dbapi(_psycopg2, "%s") | {"cursor": _psycopg2_cursor, "COPY": _psycopg2_copy},

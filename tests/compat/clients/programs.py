@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import signal
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -56,7 +58,31 @@ def _psql(program: str | None, **more: str) -> dict[str, Case]:
         assert "NL cannot stand inside of another statement" in err
         assert "current transaction is aborted" in err
 
+    def cancel(ends: Ends) -> None:
+        words = [program or str(ends.bindir / "psql"), "-X", "-A", "-t", ends.dsn(**more)]
+        words += ["-c", "SELECT pg_sleep(60)", "-c", "SELECT 'after'"]
+        psql = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # noqa: S603
+        sleeping = "SELECT count(*) > 0 FROM pg_stat_activity WHERE state = 'active' AND query = 'SELECT pg_sleep(60)'"
+        with psycopg.connect(ends.dsn(ends.direct), autocommit=True) as admin:
+            while not (admin.execute(sleeping).fetchone() or (False,))[0]:
+                assert psql.poll() is None
+        psql.send_signal(signal.SIGINT)
+        out, err = psql.communicate(timeout=20)
+        assert "canceling statement due to user request" in err
+        assert out in ("", "after\n")
+
+    def large_objects(ends: Ends) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            one, two = Path(folder) / "one", Path(folder) / "two"
+            one.write_bytes(bytes(range(256)) * 5000)
+            answered(
+                ends, f"\\lo_import {one}\n\\lo_export :LASTOID {two}\n\\lo_unlink :LASTOID\n", "lo_unlink"
+            )
+            assert one.read_bytes() == two.read_bytes()
+
     return {
+        "cancel": cancel,
+        "function call": large_objects,
         "plain SQL": plain,
         "question": lambda ends: answered(
             ends,
@@ -140,6 +166,15 @@ def _restore(ends: Ends) -> None:
         assert connection.execute("SELECT count(*), sum(a) FROM compat.t").fetchall() == [(1000, 500500)]
 
 
+def _base_backup(ends: Ends) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["-D", f"{folder}/backup", "-X", "stream", "-c", "fast", "-h", "127.0.0.1", "-U", "postgres"]
+        done = run(str(ends.bindir / "pg_basebackup"), *words, "-p", str(ends.gateway))
+        assert done.returncode == 0, done.stderr
+        verified = run(str(ends.bindir / "pg_verifybackup"), f"{folder}/backup")
+        assert "successfully verified" in verified.stdout, verified.stderr
+
+
 def _prepared(ends: Ends) -> None:
     with psycopg.connect(ends.dsn(ends.direct), autocommit=True) as connection:
         connection.execute("DROP SCHEMA IF EXISTS compat CASCADE; CREATE SCHEMA compat")
@@ -188,5 +223,6 @@ CASES: dict[str, dict[str, Case]] = {
     "psql of the system": _psql(_SYSTEM) if _SYSTEM else {"question": _missing("psql", "postgresql-client")},
     "psql 18, protocol 3.2": _psql(None, max_protocol_version="3.2"),
     "pg_dump, pg_restore": {"plain SQL": _dump, "COPY": _restore},
+    "pg_basebackup": {"replication": _base_backup},
     "pgbench": {f"nl.ask {mode}": _bench(mode) for mode in ("simple", "extended", "prepared")},
 }

@@ -5,6 +5,9 @@ Owns reading those files. An `Access` never changes; RELOAD makes a new one, and
 
 from __future__ import annotations
 
+import contextlib
+import hmac
+import os
 import secrets
 import ssl
 from collections.abc import Mapping
@@ -15,7 +18,7 @@ from proxy.net import tls
 from proxy.protocol.auth.hba import HBAError, Method, Origin, Rule, decide, parse_rules
 from proxy.protocol.auth.login import Chance
 from proxy.protocol.auth.scram import ITERATIONS, Verifier
-from proxy.protocol.auth.secrets import Secret, UserListError, parse_user_list
+from proxy.protocol.auth.secrets import Password, Secret, UserListError, parse_user_list
 from proxy.settings import AuthType, GatewaySettings
 
 CONSOLES = frozenset({"pgparley", "pgbouncer"})
@@ -32,6 +35,8 @@ _METHODS = {
     AuthType.TRUST: Method.TRUST,
 }
 _NONCE_BYTES = 18
+_SALT_BYTES = 16
+_KEY_BYTES = 32
 
 
 class AccessError(Exception):
@@ -50,8 +55,8 @@ class Access:
     client_tls: ssl.SSLContext | None
     server_tls: ssl.SSLContext | None
     binding: bytes | None
-    nobody: Verifier
-    """What a role without a secret is asked for."""
+    mock_key: bytes
+    """From which the verifiers of roles without one are made up, the same for every worker."""
 
     def method(self, origin: Origin, database: str, user: str) -> Method:
         """How this client is made known."""
@@ -59,9 +64,15 @@ class Access:
             return decide(self.rules, origin, database, user)
         return _METHODS[self.auth_type]
 
-    def chance(self) -> Chance:
-        """Random values for one login."""
-        return Chance(secrets.token_urlsafe(_NONCE_BYTES), secrets.token_bytes(4), self.nobody)
+    def chance(self, user: str) -> Chance:
+        """Random values for one login, and a verifier that stays the same for each name, as a real one does."""
+        salt, stored, server = (
+            hmac.digest(self.mock_key, word + user.encode("utf-8", "surrogateescape"), "sha256")
+            for word in (b"salt", b"stored", b"server")
+        )
+        nobody = Verifier(ITERATIONS, salt[:_SALT_BYTES], stored, server)
+        slow = any(isinstance(secret, Password) for secret in self.users.values())
+        return Chance(secrets.token_urlsafe(_NONCE_BYTES), secrets.token_bytes(4), nobody, slow)
 
 
 def load(settings: GatewaySettings) -> Access:
@@ -84,7 +95,7 @@ def load(settings: GatewaySettings) -> Access:
             binding=None
             if client_tls is None
             else tls.end_point(tls.certificate_of(settings.client_tls_cert_file)),
-            nobody=_nobody(),
+            mock_key=_mock_key(settings.runtime_dir),
         )
     except HBAError as problem:
         raise AccessError(f"auth_hba_file: {problem}") from problem
@@ -118,8 +129,25 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(name.strip() for name in text.split(",") if name.strip())
 
 
-def _nobody() -> Verifier:
-    return Verifier(ITERATIONS, secrets.token_bytes(16), secrets.token_bytes(32), secrets.token_bytes(32))
+def _mock_key(runtime_dir: str) -> bytes:
+    """A random key that all workers share, made by the first. A worker that stands alone has its own."""
+    fresh = secrets.token_bytes(_KEY_BYTES)
+    if not runtime_dir:
+        return fresh
+    folder = Path(runtime_dir)
+    draft, shared = folder / f"mock.key.{os.getpid()}", folder / "mock.key"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft.touch(mode=0o600)
+        draft.write_bytes(fresh)
+        # Linked when it is whole: nobody reads half a key, and the first wins.
+        with contextlib.suppress(FileExistsError):
+            os.link(draft, shared)
+        return shared.read_bytes()
+    except OSError as problem:
+        raise AccessError(f"runtime_dir cannot be used: {problem}") from problem
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def readable_by_others(settings: GatewaySettings) -> list[str]:

@@ -181,7 +181,7 @@ class Door(asyncio.Protocol):
     def _challenge(self, caller: Caller, method: Method, secret: Secret | None) -> None:
         worker = self._worker
         binding = worker.binding(caller.tls)
-        self._login = Login(caller.user, method, secret, worker.access.chance(), binding=binding)
+        self._login = Login(caller.user, method, secret, worker.access.chance(caller.user), binding=binding)
         self._carry_out(caller, self._login.begin())
         if self._login is not None:
             self._responses(self._login)
@@ -220,7 +220,7 @@ class Door(asyncio.Protocol):
         known = self._worker.access.users.get(caller.user)
         if credentials is None and isinstance(known, Password | MD5Hash):
             credentials = known
-        nonce = self._worker.access.chance().nonce
+        nonce = self._worker.access.chance(caller.user).nonce
         self._enter(caller, LogsIn(UpstreamLogin(caller.user, credentials, nonce)))
 
     # -- the console

@@ -57,11 +57,15 @@ Step = Send | Accepted | Refused
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """Random values for one login: the server's part of the nonce, a salt, and a verifier for nobody."""
+    """Random values for one login: the server's part of the nonce, a salt, and a verifier for nobody.
+
+    `slow`: roles have passwords, whose verifiers take time to compute; nobody's then takes as long.
+    """
 
     nonce: str
     salt: bytes
     nobody: Verifier
+    slow: bool = False
 
 
 class _State(Enum):
@@ -134,11 +138,12 @@ class Login:
     # -- SCRAM
 
     def _begin_scram(self) -> list[Step]:
-        secret = self._secret
+        secret, nobody = self._secret, self._chance.nobody
+        verifier = secret if isinstance(secret, Verifier) else nobody
         if isinstance(secret, Password):
-            verifier = Verifier.of_password(secret.text, self._chance.nobody.salt)
-        else:
-            verifier = secret if isinstance(secret, Verifier) else self._chance.nobody
+            verifier = Verifier.of_password(secret.text, nobody.salt)
+        elif verifier is nobody and self._chance.slow:
+            Verifier.of_password("", nobody.salt)
         genuine = isinstance(secret, Password | Verifier)
         self._exchange = ServerExchange(verifier, self._chance.nonce, binding=self._binding, genuine=genuine)
         self._state = _State.SASL_FIRST

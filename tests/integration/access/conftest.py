@@ -23,7 +23,7 @@ from proxy.net.worker import Worker
 from proxy.server import serve
 from proxy.settings import GatewaySettings
 
-PASSWORD = "pa:ss, wörd"  # noqa: S105 - of roles that a test makes
+PASSWORD = "pa:ss, wörd"
 
 RULES = """
 local all all trust

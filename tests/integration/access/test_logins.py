@@ -219,3 +219,35 @@ async def test_too_many_clients(gateway: StartGateway) -> None:
     worker = await gateway(max_client_conn=1)
     async with await psycopg.AsyncConnection.connect(dsn(worker)):
         assert "max_client_conn" in await refused(dsn(worker))
+
+
+async def test_a_role_that_is_not_there_has_a_salt_that_stays(
+    gateway: StartGateway, user_list: UserList, tmp_path: Path
+) -> None:
+    """Else the salt would tell which roles exist."""
+    settings = {
+        "auth_type": "scram-sha-256",
+        "auth_file": user_list(alice=PASSWORD),
+        "runtime_dir": str(tmp_path / "run"),
+    }
+    first, second = await gateway(**settings), await gateway(**settings)
+    salts = {
+        user: {await _salt(worker.port, user) for worker in (first, second)}
+        for user in ("alice", "nobody", "noone")
+    }
+    assert [len(found) for found in salts.values()] == [1, 1, 1]
+    assert len(set.union(*salts.values())) == 3
+
+
+async def _salt(port: int, user: str) -> bytes:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    body = b"user\0" + user.encode() + b"\0\0"
+    writer.write((8 + len(body)).to_bytes(4, "big") + (3 << 16).to_bytes(4, "big") + body)
+    await reader.readuntil(b"SCRAM-SHA-256\0\0")
+    first = b"n,,n=,r=abc"
+    response = b"SCRAM-SHA-256\0" + len(first).to_bytes(4, "big") + first
+    writer.write(b"p" + (4 + len(response)).to_bytes(4, "big") + response)
+    await reader.readuntil(b",s=")
+    salt = await reader.readuntil(b",")
+    writer.close()
+    return salt

@@ -1,0 +1,86 @@
+"""Every setting is in the example file with its default, and on the page for operators; so are metrics and commands."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import tomllib
+from pathlib import Path
+from typing import get_type_hints
+
+import msgspec
+
+from pgparley.config import Config, load
+from proxy.console import views
+from proxy.console.grammar import CONTROLS
+from proxy.metrics import GatewayMetrics, exposition
+from proxy.settings import FIXED, GatewaySettings
+
+ROOT = Path(__file__).parents[3]
+EXAMPLE = ROOT / "deploy" / "pgparley.example.toml"
+PAGE = (ROOT / "docs" / "operations.md").read_text("utf-8")
+
+
+def keys() -> set[tuple[str, str]]:
+    found = set()
+    for name, kind in get_type_hints(Config).items():
+        inner = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
+        found |= {(name, field.name) for field in inner} or {("", name)}
+    return found
+
+
+def test_every_key_is_in_the_example() -> None:
+    shown, section = set(), ""
+    for line in EXAMPLE.read_text("utf-8").splitlines():
+        if (header := re.fullmatch(r"\[(\w+)\]", line)) is not None:
+            section = header[1]
+        elif (setting := re.match(r"#?(\w+) = ", line)) is not None:
+            shown.add((section, setting[1]))
+    assert shown == keys()
+
+
+def test_the_example_holds_the_defaults(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.toml"
+    empty.touch()
+    environment = {"XDG_CACHE_HOME": "/cache", "XDG_RUNTIME_DIR": "/run"}
+    assert load(EXAMPLE, environment) == load(empty, environment)
+    uncommented = re.sub(r"(?m)^#(?=\w+ = )", "", EXAMPLE.read_text("utf-8"))
+    whole = tmp_path / "whole.toml"
+    whole.write_text(uncommented, encoding="utf-8")
+    assert load(whole, {}) != load(empty, environment)
+    assert set(tomllib.loads(uncommented)["gateway"]) == {
+        field.name for field in dataclasses.fields(GatewaySettings)
+    }
+
+
+def test_every_key_is_on_the_page() -> None:
+    for section, key in keys():
+        assert f"`{key}`" in PAGE, f"{section}.{key}"
+        assert not section or f"`[{section}]`" in PAGE
+
+
+def test_what_a_reload_leaves_is_on_the_page() -> None:
+    assert {field.name for field in dataclasses.fields(GatewaySettings)} >= FIXED
+    unchanged = PAGE.partition("Not changed by a reload:")[2].partition("A rolling restart")[0]
+    assert set(re.findall(r"`(\w+)`", unchanged)) == FIXED
+
+
+def test_every_metric_is_on_the_page() -> None:
+    families = {family.name for family in GatewayMetrics().registry.collect()}
+    families |= {
+        line.split()[2] for line in exposition([]).decode().splitlines() if line.startswith("# TYPE")
+    }
+    for name in families:
+        assert f"`{name.removesuffix('_total')}`" in PAGE, name
+
+
+def test_every_command_is_on_the_page() -> None:
+    console = PAGE.partition("## Console")[2]
+    for name in (*views.NAMES, *CONTROLS):
+        assert re.search(rf"\b{name.upper()}\b", console), name
+    assert all(name.upper() in views.HELP for name in (*views.NAMES, *CONTROLS))
+
+
+def test_settings_travel_as_they_are() -> None:
+    settings = load(EXAMPLE, {}).gateway
+    assert msgspec.convert(msgspec.to_builtins(settings), GatewaySettings) == settings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
@@ -25,10 +26,12 @@ from engine.settings import EngineSettings
 from engine.state import Tools
 from engine.upstream import Databases
 from engine.warmup import warm_up
-from schema_catalog.catalog import CachedCatalog
-from schema_catalog.migrate import migrate
+from schema_catalog.catalog import CachedCatalog, StoreUnavailableError
+from schema_catalog.migrate import MigrationError, migrate
 from schema_catalog.pg import Pool
 from schema_catalog.store import CatalogStore
+
+CONNECT_TIMEOUT = 10.0
 
 log = structlog.stdlib.get_logger("engine")
 
@@ -37,18 +40,16 @@ log = structlog.stdlib.get_logger("engine")
 async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Questions, Pool]]:
     """What the stages call, the store of questions, and the store itself; it is brought up to date first.
 
-    Raises `ModelUnavailableError` where no model server is configured.
+    Raises `ModelUnavailableError` where no model server is configured, `StoreUnavailableError` where the store
+    cannot be used.
     """
     if settings.model.base_url is None:
         raise ModelUnavailableError(
             "no language model", hint="Set [model] base_url or start it with pgparley serve."
         )
     async with AsyncExitStack() as stack:
-        pool = await stack.enter_async_context(
-            asyncpg.create_pool(settings.store_dsn, min_size=1, max_size=4)
-        )
-        async with pool.acquire() as connection:
-            await migrate(connection)
+        pool = await _store(settings.store_dsn)
+        stack.push_async_callback(pool.close)
         upstream = Databases(settings.upstream)
         stack.push_async_callback(upstream.aclose)
         model = ChatModel(settings.model, settings.model.base_url)
@@ -65,6 +66,16 @@ async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Question
             ),
         )
         yield built, Questions(pool, settings.limits.ttl), pool
+
+
+async def _store(dsn: str) -> Pool:
+    try:
+        pool = await asyncpg.create_pool(dsn, min_size=1, max_size=4, timeout=CONNECT_TIMEOUT)
+        async with pool.acquire() as connection:
+            await migrate(connection)
+    except (OSError, TimeoutError, asyncpg.PostgresError, MigrationError) as problem:
+        raise StoreUnavailableError(f"{type(problem).__name__}: {problem}") from problem
+    return pool
 
 
 async def serve(settings: EngineSettings) -> None:
@@ -92,5 +103,13 @@ async def serve(settings: EngineSettings) -> None:
 
 
 def run(settings: EngineSettings) -> None:
-    """Blocks until the engine has ended."""
-    asyncio.run(serve(settings))
+    """Blocks until the engine has ended; where it cannot start, says why and exits with 1."""
+    try:
+        asyncio.run(serve(settings))
+    except StoreUnavailableError as problem:
+        hint = "Set [engine] store to a database that exists and that its role may create a schema in."
+        log.critical("the store cannot be used", problem=str(problem), hint=hint)
+        sys.exit(1)
+    except ModelUnavailableError as problem:
+        log.critical(problem.message, hint=problem.hint)
+        sys.exit(1)

@@ -344,14 +344,9 @@ async def _asyncpg_transaction(connection: Any) -> None:
 # -- SQLAlchemy, and what BI tools do
 
 
-def _engine(ends: Ends, driver: str = "psycopg") -> Any:
+def _alchemy(ends: Ends, work: Callable[[Any, Any], None], port: int | None = None) -> None:
     alchemy = optional("sqlalchemy", "sqlalchemy")
-    return alchemy.create_engine(f"postgresql+{driver}://{USER}@127.0.0.1:{ends.gateway}/{DATABASE}")
-
-
-def _alchemy(ends: Ends, work: Callable[[Any, Any], None]) -> None:
-    alchemy = optional("sqlalchemy", "sqlalchemy")
-    engine = _engine(ends)
+    engine = alchemy.create_engine(f"postgresql+psycopg://{USER}@127.0.0.1:{port or ends.gateway}/{DATABASE}")
     try:
         with engine.connect() as connection:
             work(alchemy, connection)
@@ -379,6 +374,26 @@ def _alchemy_follow_up(alchemy: Any, connection: Any) -> None:
     connection.execute(alchemy.text("NL: x"))
     assert connection.execute(alchemy.text("NL CHOOSE 1")).all() == CHOSEN
     assert connection.execute(alchemy.text("SELECT sum(a) FROM nl.run('q1', 1) t")).scalar() == 6
+
+
+def _alchemy_plain(ends: Ends) -> None:
+    def everything(port: int) -> list[str]:
+        found: list[str] = []
+
+        def work(alchemy: Any, connection: Any) -> None:
+            for query in PLAIN:
+                result = connection.execute(alchemy.text(query))
+                found.extend((str(result.keys()), str(result.all())))
+            for query in BAD:
+                with pytest.raises(alchemy.exc.DBAPIError) as caught:
+                    connection.execute(alchemy.text(query))
+                found.append(str(caught.value.orig))
+                connection.rollback()
+
+        _alchemy(ends, work, port)
+        return found
+
+    same(everything(ends.gateway), everything(ends.direct))
 
 
 def _alchemy_inspect(alchemy: Any, connection: Any) -> None:
@@ -426,7 +441,8 @@ CASES: dict[str, dict[str, Case]] = {
         "describe": _async(_asyncpg_describe),
     },
     "SQLAlchemy": {
-        "plain SQL": lambda ends: _alchemy(ends, _alchemy_inspect),
+        "plain SQL": _alchemy_plain,
+        "describe": lambda ends: _alchemy(ends, _alchemy_inspect),
         "question": lambda ends: _alchemy(ends, _alchemy_text),
         "nl.ask bound": lambda ends: _alchemy(ends, _alchemy_bound),
         "follow-up": lambda ends: _alchemy(ends, _alchemy_follow_up),

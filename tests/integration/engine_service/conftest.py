@@ -17,7 +17,7 @@ from engine.routing.router import HybridRouter
 from engine.routing.words import identifier_words
 from engine.service import Service
 from engine.settings import Limits, UpstreamSettings
-from engine.state import Completion, Deadline, Prompt, Tools
+from engine.state import Completion, Prompt, Tools
 from engine.upstream import Databases
 from pgparley import cluster
 from pgparley.cluster import Cluster
@@ -62,21 +62,13 @@ class ScriptedLLM:
     prompts: list[Prompt] = field(default_factory=list)
     grammars: bool = False
 
-    async def complete(
-        self,
-        prompt: Prompt,
-        *,
-        deadline: Deadline,
-        max_tokens: int,
-        grammar: str | None = None,
-        temperature: float = 0.0,
-    ) -> Completion:
+    async def complete(self, prompt: Prompt, **_: object) -> Completion:
         """The next line."""
         self.prompts.append(prompt)
         line = self.lines[min(len(self.prompts), len(self.lines)) - 1]
         return Completion(line + "\n```", 1, 0, 1, -0.1, finished=True)
 
-    async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
+    async def read(self, prompt: Prompt, **_: object) -> None:
         """Nothing to keep."""
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from engine.types import (
+    AnswerRow,
     Asker,
+    AskReply,
     AskRequest,
     ChooseRequest,
     Chosen,
@@ -15,6 +18,7 @@ from engine.types import (
     ResultColumn,
     RowKind,
     ShowRequest,
+    Table,
 )
 from proxy.protocol import codec
 from proxy.protocol.commands import AbortConsult, StatementFailed, StatementSeen
@@ -374,3 +378,89 @@ def test_copy_in_ignores_sync(session: Any, say: Any) -> None:
 def test_query_after_an_extended_error_is_skipped(session: Any, say: Any) -> None:
     session.client(say.parse("bad"), say.query("SELECT 1"), say.sync).server(say.error(), say.ready("I"))
     assert session.session.backend.replies.waiting_for_server is False
+
+
+def test_progress_stands_between_messages_alone(session: Any, say: Any) -> None:
+    assert session.session.progress(5.0) == []
+    session.client(say.query("SELECT 1"), say.query("NL: x"))
+    (told,) = session.session.progress(5.0)
+    assert told.data.startswith(b"N")
+    assert b"5 seconds so far" in told.data
+    row = say.row(b"x" * 50)
+    session.server(say.columns(), row[:20])
+    assert session.session.progress(10.0) == []
+    session.server(row[20:])
+    assert len(session.session.progress(10.0)) == 1
+    session.server(say.done(), say.ready()).engine(say.answer())
+    assert session.session.progress(20.0) == []
+
+
+def single(qid: str = "q5") -> AskReply:
+    row = AnswerRow(1, RowKind.CANDIDATE, "sales", 0.5, "SELECT 1", "why", None, qid)
+    return AskReply(qid, (row,), members=1)
+
+
+def test_run_is_prepared_once_and_stays(session: Any, say: Any) -> None:
+    session.client(say.parse("NL RUN $$x$$", "s"), say.describe("S", "s"), say.sync)
+    assert session.consulted == [AskRequest(ANN, "x", run=True)]
+    session.engine(single())
+    assert session.consulted[1:] == [ChooseRequest(ANN, "q5", 1, learn=False)]
+    session.engine(Chosen("sales", "SELECT name FROM singer", in_place=True))
+    parse = codec.decode_parse(session.to_server[: 1 + int.from_bytes(session.to_server[1:5], "big")])
+    assert parse is not None
+    assert parse.text == b"SELECT name FROM singer"
+    session.server(say.parsed, say.described(), say.columns(), say.ready()).forget()
+    session.client(say.query("NL: y")).engine(say.answer(qid="q9")).server(say.done(), say.ready())
+    session.forget().client(say.bind(name="s"), say.execute, say.sync)
+    assert session.to_server == say.bind(name="s") + say.execute + say.sync
+    assert len(session.consulted) == 3
+
+
+@pytest.mark.parametrize("members", [0, 2])
+def test_run_of_a_set_that_has_not_one_member_chooses_nothing(session: Any, say: Any, members: int) -> None:
+    session.client(say.query("NL RUN $$x$$")).engine(replace(single(), members=members))
+    assert len(session.consulted) == 1
+    assert "json_to_recordset" in text_of(session.to_server)
+
+
+def test_cancel_between_the_two_requests_of_a_run(session: Any, say: Any) -> None:
+    session.client(say.query("NL RUN $$x$$")).engine(single())
+    forward, commands = session.session.cancelled()
+    assert forward is False
+    session._take(commands)
+    token = token_of(session.to_server)
+    session.server(say.error("22P02", f'bad: "{token}"'), say.ready())
+    assert b"C57014\0" in session.to_client
+
+
+def test_prepared_plan_goes_stale_with_the_next_question(session: Any, say: Any) -> None:
+    session.client(say.query("NL: x")).engine(say.answer(qid="q5"))
+    session.client(say.parse("NL PLAN 1", "s")).engine(Chosen("sales", "EXPLAIN SELECT 1", in_place=True))
+    session.client(say.sync, say.query("NL: y")).engine(say.answer(qid="q6"))
+    session.forget().client(say.bind(name="s"), say.execute, say.sync)
+    assert b"pgparley_error_1" in session.to_server
+
+
+def test_table_is_one_hidden_parameter(session: Any, say: Any) -> None:
+    session.client(say.parse("NL WHY OF 'q1'", "s"), say.describe("S", "s"), say.flush)
+    assert session.consulted == []
+    assert (
+        b'SELECT "stage", "event", "detail", "score" FROM json_to_recordset($1::text::json)'
+        in session.to_server
+    )
+    session.server(say.parsed, say.described(25), say.columns())
+    assert session.to_client == say.parsed + say.described() + say.columns()
+    session.forget().client(say.bind(name="s"), say.execute, say.sync)
+    session.engine(Table((("route", "chosen", "it\0s", None),)))
+    bind = codec.decode_bind(session.to_server[: 1 + int.from_bytes(session.to_server[1:5], "big")])
+    assert bind is not None
+    assert bind.parameters == (b'[{"stage":"route","event":"chosen","detail":"it\\ufffds","score":null}]',)
+
+
+def test_notices_of_an_answer_go_with_its_bind(session: Any, say: Any) -> None:
+    session.client(say.parse("NL (output both): x", "s"), say.bind(name="s"), say.execute, say.sync)
+    session.engine(say.answer())
+    session.server(say.parsed, say.bound)
+    assert session.to_client.startswith(say.parsed + b"N")
+    assert session.to_client.endswith(say.bound)
+    assert b"M1. [sales 0.500] SELECT 1\0" in session.to_client

@@ -112,6 +112,8 @@ def _numeric(value: Decimal) -> bytes:
     while digits and digits[0] == 0:
         digits.pop(0)
         weight -= 1
+    while digits and digits[-1] == 0:
+        digits.pop()
     sign = 0x4000 if value < 0 else 0
     head = struct.pack(">hhHh", len(digits), weight if digits else 0, sign, len(fraction))
     return head + struct.pack(f">{len(digits)}h", *digits)

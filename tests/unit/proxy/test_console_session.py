@@ -1,0 +1,161 @@
+"""The console's protocol, driven by hand: any bytes, in any chunks, and what each command is."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.types import ErrorReply
+from proxy.console import grammar, views
+from proxy.console.grammar import ConsoleError, Control, Empty, Ignored, Rights, Show
+from proxy.console.session import Ask, ConsoleSession, Hang, Output, Reply
+from proxy.console.tables import Done, Table, Type, columns, row
+from proxy.protocol import codec
+from proxy.protocol.messages import Bind, Parse
+
+
+def drive(session: ConsoleSession, chunks: list[bytes]) -> tuple[bytes, list[object]]:
+    """What the client gets, and the commands; every command is answered at once with a table or a tag."""
+    replies, commands = b"", []
+
+    def take(outputs: list[Output]) -> None:
+        nonlocal replies
+        for output in outputs:
+            if isinstance(output, Reply):
+                replies += output.data
+            elif isinstance(output, Ask):
+                commands.append(output.command)
+                shape = views.columns_of(output.command.view) if isinstance(output.command, Show) else None
+                take(session.answered(Done("DONE") if shape is None else Table(shape, ())))
+
+    for chunk in chunks:
+        take(session.receive(chunk))
+    return replies, commands
+
+
+def kinds(data: bytes) -> str:
+    found, pos = "", 0
+    while pos < len(data):
+        found += chr(data[pos])
+        pos += 1 + struct.unpack_from(">I", data, pos + 1)[0]
+    return found
+
+
+SYNC = codec.message(b"S", b"")
+EXTENDED = (
+    codec.encode_parse(Parse(b"s", b"SHOW VERSION", ()))
+    + codec.message(b"D", b"Ss\0")
+    + codec.encode_bind(Bind(b"", b"s", (), (), b"\0\1\0\1"))
+    + codec.message(b"D", b"P\0")
+    + codec.message(b"E", b"\0\0\0\0\0")
+    + codec.message(b"C", b"Ss\0")
+    + SYNC
+)
+
+
+def test_simple() -> None:
+    replies, commands = drive(ConsoleSession(Rights.ADMIN), [codec.encode_query(b"show version;")])
+    assert kinds(replies) == "TCZ"
+    assert commands == [Show("version")]
+
+
+@given(st.data())
+def test_extended_in_any_chunks(data: st.DataObject) -> None:
+    whole = EXTENDED + codec.encode_query(b"RELOAD") + codec.encode_query(b"") + codec.encode_query(b"BEGIN")
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=8)))
+    chunks = [whole[a:b] for a, b in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
+    replies, commands = drive(ConsoleSession(Rights.ADMIN), chunks)
+    assert kinds(replies) == "1tT2TC3ZCZIZCZ"
+    assert commands == [Show("version"), Control("reload", "")]
+
+
+def test_an_error_skips_to_sync() -> None:
+    bad = codec.encode_parse(Parse(b"", b"nonsense", ()))
+    replies, commands = drive(ConsoleSession(Rights.ADMIN), [bad + EXTENDED + EXTENDED])
+    assert kinds(replies) == "EZ1tT2TC3Z"
+    assert commands == [Show("version")]
+
+
+def test_commands_wait_for_the_one_before() -> None:
+    session = ConsoleSession(Rights.ADMIN)
+    (ask,) = session.receive(codec.encode_query(b"PAUSE") + codec.encode_query(b"SHOW STATE"))
+    assert ask == Ask(Control("pause", ""))
+    assert session.receive(codec.encode_query(b"RESUME")) == []
+    outputs = session.answered(ErrorReply("57014", "cancelled"))
+    assert outputs[-1] == Ask(Show("state"))
+
+
+def test_many_pipelined_commands_need_no_deep_stack() -> None:
+    replies, _ = drive(ConsoleSession(Rights.ADMIN), [codec.encode_query(b"BEGIN") * 5000])
+    assert kinds(replies) == "CZ" * 5000
+
+
+@given(st.lists(st.binary(max_size=40), max_size=6))
+def test_noise_ends_the_console_and_nothing_else(chunks: list[bytes]) -> None:
+    session = ConsoleSession(Rights.STATS)
+    replies, commands = drive(session, chunks)
+    assert all(isinstance(command, Show) for command in commands)
+    assert "Z" not in kinds(replies) or "E" in kinds(replies) or any(chunk for chunk in chunks)
+
+
+def test_a_malformed_message_is_fatal() -> None:
+    outputs = ConsoleSession(Rights.ADMIN).receive(b"\xff\0\0\0\4")
+    assert isinstance(outputs[0], Reply)
+    assert b"08P01" in outputs[0].data
+    assert outputs[1] == Hang()
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("SHOW STATS", Show("stats")),
+        ("  show  Stats ; ", Show("stats")),
+        ("/* exporter */ SHOW STATS;-- done", Show("stats")),
+        ("SHOW TRANSACTION ISOLATION LEVEL", None),
+        ("SHOW TRANSACTION ISOLATION", Show("transaction_isolation")),
+        ("show standard_conforming_strings", Show("standard_conforming_strings")),
+        ("PAUSE", Control("pause", "")),
+        ('PAUSE "My ""db"""', Control("pause", 'My "db"')),
+        ("KILL_CLIENT 12", Control("kill_client", "12")),
+        ("KILL_CLIENT", None),
+        ("RELOAD now", None),
+        ("DISABLE", None),
+        ("SHUTDOWN WAIT_FOR_CLIENTS", Control("shutdown", "WAIT_FOR_CLIENTS")),
+        ("SHUTDOWN soon", None),
+        ("SET extra_float_digits = 3", Ignored("SET")),
+        ("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY", None),
+        ("SET max_client_conn = 1", None),
+        ("BEGIN", Ignored("BEGIN", "T")),
+        ("ROLLBACK", Ignored("ROLLBACK", "I")),
+        (" ; ", Empty()),
+        ("-- nothing", Empty()),
+        ("DROP TABLE users", None),
+        ("SHOW CLIENTS; KILL", None),
+    ],
+)
+def test_the_grammar(text: str, command: object) -> None:
+    if command is None:
+        with pytest.raises(ConsoleError):
+            grammar.parse(text, views.NAMES)
+    else:
+        assert grammar.parse(text, views.NAMES) == command
+
+
+@pytest.mark.parametrize(
+    ("value", "digits"),
+    [
+        (0, "0000000000000000"),
+        (1, "00010000000000000001"),
+        (10000, "00010001000000000001"),
+        (1.5, "000200000000000100011388"),
+        (-12345678, "000200014000000004d2162e"),
+    ],
+)
+def test_numeric_in_binary(value: float, digits: str) -> None:
+    """numeric_send of PostgreSQL gives the same bytes."""
+    shape = columns("N", "v")
+    assert shape[0][1] is Type.NUMERIC
+    assert row((value,), shape, (1,))[11:].hex() == digits

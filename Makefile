@@ -29,6 +29,7 @@ bench-routing: $(VENV)/.installed  ## recall of databases and tables on the benc
 
 compat: $(VENV)/.installed  ## real clients through the gateway; writes docs/compatibility.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[compat]"
+	-npm install --silent --no-audit --no-fund --prefix $${XDG_CACHE_HOME:-$$HOME/.cache}/pgparley/compat/node pg@8
 	$(BIN)/python -m pytest tests/compat --matrix docs/compatibility.md $(ARGS)
 
 $(VENV)/.installed: pyproject.toml constraints.txt

@@ -160,11 +160,13 @@ def _defaults(environment: Mapping[str, str], tree: Mapping[str, Any]) -> dict[s
         "path": str(cache / "models" / f"{ModelSettings().model}.gguf"),
         "prefixes": str(cache / "prefixes"),
     }
+    socket = Path(str(engine["socket"]))
+    port = tree.get("gateway", {}).get("listen_port", 6432)
     gateway = {
         "upstream_host": "127.0.0.1",
         "engine": engine["socket"],
-        # A directory of its own for each engine, lest two gateways of one user take each other for siblings.
-        "runtime_dir": str(Path(str(engine["socket"])).with_suffix(".workers")),
+        # Gateways with different ports or engines do not take each other for siblings.
+        "runtime_dir": str(socket.with_name(f"{socket.stem}-{port}.workers")),
         **tree.get("gateway", {}),
     }
     return {

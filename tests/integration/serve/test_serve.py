@@ -220,7 +220,7 @@ def test_sigterm_waits_for_clients_and_a_second_one_does_not(service: Service) -
     service.process.wait(20)
     with pytest.raises(psycopg.OperationalError):
         session.execute("SELECT 1")
-    assert not list(service.folder.glob("e.workers/*"))
+    assert not list(service.folder.glob("e-*.workers/*.sock"))
 
 
 def test_sigint_ends_sessions_that_rest(service: Service) -> None:

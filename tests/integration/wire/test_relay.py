@@ -13,7 +13,7 @@ import asyncpg
 import psycopg
 import pytest
 
-SECRET = "pa:ss-wörd"  # noqa: S105 - of a role that only the test cluster has
+SECRET = "pa:ss-wörd"
 STATEMENTS = [
     "SELECT 1 AS a, 'x' AS b, NULL::text AS c",
     "SELECT g, repeat('é', g % 50), g::numeric / 7 FROM generate_series(1, 3000) g",

@@ -13,6 +13,7 @@ import argparse
 import difflib
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -25,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+_PORT = re.compile(r'port (?:"[0-9]+"|[0-9]+)')
 _BUILD = str(Path(tempfile.gettempdir()) / "regress-build")
 """One path in every run, so that it cannot differ in the output."""
 SETTINGS = (
@@ -182,7 +184,7 @@ def _outputs(setup: Setup, psql: list[str], port: int, build: Path, results: Pat
                 timeout=600,
             )
         (results / f"{name}.out").write_bytes(done.stdout)
-        found[name] = done.stdout.decode("utf-8", "backslashreplace").replace(str(port), "PORT").splitlines()
+        found[name] = _PORT.sub("port", done.stdout.decode("utf-8", "backslashreplace")).splitlines()
     return found
 
 

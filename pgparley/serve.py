@@ -8,6 +8,7 @@ without an engine still relays plain SQL, so workers start first and wait for no
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import socket
@@ -209,6 +210,10 @@ class Supervisor:
         if number is signal.SIGQUIT or not first:
             number = signal.SIGQUIT
         log.info("stopping", signal=number.name)
+        for one in self._sockets:
+            # Closing is not enough: the workers hold the same sockets, and a client would wait in a queue for ever.
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
         for process in (*self._processes("gateway"), *self._replaced):
             # To a worker that was replaced, and finishes its sessions, a first signal is the second.
             if process not in self._replaced or number is signal.SIGQUIT:

@@ -102,7 +102,7 @@ async def test_whole_data_sets_are_there(server: Server) -> None:
 
 
 async def test_gross_and_net_sales_differ_so_that_the_question_is_ambiguous(server: Server) -> None:
-    gross, net = [await server.rows("sales", sql) for sql in QUESTIONS[3].gold]
+    gross, net = [await server.rows("sales", sql) for sql in QUESTIONS[3].gold[:2]]
     assert not answers(gross, net)
 
 

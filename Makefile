@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 
-.PHONY: demo test test-all check bench bench-routing compat clean
+.PHONY: demo test test-all check bench bench-routing bench-wire compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
@@ -22,10 +22,14 @@ check: $(VENV)/.installed  ## ruff, mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: bench-routing  ## every benchmark; results in benchmarks/results
+bench: bench-routing bench-wire  ## every benchmark; results in benchmarks/results
 
 bench-routing: $(VENV)/.installed  ## recall of databases and tables on the benchmark's sets
 	$(BIN)/python -m benchmarks.quality.routing --pool --json benchmarks/results/routing.json $(ARGS)
+
+bench-wire: $(VENV)/.installed  ## the relay beside PgBouncer and a direct connection
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
+	$(BIN)/python -m benchmarks.wire --json benchmarks/results/wire.json --plot benchmarks/results/wire.png $(ARGS)
 
 compat: $(VENV)/.installed  ## real clients through the gateway; writes docs/compatibility.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[compat]"

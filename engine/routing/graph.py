@@ -1,0 +1,200 @@
+"""The schema graph of one database: its tables and what links them; a set of tables as a sequence.
+
+Follows DBCopilot (§4.1, §4.2). The graph over all catalogs has a root, the databases below it and the tables
+below these. Those inclusion edges hold nothing that a list of graphs does not say, so only the edges between
+tables are kept, one `Graph` a database: a changed schema changes its own graph and no other. Built from a
+restricted snapshot, a graph knows nothing that its asker may not read. Does not sample and does not score.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import permutations
+
+import numpy as np
+
+from engine.routing.words import identifier_words
+from schema_catalog.types import Snapshot, Table
+
+SIBLINGS = 48
+"""Tables that may be linked pairwise because they share one column. Where a calendar has 1,500 referrers, pairs say
+little and cost millions of edges: those are linked to the referenced table alone."""
+
+_KEY_ENDINGS = frozenset("id code no nr num number key uuid guid ref isbn ssn".split())  # noqa: SIM905  more readable
+_GENERIC = _KEY_ENDINGS | frozenset("name type title date time year status value description".split())  # noqa: SIM905
+_NUMBERS = frozenset(("smallint", "integer", "bigint", "numeric", "int", "int4", "int8"))
+_TEXTS = frozenset(("text", "character varying", "character", "varchar", "char", "citext", "bpchar"))
+
+
+class EdgeKind(IntEnum):
+    """How one table is linked to another; where several hold, the lowest stands."""
+
+    FOREIGN_PRIMARY = 0
+    """The first has a foreign key to the second."""
+    PRIMARY_FOREIGN = 1
+    """The second has a foreign key to the first."""
+    FOREIGN_FOREIGN = 2
+    """Both have a foreign key to the same columns of a third, so they join without it."""
+    IMPLIED = 3
+    """No key says so, but names and types do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A link to table number `table`: `columns` here equal `other_columns` there, pairwise."""
+
+    table: int
+    kind: EdgeKind
+    columns: tuple[str, ...]
+    other_columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Tables by their number in the snapshot; `edges[t]` leave table t, by number of the table they lead to.
+
+    No edge leads from a table to itself, none twice to the same, and each has its opposite.
+    """
+
+    edges: tuple[tuple[Edge, ...], ...]
+
+    @staticmethod
+    def of(snapshot: Snapshot) -> Graph:
+        """The graph of a snapshot; linear in its columns, and in its foreign keys times `SIBLINGS` at most."""
+        best: dict[tuple[int, int], Edge] = {}
+        for source, edge in _links(snapshot):
+            held = best.get((source, edge.table))
+            if source != edge.table and (held is None or edge.kind < held.kind):
+                best[source, edge.table] = edge
+        leaving: list[list[Edge]] = [[] for _ in snapshot.tables]
+        for (source, _), edge in sorted(best.items(), key=lambda item: item[0]):
+            leaving[source].append(edge)
+        return Graph(tuple(map(tuple, leaving)))
+
+    def __len__(self) -> int:
+        """The number of tables."""
+        return len(self.edges)
+
+    def neighbours(self, table: int) -> tuple[int, ...]:
+        """The tables linked to `table`, ascending."""
+        return tuple(edge.table for edge in self.edges[table])
+
+    def connected(self, tables: Collection[int]) -> bool:
+        """Whether every one of `tables` can be reached from any other within them; true of none and of one."""
+        left = set(tables)
+        stack = [left.pop()] if left else []
+        while stack:
+            found = left.intersection(self.neighbours(stack.pop()))
+            left -= found
+            stack.extend(found)
+        return not left
+
+
+def serialise(graph: Graph, tables: Iterable[int], rng: np.random.Generator | None = None) -> tuple[int, ...]:
+    """`tables`, each once, in the order of a depth-first search over them (DBCopilot, algorithm 2).
+
+    Successors are taken by number, or in an order drawn from `rng`. In a connected set each table but the first
+    is linked to one before it; of a set in several pieces the pieces follow one another.
+    """
+    wanted = set(tables)
+    visited: dict[int, None] = {}
+    stack = _ordered(wanted, rng)
+    while len(visited) < len(wanted):
+        table = stack.pop()
+        if table not in visited:
+            visited[table] = None
+            stack += _ordered(wanted.intersection(graph.neighbours(table)).difference(visited), rng)
+    return tuple(visited)
+
+
+def _ordered(tables: Collection[int], rng: np.random.Generator | None) -> list[int]:
+    """A stack of `tables`: the first to visit stands last."""
+    stack = sorted(tables, reverse=True)
+    if rng is not None:
+        rng.shuffle(stack)
+    return stack
+
+
+def _links(snapshot: Snapshot) -> Iterator[tuple[int, Edge]]:
+    numbers = {table.key: number for number, table in enumerate(snapshot.tables)}
+    yield from _foreign_keys(snapshot, numbers)
+    yield from _shared_names(snapshot)
+    yield from _named_after(snapshot)
+
+
+def _foreign_keys(snapshot: Snapshot, numbers: dict[tuple[str, str], int]) -> Iterator[tuple[int, Edge]]:
+    """Foreign keys both ways, and pairs of tables with one to the same columns."""
+    referrers: dict[tuple[int, tuple[str, ...]], dict[int, tuple[str, ...]]] = defaultdict(dict)
+    for number, table in enumerate(snapshot.tables):
+        for key in table.foreign_keys:
+            target = numbers.get((key.ref_schema, key.ref_table))
+            if target is None:
+                continue
+            yield number, Edge(target, EdgeKind.FOREIGN_PRIMARY, key.columns, key.ref_columns)
+            yield target, Edge(number, EdgeKind.PRIMARY_FOREIGN, key.ref_columns, key.columns)
+            referrers[target, key.ref_columns].setdefault(number, key.columns)
+    for sharing in referrers.values():
+        yield from _pairs(sharing, EdgeKind.FOREIGN_FOREIGN)
+
+
+def _pairs(sharing: dict[int, tuple[str, ...]], kind: EdgeKind) -> Iterator[tuple[int, Edge]]:
+    if len(sharing) <= SIBLINGS:
+        for one, other in permutations(sharing, 2):
+            yield one, Edge(other, kind, sharing[one], sharing[other])
+
+
+def _shared_names(snapshot: Snapshot) -> Iterator[tuple[int, Edge]]:
+    """Columns of one name and kind of type that is a key of one side, or reads like one."""
+    groups: dict[tuple[str, str], dict[int, str]] = defaultdict(dict)
+    for number, table in enumerate(snapshot.tables):
+        for column in table.columns:
+            groups[column.name.casefold(), _family(column.type)][number] = column.name
+    for (name, _), holders in groups.items():
+        words = identifier_words(name) if len(holders) > 1 else ()
+        if not words or (len(words) == 1 and words[0] in _GENERIC):
+            continue
+        keyed = [n for n, column in holders.items() if (column,) in _keys(snapshot.tables[n])]
+        if keyed or words[-1] in _KEY_ENDINGS or name.endswith("id"):
+            yield from _pairs({n: (column,) for n, column in holders.items()}, EdgeKind.IMPLIED)
+            if len(holders) > SIBLINGS and len(keyed) == 1:
+                yield from _star(keyed[0], holders)
+
+
+def _star(centre: int, holders: dict[int, str]) -> Iterator[tuple[int, Edge]]:
+    for number, column in holders.items():
+        yield centre, Edge(number, EdgeKind.IMPLIED, (holders[centre],), (column,))
+        yield number, Edge(centre, EdgeKind.IMPLIED, (column,), (holders[centre],))
+
+
+def _named_after(snapshot: Snapshot) -> Iterator[tuple[int, Edge]]:
+    """`singer_id` or `singer` beside a table singer whose key is `id`."""
+    targets: dict[tuple[str, ...], list[tuple[int, str, str]]] = defaultdict(list)
+    for number, table in enumerate(snapshot.tables):
+        if len(table.primary_key) == 1 and identifier_words(table.primary_key[0])[-1:] == ("id",):
+            family = next((_family(c.type) for c in table.columns if c.name == table.primary_key[0]), "")
+            targets[identifier_words(table.name)].append((number, table.primary_key[0], family))
+    if not targets:
+        return
+    for number, table in enumerate(snapshot.tables):
+        for column in table.columns:
+            words = identifier_words(column.name)
+            stem = words[:-1] if words[-1:] == ("id",) else words
+            for target, key, family in targets.get(stem, ()):
+                if family == _family(column.type):
+                    yield number, Edge(target, EdgeKind.IMPLIED, (column.name,), (key,))
+                    yield target, Edge(number, EdgeKind.IMPLIED, (key,), (column.name,))
+
+
+def _keys(table: Table) -> tuple[tuple[str, ...], ...]:
+    return (table.primary_key, *table.unique_keys)
+
+
+def _family(type_name: str) -> str:
+    """What columns that may be compared have in common: `varchar(20)` and `text` are one."""
+    bare = type_name.split("(", 1)[0].strip().casefold()
+    if bare in _NUMBERS:
+        return "number"
+    return "text" if bare in _TEXTS else bare

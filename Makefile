@@ -36,7 +36,7 @@ compat: $(VENV)/.installed  ## real clients through the gateway; writes docs/com
 	-npm install --silent --no-audit --no-fund --prefix $${XDG_CACHE_HOME:-$$HOME/.cache}/pgparley/compat/node pg@8
 	$(BIN)/python -m pytest tests/compat --matrix docs/compatibility.md $(ARGS)
 
-$(VENV)/.installed: pyproject.toml constraints.txt
+$(VENV)/.installed: pyproject.toml setup.py constraints.txt $(wildcard proxy/*/*.c proxy/*/*.h)
 	@echo "Installing into $(VENV). The language model's runtime is compiled: 4 to 8 minutes on two cores, once."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip

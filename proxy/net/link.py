@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING, cast
 
 from engine.types import ErrorReply
+from proxy.net import pump
 from proxy.net.handshake import Part, wrapped
 from proxy.net.upstream import without_delay
 from proxy.protocol.commands import (
@@ -32,6 +33,7 @@ from proxy.protocol.messages import CancelRequest
 from proxy.protocol.session import Session
 
 if TYPE_CHECKING:
+    from proxy.net._pump import Flow
     from proxy.net.worker import Worker
 
 _UNREACHABLE = ErrorReply(
@@ -46,28 +48,29 @@ class Link(asyncio.Protocol):
 
     __slots__ = (
         "_client",
+        "_client_full",
+        "_flow",
         "_key",
         "_part",
         "_paused",
+        "_plain_cycles",
+        "_received",
         "_reminder",
+        "_sent",
         "_server",
         "_session",
         "_since",
         "_task",
         "_upstream_full",
         "_worker",
-        "received",
-        "sent",
     )
 
     def __init__(self, worker: Worker, part: Part | None = None) -> None:
         """`part`: what the gateway itself does in the server's login phase."""
         self._worker = worker
         self._part = part
-        self.received = 0
-        """Bytes that the client has sent."""
-        self.sent = 0
-        """Bytes that the server has sent, which are those that the client is sent, bar translations."""
+        self._received = 0
+        self._sent = 0
         self._session = Session(worker.limits)
         self._client: asyncio.Transport | None = None
         self._server: asyncio.Transport | None = None
@@ -77,7 +80,10 @@ class Link(asyncio.Protocol):
         self._since = 0.0
         self._reminder: asyncio.TimerHandle | None = None
         self._upstream_full = False
+        self._client_full = False
         self._paused = False
+        self._flow: Flow | None = None
+        self._plain_cycles = 0
 
     # -- the client's transport
 
@@ -89,7 +95,7 @@ class Link(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Bytes from the client."""
-        self.received += len(data)
+        self._received += len(data)
         if self._session.relay_frontend(data):
             if self._server is not None:
                 self._server.write(data)
@@ -99,6 +105,7 @@ class Link(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         """The client has gone: so has the session."""
+        self._take_back()
         self._client = None
         self._stop_task()
         if self._server is not None:
@@ -107,11 +114,13 @@ class Link(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         """The client reads slower than the server writes."""
+        self._client_full = True
         if self._server is not None and not self._server.is_closing():
             self._server.pause_reading()
 
     def resume_writing(self) -> None:
         """The client has caught up."""
+        self._client_full = False
         if self._server is not None and not self._server.is_closing():
             self._server.resume_reading()
 
@@ -128,15 +137,19 @@ class Link(asyncio.Protocol):
 
     def server_data(self, data: bytes) -> None:
         """Bytes from the server."""
-        self.sent += len(data)
+        self._sent += len(data)
         if self._session.relay_backend(data):
             if self._client is not None:
                 self._client.write(data)
+            if self._worker.pump is not None:
+                self._relayed_plainly()
         else:
+            self._plain_cycles = 0
             self._perform(self._session.receive_backend(data))
 
     def server_lost(self) -> None:
         """The server has closed: what it sent last still goes out to the client."""
+        self._take_back()
         self._server = None
         self._stop_task()
         if self._client is not None:
@@ -157,6 +170,66 @@ class Link(asyncio.Protocol):
             self._client.pause_reading()
         else:
             self._client.resume_reading()
+
+    # -- the compiled relay
+
+    def _relayed_plainly(self) -> None:
+        if self._session.relays_plainly:
+            self._plain_cycles += 1
+            if self._plain_cycles == pump.PATIENCE:
+                # Not before the transports have written what they were just given.
+                asyncio.get_running_loop().call_soon(self._hand_over)
+
+    def _hand_over(self) -> None:
+        self._plain_cycles = 0
+        client, server, relay = self._client, self._server, self._worker.pump
+        if client is None or server is None or relay is None or self._flow is not None:
+            return
+        if self._session.relays_plainly and not (self._paused or self._client_full):
+            self._flow = pump.attach(relay, self, client, server)
+
+    def flow_ended(self) -> None:
+        """The compiled relay met what it does not relay by itself."""
+        if self._flow is not None:
+            self._take_back()
+
+    def _take_back(self) -> None:
+        """Ends the compiled relay, if it has this session, and goes on from where it stands."""
+        if self._flow is None:
+            return
+        returned = pump.take(self._flow)
+        self._flow = None
+        self._enter(returned.account)
+        client, server = self._client, self._server
+        if client is None or server is None:
+            return
+        for transport, data in ((client, returned.to_client), (server, returned.to_server)):
+            if data and not transport.is_closing():
+                transport.write(data)
+        if not self._client_full and not server.is_closing():
+            server.resume_reading()
+        if not self._paused and not client.is_closing():
+            client.resume_reading()
+        self._go_on(client, server, returned)
+
+    def _go_on(self, client: asyncio.Transport, server: asyncio.Transport, returned: pump.Returned) -> None:
+        try:
+            if returned.side == pump.CLIENT:
+                self._received -= len(returned.chunk)
+                self.data_received(returned.chunk)
+            elif returned.side == pump.SERVER:
+                self._sent -= len(returned.chunk)
+                self.server_data(returned.chunk)
+        except Exception:
+            # As a transport does with a protocol that fails.
+            self._worker.log.exception("relay_failed")
+            client.abort()
+            server.abort()
+
+    def _enter(self, account: pump.Account) -> None:
+        self._received += account.received
+        self._sent += account.sent
+        self._session.backend.relayed(account.tally)
 
     # -- commands
 
@@ -196,6 +269,7 @@ class Link(asyncio.Protocol):
                 self._close()
 
     def _close(self) -> None:
+        self._take_back()
         if self._client is not None:
             self._client.close()
         if self._server is not None:
@@ -253,12 +327,14 @@ class Link(asyncio.Protocol):
 
     def cancel_requested(self) -> bool:
         """The client wants its statement cancelled. Returns whether the server has to be told."""
+        self._take_back()
         forward, commands = self._session.cancelled()
         self._perform(commands)
         return forward
 
     def shut_down(self) -> None:
         """Ends the session from our side."""
+        self._take_back()
         self._stop_task()
         self._perform(self._session.shut_down())
 
@@ -266,8 +342,20 @@ class Link(asyncio.Protocol):
 
     @property
     def session(self) -> Session:
-        """The session, to be read only."""
+        """The session as it stands now, to be read only."""
+        if self._flow is not None:
+            self._enter(pump.account(self._flow))
         return self._session
+
+    @property
+    def received(self) -> int:
+        """Bytes that the client had sent when `session` was last read."""
+        return self._received
+
+    @property
+    def sent(self) -> int:
+        """Bytes that the server had sent then, which are those that the client was sent, bar translations."""
+        return self._sent
 
     @property
     def server(self) -> asyncio.Transport | None:

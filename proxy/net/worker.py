@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import structlog
 
@@ -25,7 +25,7 @@ from proxy.console.reports import Sample, Visitor, WorkerReport
 from proxy.console.tables import Value
 from proxy.console.views import Here
 from proxy.metrics import GatewayMetrics
-from proxy.net import access, listen, lookup
+from proxy.net import access, listen, lookup, pump
 from proxy.net.control import Answer, Control, Request
 from proxy.net.gate import Gate
 from proxy.net.link import Link
@@ -36,6 +36,9 @@ from proxy.protocol.commands import EngineReply, EngineRequest
 from proxy.protocol.inspection import SessionLimits
 from proxy.protocol.messages import CancelRequest
 from proxy.settings import GatewaySettings, changes, described
+
+if TYPE_CHECKING:
+    from proxy.net._pump import Pump
 
 VERSION = "pgparley 0.1.0"
 _LOOK_AGAIN = 0.05
@@ -102,6 +105,8 @@ class Worker:
         self.dialer = Dialer(settings, self.access.server_tls)
         self.engine = EngineClient(EngineAddress(settings.engine))
         self.log: structlog.typing.FilteringBoundLogger = structlog.get_logger("proxy")
+        self.pump: Pump | None = None
+        """Relays what passes by itself, where it was built."""
         self.sessions = Sessions()
         self.guests: set[Guest] = set()
         self.consoles: set[Guest] = set()
@@ -139,6 +144,7 @@ class Worker:
             OSError: The address cannot be bound, or the runtime directory cannot be used.
         """
         settings = self.settings
+        self.pump = pump.start()
         for file in access.readable_by_others(settings):
             self.log.warning("secrets_readable_by_others", file=file)
         if settings.runtime_dir:
@@ -147,7 +153,10 @@ class Worker:
             await self._control.open()
         self._gate = Gate(self, self._listening())
         await self._gate.open()
-        self.log.info("listening", addresses=settings.listen_addr, port=self.port, pid=os.getpid())
+        relay = "python" if self.pump is None else "compiled"
+        self.log.info(
+            "listening", addresses=settings.listen_addr, port=self.port, pid=os.getpid(), relay=relay
+        )
 
     def _listening(self) -> list[socket.socket]:
         if self._place.sockets:
@@ -182,6 +191,7 @@ class Worker:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.engine.close()
+        pump.stop(self.pump)
         if self._control is not None:
             await self._control.close()
         self.log.info("stopped")

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from engine.types import ErrorReply
-from proxy.protocol import codec, scan
+from proxy.protocol import codec, fast, scan
 from proxy.protocol.encoding import python_encoding
-from proxy.protocol.framing import ANY_LENGTH, HEADER, HEADER_SIZE, hop, passes
-from proxy.protocol.replies import Dropped, Replies, Status
+from proxy.protocol.fast import hop
+from proxy.protocol.framing import ANY_LENGTH, HEADER, HEADER_SIZE, passes
+from proxy.protocol.replies import Dropped, Replies, Status, Tally
 from proxy.protocol.translate import ERROR_TOKEN
 
 _EXACT = passes(ANY_LENGTH, scan.BACKEND_STOPS + b"123CIsTnt")
@@ -96,11 +97,21 @@ class Backend:
         """Whether the client has been sent whole messages only."""
         return self._rest == 0 and not self._partial
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether nothing is owed, cut short or watched for: replies could be counted by somebody else."""
+        return not (self._rest or self._partial or self.watching) and self.replies.at_rest
+
+    def relayed(self, tally: Tally) -> None:
+        """Somebody else has relayed since `at_rest`, or since the last tally."""
+        self._rest = tally.rest
+        self.replies.relayed(tally)
+
     def relay(self, data: bytes) -> bool:
         """Takes in a chunk that passes untouched; false, and nothing done, where `receive` has to look."""
         if self._partial or self.replies.exact:
             return False
-        meaning = scan.backend(data, self._rest)
+        meaning = fast.backend(data, self._rest)
         if meaning < 0:
             return False
         self._rest = meaning >> 8

@@ -1,12 +1,13 @@
 """Message boundaries of the frontend/backend protocol, version 3.
 
 Owns where one message ends and how long each kind may be. Knows nothing of what a message says. `hop` is the
-inner loop of the relay: it is one small function over plain values so that a compiled version can replace it.
+inner loop of the general path: one small function over plain values, whose compiled version is in `fast`.
 """
 
 from __future__ import annotations
 
 import struct
+from array import array
 from collections.abc import Iterable
 
 HEADER = struct.Struct(">BI")
@@ -46,17 +47,17 @@ class ProtocolViolationError(Exception):
     """A client broke the protocol: its session ends with FATAL 08P01, nobody else's does."""
 
 
-def passes(limits: dict[int, int], stops: Iterable[int]) -> tuple[int, ...]:
+def passes(limits: dict[int, int], stops: Iterable[int]) -> array[int]:
     """A table for `hop`: the greatest length of each kind that needs no look, 0 for the kinds that do."""
-    table = [0] * 256
+    table = array("I", [0] * 256)
     for kind, limit in limits.items():
         table[kind] = limit
     for kind in stops:
         table[kind] = 0
-    return tuple(table)
+    return table
 
 
-def hop(data: bytes, pos: int, table: tuple[int, ...]) -> int:
+def hop(data: bytes, pos: int, table: array[int]) -> int:
     """Walks over whole and partial messages from boundary `pos` as long as `table` lets them pass.
 
     Returns the offset of the first message that needs a look, or of a header that is not whole yet, or the

@@ -74,6 +74,21 @@ class Dropped:
     failed: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What was relayed without `Replies`: only Query and Sync, and no reply but those that carry on.
+
+    `cycles` boundaries were answered, `transactions` of them outside of a transaction, the last with `status`;
+    `pending` are the kinds of those that were not; `rest` bytes of the server's last message are to come.
+    """
+
+    cycles: int
+    transactions: int
+    status: int
+    pending: bytes
+    rest: int
+
+
 class Replies:
     """The account of one session."""
 
@@ -91,6 +106,19 @@ class Replies:
         """ReadyForQuery messages seen."""
         self.transactions = 0
         """Those of them that ended a transaction."""
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether everything has been answered and the next boundary counts."""
+        return not (self._pending or self._skipping or self._copy_in)
+
+    def relayed(self, tally: Tally) -> None:
+        """Somebody else has kept the account since `at_rest`, or since the last tally."""
+        self._pending[:] = tally.pending
+        self.cycles += tally.cycles
+        self.transactions += tally.transactions
+        if tally.cycles:
+            self.status = tally.status
 
     # -- what the client sent
 

@@ -1,11 +1,13 @@
 """The plain path: is this chunk one that passes as it came?
 
 Owns the two functions that run for every chunk of every session. They are pure functions over plain values,
-whole in themselves, so that a compiled version can replace them; they say "no" wherever there is any doubt,
-and the general path of `session` and `backend` then decides.
+whole in themselves; they say "no" wherever there is any doubt, and the general path of `session` and `backend`
+then decides. They are the reference of the compiled ones; `fast` says which of them run.
 """
 
 from __future__ import annotations
+
+import re
 
 from proxy.protocol.framing import ANY_LENGTH, FRONTEND_LIMITS, HEADER, HEADER_SIZE, hop, passes
 
@@ -17,8 +19,12 @@ _SYNC = ord("S")
 _READY = ord("Z")
 _SYNC_MESSAGE = b"S\0\0\0\4"
 _READY_SIZE = 6
-_NO_TEXT = passes(FRONTEND_LIMITS, b"QPSFcf")
-_TO_SYNC = passes(FRONTEND_LIMITS, b"QSFcf")
+NL_WORD = re.compile(rb"(?<![A-Za-z0-9_$\x80-\xff])[nN][lL](?![A-Za-z0-9_$\x80-\xff])")
+"""NL where PostgreSQL's lexer would not read it as a part of a longer identifier."""
+NO_TEXT = passes(FRONTEND_LIMITS, b"QPSFcf")
+"""What a client's chunk may hold without a text."""
+TO_SYNC = passes(FRONTEND_LIMITS, b"QSFcf")
+"""What it may hold up to a Sync."""
 BACKEND_STOPS = b"ZESGRK"
 """Kinds of a server's messages that a session learns from, whatever it is waiting for."""
 BACKEND_PLAIN = passes(ANY_LENGTH, BACKEND_STOPS)
@@ -31,10 +37,15 @@ def may_hold_nl(data: bytes) -> bool:
     return b"nl" in data.lower()
 
 
+def holds_nl(data: bytes) -> bool:
+    """Whether NL occurs as a word of its own."""
+    return may_hold_nl(data) and NL_WORD.search(data) is not None
+
+
 def frontend(data: bytes) -> int:
     """The boundary that a client's chunk, which starts at one, brings and ends with.
 
-    `Q` for exactly one Query, `S` for extended-query messages up to one Sync, each without the letters NL in
+    `Q` for exactly one Query, `S` for extended-query messages up to one Sync, each without the word NL in
     a text; 0 for every other chunk.
     """
     size = len(data)
@@ -42,14 +53,14 @@ def frontend(data: bytes) -> int:
         return 0
     kind, length = _unpack(data)
     if kind == _QUERY:
-        return 0 if length + 1 != size or b"nl" in data.lower() else _QUERY
+        return 0 if length + 1 != size or holds_nl(data[HEADER_SIZE:]) else _QUERY
     if not data.endswith(_SYNC_MESSAGE):
         return 0
-    pos = hop(data, 0, _NO_TEXT)
+    pos = hop(data, 0, NO_TEXT)
     if pos < size and data[pos] == _PARSE:
-        if b"nl" in data.lower():
+        if holds_nl(data):
             return 0
-        pos = hop(data, pos, _TO_SYNC)
+        pos = hop(data, pos, TO_SYNC)
     return _SYNC if pos == size - len(_SYNC_MESSAGE) else 0
 
 

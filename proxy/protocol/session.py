@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from engine.errors import CancelledError
 from engine.types import ErrorReply
-from proxy.protocol import codec, notices, scan
+from proxy.protocol import codec, fast, notices
 from proxy.protocol.backend import Backend
 from proxy.protocol.commands import (
     AbortConsult,
@@ -28,6 +28,7 @@ from proxy.protocol.commands import (
     ToClient,
     ToUpstream,
 )
+from proxy.protocol.fast import hop
 from proxy.protocol.framing import (
     AUTHENTICATION_LIMIT,
     FRONTEND_LIMITS,
@@ -36,7 +37,6 @@ from proxy.protocol.framing import (
     LENGTH_SIZE,
     ProtocolViolationError,
     frontend_length,
-    hop,
     kinds,
     passes,
     startup_length,
@@ -142,11 +142,16 @@ class Session:
         """
         if not self._plain:
             return False
-        boundary = scan.frontend(data)
+        boundary = fast.frontend(data)
         if not boundary:
             return False
         self._account(boundary)
         return True
+
+    @property
+    def relays_plainly(self) -> bool:
+        """Whether the session is between two cycles and the next plain chunk needs nothing of it."""
+        return self._plain and self.backend.at_rest
 
     # -- the client's bytes
 

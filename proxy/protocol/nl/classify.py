@@ -9,14 +9,14 @@ from proxy.protocol.lexer import Kind, Statement, split
 from proxy.protocol.nl import calls, grammar, settings
 from proxy.protocol.nl.grammar import Source
 from proxy.protocol.nl.statements import Call, Examination, Finding, SettingChange
+from proxy.protocol.scan import NL_WORD
 
-_WORD = re.compile(rb"(?<![A-Za-z0-9_$\x80-\xff])[nN][lL](?![A-Za-z0-9_$\x80-\xff])")
 _RESETS = re.compile(rb"(?i)\b(?:reset|discard)\s+all\b")
 
 
 def holds_nl_word(text: bytes, *, watch_resets: bool) -> bool:
     """Whether the word NL occurs, or a statement that resets all settings where that matters."""
-    return _WORD.search(text) is not None or (watch_resets and _RESETS.search(text) is not None)
+    return NL_WORD.search(text) is not None or (watch_resets and _RESETS.search(text) is not None)
 
 
 def examine(text: str, *, standard_strings: bool, max_chars: int) -> Examination:

@@ -1,0 +1,49 @@
+"""The compiled relay of plain chunks between pairs of sockets, on a thread of its own."""
+
+from array import array
+from typing import TypeAlias, final
+
+from proxy.net.link import Link
+
+_Account: TypeAlias = tuple[int, int, int, bytes, int, int, int]
+
+@final
+class Flow:
+    """A client's and a server's socket."""
+
+    def account(self) -> _Account:
+        """What was relayed since the last account.
+
+        (ReadyForQuery seen, those outside of a transaction, the last one's status, kinds of the boundaries not
+        answered yet, bytes of the server's last message still to come, bytes from the client, from the server).
+        """
+
+    def take(self) -> tuple[_Account, bytes, bytes, int, bytes | None]:
+        """Takes the sockets back, once; the owner need not have been named by `Pump.ended` before.
+
+        Returns (account, bytes not yet written to the client, to the server, whose chunk ended it: 0 the
+        client's, 1 the server's, -1 nobody's, that chunk).
+        """
+
+@final
+class Pump:
+    """The flows of one event loop. The tables are `scan.Scanner`'s."""
+
+    def __init__(self, no_text: array[int], to_sync: array[int], backend: array[int], /) -> None: ...
+    def attach(self, owner: Link, client: int, server: int, /) -> Flow:
+        """Relays between two sockets, by their descriptors, which nobody else reads or writes until `Flow.take`.
+
+        The session is between two cycles. Keeps `owner` until then.
+
+        Raises:
+            OSError: The kernel cannot watch them.
+        """
+
+    def ended(self) -> list[Link]:
+        """The owners of the flows that ended since the last call; each has to `take` its own."""
+
+    def fileno(self) -> int:
+        """A descriptor that is readable when flows have ended."""
+
+    def stop(self) -> None:
+        """Ends the thread: flows stand still until they are taken back."""

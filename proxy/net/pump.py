@@ -1,0 +1,95 @@
+"""The compiled relay of plain chunks: when a session goes there, and how it comes back.
+
+Owns the two transports of a flow while the compiled thread has their sockets. Without it (no compiler where the
+package was built, or no epoll) nothing here ever happens, and every chunk goes through `link`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from proxy.protocol import scan
+from proxy.protocol.replies import Tally
+
+if TYPE_CHECKING:
+    from proxy.net._pump import Flow, Pump
+    from proxy.net.link import Link
+
+CLIENT, SERVER, NOBODY = 0, 1, -1
+"""Whose chunk it was."""
+
+PATIENCE = 3
+"""Plain cycles in a row after which a session is worth handing over: doing so costs about one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A tally, and the bytes received from either side."""
+
+    tally: Tally
+    received: int
+    sent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """A flow that is ours again. `to_client` and `to_server` have not been written yet, `chunk` not been looked at."""
+
+    account: Account
+    to_client: bytes
+    to_server: bytes
+    side: int
+    chunk: bytes
+
+
+def start() -> Pump | None:
+    """A pump that reports to the running loop; None where it was not built."""
+    try:
+        from proxy.net._pump import Pump  # noqa: PLC0415 - may not be there
+    except ImportError:
+        return None
+    pump = Pump(scan.NO_TEXT, scan.TO_SYNC, scan.BACKEND_PLAIN)
+    asyncio.get_running_loop().add_reader(pump.fileno(), _ended, pump)
+    return pump
+
+
+def stop(pump: Pump | None) -> None:
+    """Ends its thread."""
+    if pump is not None:
+        asyncio.get_running_loop().remove_reader(pump.fileno())
+        pump.stop()
+
+
+def _ended(pump: Pump) -> None:
+    for link in pump.ended():
+        link.flow_ended()
+
+
+def attach(pump: Pump, link: Link, client: asyncio.Transport, server: asyncio.Transport) -> Flow | None:
+    """Hands both sockets over, unless one of them has TLS, is closing or has bytes to write."""
+    for transport in (client, server):
+        secured = transport.get_extra_info("ssl_object") is not None
+        if secured or transport.is_closing() or transport.get_write_buffer_size():
+            return None
+    client.pause_reading()
+    server.pause_reading()
+    sockets = [transport.get_extra_info("socket").fileno() for transport in (client, server)]
+    return pump.attach(link, *sockets)
+
+
+def account(flow: Flow) -> Account:
+    """What was relayed since the last account."""
+    return _account(flow.account())
+
+
+def take(flow: Flow) -> Returned:
+    """Takes the sockets back; reading from the transports is still off."""
+    found, to_client, to_server, side, chunk = flow.take()
+    return Returned(_account(found), to_client, to_server, side, chunk or b"")
+
+
+def _account(found: tuple[int, int, int, bytes, int, int, int]) -> Account:
+    cycles, transactions, status, pending, rest, received, sent = found
+    return Account(Tally(cycles, transactions, status, pending, rest), received, sent)

@@ -13,11 +13,15 @@ from typing import Protocol
 
 from threadpoolctl import ThreadpoolController
 
+from engine.routing.index import Index
 from engine.routing.part import Part, build
 from engine.routing.scoring import Limits, Question, Vectors, Weights, score
 from engine.routing.words import question_words
 from engine.state import Match
 from schema_catalog.types import ReadableColumns, Snapshot
+
+_INDEXES = 8
+"""Indexes kept: one for each group of roles with the same view. Each holds a copy of its parts' vectors."""
 
 
 class QuestionEncoder(Protocol):
@@ -63,6 +67,8 @@ class HybridRouter:
             OrderedDict()
         )
         self._parts: OrderedDict[tuple[str, str], Part] = OrderedDict()
+        # An index holds its parts, so that their ids keep their meaning.
+        self._indexes: OrderedDict[tuple[int, ...], Index] = OrderedDict()
 
     def prepare(self, snapshots: Sequence[Snapshot]) -> None:
         """Encodes whole schemas ahead of the first question."""
@@ -78,7 +84,8 @@ class HybridRouter:
         sentence, tokens = self._encoder.encode_tokens(question)
         asked = Question(sentence, tokens, question_words(question))
         with self._blas.limit(limits=1, user_api="blas"):
-            scored = score(asked, [part for _, part in visible], self._weights, self._limits)
+            index = self._index([part for _, part in visible])
+            scored = score(asked, index, self._weights, self._limits)
         matches = []
         for each in scored:
             number, part = visible[each.part]
@@ -86,6 +93,19 @@ class HybridRouter:
             known = tuple(word for word in asked.words if word in part.words)
             matches.append(Match(number, part.snapshot, each.logit, each.evidence, known, tables))
         return tuple(matches)
+
+    def _index(self, parts: Sequence[Part]) -> Index:
+        key = tuple(map(id, parts))
+        with self._lock:
+            if key in self._indexes:
+                self._indexes.move_to_end(key)
+                return self._indexes[key]
+        index = Index(parts)
+        with self._lock:
+            self._indexes[key] = index
+            while len(self._indexes) > _INDEXES:
+                self._indexes.popitem(last=False)
+        return index
 
     def _part(self, snapshot: Snapshot, readable: ReadableColumns | None) -> Part | None:
         key = (id(snapshot), readable)

@@ -17,14 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.routing.part import Part
+from engine.routing.index import Index
 
 Vectors = NDArray[np.float32]
 Numbers = NDArray[np.float64]
-
-
-_FEW = 64
-"""Up to this many numbers a Python list is sorted faster than an array is partitioned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,58 +73,62 @@ class Scored:
     tables: tuple[tuple[int, float], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Close:
-    """A database looked at closely.
-
-    `numbers`: (t,), its tables. `per_token`: (tokens, t), cosine of each token and its closest column. `text`
-    and `best`: (t,), cosine of the question and the table, and the closest of its columns.
-    """
-
-    part: int
-    numbers: NDArray[np.intp]
-    per_token: Vectors
-    text: Vectors
-    best: Vectors
-
-
 def score(
-    question: Question, parts: Sequence[Part], weights: Weights | None = None, limits: Limits | None = None
+    question: Question, index: Index, weights: Weights | None = None, limits: Limits | None = None
 ) -> tuple[Scored, ...]:
     """The databases looked at closely, best first; ties in the order given."""
     weights, limits = weights or Weights(), limits or Limits()
-    if not parts:
+    if not index.parts:
         return ()
-    texts = [part.tables @ question.sentence for part in parts]
-    whole = np.array([float(part.whole @ question.sentence) for part in parts])
-    table_words, coverage = _lexical(question.words, parts)
-    cheap = whole + 2.0 * np.array([_mean_of_best(text) for text in texts]) + 4.0 * coverage
-    chosen = sorted(np.argsort(-cheap, kind="stable")[: limits.databases].tolist())
-    vectors = np.vstack([question.sentence, question.tokens])
-    close = [_look(vectors, number, parts[number], texts[number], limits) for number in chosen]
-    late = np.stack([look.per_token.max(axis=1) for look in close], axis=1)
+    text = index.tables @ question.sentence
+    whole = index.whole @ question.sentence
+    table_words, coverage = _lexical(question.words, index)
+    cheap = whole + 2.0 * _mean_of_best(text, index.table_starts) + 4.0 * coverage
+    chosen = np.sort(np.argsort(-cheap, kind="stable")[: limits.databases])
+    tables, starts = _looked_at(index, chosen, text, limits.tables)
+    cosines = closest(index, np.vstack([question.sentence, question.tokens]), tables)
+    best, per_token, text = cosines[0], cosines[1:], text[tables]
+    late = np.maximum.reduceat(per_token, starts, axis=1)
     spread = _spread(late)
-    scored = []
-    for column, look in enumerate(close):
-        number = look.part
-        logit = (
-            weights.late * float(spread @ late[:, column])
-            + weights.best_tables * _mean_of_best(look.text + look.best)
-            + weights.whole * whole[number]
-            + weights.words * coverage[number]
-            + weights.size * float(np.log(len(texts[number])))
-        )
-        own = spread if len(close) > 1 else _spread(look.per_token)
-        ranked = (
-            weights.table_late * (own @ look.per_token)
-            + weights.table_text * look.text
-            + weights.table_words * table_words[number][look.numbers]
-        )
-        order = np.argsort(-ranked, kind="stable")
-        tables = tuple(zip(look.numbers[order].tolist(), ranked[order].tolist(), strict=True))
-        evidence = float(max(look.text.max(), look.best.max()))
-        scored.append(Scored(number, logit, evidence, float(coverage[number]), tables))
-    return tuple(sorted(scored, key=lambda each: -each.logit))
+    sizes = index.table_ends[chosen] - index.table_starts[chosen]
+    logits = (
+        weights.late * (spread @ late).astype(np.float64)
+        + weights.best_tables * _mean_of_best(text + best, starts)
+        + weights.whole * whole[chosen]
+        + weights.words * coverage[chosen]
+        + weights.size * np.log(sizes)
+    )
+    own = spread if len(chosen) > 1 else _spread(per_token)
+    ranked = (
+        weights.table_late * (own @ per_token)
+        + weights.table_text * text
+        + weights.table_words * table_words[tables]
+    )
+    evidence = np.maximum.reduceat(np.maximum(text, best), starts)
+    within = tables - index.table_starts[index.owners[tables]]
+    pairs = _by_database(within, ranked, starts)
+    return tuple(
+        Scored(int(chosen[n]), float(logits[n]), float(evidence[n]), float(coverage[chosen[n]]), pairs[n])
+        for n in np.argsort(-logits, kind="stable")
+    )
+
+
+def closest(index: Index, vectors: Vectors, tables: NDArray[np.intp]) -> Vectors:
+    """Cosine of each of `vectors`, (n, d), and its closest column in each of `tables`, (t,): (n, t).
+
+    `tables` ascend. Tables that follow each other are one product: their columns are neighbours.
+    """
+    breaks = np.flatnonzero(np.diff(tables) != 1) + 1
+    ends = index.column_ends
+    firsts, lasts = tables[np.append(0, breaks)], tables[np.append(breaks, len(tables)) - 1]
+    slices = zip(index.column_starts[firsts].tolist(), ends[lasts].tolist(), strict=True)
+    sizes = ends[tables] - index.column_starts[tables]
+    cosines = np.empty((len(vectors), int(sizes.sum())), dtype=np.float32)
+    done = 0
+    for start, end in slices:
+        np.matmul(vectors, index.columns[start:end].T, out=cosines[:, done : done + end - start])
+        done += end - start
+    return np.maximum.reduceat(cosines, np.cumsum(sizes) - sizes, axis=1)
 
 
 TEMPERATURE = 0.7
@@ -143,50 +143,59 @@ def probabilities(logits: Sequence[float]) -> tuple[float, ...]:
     return tuple(float(share) for share in raised / raised.sum())
 
 
-def _look(vectors: Vectors, number: int, part: Part, text: Vectors, limits: Limits) -> _Close:
-    if len(text) <= limits.tables:
-        numbers = np.arange(len(text))
-        starts, columns = part.starts, part.columns
-    else:
-        numbers = np.sort(np.argpartition(-text, limits.tables)[: limits.tables])
-        ends = np.append(part.starts[1:], len(part.columns))
-        ranges = [np.arange(part.starts[n], ends[n]) for n in numbers]
-        columns = part.columns[np.concatenate(ranges)]
-        starts = np.cumsum([0, *(len(r) for r in ranges[:-1])], dtype=np.intp)
-    cosines = np.maximum.reduceat(vectors @ columns.T, starts, axis=1)
-    return _Close(number, numbers, cosines[1:], text[numbers], cosines[0])
+def _looked_at(
+    index: Index, chosen: NDArray[np.intp], text: Vectors, limit: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The tables of the chosen databases that are looked at, ascending, and where each database's begin."""
+    ends, kept = index.table_ends, []
+    for number in chosen.tolist():
+        tables = np.arange(index.table_starts[number], ends[number])
+        if len(tables) > limit:
+            tables = np.sort(tables[np.argpartition(-text[tables], limit)[:limit]])
+        kept.append(tables)
+    sizes = np.array([len(tables) for tables in kept], dtype=np.intp)
+    return np.concatenate(kept), np.cumsum(sizes) - sizes
 
 
-def _lexical(words: Sequence[str], parts: Sequence[Part]) -> tuple[list[Numbers], Numbers]:
-    """For each database its tables' shares of the words, by weight, and its own, in [0, 1].
+def _by_database(
+    tables: NDArray[np.intp], values: Numbers, starts: NDArray[np.intp]
+) -> list[tuple[tuple[int, float], ...]]:
+    """The tables of each database with their values, best first; ties in the order given."""
+    sizes = np.diff(np.append(starts, len(tables)))
+    order = np.lexsort((-values, np.repeat(np.arange(len(starts)), sizes)))
+    pairs = list(zip(tables[order].tolist(), values[order].tolist(), strict=True))
+    return [tuple(pairs[start : start + size]) for start, size in zip(starts, sizes, strict=True)]
+
+
+def _lexical(words: Sequence[str], index: Index) -> tuple[Numbers, Numbers]:
+    """Each table's share of the words, by weight, and each database's, in [0, 1]: (T,) and (D,).
 
     A word's weight is its inverse document frequency over databases, as in BM25 with saturated term
     frequency; a word that no schema holds (often a value) weighs most and is found nowhere.
     """
-    found = [
-        [(row, *part.words[word]) for row, word in enumerate(words) if word in part.words] for part in parts
-    ]
-    held = np.zeros((len(words), len(parts)))
-    for column, hits in enumerate(found):
-        for row, _, strengths in hits:
-            held[row, column] = strengths.max()
-    rarity = np.log(1 + (len(parts) + 0.5) / (held.sum(axis=1) + 0.5))
+    tables, databases = np.zeros(len(index.tables)), np.zeros(len(index.parts))
+    held = [index.words.get(word) for word in words]
+    holders = np.array([0.0 if hit is None else hit.database_strengths.sum() for hit in held])
+    rarity = np.log(1 + (len(index.parts) + 0.5) / (holders + 0.5))
     rarity = rarity / rarity.sum() if len(words) else rarity
-    tables = []
-    for part, hits in zip(parts, found, strict=True):
-        shares = np.zeros(len(part.starts))
-        for row, numbers, strengths in hits:
-            shares[numbers] += rarity[row] * strengths
-        tables.append(shares)
-    return tables, rarity @ held
+    for share, hit in zip(rarity, held, strict=True):
+        if hit is not None:
+            tables[hit.tables] += share * hit.strengths
+            databases[hit.databases] += share * hit.database_strengths
+    return tables, databases
 
 
-def _mean_of_best(values: Vectors) -> float:
-    """Mean of the largest two (of one, itself): most questions are about one or two tables."""
-    if len(values) > _FEW:
-        values = np.partition(values, -2)[-2:]
-    best = sorted(values.tolist())[-2:]
-    return float(sum(best)) / len(best)
+def _mean_of_best(values: Vectors, starts: NDArray[np.intp]) -> Numbers:
+    """Mean of each run's largest two (of one, itself): most questions are about one or two tables."""
+    best: Vectors = np.maximum.reduceat(values, starts)
+    sizes = np.diff(np.append(starts, len(values)))
+    owners = np.repeat(np.arange(len(starts)), sizes)
+    at_best = np.flatnonzero(values == best[owners])
+    _, first = np.unique(owners[at_best], return_index=True)
+    rest = values.copy()
+    rest[at_best[first]] = -np.inf
+    second = np.where(sizes > 1, np.maximum.reduceat(rest, starts), best)
+    return (best.astype(np.float64) + second) / 2
 
 
 def _spread(late: Vectors) -> Vectors:

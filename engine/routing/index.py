@@ -1,0 +1,91 @@
+"""The schemas that one asker may see, stacked into arrays, so that a question meets all of them at once.
+
+Owns the layout: tables in the order of their databases, columns in the order of their tables, and for each
+word the tables that hold it. Does not score (`engine.routing.scoring`) and does not encode
+(`engine.routing.part`). Built from restricted parts, so what an asker may not read is in none of the arrays.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.routing.part import Part, Vectors
+
+Numbers = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """Where one word stands: `tables` ascending, with `strengths`, and the same for `databases`.
+
+    A database's strength is that of its table that holds the word most plainly.
+    """
+
+    tables: Numbers
+    strengths: Vectors
+    databases: Numbers
+    database_strengths: Vectors
+
+
+class Index:
+    """D databases with T tables and C columns altogether, d dimensions.
+
+    `parts`: the databases, in the order given. `whole`: (D, d). `tables`: (T, d). `columns`: (C, d).
+    `table_starts`: (D,), each database's first table. `column_starts`: (T,), each table's first column.
+    `owners`: (T,), the database of each table. Every database has a table and every table has a column.
+    """
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.parts = tuple(parts)
+        self.whole: Vectors = _stacked([part.whole[None] for part in parts])
+        self.tables: Vectors = _stacked([part.tables for part in parts])
+        self.columns: Vectors = _stacked([part.columns for part in parts])
+        self.table_starts = _starts([len(part.tables) for part in parts])
+        firsts = _starts([len(part.columns) for part in parts])
+        moved = [part.starts + first for part, first in zip(parts, firsts, strict=True)]
+        self.column_starts: Numbers = np.concatenate(moved) if moved else np.zeros(0, dtype=np.intp)
+        sizes = [len(part.tables) for part in parts]
+        self.owners: Numbers = np.repeat(np.arange(len(sizes)), sizes)
+        self.words = _inverted(self.parts, self.table_starts)
+
+    @property
+    def table_ends(self) -> Numbers:
+        """(D,), one past each database's last table."""
+        return np.append(self.table_starts[1:], len(self.tables))
+
+    @property
+    def column_ends(self) -> Numbers:
+        """(T,), one past each table's last column."""
+        return np.append(self.column_starts[1:], len(self.columns))
+
+
+def _stacked(arrays: list[Vectors]) -> Vectors:
+    return np.concatenate(arrays) if arrays else np.zeros((0, 0), dtype=np.float32)
+
+
+def _starts(sizes: Sequence[int]) -> Numbers:
+    ends = np.cumsum(sizes, dtype=np.intp)
+    return ends - np.asarray(sizes, dtype=np.intp)
+
+
+def _inverted(parts: Sequence[Part], table_starts: Numbers) -> dict[str, Postings]:
+    found: dict[str, list[tuple[int, Numbers, Vectors]]] = defaultdict(list)
+    for number, part in enumerate(parts):
+        first = table_starts[number]
+        for word, (tables, strengths) in part.words.items():
+            found[word].append((number, tables + first, strengths))
+    return {word: _postings(held) for word, held in found.items()}
+
+
+def _postings(held: list[tuple[int, Numbers, Vectors]]) -> Postings:
+    return Postings(
+        tables=np.concatenate([tables for _, tables, _ in held]),
+        strengths=np.concatenate([strengths for _, _, strengths in held]),
+        databases=np.array([number for number, _, _ in held], dtype=np.intp),
+        database_strengths=np.array([strengths.max() for _, _, strengths in held], dtype=np.float32),
+    )

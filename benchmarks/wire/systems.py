@@ -25,7 +25,7 @@ HOST = "127.0.0.1"
 DATABASE = "bench"
 USER = "postgres"
 SCALE = 10
-CONNECTIONS = 1300
+CONNECTIONS = 5000
 _START_SECONDS = 30.0
 INSTALL_PGBOUNCER = "PgBouncer is not installed (apt-get install pgbouncer): measuring without it."
 
@@ -149,6 +149,7 @@ def gateway(server: Server, engine: Path, workers: int) -> Iterator[System]:
         "PGPARLEY_GATEWAY_UPSTREAM_PORT": str(server.port),
         "PGPARLEY_GATEWAY_LISTEN_PORT": str(port),
         "PGPARLEY_GATEWAY_REUSE_PORT": "true",
+        "PGPARLEY_GATEWAY_MAX_CLIENT_CONN": str(CONNECTIONS),
         "PGPARLEY_GATEWAY_ENGINE": str(engine),
         "PGPARLEY_GATEWAY_SHUTDOWN_GRACE": "0",
         "PGPARLEY_GATEWAY_LOG_LEVEL": "error",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 
 from engine.llm.settings import ModelSettings
@@ -61,6 +62,31 @@ class Limits:
     warm_databases: int = 8
 
 
+class ScoreFunction(StrEnum):
+    """What selection judges candidates by: see `engine.calibration.scores`. `none` shows everything."""
+
+    ENCODER = "encoder"
+    CONFIDENCE = "confidence"
+    MODEL = "model"
+    COMBINED = "combined"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionSettings:
+    """Which candidates are shown.
+
+    `score`: what they are judged by; `model` and `combined` cost a call of the model for each candidate.
+    `coverage`: how often a right candidate that was found shall be shown, where the asker does not say. `audit`:
+    share of the questions of which everything is shown although a threshold is known: only choices from whole
+    answers may calibrate.
+    """
+
+    score: ScoreFunction = ScoreFunction.ENCODER
+    coverage: float = 0.95
+    audit: float = 0.05
+
+
 @dataclass(frozen=True, slots=True)
 class EngineSettings:
     """Everything the engine process needs.
@@ -76,3 +102,4 @@ class EngineSettings:
     model: ModelSettings = field(default_factory=ModelSettings)
     upstream: UpstreamSettings = field(default_factory=UpstreamSettings)
     encoder: EncoderSettings = field(default_factory=EncoderSettings)
+    selection: SelectionSettings = field(default_factory=SelectionSettings)

@@ -1,0 +1,66 @@
+"""Nonconformity scores of candidates: the encoder's, the ranker's, and what a model's own verdict comes to.
+
+Owns what each function computes from a ranked candidate, and its version: a changed computation is a new version,
+so that no threshold is taken from scores of another kind. Asking the model is `engine.calibration.verdicts`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from engine.calibration.conformal import UNSCORED
+from engine.generation.grammar import WHOLE_TABLE
+from engine.settings import ScoreFunction
+from engine.state import Candidate, ColumnKey, Entity
+
+VERSIONS = {
+    ScoreFunction.ENCODER: "encoder-1",
+    ScoreFunction.CONFIDENCE: "confidence-1",
+    ScoreFunction.MODEL: "model-1",
+    ScoreFunction.COMBINED: "combined-1",
+}
+"""The names under which scores are kept; `ScoreFunction.NONE` has no scores."""
+
+
+def encoder_score(candidate: Candidate, entities: Sequence[Entity]) -> float:
+    """Odin §6.3.2: the negated similarity of the entity that the statement represents worst, in [-1, 1].
+
+    Every entity counts with the nearest column or table that the statement reads. Without entities -1: nothing
+    speaks against any statement. `UNSCORED` where it reads nothing of the catalog.
+    """
+    used = _elements(candidate)
+    if not entities:
+        return -1.0
+    if not used:
+        return UNSCORED
+    return -min(max(entity.similarities.get(key, -1.0) for key in used) for entity in entities)
+
+
+def _elements(candidate: Candidate) -> frozenset[ColumnKey]:
+    return candidate.columns | {(*table, WHOLE_TABLE) for table in candidate.tables}
+
+
+def confidence_score(candidate: Candidate) -> float:
+    """1 - the confidence that the ranker gave it, in [0, 1]."""
+    return 1.0 - candidate.confidence
+
+
+def model_score(yes: float | None, no: float | None) -> float:
+    """Odin §6.3.1 as log-odds: ln p(no) - ln p(yes) from the two answers' log-probabilities.
+
+    The paper takes the probability of "no"; its odds against "yes" order candidates as its share of the two does, and
+    do not saturate. None stands for an answer that the model held for too unlikely to report; without both
+    `UNSCORED`.
+    """
+    if yes is None or no is None:
+        return UNSCORED
+    return no - yes
+
+
+def combined_score(parts: Sequence[float]) -> float:
+    """The mean of the encoder's, the ranker's and the model's score, each brought to [0, 1]; no weight is fitted."""
+    if any(math.isinf(part) for part in parts):
+        return UNSCORED
+    encoder, confidence, verdict = parts
+    return ((1.0 + encoder) / 2 + confidence + 1.0 / (1.0 + math.exp(-max(-700.0, min(700.0, verdict))))) / 3

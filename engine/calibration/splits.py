@@ -1,0 +1,97 @@
+"""Which judged question may be used for what: to tune, to calibrate, or to test, never for two of them.
+
+Owns the split, a hash of the question's id, and the types that keep the three apart: a threshold is made from a
+`CalibrationSet` alone and judged on a `HeldOutSet` alone, and neither can hold a question of another split.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar
+
+from engine.calibration.conformal import Calibrated
+from engine.calibration.points import Point
+
+_TUNING, _CALIBRATION = 20, 70
+"""Of 100 questions 20 may tune, the next 50 calibrate, and the last 30 test."""
+
+
+class Split(StrEnum):
+    """What a question is for."""
+
+    TUNING = "tuning"
+    CALIBRATION = "calibration"
+    TEST = "test"
+
+
+class SplitError(ValueError):
+    """A question was put into a set of another split."""
+
+
+def id_hash(identity: str) -> str:
+    """SHA-256 (hex) of a question's id: all that is kept of it."""
+    return hashlib.sha256(identity.encode()).hexdigest()
+
+
+def split_of(question: str, salt: str = "") -> Split:
+    """The split of a question by its `id_hash`; another `salt` gives an independent division."""
+    digest = hashlib.sha256(f"{salt}:{question}".encode()).digest()
+    place = int.from_bytes(digest[:8], "big") % 100
+    if place < _TUNING:
+        return Split.TUNING
+    return Split.CALIBRATION if place < _CALIBRATION else Split.TEST
+
+
+@dataclass(frozen=True, slots=True)
+class _Set:
+    """Points of one split; raises `SplitError` where one belongs elsewhere."""
+
+    split: ClassVar[Split]
+    points: tuple[Point, ...]
+    salt: str = ""
+
+    def __post_init__(self) -> None:
+        for point in self.points:
+            if (found := split_of(point.question, self.salt)) is not self.split:
+                raise SplitError(f"question {point.question[:12]} is for {found}, not for {self.split}")
+
+
+@dataclass(frozen=True, slots=True)
+class TuningSet(_Set):
+    """Questions that settings may be fitted to."""
+
+    split = Split.TUNING
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationSet(_Set):
+    """Questions that thresholds are made from."""
+
+    split = Split.CALIBRATION
+
+    def calibrated(self, function: str) -> Calibrated:
+        """The scores of the right candidates by `function`; questions without a right candidate have none."""
+        scored = ((point.group, point.right_score(function)) for point in self.points)
+        return Calibrated.of((group, score) for group, score in scored if score is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOutSet(_Set):
+    """Questions that the promise is measured on."""
+
+    split = Split.TEST
+
+
+def divide(points: Iterable[Point], salt: str = "") -> tuple[TuningSet, CalibrationSet, HeldOutSet]:
+    """Every point in the set that it belongs to."""
+    by: dict[Split, list[Point]] = {split: [] for split in Split}
+    for point in points:
+        by[split_of(point.question, salt)].append(point)
+    return (
+        TuningSet(tuple(by[Split.TUNING]), salt),
+        CalibrationSet(tuple(by[Split.CALIBRATION]), salt),
+        HeldOutSet(tuple(by[Split.TEST]), salt),
+    )

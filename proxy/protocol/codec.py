@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import sys
 
 from engine.types import ErrorReply
 from proxy.protocol.framing import HEADER_SIZE, ProtocolViolationError
@@ -50,7 +51,8 @@ def _startup_parameters(packet: bytes) -> tuple[tuple[str, str], ...]:
     words = packet[8:-1].split(b"\0")
     if len(words) % 2 == 0 or words[-1]:
         raise ProtocolViolationError("invalid startup packet layout: expected terminator as last byte")
-    texts = [word.decode("utf-8", "surrogateescape") for word in words[:-1]]
+    # Most sessions say the same words, and each keeps them as long as it lasts.
+    texts = [sys.intern(word.decode("utf-8", "surrogateescape")) for word in words[:-1]]
     return tuple(zip(texts[::2], texts[1::2], strict=True))
 
 

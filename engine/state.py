@@ -156,8 +156,12 @@ class LanguageModel(Protocol):
         max_tokens: int,
         grammar: str | None = None,
         temperature: float = 0.0,
+        seed: int = 0,
     ) -> Completion:
-        """Continues `prompt`; `grammar` is a Lark grammar that the text (less `prefix`) must match."""
+        """Continues `prompt`; `grammar` is a Lark grammar that the text (less `prefix`) must match.
+
+        `seed`: where the temperature is above zero, the same one gives the same answer.
+        """
 
     async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
         """Has the server compute `prompt` now, so that later prompts that begin alike need not."""

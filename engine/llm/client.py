@@ -36,9 +36,10 @@ class ChatModel:
         max_tokens: int,
         grammar: str | None = None,
         temperature: float = 0.0,
+        seed: int = 0,
     ) -> Completion:
         """See `engine.state.LanguageModel.complete`."""
-        extra: dict[str, Any] = {}
+        extra: dict[str, Any] = {"seed": seed} if seed else {}
         if grammar is not None and self.grammars:
             extra["structured_outputs"] = {"grammar": grammar}
         return _completion(await self._ask(prompt, deadline, max_tokens, temperature, extra))

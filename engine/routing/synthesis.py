@@ -1,0 +1,272 @@
+"""Questions for schemas that nobody has asked about yet: walks turned into questions by the language model.
+
+The reverse of routing (DBCopilot §4.3): sample tables, have the model ask for them. Owns the plan (which walk
+of which database comes next), the calls, and the journal, which is cache and result in one: what stands in it
+is never asked again, so a run that was stopped goes on where it was. Takes any language model; does not train.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import heapq
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from engine.errors import NLError
+from engine.prompts import prompt
+from engine.routing.graph import Graph
+from engine.routing.questions import Style, Vocabulary, fold, grammar, read_lines
+from engine.routing.walks import Walk, walks
+from engine.routing.words import identifier_words
+from engine.state import Deadline, LanguageModel, Prompt
+from schema_catalog.types import Snapshot, Table
+
+ANSWER_TOKENS = 150
+"""Five questions have 60 to 110 tokens."""
+
+NOTE_LENGTH = 40
+"""Characters shown of a comment."""
+
+FAILURES = 12
+"""Calls that may fail in a row before the run gives up."""
+
+
+@dataclass(frozen=True, slots=True)
+class SynthesisSettings:
+    """How much is asked. `model`: the language model's name; another one's questions are other questions.
+
+    A database gets `per_table` walks a table, `least` to `most` in all. `concurrent`: calls at once, which the
+    model server writes as one batch. `timeout`: seconds for one call.
+    """
+
+    model: str
+    seed: int = 1
+    per_table: float = 2.0
+    least: int = 8
+    most: int = 40
+    concurrent: int = 8
+    temperature: float = 0.7
+    timeout: float = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class SyntheticQuestion:
+    """A question and what it was written for: a database, its tables by name, their columns as `table.column`.
+
+    A name that two schemas of the database share is written `schema.table`. `key`: what was asked of the model.
+    """
+
+    db: str
+    tables: tuple[str, ...]
+    columns: tuple[str, ...]
+    question: str
+    style: Style
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a run stands. `walks` of `planned` are done, `questions` stand in the journal; `failed` in this run."""
+
+    database: str
+    walks: int
+    planned: int
+    questions: int
+    failed: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One walk and the call it takes. `key` depends on what is asked of whom, and on nothing else."""
+
+    snapshot: Snapshot
+    walk: Walk
+    prompt: Prompt
+    grammar: str
+    seed: int
+    key: str
+
+
+class Journal:
+    """A JSONL file of `SyntheticQuestion`, appended to a walk at a time; a torn last line is cut off."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.questions: list[SyntheticQuestion] = list(read_questions(path)) if path.exists() else []
+        self._keys = {question.key for question in self.questions}
+        self._asked = {(question.db, fold(question.question)) for question in self.questions}
+        if path.exists() and (text := path.read_bytes()) and not text.endswith(b"\n"):
+            path.write_bytes(text[: text.rfind(b"\n") + 1])
+
+    def __contains__(self, key: str) -> bool:
+        """Whether the walk with this key has been asked."""
+        return key in self._keys
+
+    def add(self, task: Task, lines: Sequence[str]) -> int:
+        """Appends those of a walk's questions that its database has not yet; gives how many."""
+        name = task.snapshot.database
+        fresh = [line for line in lines if (name, fold(line)) not in self._asked]
+        made = [_question(task, line) for line in fresh]
+        self._keys.add(task.key)
+        self._asked.update((name, fold(line)) for line in fresh)
+        self.questions += made
+        with self._path.open("ab") as file:
+            file.write(b"".join(msgspec.json.encode(question) + b"\n" for question in made))
+        return len(made)
+
+
+def read_questions(path: Path) -> Iterator[SyntheticQuestion]:
+    """The questions of a journal, also of one that is being written: a torn last line is left out."""
+    for line in path.read_bytes().splitlines(keepends=True):
+        if line.endswith(b"\n"):
+            yield msgspec.json.decode(line, type=SyntheticQuestion)
+
+
+def tables_of(question: SyntheticQuestion, snapshot: Snapshot) -> tuple[int, ...] | None:
+    """Numbers of a question's tables in today's snapshot; None where one of them is gone."""
+    numbers = {_name(snapshot, table): number for number, table in enumerate(snapshot.tables)}
+    found = [numbers.get(name) for name in question.tables]
+    known = tuple(number for number in found if number is not None)
+    return known if len(known) == len(found) else None
+
+
+def plan(snapshots: Sequence[Snapshot], settings: SynthesisSettings) -> Iterator[Task]:
+    """All walks, ordered so that at any moment every database has had about the same share of its own."""
+    ordered = sorted(snapshots, key=lambda snapshot: snapshot.database)
+    streams = [_tasks(snapshot, settings) for snapshot in ordered]
+    for _, task in heapq.merge(*streams, key=lambda item: item[0]):
+        yield task
+
+
+def planned(snapshot: Snapshot, settings: SynthesisSettings) -> int:
+    """Walks for one database; none where it has no tables."""
+    wanted = round(settings.per_table * len(snapshot.tables))
+    return min(max(wanted, settings.least), settings.most) if snapshot.tables else 0
+
+
+def _tasks(snapshot: Snapshot, settings: SynthesisSettings) -> Iterator[tuple[float, Task]]:
+    size = planned(snapshot, settings)
+    endless = walks(snapshot, Graph.of(snapshot), settings.seed)
+    for number, walk in zip(range(size), endless, strict=False):
+        yield (number + 0.5) / size, _task(snapshot, walk, settings)
+
+
+def _task(snapshot: Snapshot, walk: Walk, settings: SynthesisSettings) -> Task:
+    spoken = " ".join(identifier_words(snapshot.database)) or snapshot.database
+    shown = "\n".join(
+        _shown(_name(snapshot, snapshot.tables[t]), snapshot.tables[t], picked)
+        for t, picked in zip(walk.tables, walk.columns, strict=True)
+    )
+    asked = Prompt(prompt("question_system"), prompt("question_user", database=spoken, tables=shown))
+    lark = grammar(Vocabulary.of(snapshot, walk))
+    whole = (asked.system, asked.user, lark, settings.model, settings.temperature, settings.seed)
+    digest = hashlib.sha256(repr(whole).encode())
+    return Task(
+        snapshot, walk, asked, lark, int.from_bytes(digest.digest()[:4], "big"), digest.hexdigest()[:24]
+    )
+
+
+def _shown(name: str, table: Table, columns: Sequence[int]) -> str:
+    picked = (table.columns[number] for number in columns)
+    line = f"{name}({', '.join(column.name + _note(column.description) for column in picked)})"
+    return line + _note(table.description)
+
+
+def _note(description: str | None) -> str:
+    return f" ({' '.join(description.split())[:NOTE_LENGTH]})" if description else ""
+
+
+def _name(snapshot: Snapshot, table: Table) -> str:
+    alone = sum(other.name == table.name for other in snapshot.tables) == 1
+    return table.name if alone else f"{table.schema}.{table.name}"
+
+
+def _question(task: Task, line: str) -> SyntheticQuestion:
+    tables = [task.snapshot.tables[t] for t in task.walk.tables]
+    names = [_name(task.snapshot, table) for table in tables]
+    columns = [
+        f"{name}.{table.columns[number].name}"
+        for name, table, picked in zip(names, tables, task.walk.columns, strict=True)
+        for number in picked
+    ]
+    style = Vocabulary.of(task.snapshot, task.walk).style(line)
+    return SyntheticQuestion(task.snapshot.database, tuple(names), tuple(columns), line, style, task.key)
+
+
+async def synthesise(
+    snapshots: Sequence[Snapshot],
+    model: LanguageModel,
+    journal: Journal,
+    settings: SynthesisSettings,
+    progress: Callable[[Progress], None],
+) -> Progress:
+    """Asks for every walk of the plan that the journal does not hold; gives where it ended.
+
+    Cancelling stops it with the journal whole. Raises the model's `NLError` after `FAILURES` in a row; a walk
+    whose call failed is asked again by the next run.
+    """
+    run = _Run(model, journal, settings, progress, sum(planned(snapshot, settings) for snapshot in snapshots))
+    todo = plan(snapshots, settings)
+    async with asyncio.TaskGroup() as group:
+        for number in range(settings.concurrent):
+            group.create_task(run.work(todo), name=f"synthesis-{number}")
+    return run.standing("")
+
+
+class _Run:
+    """What the workers of one run share: the plan they take from, and how far they have come."""
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        journal: Journal,
+        settings: SynthesisSettings,
+        progress: Callable[[Progress], None],
+        planned_walks: int,
+    ) -> None:
+        self._model = model
+        self._journal = journal
+        self._settings = settings
+        self._progress = progress
+        self._planned = planned_walks
+        self._done = self._failed = self._in_a_row = 0
+        self._started = time.monotonic()
+
+    def standing(self, database: str) -> Progress:
+        """Where the run is."""
+        seconds = time.monotonic() - self._started
+        written = len(self._journal.questions)
+        return Progress(database, self._done, self._planned, written, self._failed, seconds)
+
+    async def work(self, todo: Iterator[Task]) -> None:
+        """Takes walks until none is left."""
+        for task in todo:
+            if task.key not in self._journal:
+                await self._ask(task)
+            self._done += 1
+            self._progress(self.standing(task.snapshot.database))
+
+    async def _ask(self, task: Task) -> None:
+        try:
+            written = await self._model.complete(
+                task.prompt,
+                deadline=Deadline(time.monotonic() + self._settings.timeout),
+                max_tokens=ANSWER_TOKENS,
+                grammar=task.grammar if self._model.grammars else None,
+                temperature=self._settings.temperature,
+                seed=task.seed,
+            )
+        except NLError:
+            self._failed += 1
+            self._in_a_row += 1
+            if self._in_a_row >= FAILURES:
+                raise
+            return
+        self._in_a_row = 0
+        self._journal.add(task, read_lines(written.text, task.snapshot.database, finished=written.finished))

@@ -1,0 +1,114 @@
+"""Random walks over a schema graph: which tables and columns a made-up question should need (DBCopilot §4.3).
+
+Owns how long walks are, where they begin and which columns they pick up. A walk depends on its start, its
+repetition, the seed and the tables near it, not on the rest of the schema: after a change elsewhere the same
+walk comes out, so that what was written for it is found again. Does not write questions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+
+from engine.routing.graph import Edge, EdgeKind, Graph
+from engine.routing.words import identifier_words
+from schema_catalog.types import Snapshot, Table
+
+LENGTHS = (0.5, 0.36, 0.11, 0.03)
+"""Share of walks over one, two, three and four tables: about what people ask, a little longer."""
+
+COLUMNS = 8
+"""Columns taken in all, about: few, so that questions are about them."""
+
+_LEAST = 3
+"""Columns taken of each table, where it has as many."""
+
+_DULL = frozenset("created updated deleted modified inserted at other extra details uuid".split())  # noqa: SIM905  more readable
+"""Words of columns that keep records of records: nobody asks for those first."""
+
+_APPEAL = {
+    EdgeKind.FOREIGN_PRIMARY: 1.0,
+    EdgeKind.PRIMARY_FOREIGN: 1.0,
+    EdgeKind.FOREIGN_FOREIGN: 0.3,
+    EdgeKind.IMPLIED: 0.4,
+}
+"""How readily a walk takes an edge: joins that skip a table, or that no key states, are rarer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """Tables by number, each once and linked to one before it; `columns[i]` are the numbers picked of `tables[i]`."""
+
+    tables: tuple[int, ...]
+    columns: tuple[tuple[int, ...], ...]
+
+
+def walks(snapshot: Snapshot, graph: Graph, seed: int) -> Iterator[Walk]:
+    """Walks without end: each table is the start of one before any is the start of a second. Empty without tables."""
+    starts = sorted(range(len(graph)), key=lambda t: _digest(seed, 0, snapshot.tables[t]))
+    for repetition in count() if starts else ():
+        for start in starts:
+            yield walk(
+                snapshot, graph, start, np.random.default_rng(_entropy(seed, repetition, snapshot, start))
+            )
+
+
+def walk(snapshot: Snapshot, graph: Graph, start: int, rng: np.random.Generator) -> Walk:
+    """One walk from `start`. A table of nothing but keys never ends one where it can go on."""
+    wanted = 1 + int(rng.choice(len(LENGTHS), p=LENGTHS))
+    tables = [start]
+    while len(tables) < wanted or (_is_link(snapshot.tables[tables[-1]]) and len(tables) < len(LENGTHS)):
+        step = _step(graph, tables, rng)
+        if step is None:
+            break
+        tables.append(step)
+    return Walk(
+        tuple(tables),
+        tuple(_columns(snapshot.tables[t], max(_LEAST, COLUMNS // len(tables)), rng) for t in tables),
+    )
+
+
+def _step(graph: Graph, tables: Sequence[int], rng: np.random.Generator) -> int | None:
+    """A table linked to the last one, else to any before it; None where all have been visited."""
+    for source in reversed(tables):
+        edges: list[Edge] = [edge for edge in graph.edges[source] if edge.table not in tables]
+        if edges:
+            appeal = np.array([_APPEAL[edge.kind] for edge in edges])
+            return edges[int(rng.choice(len(edges), p=appeal / appeal.sum()))].table
+    return None
+
+
+def _columns(table: Table, wanted: int, rng: np.random.Generator) -> tuple[int, ...]:
+    """Some columns of a table, in its order: those that say something before those that only point."""
+    pointing = _key_columns(table)
+    order = [int(n) for n in rng.permutation(len(table.columns))]
+    telling = [n for n in order if table.columns[n].name not in pointing]
+    pool = sorted(telling or order, key=lambda n: _is_dull(table.columns[n].name))
+    return tuple(sorted(pool[:wanted]))
+
+
+def _is_dull(name: str) -> bool:
+    return not _DULL.isdisjoint(identifier_words(name))
+
+
+def _key_columns(table: Table) -> frozenset[str]:
+    """Columns of foreign keys, and the primary key's where it is a number: nobody asks for these."""
+    types = {column.name: column.type for column in table.columns}
+    own = [name for name in table.primary_key if types.get(name) in ("integer", "bigint", "uuid")]
+    return frozenset(own).union(*(key.columns for key in table.foreign_keys))
+
+
+def _is_link(table: Table) -> bool:
+    return len(table.foreign_keys) > 1 and len(_key_columns(table)) == len(table.columns)
+
+
+def _entropy(seed: int, repetition: int, snapshot: Snapshot, start: int) -> int:
+    return int.from_bytes(_digest(seed, repetition, snapshot.tables[start])[:16], "big")
+
+
+def _digest(seed: int, repetition: int, table: Table) -> bytes:
+    return hashlib.sha256(repr((seed, repetition, table.key)).encode()).digest()

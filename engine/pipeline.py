@@ -9,13 +9,14 @@ from engine.stages.generate import generate
 from engine.stages.link import link
 from engine.stages.rank import rank
 from engine.stages.route import route
+from engine.stages.select import select
 from engine.stages.validate import validate
 from engine.state import State, Tools
 from engine.types import StageTiming
 
 Stage = Callable[[State, Tools], Awaitable[State]]
 
-STAGES: tuple[Stage, ...] = (route, link, generate, validate, rank)
+STAGES: tuple[Stage, ...] = (route, link, generate, validate, rank, select)
 
 
 async def run(state: State, tools: Tools, stages: tuple[Stage, ...] = STAGES) -> State:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from engine.state import Completion, Deadline, LanguageModel, Prompt
+from collections.abc import Sequence
+
+from engine.state import Completion, Deadline, LanguageModel, Prompt, Weighed
 from engine.types import SentPrompt
 
 
@@ -32,6 +34,11 @@ class RecordingModel:
         return await self._model.complete(
             prompt, deadline=deadline, max_tokens=max_tokens, grammar=grammar, temperature=temperature
         )
+
+    async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:
+        """The model's own verdict."""
+        self.sent += (SentPrompt(prompt.system, prompt.user, prompt.prefix),)
+        return await self._model.weigh(prompt, options, deadline=deadline)
 
     async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
         """The model's own; nothing to record, since no answer comes of it."""

@@ -14,7 +14,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.calibration.conformal import Calibrated
+from engine.calibration.points import Score
+from engine.calibration.selection import Selection
 from engine.errors import CancelledError
+from engine.settings import SelectionSettings
 from engine.types import AskRequest, StageTiming, TraceLine, Usage
 from schema_catalog.types import Database, ReadableColumns, Snapshot
 
@@ -75,7 +79,8 @@ class Candidate:
     `tables` and `columns`: what it reads of the catalog (the validate stage fills them). `masked`: what it was not
     allowed to name. `schema_score`: the
     weakest entity's best similarity in its masked schema (Odin §5.3). `logprob`: mean log-probability of its
-    tokens, None where the model gives none. `cost`: the planner's total cost. `confidence` in [0, 1].
+    tokens, None where the model gives none. `cost`: the planner's total cost. `confidence` in [0, 1]. `scores`: how
+    badly it fits, by function (the select stage).
     """
 
     database: str
@@ -88,6 +93,7 @@ class Candidate:
     cost: float | None = None
     confidence: float = 0.0
     explanation: str = ""
+    scores: tuple[Score, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +113,7 @@ class State:
     trace: tuple[TraceLine, ...] = ()
     timings: tuple[StageTiming, ...] = ()
     usage: Usage = field(default_factory=Usage)
+    selection: Selection | None = None
 
     def noted(self, *lines: TraceLine) -> State:
         """A copy with `lines` added to the trace."""
@@ -133,6 +140,20 @@ class Completion:
 
 
 @dataclass(frozen=True, slots=True)
+class Weighed:
+    """How likely the model found each of the texts that it was offered: natural logarithms, in their order.
+
+    One that is too unlikely to be reported has the least that was reported; None throughout where the model reported
+    none of them. Tokens by kind as in `Usage`.
+    """
+
+    logprobs: tuple[float | None, ...]
+    prefilled: int
+    cached: int
+    generated: int
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
     """A conversation with the model. `prefix` is the beginning of its answer, to be continued."""
 
@@ -156,12 +177,11 @@ class LanguageModel(Protocol):
         max_tokens: int,
         grammar: str | None = None,
         temperature: float = 0.0,
-        seed: int = 0,
     ) -> Completion:
-        """Continues `prompt`; `grammar` is a Lark grammar that the text (less `prefix`) must match.
+        """Continues `prompt`; `grammar` is a Lark grammar that the text (less `prefix`) must match."""
 
-        `seed`: where the temperature is above zero, the same one gives the same answer.
-        """
+    async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:
+        """How likely each of `options` is as the first token of the answer, leading white space aside."""
 
     async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
         """Has the server compute `prompt` now, so that later prompts that begin alike need not."""
@@ -249,6 +269,21 @@ class Router(Protocol):
         """The databases of which anything is readable, likeliest first."""
 
 
+class Calibration(Protocol):
+    """What is known of the scores of right candidates."""
+
+    async def find(self, function: str, width: int) -> Calibrated:
+        """Of one scoring function, at one number of candidates looked for; raises `StoreUnavailableError`."""
+
+
+class NoCalibration:
+    """Nothing is known: everything is shown."""
+
+    async def find(self, _function: str, _width: int) -> Calibrated:
+        """No scores."""
+        return Calibrated()
+
+
 @dataclass(frozen=True, slots=True)
 class Tools:
     """What stages may call."""
@@ -258,3 +293,5 @@ class Tools:
     encoder: Encoder
     model: LanguageModel
     router: Router
+    calibration: Calibration = field(default_factory=NoCalibration)
+    selection: SelectionSettings = field(default_factory=SelectionSettings)

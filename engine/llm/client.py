@@ -5,6 +5,8 @@ Owns how the server's failures look to a user, and how a grammar and the beginni
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import openai
@@ -12,7 +14,10 @@ from openai.types.chat import ChatCompletion, ChatCompletionMessageParam
 
 from engine.errors import CancelledError, ModelUnavailableError
 from engine.llm.settings import GrammarSupport, ModelSettings
-from engine.state import Completion, Deadline, Prompt
+from engine.state import Completion, Deadline, Prompt, Weighed
+
+TOP_LOGPROBS = 20
+"""Of how many tokens the log-probabilities are asked for: the protocol's most."""
 
 
 class ChatModel:
@@ -43,6 +48,10 @@ class ChatModel:
         if grammar is not None and self.grammars:
             extra["structured_outputs"] = {"grammar": grammar}
         return _completion(await self._ask(prompt, deadline, max_tokens, temperature, extra))
+
+    async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:
+        """See `engine.state.LanguageModel.weigh`."""
+        return _weighed(await self._ask(prompt, deadline, 1, 0.0, {"top_logprobs": TOP_LOGPROBS}), options)
 
     async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
         """See `engine.state.LanguageModel.read`."""
@@ -82,6 +91,24 @@ class ChatModel:
     async def aclose(self) -> None:
         """Closes the connections."""
         await self._client.close()
+
+
+def _weighed(reply: ChatCompletion, options: Sequence[str]) -> Weighed:
+    cost = _completion(reply)
+    logprobs = reply.choices[0].logprobs
+    first = next(iter((logprobs.content or ()) if logprobs else ()), None)
+    told = [(each.token.strip(), each.logprob) for each in first.top_logprobs] if first else []
+    found = [_summed([logprob for token, logprob in told if token == option]) for option in options]
+    # What is not among the likeliest is at most as likely as the last of them.
+    least = min((logprob for _, logprob in told), default=None)
+    known = any(each is not None for each in found)
+    values = tuple((least if each is None else each) if known else None for each in found)
+    return Weighed(values, cost.prefilled, cost.cached, cost.generated)
+
+
+def _summed(logprobs: Sequence[float]) -> float | None:
+    """The logarithm of the probabilities' sum; None of none."""
+    return math.log(sum(map(math.exp, logprobs))) if logprobs else None
 
 
 def _completion(reply: ChatCompletion) -> Completion:

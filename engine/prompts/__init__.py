@@ -8,5 +8,9 @@ from string import Template
 
 def prompt(name: str, **values: str) -> str:
     """The text of `<name>.txt` with `values` filled in; raises `KeyError` where one is missing."""
-    text = resources.files(__package__).joinpath(f"{name}.txt").read_text(encoding="utf-8")
-    return Template(text).substitute(values).strip()
+    return Template(source(name)).substitute(values).strip()
+
+
+def source(name: str) -> str:
+    """`<name>.txt` as it stands."""
+    return resources.files(__package__).joinpath(f"{name}.txt").read_text(encoding="utf-8")

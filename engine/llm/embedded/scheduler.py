@@ -33,7 +33,8 @@ PROMPT_TOKENS_BESIDE_ANSWERS = 64
 class Request:
     """A prompt as tokens and how to continue it. `grammar`: Lark as llguidance reads it.
 
-    `keep`: a file for the computed prompt; it is read where it exists and written where it does not.
+    `keep`: a file for the computed prompt; it is read where it exists and written where it does not. `top`: how many
+    of the likeliest tokens are told for each that is chosen.
     """
 
     prompt: tuple[int, ...]
@@ -42,16 +43,25 @@ class Request:
     seed: int = 0
     grammar: str | None = None
     keep: Path | None = None
+    top: int = 0
+
+
+Likely = tuple[tuple[int, float], ...]
+"""Tokens and the logarithms of their probabilities, likeliest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """What came out. `logprobs`: natural logarithms, one for each sampled token (forced ones have 0)."""
+    """What came out. `logprobs`: natural logarithms, one for each sampled token (forced ones have 0).
+
+    `top`: for each token the likeliest in its place, among all, allowed or not; none for forced ones.
+    """
 
     tokens: tuple[int, ...]
     logprobs: tuple[float, ...]
     cached: int
     finished: bool
+    top: tuple[Likely, ...] = ()
 
 
 class GrammarProblemError(Exception):
@@ -78,6 +88,7 @@ class _Job:
     pending: list[int] = field(default_factory=list)
     answer: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
+    top: list[Likely] = field(default_factory=list)
     cancelled: bool = False
     random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
 
@@ -267,7 +278,7 @@ class Scheduler:
         if self._runtime.is_end(token):
             self._finish(job, finished=True)
             return
-        self._accept(job, token, logprob)
+        self._accept(job, token, logprob, _likeliest(logits, job.request.top))
         stopped = False
         if job.matcher is not None:
             if not job.matcher.consume_token(token):
@@ -276,20 +287,21 @@ class Scheduler:
                 return
             for forced in job.matcher.compute_ff_tokens():
                 if job.matcher.consume_token(forced):
-                    self._accept(job, forced, 0.0)
+                    self._accept(job, forced, 0.0, ())
             stopped = job.matcher.is_stopped()
         if stopped or len(job.answer) >= job.request.max_tokens:
             self._finish(job, finished=stopped)
 
-    def _accept(self, job: _Job, token: int, logprob: float) -> None:
+    @staticmethod
+    def _accept(job: _Job, token: int, logprob: float, top: Likely) -> None:
         job.answer.append(token)
         job.logprobs.append(logprob)
+        job.top.append(top)
         job.pending.append(token)
 
     def _choose(self, job: _Job, logits: NDArray[np.float32]) -> tuple[int, float]:
         """The next token and the logarithm of its probability among all tokens, allowed or not."""
-        top = float(logits.max())
-        log_total = top + float(np.log(np.exp(logits - top).sum()))
+        log_total = _log_total(logits)
         allowed = logits
         if job.matcher is not None:
             llguidance.numpy.fill_next_token_bitmask(job.matcher, self._mask)
@@ -304,13 +316,28 @@ class Scheduler:
 
     def _finish(self, job: _Job, *, finished: bool) -> None:
         answer = [t for t in job.answer if not self._runtime.is_end(t)]
-        result = Generated(tuple(answer), tuple(job.logprobs), job.cached, finished)
+        result = Generated(tuple(answer), tuple(job.logprobs), job.cached, finished, tuple(job.top))
         self._release(job)
         _deliver(job, lambda: _settle(job.future, result))
 
     def _release(self, job: _Job) -> None:
         self._running.remove(job)
         self._sequences[job.sequence].busy = False
+
+
+def _log_total(logits: NDArray[np.float32]) -> float:
+    """The logarithm of what the tokens' odds add up to."""
+    top = float(logits.max())
+    return top + float(np.log(np.exp(logits - top).sum()))
+
+
+def _likeliest(logits: NDArray[np.float32], count: int) -> Likely:
+    if count < 1:
+        return ()
+    total = _log_total(logits)
+    found = np.argpartition(logits, -count)[-count:]
+    ordered = found[np.argsort(logits[found])[::-1]]
+    return tuple((int(token), float(logits[token]) - total) for token in ordered)
 
 
 def _common(left: list[int], right: tuple[int, ...] | list[int]) -> int:

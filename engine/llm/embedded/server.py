@@ -17,7 +17,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from aiohttp import web
@@ -51,6 +51,7 @@ class ChatRequest:
     temperature: float = 0.0
     seed: int = 0
     logprobs: bool = False
+    top_logprobs: Annotated[int, msgspec.Meta(ge=0, le=20)] = 0
     continue_final_message: bool = False
     structured_outputs: StructuredOutputs = field(default_factory=StructuredOutputs)
     keep_prompt: bool = False
@@ -97,6 +98,7 @@ class EmbeddedServer:
             seed=body.seed,
             grammar=body.structured_outputs.grammar,
             keep=self._file(prompt) if body.keep_prompt else None,
+            top=body.top_logprobs if body.logprobs else 0,
         )
 
     def _file(self, prompt: Sequence[int]) -> Path | None:
@@ -149,14 +151,13 @@ class EmbeddedServer:
 
     def _logprobs(self, generated: Generated) -> list[dict[str, Any]]:
         return [
-            {
-                "token": self._runtime.piece(t).decode(errors="replace"),
-                "logprob": p,
-                "bytes": None,
-                "top_logprobs": [],
-            }
-            for t, p in zip(generated.tokens, generated.logprobs, strict=False)
+            {**self._likely(t, p), "top_logprobs": [self._likely(*each) for each in top]}
+            for t, p, top in zip(generated.tokens, generated.logprobs, generated.top, strict=False)
         ]
+
+    def _likely(self, token: int, logprob: float) -> dict[str, Any]:
+        text = self._runtime.piece(token).decode(errors="replace")
+        return {"token": text, "logprob": logprob, "bytes": None}
 
     async def _models(self, _http: web.Request) -> web.Response:
         return web.json_response({"object": "list", "data": [{"id": self._name, "object": "model"}]})

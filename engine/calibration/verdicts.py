@@ -1,0 +1,62 @@
+"""The model's verdict on each candidate: does it answer the question, A (yes) or B (no) (Odin §6.3.1).
+
+Owns the asking. The prompts begin as those of the generator do, so the schema is in the model's prefix cache, and
+they go out together: what is computed is a statement's own tokens and the question behind them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from engine.calibration.scores import model_score
+from engine.errors import NLError
+from engine.generation.schema_text import schema_text
+from engine.prompts import prompt
+from engine.state import Candidate, Prompt, Route, State, Tools, Weighed
+from engine.types import Usage
+
+OPTIONS = ("A", "B")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`score`: see `model_score`. `cost`: None where the model could not be asked."""
+
+    score: float
+    cost: Weighed | None
+
+
+async def verdicts(state: State, tools: Tools) -> tuple[Verdict, ...]:
+    """One for each of `state.candidates`. What the model fails on has no score, and costs the answer nothing else."""
+    routes = {route.database.name: route for route in state.routes}
+    return tuple(
+        await asyncio.gather(
+            *(_verdict(candidate, routes[candidate.database], state, tools) for candidate in state.candidates)
+        )
+    )
+
+
+async def _verdict(candidate: Candidate, route: Route, state: State, tools: Tools) -> Verdict:
+    text, _ = schema_text(route.snapshot, route.tables)
+    asked = Prompt(
+        prompt("generate_system"),
+        prompt("judge_user", schema=text, question=state.ask.question, sql=candidate.sql),
+    )
+    try:
+        weighed = await tools.model.weigh(asked, OPTIONS, deadline=state.deadline)
+    except NLError:
+        return Verdict(model_score(None, None), None)
+    yes, no = weighed.logprobs
+    return Verdict(model_score(yes, no), weighed)
+
+
+def added(usage: Usage, cost: Weighed) -> Usage:
+    """The usage with one verdict's call."""
+    return Usage(
+        usage.calls + 1,
+        usage.prefilled + cost.prefilled,
+        usage.cached + cost.cached,
+        usage.generated + cost.generated,
+        usage.first_candidate_seconds,
+    )

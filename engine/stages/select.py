@@ -1,0 +1,149 @@
+"""Selects which candidates are shown: those that conform, by a threshold with a promise (Odin §6).
+
+Of the questions of which a right candidate was generated, at least nl.coverage keep one. Owns which threshold a
+question gets and what is told about it. Nothing is left out
+
+- without enough calibration points: the trace says how many there are and how many it takes,
+- of what is asked for again (`NL MORE`): what comes after a refusal is no question like those that calibrated,
+- of a small share of the questions, drawn by their text: only choices from whole answers can calibrate.
+
+The set is never empty: where nothing conforms the best ranked candidate stays, since showing more breaks no
+promise, and the state says that it does not conform, for whoever decides to abstain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.calibration.conformal import Threshold, Uncalibrated, conforming
+from engine.calibration.points import Score
+from engine.calibration.scores import VERSIONS, combined_score, confidence_score, encoder_score
+from engine.calibration.selection import Scored, Selection
+from engine.calibration.splits import id_hash
+from engine.calibration.verdicts import added, verdicts
+from engine.settings import ScoreFunction
+from engine.state import Candidate, State, Tools
+from engine.types import TraceLine
+from schema_catalog.catalog import StoreUnavailableError
+
+_JUDGED = frozenset({ScoreFunction.MODEL, ScoreFunction.COMBINED})
+"""Functions that ask the model."""
+
+_PARTS = 10_000
+
+
+async def select(state: State, tools: Tools) -> State:
+    """Sets `state.selection` and leaves out the candidates that do not conform, best ranked first as before."""
+    if tools.selection.score is ScoreFunction.NONE or not state.candidates:
+        return state
+    state = await _scored(state, tools)
+    function = VERSIONS[tools.selection.score]
+    threshold, state = await _threshold(state, tools, function)
+    aside = _set_aside(state, tools) if isinstance(threshold, Threshold) else None
+    if aside is not None:
+        state = state.noted(TraceLine("select", "everything is shown", aside))
+    whole = aside is not None or isinstance(threshold, Uncalibrated)
+    fits = (True,) * len(state.candidates) if whole else conforming(_values(state, function), threshold)
+    selection = Selection(
+        function=function,
+        group=_group(state),
+        width=state.k,
+        threshold=threshold,
+        whole=whole and not state.ask.exclude,
+        candidates=tuple(Scored(each.database, each.scores) for each in state.candidates[: state.k]),
+        conforming=sum(fits),
+    )
+    return _narrowed(replace(state, selection=selection), fits, threshold)
+
+
+async def _scored(state: State, tools: Tools) -> State:
+    """Every candidate with its scores: the encoder's and the ranker's cost nothing, the model's is asked for."""
+    asked = await verdicts(state, tools) if tools.selection.score in _JUDGED else ()
+    entities = {route.database.name: route.entities for route in state.routes}
+    candidates = []
+    for index, candidate in enumerate(state.candidates):
+        encoder = encoder_score(candidate, entities[candidate.database])
+        confidence = confidence_score(candidate)
+        scores = [
+            Score(VERSIONS[ScoreFunction.ENCODER], encoder),
+            Score(VERSIONS[ScoreFunction.CONFIDENCE], confidence),
+        ]
+        if asked:
+            verdict = asked[index].score
+            scores.append(Score(VERSIONS[ScoreFunction.MODEL], verdict))
+            scores.append(
+                Score(VERSIONS[ScoreFunction.COMBINED], combined_score((encoder, confidence, verdict)))
+            )
+        candidates.append(replace(candidate, scores=tuple(scores)))
+    usage = state.usage
+    for verdict_cost in (each.cost for each in asked):
+        usage = usage if verdict_cost is None else added(usage, verdict_cost)
+    return replace(state, candidates=tuple(candidates), usage=usage)
+
+
+def _values(state: State, function: str) -> list[float]:
+    return [_value(candidate, function) for candidate in state.candidates]
+
+
+def _value(candidate: Candidate, function: str) -> float:
+    return next(score.value for score in candidate.scores if score.function == function)
+
+
+def _group(state: State) -> str:
+    """The likeliest database: a group must be known before the answer is."""
+    return state.routes[0].database.name
+
+
+async def _threshold(state: State, tools: Tools, function: str) -> tuple[Threshold | Uncalibrated, State]:
+    coverage = state.ask.coverage or tools.selection.coverage
+    try:
+        calibrated = await tools.calibration.find(function, state.k)
+    except StoreUnavailableError:
+        problem = TraceLine("select", "uncalibrated", "the calibration's store does not answer")
+        return Uncalibrated(0, 0, coverage), state.noted(problem)
+    threshold = calibrated.at(coverage, _group(state))
+    return threshold, state.noted(_told(threshold, function, state.k))
+
+
+def _told(threshold: Threshold | Uncalibrated, function: str, width: int) -> TraceLine:
+    at = f"by {function}, 1 - alpha = {threshold.coverage:g}, k = {width}"
+    if isinstance(threshold, Uncalibrated):
+        detail = (
+            f"{threshold.points} of {threshold.needed} points {at}: everything is shown, nothing is promised"
+        )
+        return TraceLine("select", "uncalibrated", detail)
+    whose = "all databases" if threshold.group is None else f"database {threshold.group}"
+    detail = f"{threshold.points} points of {whose} {at}: a right statement that was found is shown as often"
+    return TraceLine("select", "calibrated", detail, threshold.value)
+
+
+def _set_aside(state: State, tools: Tools) -> str | None:
+    """Why the threshold is not used, if so."""
+    if state.ask.exclude:
+        return "it was asked for again, and of that nothing is promised"
+    part = int(id_hash(state.ask.question.strip().casefold())[:8], 16) % _PARTS
+    if not state.ask.run and part < tools.selection.audit * _PARTS:
+        return "a share of the questions is answered whole, so that choices show what the threshold would do"
+    return None
+
+
+def _narrowed(state: State, fits: tuple[bool, ...], threshold: Threshold | Uncalibrated) -> State:
+    if all(fits) or not isinstance(threshold, Threshold) or state.selection is None:
+        return state
+    function = state.selection.function
+    kept = [each for each, fit in zip(state.candidates, fits, strict=True) if fit]
+    lines = [
+        TraceLine(
+            "select",
+            f"left out by selection: its score is above {threshold.value:.4f}",
+            each.sql,
+            round(_value(each, function), 4),
+        )
+        for each, fit in zip(state.candidates, fits, strict=True)
+        if not fit
+    ]
+    if not kept:
+        kept = [state.candidates[0]]
+        line = TraceLine("select", "nothing conforms; the best ranked stays", kept[0].sql, lines[0].score)
+        lines = [line, *lines[1:]]
+    return replace(state, candidates=tuple(kept)).noted(*lines)

@@ -23,8 +23,12 @@ SIBLINGS = 48
 """Tables that may be linked pairwise because they share one column. Where a calendar has 1,500 referrers, pairs say
 little and cost millions of edges: those are linked to the referenced table alone."""
 
-_KEY_ENDINGS = frozenset("id code no nr num number key uuid guid ref isbn ssn".split())  # noqa: SIM905  more readable
-_GENERIC = _KEY_ENDINGS | frozenset("name type title date time year status value description".split())  # noqa: SIM905
+_GENERIC = frozenset(
+    "id code no nr num number key uuid guid ref name type title date time year status value".split()  # noqa: SIM905
+)
+"""A name of one of these words alone means another thing in each table."""
+
+_KEY_ENDINGS = frozenset("id code no nr num number key uuid guid ref isbn ssn".split())  # noqa: SIM905  readable so
 _NUMBERS = frozenset(("smallint", "integer", "bigint", "numeric", "int", "int4", "int8"))
 _TEXTS = frozenset(("text", "character varying", "character", "varchar", "char", "citext", "bpchar"))
 

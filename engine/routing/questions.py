@@ -48,8 +48,8 @@ _LINE = r"/[A-Z][ !\"#$%&'(),\-0-9A-Za-z]+[a-z0-9?.!]\n/"
 _LINE_OF_ANY_SCRIPT = r"/[^ \n_;`*:?.0-9\-][^\n_;`*:?.]+[^ \n_;`*:,]\n/"
 
 _CHAT = re.compile(
-    r"\bI['’](?:m|d|ll)\b|\bI (?:can|will|am)\b|\b(?:assist|help) you\b|\bfeel free\b|\bclarif|\byour question",
-    re.I,
+    r"\bI['\u2019](?:m|d|ll)\b|\bI (?:can|will|am)\b|\b(?:assist|help) you\b|\bfeel free\b|\bclarif|\byour question",
+    re.IGNORECASE,
 )
 """The model talks to its user instead."""
 

@@ -11,6 +11,7 @@ import asyncio
 import hashlib
 import heapq
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ from engine.routing.questions import Style, Vocabulary, fold, grammar, read_line
 from engine.routing.walks import Walk, walks
 from engine.routing.words import identifier_words
 from engine.state import Deadline, LanguageModel, Prompt
-from schema_catalog.types import Snapshot, Table
+from schema_catalog.types import Column, Snapshot, Table
 
 ANSWER_TOKENS = 150
 """Five questions have 60 to 110 tokens."""
@@ -83,10 +84,12 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One walk and the call it takes. `key` depends on what is asked of whom, and on nothing else."""
+    """One walk, by names, and the call it takes. `key` depends on what is asked of whom, and on nothing else."""
 
-    snapshot: Snapshot
-    walk: Walk
+    database: str
+    tables: tuple[str, ...]
+    columns: tuple[str, ...]
+    vocabulary: Vocabulary
     prompt: Prompt
     grammar: str
     seed: int
@@ -110,9 +113,12 @@ class Journal:
 
     def add(self, task: Task, lines: Sequence[str]) -> int:
         """Appends those of a walk's questions that its database has not yet; gives how many."""
-        name = task.snapshot.database
+        name = task.database
         fresh = [line for line in lines if (name, fold(line)) not in self._asked]
-        made = [_question(task, line) for line in fresh]
+        made = [
+            SyntheticQuestion(name, task.tables, task.columns, line, task.vocabulary.style(line), task.key)
+            for line in fresh
+        ]
         self._keys.add(task.key)
         self._asked.update((name, fold(line)) for line in fresh)
         self.questions += made
@@ -130,7 +136,7 @@ def read_questions(path: Path) -> Iterator[SyntheticQuestion]:
 
 def tables_of(question: SyntheticQuestion, snapshot: Snapshot) -> tuple[int, ...] | None:
     """Numbers of a question's tables in today's snapshot; None where one of them is gone."""
-    numbers = {_name(snapshot, table): number for number, table in enumerate(snapshot.tables)}
+    numbers = {name: number for number, name in enumerate(_names(snapshot))}
     found = [numbers.get(name) for name in question.tables]
     known = tuple(number for number in found if number is not None)
     return known if len(known) == len(found) else None
@@ -153,50 +159,55 @@ def planned(snapshot: Snapshot, settings: SynthesisSettings) -> int:
 def _tasks(snapshot: Snapshot, settings: SynthesisSettings) -> Iterator[tuple[float, Task]]:
     size = planned(snapshot, settings)
     endless = walks(snapshot, Graph.of(snapshot), settings.seed)
+    names = _names(snapshot)
+    before: Counter[Walk] = Counter()
     for number, walk in zip(range(size), endless, strict=False):
-        yield (number + 0.5) / size, _task(snapshot, walk, settings)
+        yield (number + 0.5) / size, _task(snapshot, names, walk, before[walk], settings)
+        before[walk] += 1
 
 
-def _task(snapshot: Snapshot, walk: Walk, settings: SynthesisSettings) -> Task:
+def _task(
+    snapshot: Snapshot, names: Sequence[str], walk: Walk, before: int, settings: SynthesisSettings
+) -> Task:
+    """`before`: how often this walk has been asked: a small schema has few, and other questions come each time."""
+    picked = [
+        (names[t], snapshot.tables[t], [snapshot.tables[t].columns[number] for number in numbers])
+        for t, numbers in zip(walk.tables, walk.columns, strict=True)
+    ]
     spoken = " ".join(identifier_words(snapshot.database)) or snapshot.database
-    shown = "\n".join(
-        _shown(_name(snapshot, snapshot.tables[t]), snapshot.tables[t], picked)
-        for t, picked in zip(walk.tables, walk.columns, strict=True)
-    )
+    shown = "\n".join(_shown(*one) for one in picked)
     asked = Prompt(prompt("question_system"), prompt("question_user", database=spoken, tables=shown))
-    lark = grammar(Vocabulary.of(snapshot, walk))
+    vocabulary = Vocabulary.of(snapshot, walk)
+    lark = grammar(vocabulary)
     whole = (asked.system, asked.user, lark, settings.model, settings.temperature, settings.seed)
-    digest = hashlib.sha256(repr(whole).encode())
+    digest = hashlib.sha256(repr((*whole, before) if before else whole).encode())
     return Task(
-        snapshot, walk, asked, lark, int.from_bytes(digest.digest()[:4], "big"), digest.hexdigest()[:24]
+        database=snapshot.database,
+        tables=tuple(name for name, _, _ in picked),
+        columns=tuple(f"{name}.{column.name}" for name, _, columns in picked for column in columns),
+        vocabulary=vocabulary,
+        prompt=asked,
+        grammar=lark,
+        seed=int.from_bytes(digest.digest()[:4], "big"),
+        key=digest.hexdigest()[:24],
     )
 
 
-def _shown(name: str, table: Table, columns: Sequence[int]) -> str:
-    picked = (table.columns[number] for number in columns)
-    line = f"{name}({', '.join(column.name + _note(column.description) for column in picked)})"
-    return line + _note(table.description)
+def _shown(name: str, table: Table, columns: Sequence[Column]) -> str:
+    inside = ", ".join(column.name + _note(column.description) for column in columns)
+    return f"{name}({inside}){_note(table.description)}"
 
 
 def _note(description: str | None) -> str:
     return f" ({' '.join(description.split())[:NOTE_LENGTH]})" if description else ""
 
 
-def _name(snapshot: Snapshot, table: Table) -> str:
-    alone = sum(other.name == table.name for other in snapshot.tables) == 1
-    return table.name if alone else f"{table.schema}.{table.name}"
-
-
-def _question(task: Task, line: str) -> SyntheticQuestion:
-    tables = [task.snapshot.tables[t] for t in task.walk.tables]
-    names = [_name(task.snapshot, table) for table in tables]
-    columns = [
-        f"{name}.{table.columns[number].name}"
-        for name, table, picked in zip(names, tables, task.walk.columns, strict=True)
-        for number in picked
-    ]
-    style = Vocabulary.of(task.snapshot, task.walk).style(line)
-    return SyntheticQuestion(task.snapshot.database, tuple(names), tuple(columns), line, style, task.key)
+def _names(snapshot: Snapshot) -> tuple[str, ...]:
+    """What each table is called here: with its schema where the bare name is another's too."""
+    times = Counter(table.name for table in snapshot.tables)
+    return tuple(
+        table.name if times[table.name] == 1 else f"{table.schema}.{table.name}" for table in snapshot.tables
+    )
 
 
 async def synthesise(
@@ -213,9 +224,12 @@ async def synthesise(
     """
     run = _Run(model, journal, settings, progress, sum(planned(snapshot, settings) for snapshot in snapshots))
     todo = plan(snapshots, settings)
-    async with asyncio.TaskGroup() as group:
-        for number in range(settings.concurrent):
-            group.create_task(run.work(todo), name=f"synthesis-{number}")
+    try:
+        async with asyncio.TaskGroup() as group:
+            for number in range(settings.concurrent):
+                group.create_task(run.work(todo), name=f"synthesis-{number}")
+    except ExceptionGroup as problems:
+        raise problems.exceptions[0] from problems
     return run.standing("")
 
 
@@ -250,7 +264,7 @@ class _Run:
             if task.key not in self._journal:
                 await self._ask(task)
             self._done += 1
-            self._progress(self.standing(task.snapshot.database))
+            self._progress(self.standing(task.database))
 
     async def _ask(self, task: Task) -> None:
         try:
@@ -269,4 +283,4 @@ class _Run:
                 raise
             return
         self._in_a_row = 0
-        self._journal.add(task, read_lines(written.text, task.snapshot.database, finished=written.finished))
+        self._journal.add(task, read_lines(written.text, task.database, finished=written.finished))

@@ -15,6 +15,7 @@ from aiohttp import web
 from engine.api import EngineAPI
 from engine.console_views import ConsoleViews
 from engine.errors import ModelUnavailableError
+from engine.linking.source import StoredValues
 from engine.llm.client import ChatModel
 from engine.metrics import Metrics
 from engine.models.encoder import MiniLMEncoder
@@ -30,6 +31,7 @@ from schema_catalog.catalog import CachedCatalog, StoreUnavailableError
 from schema_catalog.migrate import MigrationError, migrate
 from schema_catalog.pg import Pool
 from schema_catalog.store import CatalogStore
+from schema_catalog.values import ValueStore
 
 CONNECT_TIMEOUT = 10.0
 
@@ -64,6 +66,8 @@ async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Question
             router=HybridRouter(
                 encoder, VectorCache(encoder, model="all-MiniLM-L6-v2", path=settings.vectors)
             ),
+            values=StoredValues(ValueStore(pool)),
+            limits=settings.limits,
         )
         yield built, Questions(pool, settings.limits.ttl), pool
 

@@ -49,6 +49,10 @@ class Limits:
     question, repairs apart. `row_cap`: rows of a chosen statement that runs on another database than the
     asker's. `ttl`: how long a question can be chosen from. `warm_databases`: schemas that the model reads when
     the engine starts, so that the first question on them need not wait for that.
+
+    `run_candidates`: whether statements run before one is chosen, as the asker and read-only, to merge those that
+    say the same in other words. `run_seconds` and `run_rows` bound each of them; one that the planner puts above
+    `run_cost`, in its own units, does not run.
     """
 
     k: int = 3
@@ -60,6 +64,10 @@ class Limits:
     question_characters: int = 4_000
     concurrent: int = 4
     warm_databases: int = 8
+    run_candidates: bool = True
+    run_seconds: float = 2.0
+    run_rows: int = 2_000
+    run_cost: float = 1_000_000.0
 
 
 class ScoreFunction(StrEnum):

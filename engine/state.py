@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Protocol
 
 import numpy as np
@@ -18,7 +19,7 @@ from engine.calibration.conformal import Calibrated
 from engine.calibration.points import Score
 from engine.calibration.selection import Selection
 from engine.errors import CancelledError
-from engine.settings import SelectionSettings
+from engine.settings import Limits, SelectionSettings
 from engine.types import AskRequest, StageTiming, TraceLine, Usage
 from schema_catalog.types import Database, ReadableColumns, Snapshot
 
@@ -57,12 +58,35 @@ class Entity:
     similarities: dict[ColumnKey, float]
 
 
+class Relation(StrEnum):
+    """How a column and the values of a link go together."""
+
+    EQUALS = "="
+    SUCH_AS = "such as"
+    ONE_OF = "one of"
+
+
+@dataclass(frozen=True, slots=True)
+class ValueLink:
+    """A part of the question and what it means in the database: values of one column, as stored there.
+
+    `span`: as the question has it; empty where the column is asked for and these are all its values.
+    `similarity` in [0, 1].
+    """
+
+    span: str
+    column: ColumnKey
+    values: tuple[str, ...]
+    similarity: float
+    relation: Relation
+
+
 @dataclass(frozen=True, slots=True)
 class Route:
     """A database that may answer, its schema as the asker may see it, and its tables, likeliest first.
 
-    `probability`: that this database is the one, among all that the asker may read, in [0, 1]. `entities`: set
-    by the link stage.
+    `probability`: that this database is the one, among all that the asker may read, in [0, 1]. `entities` and
+    `values`: set by the link stage.
     """
 
     database: Database
@@ -70,6 +94,7 @@ class Route:
     probability: float
     tables: tuple[TableKey, ...]
     entities: tuple[Entity, ...] = ()
+    values: tuple[ValueLink, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +202,12 @@ class LanguageModel(Protocol):
         max_tokens: int,
         grammar: str | None = None,
         temperature: float = 0.0,
+        seed: int = 0,
     ) -> Completion:
-        """Continues `prompt`; `grammar` is a Lark grammar that the text (less `prefix`) must match."""
+        """Continues `prompt`; `grammar` is a Lark grammar that the text (less `prefix`) must match.
+
+        `seed`: where the temperature is above zero, the same one gives the same answer.
+        """
 
     async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:
         """How likely each of `options` is as the first token of the answer, leading white space aside."""
@@ -223,6 +252,9 @@ class Upstream(Protocol):
 
     async def readable(self, database: Database, role: str) -> ReadableColumns:
         """The columns that `role` may SELECT. Empty where the role does not exist or may not connect."""
+
+    async def row_secured(self, database: Database) -> frozenset[TableKey]:
+        """The tables of which roles see different rows (row-level security)."""
 
     async def explain(self, database: Database, role: str, sql: str, deadline: Deadline) -> Plan:
         """Plans `sql`; raises `StatementError`."""
@@ -269,6 +301,21 @@ class Router(Protocol):
         """The databases of which anything is readable, likeliest first."""
 
 
+class Values(Protocol):
+    """Values that stand in the databases, where the DBA allowed that."""
+
+    async def links(self, question: str, route: Route, upstream: Upstream) -> tuple[ValueLink, ...]:
+        """What parts of `question` mean in `route`'s database; only of columns that `route` shows."""
+
+
+class NoValues:
+    """Knows none."""
+
+    async def links(self, question: str, route: Route, upstream: Upstream) -> tuple[ValueLink, ...]:  # noqa: ARG002 - the protocol's
+        """None."""
+        return ()
+
+
 class Calibration(Protocol):
     """What is known of the scores of right candidates."""
 
@@ -286,7 +333,7 @@ class NoCalibration:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What stages may call."""
+    """What stages may call, and the limits of what they may spend."""
 
     catalog: Catalog
     upstream: Upstream
@@ -295,3 +342,5 @@ class Tools:
     router: Router
     calibration: Calibration = field(default_factory=NoCalibration)
     selection: SelectionSettings = field(default_factory=SelectionSettings)
+    values: Values = field(default_factory=NoValues)
+    limits: Limits = field(default_factory=Limits)

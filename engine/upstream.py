@@ -20,10 +20,10 @@ from engine.errors import CancelledError, DatabaseUnavailableError, NLError, Not
 from engine.foreign_code import ForeignCode
 from engine.guard import Analysis, Refused, allowed, check
 from engine.settings import UpstreamSettings
-from engine.state import Deadline, Plan, Result, StatementError
+from engine.state import Deadline, Plan, Result, StatementError, TableKey
 from schema_catalog.naming import quote_ident
 from schema_catalog.pg import Connection, Pool
-from schema_catalog.privileges import readable_columns
+from schema_catalog.privileges import readable_columns, row_secured_tables
 from schema_catalog.types import Database, ReadableColumns
 
 _RESULT_TYPES = files("engine").joinpath("sql/result_types.sql")
@@ -57,6 +57,7 @@ class Databases:
         self._opening = asyncio.Lock()
         self._pools: dict[str, Pool] = {}
         self._readable: dict[tuple[Database, str], tuple[float, ReadableColumns]] = {}
+        self._secured: dict[Database, tuple[float, frozenset[TableKey]]] = {}
         self._foreign_code = ForeignCode(settings.trusted_owners)
         self._result_types = _RESULT_TYPES.read_text("utf-8")
 
@@ -76,6 +77,19 @@ class Databases:
         self._readable = {key: value for key, value in self._readable.items() if value[0] > now}
         self._readable[database, role] = (now + self._settings.privileges_ttl, columns)
         return columns
+
+    async def row_secured(self, database: Database) -> frozenset[TableKey]:
+        """The tables with row-level security, at most `privileges_ttl` seconds old; raises as `readable`."""
+        now = self._clock()
+        found = self._secured.get(database)
+        if found is not None and found[0] > now:
+            return found[1]
+        deadline = Deadline(now + self._settings.statement_timeout, self._clock)
+        with _translated(database, deadline):
+            async with self._connection(database, deadline) as connection:
+                tables = await asyncio.wait_for(row_secured_tables(connection), deadline.remaining())
+        self._secured[database] = (now + self._settings.privileges_ttl, tables)
+        return tables
 
     async def explain(self, database: Database, role: str, sql: str, deadline: Deadline) -> Plan:
         """Plans `sql` as `role`, which checks names, types and privileges without running it.

@@ -55,5 +55,5 @@ async def _until_answering(model: LanguageModel) -> None:
 async def _read_schema(model: LanguageModel, snapshot: Snapshot) -> None:
     """Leaves the prompt's beginning, up to the question, in the model's prefix cache."""
     text, _ = schema_text(snapshot, ())
-    asked = Prompt(prompt("generate_system"), prompt("generate_user", schema=text, question=""))
+    asked = Prompt(prompt("generate_system"), prompt("generate_user", schema=text, values="", question=""))
     await model.read(asked, deadline=Deadline(time.monotonic() + PROMPT_TIMEOUT))

@@ -1,8 +1,8 @@
 """What a role may read of a database.
 
-Owns one query that asks the server itself, so that role membership, PUBLIC, column grants, schema usage,
-ownership and superusers count exactly as they do when a statement runs. Row-level security is left to the
-server at execution.
+Owns two queries that ask the server itself, so that role membership, PUBLIC, column grants, schema usage,
+ownership and superusers count exactly as they do when a statement runs. Which rows row-level security shows is
+left to the server at execution; which tables have it is known here.
 """
 
 from __future__ import annotations
@@ -40,3 +40,15 @@ async def readable_columns(connection: Connection, role: str) -> ReadableColumns
     """
     rows = await connection.fetch(_READABLE, [], role)
     return frozenset((row[0], row[1], row[2]) for row in rows)
+
+
+async def row_secured_tables(connection: Connection) -> frozenset[tuple[str, str]]:
+    """(schema, table) of the tables with row-level security (docs 5.9), whatever their policies say.
+
+    Raises asyncpg's errors.
+    """
+    rows = await connection.fetch(
+        "SELECT n.nspname::text, c.relname::text FROM pg_catalog.pg_class c"
+        " JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relrowsecurity"
+    )
+    return frozenset((row[0], row[1]) for row in rows)

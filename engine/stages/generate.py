@@ -15,6 +15,7 @@ from engine.generation.grammar import WHOLE_TABLE, sql_grammar
 from engine.generation.joins import complete_joins
 from engine.generation.masks import Mask, MaskSearch, Node
 from engine.generation.schema_text import schema_text
+from engine.generation.value_text import value_text
 from engine.prompts import prompt
 from engine.stages.validate import Cause, Rejection, check_candidate
 from engine.state import Candidate, ColumnKey, Completion, Prompt, Route, State, Tools
@@ -112,8 +113,11 @@ class Writer:
         )
 
     def _prompt(self, name: str, mask: Mask, **values: str) -> Prompt:
-        text = self._text if self._tools.model.grammars else schema_text(without(self._shown, mask), ())[0]
-        user = prompt(name, schema=text, question=self._state.ask.question, **values)
+        # Under a grammar the text is the same whatever is masked: the server has it in its prefix cache.
+        unnamed = frozenset[ColumnKey]() if self._tools.model.grammars else mask
+        text = schema_text(without(self._shown, mask), ())[0] if unnamed else self._text
+        found = value_text(self.route.values, self._shown, unnamed)
+        user = prompt(name, schema=text, values=found, question=self._state.ask.question, **values)
         return Prompt(prompt("generate_system"), user, f"{FENCE}sql\n")
 
     async def _checked(self, written: Completion, node: Node) -> Candidate | Rejection:

@@ -1,8 +1,9 @@
-"""Links the question to the schema: its phrases (entities), and how near each is to every column (Odin §5.3).
+"""Links the question to the schema: its phrases (entities), how near each is to every column (Odin §5.3), and values.
 
-Owns entity extraction. The paper asks a model for the entities; here they are the runs of content words, which
-costs nothing and is the same each time. Similarity is the encoder's cosine, table included, because `address` of
-`student_registration` can stand for a student's address and that of `teacher` can not.
+Owns entity extraction; which values of the database are meant is `engine.linking`'s. The paper asks a model for the
+entities; here they are the runs of content words, which costs nothing and is the same each time. Similarity is the
+encoder's cosine, table included, because `address` of `student_registration` can stand for a student's address and
+that of `teacher` can not.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from engine.errors import NLError
 from engine.generation.grammar import WHOLE_TABLE
-from engine.state import ColumnKey, Encoder, Entity, Route, State, Tools
+from engine.generation.value_text import condition
+from engine.state import ColumnKey, Encoder, Entity, Route, State, StatementError, Tools, ValueLink
 from engine.types import TraceLine
+from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import Snapshot
 
 ENTITY_WORDS = 3
@@ -56,14 +60,35 @@ def _runs(question: str) -> Iterator[Sequence[str]]:
 
 
 async def link(state: State, tools: Tools) -> State:
-    """Gives every route the question's entities, with their similarities to the elements of its schema."""
+    """Gives every route the question's entities, with their similarities to the elements of its schema, and values.
+
+    A store or a database that cannot say which values it has costs the values alone.
+    """
     texts = entities(state.ask.question)
     linked = [
         await asyncio.to_thread(_linked, texts, route.snapshot, tools.encoder) for route in state.routes
     ]
     routes = tuple(replace(route, entities=found) for route, found in zip(state.routes, linked, strict=True))
     best = [_best(route, entity) for route in routes for entity in route.entities]
-    return replace(state, routes=routes).noted(*best)
+    outcomes = await asyncio.gather(*(_with_values(route, state, tools) for route in routes))
+    lines = [line for _, found in outcomes for line in found]
+    return replace(state, routes=tuple(route for route, _ in outcomes)).noted(*best, *lines)
+
+
+async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route, list[TraceLine]]:
+    try:
+        links = await tools.values.links(state.ask.question, route, tools.upstream)
+    except (NLError, StatementError, StoreUnavailableError) as error:
+        state.deadline.remaining()
+        return route, [TraceLine("link", "no values", f"{route.database.name}: {error}")]
+    lines = [_value_line(route, link) for link in links]
+    return replace(route, values=links), lines
+
+
+def _value_line(route: Route, link: ValueLink) -> TraceLine:
+    event = f"value {link.span}" if link.span else "values of a column"
+    meant = condition(link, route.snapshot)
+    return TraceLine("link", event, f"{route.database.name}: {meant}", link.similarity)
 
 
 def _linked(texts: Sequence[str], snapshot: Snapshot, encoder: Encoder) -> tuple[Entity, ...]:

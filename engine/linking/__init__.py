@@ -1,0 +1,1 @@
+"""Links a question to values that stand in the databases, where the DBA allowed that."""

@@ -1,0 +1,175 @@
+"""Which values of a database a question means: spans looked up, weighed, and cut to a handful.
+
+Owns the choice. What may be looked at (privileges, permissions) comes in; how a value is found is the index's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.linking import folding
+from engine.linking.index import ValueIndex
+from engine.linking.spans import Kind, Span, spans
+from engine.state import ColumnKey, Relation, ValueLink
+
+LINKS = 8
+"""Links of a question to one database at most."""
+
+COLUMNS = 3
+"""Columns that one span is linked to at most."""
+
+LEAST = {Kind.QUOTED: 0.75, Kind.NAME: 0.8, Kind.PHRASE: 0.87}
+"""Likeness by letters from which a span that stands nowhere as it is written is taken for a value."""
+
+LETTERS = 5
+"""Letters that a span needs to be compared by likeness: shorter words are all alike."""
+
+EQUAL = 0.97
+"""Similarity of what is written otherwise but is the same."""
+
+CHOICES = 6
+"""Values that a column has at most for all of them to be named where the question asks for the column."""
+
+CHOICE_LETTERS = 24
+ASKED_FOR = 0.45
+"""Cosine of a phrase and a column from which the question is taken to ask for it."""
+
+_NUMBER = re.compile(r"[^\d.]")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What is linked against: an index, the places of its columns that may be seen, and names of the schema.
+
+    `names`: keys of the table and column names that the asker may see. `relevance`: how near each column is to
+    what the question asks for, a cosine. `asked`: columns that a phrase of the question is nearest to.
+    """
+
+    index: ValueIndex
+    seen: NDArray[np.bool_]
+    names: frozenset[str]
+    relevance: Mapping[ColumnKey, float]
+    asked: tuple[ColumnKey, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    span: Span
+    number: int
+    similarity: float
+    relation: Relation
+
+
+def match(question: str, view: View) -> tuple[ValueLink, ...]:
+    """At most `LINKS` links, by where their spans stand in the question; choices of columns asked for last."""
+    found = spans(question)
+    hits = _exact(found, view)
+    hits += [hit for span in found if not _covered(span, hits) for hit in _alike(span, view)]
+    hits = [hit for hit in hits if not _within_better(hit, hits)]
+    kept = [hit for _, same in groupby(hits, key=lambda hit: hit.span) for hit in _nearest(list(same), view)]
+    kept.sort(key=lambda hit: (-hit.similarity, -_relevance(hit, view)))
+    links = [_link(hit, view) for hit in sorted(kept[:LINKS], key=lambda hit: hit.span.start)]
+    return (*links, *_choices(view, {link.column for link in links}))[:LINKS]
+
+
+def _exact(found: Sequence[Span], view: View) -> list[_Hit]:
+    hits = []
+    numbers = view.index.exact([span.key for span in found], view.seen)
+    for span, same in zip(found, numbers, strict=True):
+        if span.kind in {Kind.PHRASE, Kind.MIXED} and span.key in view.names:
+            continue
+        for number in same:
+            hit = _hit(span, number, view.index.text(number))
+            if hit is not None:
+                hits.append(hit)
+    return hits
+
+
+def _hit(span: Span, number: int, text: str) -> _Hit | None:
+    """The link of a span and a value with its key; None where their hashes or their numbers only look alike."""
+    if span.kind is Kind.DATE:
+        day = folding.date_key(text)
+        if day is None or not day.startswith(span.key):
+            return None
+        return _Hit(span, number, EQUAL, Relation.EQUALS if day == span.key else Relation.SUCH_AS)
+    if folding.key(text) != span.key:
+        return None
+    if span.key.isdigit() and _NUMBER.sub("", span.text) != _NUMBER.sub("", text):
+        return None
+    return _Hit(span, number, 1.0 if text == span.text else EQUAL, Relation.EQUALS)
+
+
+def _alike(span: Span, view: View) -> Iterator[_Hit]:
+    """Values that are nearly the span, or that hold it: `Boing` and `Boeing`, `Smith` and `John Smith`."""
+    least = LEAST.get(span.kind)
+    if least is None or len(span.key) < LETTERS or span.key in view.names:
+        return
+    near = view.index.near(span.key, least, view.seen)
+    for found in near:
+        if not _other_number(span.key, view.index.text(found.number)):
+            yield _Hit(span, found.number, min(found.similarity, EQUAL), Relation.EQUALS)
+    if near or span.kind is Kind.PHRASE:
+        return
+    asked = folding.words(span.text)
+    for number in view.index.holding(span.key, view.seen):
+        held = folding.words(view.index.text(number))
+        if any(held[at : at + len(asked)] == asked for at in range(len(held))):
+            yield _Hit(span, number, 0.5 + 0.3 * len(asked) / len(held), Relation.EQUALS)
+
+
+def _other_number(key: str, text: str) -> bool:
+    """`AA123` is no misspelling of `AA124`."""
+    return re.findall(r"\d+", key) != re.findall(r"\d+", folding.key(text))
+
+
+def _covered(span: Span, hits: Sequence[_Hit]) -> bool:
+    """Whether the span, or one around it, stands in the database as it is."""
+    return any(hit.span == span or span.within(hit.span) for hit in hits)
+
+
+def _within_better(hit: _Hit, hits: Sequence[_Hit]) -> bool:
+    return any(hit.span.within(other.span) and other.similarity >= hit.similarity for other in hits)
+
+
+def _nearest(hits: list[_Hit], view: View) -> list[_Hit]:
+    """The best hit of each column, of the columns that suit best."""
+    hits.sort(key=lambda hit: (-hit.similarity, -_relevance(hit, view)))
+    best: dict[int, _Hit] = {}
+    for hit in hits:
+        best.setdefault(view.index.place(hit.number), hit)
+    top = max((hit.similarity for hit in best.values()), default=0.0)
+    return [hit for hit in best.values() if hit.similarity >= EQUAL or hit.similarity == top][:COLUMNS]
+
+
+def _relevance(hit: _Hit, view: View) -> float:
+    return view.relevance.get(view.index.column(hit.number), 0.0)
+
+
+def _link(hit: _Hit, view: View) -> ValueLink:
+    return ValueLink(
+        span=hit.span.text,
+        column=view.index.column(hit.number),
+        values=(view.index.text(hit.number),),
+        similarity=round(hit.similarity, 3),
+        relation=hit.relation,
+    )
+
+
+def _choices(view: View, linked: set[ColumnKey]) -> Iterator[ValueLink]:
+    """Columns that the question asks for and that have a few values: `sex` is `F` or `M`."""
+    places = {key: place for place, key in enumerate(view.index.columns)}
+    for column in view.asked:
+        place = places.get(column)
+        if place is None or column in linked or not view.seen[place]:
+            continue
+        few = 1 < view.index.count(place) <= CHOICES and view.index.complete[place]
+        values = tuple(view.index.values(place, CHOICES)) if few else ()
+        if values and max(map(len, values)) <= CHOICE_LETTERS:
+            similarity = round(view.relevance.get(column, 0.0), 3)
+            yield ValueLink("", column, tuple(sorted(values)), similarity, Relation.ONE_OF)

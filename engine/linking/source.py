@@ -1,0 +1,103 @@
+"""The values of the registered databases as the link stage uses them: indexed, cached, cut to what an asker may read.
+
+Owns the cache and its bound. A value is used where the DBA allowed its column, the asker may read the column,
+and no policy hides rows of its table.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import asyncpg
+
+from engine.linking import folding
+from engine.linking.index import ValueIndex
+from engine.linking.match import ASKED_FOR, View, match
+from engine.state import ColumnKey, Entity, Route, Upstream, ValueLink
+from schema_catalog.catalog import StoreUnavailableError
+from schema_catalog.types import Database, Snapshot
+from schema_catalog.values import ValueStore, Version
+
+KEPT = 2_000_000
+"""Values in memory at most, about 150 bytes each; beyond that the databases asked least recently are dropped."""
+
+NOTHING = ValueIndex(())
+
+
+class StoredValues:
+    """`engine.state.Values` over the store. `limit`: values of one database at most."""
+
+    def __init__(self, store: ValueStore, *, kept: int = KEPT, timeout: float = 5.0) -> None:
+        self._store = store
+        self._kept = kept
+        self._timeout = timeout
+        self._indexes: dict[str, tuple[Version, ValueIndex]] = {}
+        self._building = asyncio.Lock()
+
+    async def links(self, question: str, route: Route, upstream: Upstream) -> tuple[ValueLink, ...]:
+        """What `question` means in `route`'s database; raises `StoreUnavailableError` and the upstream's errors."""
+        index = await self.index(route.database.name)
+        if not len(index):
+            return ()
+        hidden = await upstream.row_secured(route.database)
+        visible = [
+            (*table.key, column.name) for table, column in route.snapshot.columns() if table.key not in hidden
+        ]
+        seen = index.visible(visible)
+        if not seen.any():
+            return ()
+        view = View(index, seen, _names(route.snapshot), _relevance(route.entities), _asked(route.entities))
+        return await asyncio.to_thread(match, question, view)
+
+    async def prepare(self, databases: Sequence[Database]) -> None:
+        """Reads and indexes ahead of the first question; raises `StoreUnavailableError`."""
+        for database in databases:
+            await self.index(database.name)
+
+    async def index(self, database: str) -> ValueIndex:
+        """The kept values of a database, as new as the store; empty where none are allowed."""
+        try:
+            async with asyncio.timeout(self._timeout):
+                version = (await self._store.versions([database])).get(database)
+            if version is None:
+                self._indexes.pop(database, None)
+                return NOTHING
+            async with self._building:
+                return await self._current(database, version)
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+            raise StoreUnavailableError("the store of values does not answer") from error
+
+    async def _current(self, database: str, version: Version) -> ValueIndex:
+        known = self._indexes.pop(database, None)
+        if known is None or known[0] != version:
+            columns = await self._store.values(database, self._kept)
+            known = (version, await asyncio.to_thread(ValueIndex, columns))
+        # The newest stands last, so that the first are those asked least recently.
+        self._indexes[database] = known
+        while sum(len(index) for _, index in self._indexes.values()) > self._kept:
+            del self._indexes[next(iter(self._indexes))]
+        return known[1]
+
+
+def _names(snapshot: Snapshot) -> frozenset[str]:
+    names = {folding.key(table.name) for table in snapshot.tables}
+    return frozenset(names | {folding.key(column.name) for _, column in snapshot.columns()})
+
+
+def _relevance(entities: Sequence[Entity]) -> dict[ColumnKey, float]:
+    best: dict[ColumnKey, float] = {}
+    for entity in entities:
+        for column, cosine in entity.similarities.items():
+            best[column] = max(cosine, best.get(column, -1.0))
+    return best
+
+
+def _asked(entities: Sequence[Entity]) -> tuple[ColumnKey, ...]:
+    """For each phrase the column that it is nearest to, where that is near at all."""
+    nearest = (
+        max(entity.similarities.items(), key=lambda item: item[1])
+        for entity in entities
+        if entity.similarities
+    )
+    return tuple(dict.fromkeys(column for column, cosine in nearest if cosine >= ASKED_FOR))

@@ -1,0 +1,149 @@
+"""The parts of a question that may be a value: what is quoted, names, numbers and codes, dates, short phrases.
+
+Owns what is worth looking for. Whether it stands in a database, the index knows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from engine.linking import folding
+
+PHRASE_WORDS = 4
+NAME_WORDS = 8
+"""Words that a phrase in lower case, and a name or a quoted text, have at most."""
+
+NUMBER_DIGITS = 3
+"""Digits of a number that may be a value; fewer are counted with, or stand for themselves."""
+
+_TOKEN = re.compile(r"[^\W_]+(?:['\u2019.&/-]?[^\W_]+)*")
+_QUOTED = re.compile(r"'([^']+)'(?!\w)|\"([^\"]+)\"|\u201c([^\u201d]+)\u201d|\u2018([^\u2019]+)\u2019(?!\w)")
+_BREAK = re.compile(r"[.;:?!()\"\u201c\u201d]")
+_POSSESSIVE = re.compile(r"['\u2019]s$")
+
+_ASKING = """
+    a about above after all among an and any are as ask at average be been before below between both but by can
+    compute count could describe did different display distinct do does each either every find first fewest for
+    from get give greater group had has have having her highest him his how i if in into is it its largest last
+    least less list longest lowest many max maximum me mean min minimum more most much my name names nearest no
+    nor not number of on one only or order other our out over per please report return same she show shortest
+    should smallest some sort sorted sum tell than that the their them then there these they this those to top
+    total under up us was we were what when where which while who whom whose why will with within without would
+    you your
+"""
+
+_STOP = frozenset(_ASKING.split())
+
+
+class Kind(Enum):
+    """How a span is written, which decides how freely it is compared.
+
+    A phrase is of content words alone, a mixed one has others inside ("women in science").
+    """
+
+    QUOTED = auto()
+    NAME = auto()
+    DATE = auto()
+    NUMBER = auto()
+    PHRASE = auto()
+    MIXED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of the question from character `start` to `end`; `key` as in `folding`."""
+
+    text: str
+    kind: Kind
+    start: int
+    end: int
+    key: str
+    words: int
+
+    def within(self, other: Span) -> bool:
+        """Whether it lies inside of `other` and is not all of it."""
+        inside = other.start <= self.start and self.end <= other.end
+        return inside and (self.start, self.end) != (other.start, other.end)
+
+
+def spans(question: str) -> tuple[Span, ...]:
+    """Every span of `question`, by where it begins; several overlap."""
+    found = [*_quoted(question), *_dated(question)]
+    taken = [(span.start, span.end) for span in found]
+    loud = question.upper() == question
+    for run in _runs(question, taken):
+        found.extend(_windows(question, run, loud=loud))
+    unique = {(span.start, span.end): span for span in reversed(found) if span.key}
+    return tuple(sorted(unique.values(), key=lambda span: (span.start, -span.end)))
+
+
+def _quoted(question: str) -> Iterator[Span]:
+    for match in _QUOTED.finditer(question):
+        text = next(group for group in match.groups() if group is not None)
+        yield Span(text, Kind.QUOTED, *match.span(), folding.key(text), len(text.split()))
+
+
+def _dated(question: str) -> Iterator[Span]:
+    for key, (start, end) in folding.dates(question):
+        text = question[start:end]
+        yield Span(text, Kind.DATE, start, end, key, len(text.split()))
+
+
+_Words = Sequence[re.Match[str]]
+
+
+def _runs(question: str, taken: Sequence[tuple[int, int]]) -> Iterator[_Words]:
+    """Words that follow one another without a break or a span that is taken."""
+    run: list[re.Match[str]] = []
+    for token in _TOKEN.finditer(question):
+        if run and _BREAK.search(question, run[-1].end(), token.start()):
+            yield run
+            run = []
+        if any(start < token.end() and token.start() < end for start, end in taken):
+            yield run
+            run = []
+        else:
+            run.append(token)
+    yield run
+
+
+def _windows(question: str, run: _Words, *, loud: bool) -> Iterator[Span]:
+    for first in range(len(run)):
+        for last in range(first, min(len(run), first + NAME_WORDS)):
+            span = _span(question, run[first : last + 1], loud=loud)
+            if span is not None:
+                yield span
+
+
+def _span(question: str, words: _Words, *, loud: bool) -> Span | None:
+    start, end = words[0].start(), words[-1].end()
+    kind = _kind([word[0] for word in words], opens=not question[:start].strip(), loud=loud)
+    if kind is None:
+        return None
+    text = _POSSESSIVE.sub("", question[start:end])
+    return Span(text, kind, start, end, folding.key(text), len(words))
+
+
+def _kind(words: Sequence[str], *, opens: bool, loud: bool) -> Kind | None:
+    stops = [_stop(word, loud=loud) for word in words]
+    capital = [word[0].isupper() or word[0].isdigit() for word in words]
+    if stops[-1] or (stops[0] and (len(words) == 1 or not capital[0])):
+        return None
+    if len(words) == 1 and words[0].isdigit():
+        return Kind.NUMBER if len(words[0]) >= NUMBER_DIGITS else None
+    # The first word of a sentence has its capital from there.
+    plain = loud or (opens and len(words) == 1 and words[0][1:].islower())
+    named = all(big or stop for big, stop in zip(capital, stops, strict=True))
+    if named and capital[0] and capital[-1] and not plain:
+        return Kind.NAME
+    if stops[0] or len(words) > PHRASE_WORDS or len(words[0]) == len(words) == 1:
+        return None
+    return Kind.MIXED if any(stops) else Kind.PHRASE
+
+
+def _stop(word: str, *, loud: bool) -> bool:
+    """Whether the word only says how the question is put; `OR` and `IN` may be codes."""
+    return word.lower() in _STOP and (loud or not (word.isupper() and len(word) > 1))

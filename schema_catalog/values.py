@@ -1,0 +1,135 @@
+"""Values of columns that a DBA allowed to be shown to a language model, at rest in the store.
+
+Owns the SQL of table `value_column`. A column that is not in it gives no values; how they are read, and who is
+shown them, is the engine's. The table is readable by the owner of the schema alone, as the others are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import asyncpg
+
+from schema_catalog.pg import Pool
+
+ColumnName = tuple[str, str, str]
+"""(schema, table, column), as the server holds them."""
+
+TEXT_TYPES = ("text", "character varying", "character", "bpchar", "citext", "name")
+"""What counts as text for `--allow-all-text`, less a length."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnValues:
+    """Values of a column, commonest first. `more`: the column has others."""
+
+    key: ColumnName
+    values: tuple[str, ...]
+    more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedColumn:
+    """A column whose values may be used. `count`: how many are kept; `problem`: why the last reading failed."""
+
+    key: ColumnName
+    count: int
+    more: bool
+    read_at: datetime | None
+    problem: str | None
+
+
+Version = tuple[int, int, int]
+"""Equal where a database's kept values are: rows, and the newest and the sum of their revisions."""
+
+
+class ValueStore:
+    """The columns that were allowed, and their values. Raises asyncpg's errors or `OSError`."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def allow(self, database: str, columns: Iterable[ColumnName]) -> None:
+        """Allows columns, those that are allowed already as well."""
+        await self._pool.executemany(
+            'INSERT INTO pgparley.value_column (database, schema, "table", "column")'
+            " VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+            [(database, *column) for column in columns],
+        )
+
+    async def deny(self, database: str, columns: Iterable[ColumnName]) -> None:
+        """Takes the permission back and forgets the values."""
+        await self._pool.executemany(
+            "DELETE FROM pgparley.value_column"
+            ' WHERE database = $1 AND schema = $2 AND "table" = $3 AND "column" = $4',
+            [(database, *column) for column in columns],
+        )
+
+    async def allowed(self, database: str) -> tuple[AllowedColumn, ...]:
+        """The allowed columns of a database, by name."""
+        rows = await self._pool.fetch(
+            'SELECT schema, "table", "column", cardinality(stored) AS count, more, read_at, problem'
+            ' FROM pgparley.value_column WHERE database = $1 ORDER BY schema, "table", "column"',
+            database,
+        )
+        return tuple(
+            AllowedColumn(_key(row), row["count"], row["more"], row["read_at"], row["problem"])
+            for row in rows
+        )
+
+    async def keep(self, database: str, read: ColumnValues) -> None:
+        """Replaces the values of an allowed column; does nothing where it is not allowed any more."""
+        await self._pool.execute(
+            "UPDATE pgparley.value_column SET stored = $5, more = $6, problem = NULL, read_at = now()"
+            ' WHERE database = $1 AND schema = $2 AND "table" = $3 AND "column" = $4',
+            database,
+            *read.key,
+            list(read.values),
+            read.more,
+        )
+
+    async def failed(self, database: str, column: ColumnName, problem: str, *, forget: bool) -> None:
+        """Notes why a column could not be read, and forgets its values where `forget`."""
+        await self._pool.execute(
+            "UPDATE pgparley.value_column SET problem = $5,"
+            " stored = CASE WHEN $6 THEN '{}' ELSE stored END, more = more AND NOT $6"
+            ' WHERE database = $1 AND schema = $2 AND "table" = $3 AND "column" = $4',
+            database,
+            *column,
+            problem,
+            forget,
+        )
+
+    async def versions(self, databases: Sequence[str]) -> dict[str, Version]:
+        """What `Version` each database has; those without an allowed column are left out."""
+        rows = await self._pool.fetch(
+            "SELECT database, count(*), max(revision), sum(revision)::bigint AS sum"
+            " FROM pgparley.value_column WHERE database = ANY ($1::text[]) GROUP BY database",
+            list(databases),
+        )
+        return {row["database"]: (row["count"], row["max"], row["sum"]) for row in rows}
+
+    async def values(self, database: str, limit: int) -> tuple[ColumnValues, ...]:
+        """The kept values, column by column in order, at most `limit` in all."""
+        found: list[ColumnValues] = []
+        async with self._pool.acquire() as connection, connection.transaction():
+            rows = connection.cursor(
+                'SELECT schema, "table", "column", stored, more FROM pgparley.value_column'
+                " WHERE database = $1 AND cardinality(stored) > 0"
+                ' ORDER BY schema COLLATE "C", "table" COLLATE "C", "column" COLLATE "C"',
+                database,
+            )
+            async for row in rows:
+                kept = tuple(row["stored"][:limit])
+                limit -= len(kept)
+                more = row["more"] or len(kept) < len(row["stored"])
+                found.append(ColumnValues(_key(row), kept, more))
+                if limit <= 0:
+                    break
+        return tuple(found)
+
+
+def _key(row: asyncpg.Record) -> ColumnName:
+    return (row["schema"], row["table"], row["column"])

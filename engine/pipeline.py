@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from engine.stages.generate import generate
 from engine.stages.link import link
+from engine.stages.merge import merge
 from engine.stages.rank import rank
 from engine.stages.route import route
 from engine.stages.select import select
@@ -16,7 +17,7 @@ from engine.types import StageTiming
 
 Stage = Callable[[State, Tools], Awaitable[State]]
 
-STAGES: tuple[Stage, ...] = (route, link, generate, validate, rank, select)
+STAGES: tuple[Stage, ...] = (route, link, generate, validate, merge, rank, select)
 
 
 async def run(state: State, tools: Tools, stages: tuple[Stage, ...] = STAGES) -> State:

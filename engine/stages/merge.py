@@ -1,0 +1,177 @@
+"""Merge: of statements that say the same in other words only one stays, told by the rows that they give.
+
+Owns when rows are evidence. Every candidate runs as the asker, read-only, with a short timeout and a row cap, before
+one is chosen (`[limits] run_candidates` turns that off). Equal rows alone are none: two columns may hold the same
+data, and two counts may agree by chance, which are the very readings that an asker has to choose between. So two
+statements are one only where the one reads and calls nothing that the other does not, and both compare with the same
+literals; key columns that refer to each other count as one. What fails on the data it would run on goes, as what
+fails in planning does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import msgspec
+
+from engine.errors import NLError
+from engine.sql.settled import Settled, settled
+from engine.state import Candidate, ColumnKey, Deadline, Result, Route, State, StatementError, TableKey, Tools
+from engine.types import TraceLine
+from schema_catalog.types import Snapshot
+
+AT_ONCE = 4
+"""Candidates that run at the same time."""
+
+SHARE = 0.5
+"""Of the question's remaining time that running may take at most."""
+
+_DATA_ERRORS = ("21", "22")
+"""Classes of SQLSTATE that mean the statement and its data: cardinality violation, data exception."""
+
+T = TypeVar("T")
+
+Reads = frozenset[ColumnKey | TableKey]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What a candidate gave, as a digest of types and rows, and what it read and compared with to get there."""
+
+    digest: bytes
+    reads: Reads
+    form: Settled
+
+    def same(self, other: Rows) -> bool:
+        """Whether both say the same in other words."""
+        return (
+            self.digest == other.digest
+            and self.form.literals == other.form.literals
+            and _nested(self.form.functions, other.form.functions)
+            and _nested(self.reads, other.reads)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NotCompared:
+    """Why a candidate's rows are no evidence. `broken`: it cannot run on this data at all."""
+
+    why: str
+    broken: bool = False
+
+
+def _nested(one: frozenset[T], other: frozenset[T]) -> bool:
+    return one <= other or other <= one
+
+
+async def merge(state: State, tools: Tools) -> State:
+    """Drops candidates that fail when they run, and all but the best-scored of those that give the same rows."""
+    if not tools.limits.run_candidates or len(state.candidates) < 2:  # noqa: PLR2004  one has nothing to be compared with
+        return state
+    routes = {route.database.name: route for route in state.routes}
+    outcomes = await _run_all(state, tools, routes)
+    lines: list[TraceLine] = []
+    kept: list[tuple[Candidate, Rows | NotCompared]] = []
+    for candidate, outcome in sorted(
+        zip(state.candidates, outcomes, strict=True), key=lambda pair: _score(pair[0]), reverse=True
+    ):
+        if isinstance(outcome, NotCompared):
+            event = "dropped by running it" if outcome.broken else "not compared by its rows"
+            lines.append(TraceLine("merge", event, f"{outcome.why}: {candidate.sql}"))
+            if outcome.broken:
+                continue
+        twin = _twin(candidate, outcome, kept)
+        if twin is not None:
+            lines.append(TraceLine("merge", "gives the same rows", f"{candidate.sql}; kept: {twin.sql}"))
+            continue
+        kept.append((candidate, outcome))
+    left = {id(candidate) for candidate, _ in kept}
+    return replace(
+        state, candidates=tuple(candidate for candidate in state.candidates if id(candidate) in left)
+    ).noted(*lines)
+
+
+def _twin(
+    candidate: Candidate, outcome: Rows | NotCompared, kept: Sequence[tuple[Candidate, Rows | NotCompared]]
+) -> Candidate | None:
+    if isinstance(outcome, NotCompared):
+        return None
+    for other, rows in kept:
+        if other.database == candidate.database and isinstance(rows, Rows) and rows.same(outcome):
+            return other
+    return None
+
+
+async def _run_all(state: State, tools: Tools, routes: Mapping[str, Route]) -> Sequence[Rows | NotCompared]:
+    deadline = state.deadline
+    seconds = min(tools.limits.run_seconds, SHARE * deadline.remaining())
+    until = Deadline(deadline.clock() + seconds, deadline.clock)
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def one(candidate: Candidate) -> Rows | NotCompared:
+        async with gate:
+            return await _outcome(candidate, routes[candidate.database], state, tools, until)
+
+    return await asyncio.gather(*map(one, state.candidates))
+
+
+async def _outcome(
+    candidate: Candidate, route: Route, state: State, tools: Tools, until: Deadline
+) -> Rows | NotCompared:
+    limits = tools.limits
+    form = settled(candidate.sql)
+    if candidate.cost is None or candidate.cost > limits.run_cost:
+        return NotCompared(f"the planner puts it above {limits.run_cost:g}")
+    if not form.repeatable:
+        return NotCompared("it may give other rows the next time")
+    try:
+        result = await tools.upstream.run(
+            route.database, state.ask.asker.user, candidate.sql, limits.run_rows, until
+        )
+    except StatementError as error:
+        return NotCompared(error.message, broken=error.sqlstate.startswith(_DATA_ERRORS))
+    except NLError as error:
+        return NotCompared(error.message)
+    if result.truncated or not result.rows:
+        much = f"more than {limits.run_rows}" if result.truncated else "no"
+        return NotCompared(f"it gives {much} rows")
+    return Rows(fingerprint(result, ordered=form.ordered), _reads(candidate, route.snapshot), form)
+
+
+def fingerprint(result: Result, *, ordered: bool) -> bytes:
+    """A digest, equal where column types and rows are; the order of rows counts where the statement sets one."""
+    rows: Sequence[tuple[str | None, ...]] = result.rows
+    ordered = ordered and len(rows) > 1
+    if not ordered:
+        rows = sorted(rows, key=lambda row: tuple((value is None, value or "") for value in row))
+    types = [type_ for _, type_ in result.columns]
+    return hashlib.sha256(msgspec.json.encode([ordered, types, rows])).digest()
+
+
+def _reads(candidate: Candidate, snapshot: Snapshot) -> Reads:
+    """Tables and columns; of columns tied by a foreign key the one that is referred to stands for both."""
+    referred = {
+        (*table.key, own): (key.ref_schema, key.ref_table, target)
+        for table in snapshot.tables
+        for key in table.foreign_keys
+        for own, target in zip(key.columns, key.ref_columns, strict=True)
+    }
+
+    def root(column: ColumnKey) -> ColumnKey:
+        met = {column}
+        while (up := referred.get(column)) is not None and up not in met:
+            column = up
+            met.add(up)
+        return column
+
+    columns: Reads = frozenset(root(column) for column in candidate.columns)
+    return columns | candidate.tables
+
+
+def _score(candidate: Candidate) -> tuple[float, float]:
+    return (candidate.schema_score, -math.inf if candidate.logprob is None else candidate.logprob)

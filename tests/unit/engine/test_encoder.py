@@ -9,8 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
 from engine.models.encoder import MiniLMEncoder, packaged_model
+from engine.models.sentences import BertSentences, LibrarySentences, batches, wrapped
 from engine.routing.vectors import VectorCache
 from engine.settings import EncoderSettings
 
@@ -49,12 +52,67 @@ def test_order_batches_repetition_and_the_bounded_memory_do_not_show(encoder: Mi
     assert np.allclose(alone, together[[0, 75, 149]], atol=1e-5)
 
 
-def test_tokens_come_with_the_same_sentence_vector(encoder: MiniLMEncoder) -> None:
+def test_tokens_come_with_nearly_the_same_sentence_vector(encoder: MiniLMEncoder) -> None:
     sentence, tokens = encoder.encode_tokens("How many vocalists?")
-    assert np.allclose(sentence, encoder.encode(["How many vocalists?"])[0], atol=1e-5)
+    assert float(sentence @ encoder.encode(["How many vocalists?"])[0]) > 0.99
     assert tokens.shape[1] == 384
     assert len(tokens) >= 4
     assert np.allclose(np.linalg.norm(tokens, axis=1), 1, atol=1e-5)
+
+
+def test_a_question_among_many_is_as_alone(encoder: MiniLMEncoder) -> None:
+    questions = [f"how many {'very ' * (n % 11)}old things of kind {n}?" for n in range(130)]
+    together = encoder.encode_tokens_many([*questions, "売上", ""])
+    assert len(together) == 132
+    for number in (0, 10, 64, 129, 130, 131):
+        sentence, tokens = encoder.encode_tokens([*questions, "売上", ""][number])
+        assert tokens.shape == together[number][1].shape
+        assert float(sentence @ together[number][0]) > 0.999
+        assert np.einsum("td,td->t", tokens, together[number][1]).min() > 0.995
+
+
+@pytest.fixture(scope="module")
+def library() -> SentenceTransformer:
+    return SentenceTransformer(str(packaged_model()), device="cpu", local_files_only=True).eval()
+
+
+def test_schema_texts_have_the_library_s_own_vectors(
+    encoder: MiniLMEncoder, library: SentenceTransformer
+) -> None:
+    texts = ["singer", "Orders: id, price, naïve café", "ラーメン 注文", "word " * 400, "", "a\x00b"]
+    assert np.allclose(encoder.encode(texts), library.encode(texts), atol=1e-5)
+
+
+def test_our_own_pass_is_the_library_s(library: SentenceTransformer) -> None:
+    texts = ["How many vocalists are there?", "one", "which album sold most copies in the year after"]
+    whole, ours = LibrarySentences(library, batch=2), BertSentences(library, batch=2)
+    assert np.allclose(whole.sentences(texts), ours.sentences(texts), atol=1e-5)
+    for one, two in zip(whole.questions(texts), ours.questions(texts), strict=True):
+        assert one.tokens.shape == two.tokens.shape
+        assert np.einsum("td,td->t", one.tokens, two.tokens).min() > 0.98
+    assert isinstance(wrapped(library, batch=2), BertSentences)
+
+
+def test_another_pooling_is_left_to_the_library() -> None:
+    transformer = Transformer(str(packaged_model()))
+    model = SentenceTransformer(modules=[transformer, Pooling(384, pooling_mode="cls")], device="cpu").eval()
+    vectors = wrapped(model, batch=2).sentences(["one", "two words", "and three words"])
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    assert not np.allclose(
+        vectors, BertSentences(model, batch=2).sentences(["one", "two words", "and three words"])
+    )
+
+
+@pytest.mark.parametrize(
+    ("lengths", "expected"),
+    [
+        ([], []),
+        ([3, 1, 2], [[1, 2], [0]]),
+        ([5000, 1, 5000], [[1], [0], [2]]),
+    ],
+)
+def test_batches_hold_texts_of_like_length(lengths: list[int], expected: list[list[int]]) -> None:
+    assert batches(lengths, texts_each=2) == expected
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\x00", "x " * 5000, "売上"])

@@ -1,8 +1,8 @@
 """The engine's interface: HTTP and JSON on a Unix socket, for gateways on the same machine.
 
 `POST /v1/ask`, `choose`, `show`, `more`, `plan`, `correct` and `tell` take and give the dataclasses of
-`engine.types`; `GET /health` and `/metrics`. Whoever can open the socket is believed about who asks: the socket
-is the owner's alone (mode 600).
+`engine.types`, `/v1/calibration/judge`, `pairs` and `status` those of `engine.calibration.types`; `GET /health`
+and `/metrics`. Whoever can open the socket is believed about who asks: the socket is the owner's alone (mode 600).
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import structlog
 from aiohttp import web
 from prometheus_client import generate_latest
 
+from engine.calibration.service import Calibrating
+from engine.calibration.types import JudgeRequest, PairsRequest, StatusRequest
 from engine.console_views import ConsoleViews
 from engine.errors import NLError
 from engine.metrics import Metrics
@@ -43,8 +45,16 @@ Body = TypeVar("Body")
 class EngineAPI:
     """Routes over one `Service`. `ready` says whether the models are loaded; questions are taken before that."""
 
-    def __init__(self, service: Service, metrics: Metrics, ready: asyncio.Event, views: ConsoleViews) -> None:
+    def __init__(
+        self,
+        service: Service,
+        metrics: Metrics,
+        ready: asyncio.Event,
+        views: ConsoleViews,
+        calibrating: Calibrating,
+    ) -> None:
         self._service = service
+        self._calibrating = calibrating
         self._views = views
         self._metrics = metrics
         self._ready = ready
@@ -60,6 +70,10 @@ class EngineAPI:
         app.router.add_post("/v1/correct", self._verb("correct", CorrectRequest, self._service.correct))
         app.router.add_post("/v1/tell", self._verb("tell", TellRequest, self._service.tell))
         app.router.add_post("/v1/view", self._verb("view", ViewRequest, self._views.view))
+        calibrating = self._calibrating
+        app.router.add_post("/v1/calibration/judge", self._verb("judge", JudgeRequest, calibrating.judge))
+        app.router.add_post("/v1/calibration/pairs", self._verb("pairs", PairsRequest, calibrating.pairs))
+        app.router.add_post("/v1/calibration/status", self._verb("status", StatusRequest, calibrating.status))
         app.router.add_get("/health", self._health)
         app.router.add_get("/ready", self._readiness)
         app.router.add_get("/metrics", self._exposition)
@@ -118,6 +132,10 @@ class EngineAPI:
         return web.json_response({"status": "starting"}, status=503)
 
     async def _exposition(self, _http: web.Request) -> web.Response:
+        try:
+            self._metrics.calibrated(await self._calibrating.status(StatusRequest()))
+        except NLError:
+            log.warning("calibration unknown")
         return web.Response(body=generate_latest(self._metrics.registry), content_type="text/plain")
 
 

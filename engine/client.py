@@ -13,6 +13,7 @@ from typing import TypeVar
 import aiohttp
 import msgspec
 
+from engine.calibration.types import JudgeReply, JudgeRequest, Pairs, PairsRequest, Status, StatusRequest
 from engine.errors import CancelledError, InternalError, ModelUnavailableError, NLError, ReportedError
 from engine.types import (
     AskReply,
@@ -33,7 +34,7 @@ EngineRequest = (
     AskRequest | ChooseRequest | ShowRequest | MoreRequest | PlanRequest | CorrectRequest | TellRequest
 )
 EngineReply = AskReply | Chosen | Table
-_Reply = TypeVar("_Reply", bound=EngineReply)
+_Reply = TypeVar("_Reply", bound=EngineReply | JudgeReply | Pairs | Status)
 _VERBS: dict[type[EngineRequest], tuple[str, type[AskReply | Chosen | Table]]] = {
     AskRequest: ("/v1/ask", AskReply),
     ChooseRequest: ("/v1/choose", Chosen),
@@ -90,6 +91,18 @@ class EngineClient:
     async def view(self, name: str, *, timeout: float) -> Table:  # noqa: ASYNC109 - a budget
         """The rows of one of the console's views. Raises as `ask` does."""
         return await self._call("/v1/view", ViewRequest(name), Table, timeout)
+
+    async def judge(self, request: JudgeRequest, *, timeout: float) -> JudgeReply:  # noqa: ASYNC109 - a budget
+        """What came of a question whose answer is known. Raises as `ask` does."""
+        return await self._call("/v1/calibration/judge", request, JudgeReply, timeout)
+
+    async def pairs(self, request: PairsRequest, *, timeout: float) -> Pairs:  # noqa: ASYNC109 - a budget
+        """Questions of which users have shown what answers them. Raises as `ask` does."""
+        return await self._call("/v1/calibration/pairs", request, Pairs, timeout)
+
+    async def calibration(self, request: StatusRequest, *, timeout: float) -> Status:  # noqa: ASYNC109 - a budget
+        """How the calibration stands. Raises as `ask` does."""
+        return await self._call("/v1/calibration/status", request, Status, timeout)
 
     async def consult(self, request: EngineRequest, *, timeout: float) -> EngineReply:  # noqa: ASYNC109 - a budget
         """The reply to any request, within its own `timeout` where it has one. Raises as `ask` does."""

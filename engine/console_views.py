@@ -9,8 +9,11 @@ from __future__ import annotations
 import asyncio
 from urllib.parse import urlsplit
 
+from engine.calibration.service import Calibrating
+from engine.calibration.types import StatusRequest
 from engine.errors import UnsupportedError
 from engine.llm.settings import ModelSettings
+from engine.metrics import figures
 from engine.types import Cell, Table, ViewRequest
 from schema_catalog.pg import Pool
 
@@ -38,8 +41,11 @@ _SQL = {
 class ConsoleViews:
     """The views over one store. `ready`: set once the models are loaded."""
 
-    def __init__(self, pool: Pool, model: ModelSettings, ready: asyncio.Event) -> None:
+    def __init__(
+        self, pool: Pool, model: ModelSettings, ready: asyncio.Event, calibrating: Calibrating
+    ) -> None:
         self._pool = pool
+        self._calibrating = calibrating
         self._model = model
         self._ready = ready
 
@@ -47,10 +53,42 @@ class ConsoleViews:
         """The rows of a view; raises `UnsupportedError` where there is none of that name."""
         if request.name == "nl_models":
             return Table(self._models())
+        if request.name == "nl_calibration":
+            return Table(await self._calibration())
+        if request.name == "nl_stats":
+            return Table(await self._stats())
         if request.name not in _SQL:
             raise UnsupportedError(f'the engine has no view "{request.name}"')
         rows = await self._pool.fetch(_SQL[request.name])
         return Table(tuple(tuple(row) for row in rows))
+
+    async def _calibration(self) -> tuple[tuple[Cell, ...], ...]:
+        status = await self._calibrating.status(StatusRequest())
+        return tuple(
+            (
+                line.function,
+                line.k,
+                line.group,
+                line.points,
+                line.needed,
+                line.coverage,
+                line.kept / line.possible if line.possible else None,
+                line.tested,
+                line.possible,
+                line.right / line.tested if line.tested else None,
+                line.shown / line.tested if line.tested else None,
+                line.generated / line.tested if line.tested else None,
+            )
+            for line in status.lines
+        )
+
+    async def _stats(self) -> tuple[tuple[Cell, ...], ...]:
+        """What the gateway's own statistics have on the right: the engine's figures of the same shape."""
+        status = await self._calibrating.status(StatusRequest())
+        return tuple(
+            (f"pgparley_nl_selection_{each.name}", f"function={each.function},k={each.k}", each.value)
+            for each in figures(status)
+        )
 
     def _models(self) -> tuple[tuple[Cell, ...], ...]:
         state = "ready" if self._ready.is_set() else "starting"

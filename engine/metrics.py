@@ -4,11 +4,48 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from engine.calibration.types import Status
 from engine.types import AskReply
 
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure of the calibration; see docs/calibration.md for what each name means."""
+
+    name: str
+    function: str
+    k: int
+    value: float
+
+
+def figures(status: Status) -> tuple[Figure, ...]:
+    """The figures of the promise in force: over all databases, for the scoring function in use, by k."""
+    found: list[Figure] = []
+    for line in status.lines:
+        if line.group is not None or line.function != status.selecting_by:
+            continue
+        values = {
+            "points": float(line.points),
+            "points_needed": float(line.needed),
+            "promised": line.coverage,
+            "observed": _ratio(line.kept, line.possible),
+            "observed_of_all": _ratio(line.right, line.tested),
+            "possible": _ratio(line.possible, line.tested),
+            "tested": float(line.tested),
+            "shown_mean": _ratio(line.shown, line.tested),
+            "generated_mean": _ratio(line.generated, line.tested),
+        }
+        known = ((name, value) for name, value in values.items() if value is not None)
+        found += [Figure(name, line.function, line.k, value) for name, value in known]
+    return tuple(found)
+
+
+def _ratio(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +58,7 @@ class Metrics:
     stage_seconds: Histogram = field(init=False)
     tokens: Counter = field(init=False)
     model_calls: Counter = field(init=False)
+    selection: Gauge = field(init=False)
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
@@ -44,6 +82,23 @@ class Metrics:
         set_(
             self, "model_calls", Counter("pgparley_model_calls", "Calls of the language model", registry=own)
         )
+
+        set_(
+            self,
+            "selection",
+            Gauge(
+                "pgparley_nl_selection",
+                "What selection promises and what was observed",
+                ["figure", "function", "k"],
+                registry=own,
+            ),
+        )
+
+    def calibrated(self, status: Status) -> None:
+        """Sets what selection promises and keeps; a figure that is not known is left out."""
+        self.selection.clear()
+        for figure in figures(status):
+            self.selection.labels(figure.name, figure.function, str(figure.k)).set(figure.value)
 
     def answered(self, reply: AskReply) -> None:
         """Counts what one answer cost."""

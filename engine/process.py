@@ -13,6 +13,9 @@ import structlog
 from aiohttp import web
 
 from engine.api import EngineAPI
+from engine.calibration.recipe import Recipe
+from engine.calibration.service import Calibrating
+from engine.calibration.store import CalibrationStore
 from engine.console_views import ConsoleViews
 from engine.errors import ModelUnavailableError
 from engine.linking.source import StoredValues
@@ -34,6 +37,8 @@ from schema_catalog.store import CatalogStore
 from schema_catalog.values import ValueStore
 
 CONNECT_TIMEOUT = 10.0
+
+ENCODER = "all-MiniLM-L6-v2"
 
 log = structlog.stdlib.get_logger("engine")
 
@@ -63,13 +68,20 @@ async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Question
             upstream=upstream,
             encoder=encoder,
             model=model,
-            router=HybridRouter(
-                encoder, VectorCache(encoder, model="all-MiniLM-L6-v2", path=settings.vectors)
-            ),
+            router=HybridRouter(encoder, VectorCache(encoder, model=ENCODER, path=settings.vectors)),
+            calibration=calibration(settings, pool),
+            selection=settings.selection,
             values=StoredValues(ValueStore(pool)),
             limits=settings.limits,
         )
         yield built, Questions(pool, settings.limits.ttl), pool
+
+
+def calibration(settings: EngineSettings, pool: Pool) -> CalibrationStore:
+    """The calibration of what these settings make: another model or prompt has points of its own."""
+    model = settings.model
+    recipe = Recipe(model.model, model.grammar.value, settings.limits.calls, ENCODER)
+    return CalibrationStore(pool, recipe.digest)
 
 
 async def _store(dsn: str) -> Pool:
@@ -90,8 +102,11 @@ async def serve(settings: EngineSettings) -> None:
     ready = asyncio.Event()
     async with tools(settings) as (built, questions, pool), asyncio.TaskGroup() as group:
         warming = group.create_task(warm_up(built, settings.limits.warm_databases, ready), name="warm-up")
-        views = ConsoleViews(pool, settings.model, ready)
-        app = EngineAPI(Service(built, questions, settings.limits), Metrics(), ready, views).application()
+        points = calibration(settings, pool)
+        calibrating = Calibrating(built, points, settings.limits)
+        views = ConsoleViews(pool, settings.model, ready, calibrating)
+        service = Service(built, questions, settings.limits, points)
+        app = EngineAPI(service, Metrics(), ready, views, calibrating).application()
         runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=10.0)
         await runner.setup()
         try:

@@ -127,7 +127,10 @@ class Questions:
     async def forget(self, user: str, qid: str | None) -> int:
         """Removes one question of `user`, or all, with what was said and chosen. Returns how many."""
         done = await self._pool.fetch(
-            "DELETE FROM pgparley.question WHERE asker = $1 AND ($2::text IS NULL OR qid = $2) RETURNING qid",
+            "WITH gone AS (DELETE FROM pgparley.question"
+            " WHERE asker = $1 AND ($2::text IS NULL OR qid = $2) RETURNING qid),"
+            " points AS (DELETE FROM pgparley.calibration_point WHERE qid IN (SELECT qid FROM gone))"
+            " SELECT qid FROM gone",
             user,
             qid,
         )

@@ -28,11 +28,17 @@ class RecordingModel:
         max_tokens: int,
         grammar: str | None = None,
         temperature: float = 0.0,
+        seed: int = 0,
     ) -> Completion:
         """The model's own answer."""
         self.sent += (SentPrompt(prompt.system, prompt.user, prompt.prefix),)
         return await self._model.complete(
-            prompt, deadline=deadline, max_tokens=max_tokens, grammar=grammar, temperature=temperature
+            prompt,
+            deadline=deadline,
+            max_tokens=max_tokens,
+            grammar=grammar,
+            temperature=temperature,
+            seed=seed,
         )
 
     async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:

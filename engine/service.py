@@ -13,11 +13,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from engine import pipeline, telling
+from engine.calibration.store import CalibrationStore
 from engine.correcting import corrected
 from engine.errors import (
     DatabaseDiffersError,
     InternalError,
     InvalidSettingError,
+    ModelUnavailableError,
     QuotaError,
     ReportedError,
     SyntaxProblemError,
@@ -44,6 +46,7 @@ from engine.types import (
     Table,
     TellRequest,
 )
+from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import Database
 
 IN_PLACE_PATH = ("public",)
@@ -53,8 +56,12 @@ IN_PLACE_PATH = ("public",)
 class Service:
     """The verbs. Every failure is an `NLError`."""
 
-    def __init__(self, tools: Tools, questions: Questions, limits: Limits) -> None:
+    def __init__(
+        self, tools: Tools, questions: Questions, limits: Limits, points: CalibrationStore | None = None
+    ) -> None:
+        """`points`: where choices become calibration points; without it they do not."""
         self._tools = tools
+        self._points = points
         self._questions = questions
         self._limits = limits
         self._places = asyncio.Semaphore(limits.concurrent)
@@ -84,6 +91,9 @@ class Service:
             members=len(members),
         )
         await self._questions.save(request, reply, model.sent)
+        if self._points is not None and state.selection is not None:
+            with _stored():
+                await self._points.answered(qid, state.selection)
         return reply
 
     async def more(self, request: MoreRequest) -> AskReply:
@@ -113,6 +123,9 @@ class Service:
             chosen = _ran(database, sql, await self._run(database, request.asker.user, sql))
         if request.learn:
             await self._questions.chosen(row.qid, row.n)
+            if self._points is not None:
+                with _stored():
+                    await self._points.chosen(row.qid, row.n)
         return chosen
 
     async def plan(self, request: PlanRequest) -> Chosen:
@@ -196,6 +209,17 @@ def _reported() -> Iterator[None]:
     except StatementError as problem:
         reply = ErrorReply(problem.sqlstate, problem.message, problem.detail, problem.hint)
         raise ReportedError(reply) from problem
+
+
+@contextmanager
+def _stored() -> Iterator[None]:
+    try:
+        yield
+    except StoreUnavailableError as problem:
+        raise ModelUnavailableError(
+            "the engine's store does not answer",
+            hint="Its administrator should check the store's connection.",
+        ) from problem
 
 
 def _in_place(database: Database, request: ChooseRequest | PlanRequest) -> bool:

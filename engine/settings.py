@@ -94,6 +94,12 @@ class SelectionSettings:
     coverage: float = 0.95
     audit: float = 0.05
 
+    def __post_init__(self) -> None:
+        if not 0.0 < self.coverage < 1.0:
+            raise ValueError(f"coverage is between 0 and 1, not {self.coverage}")
+        if not 0.0 <= self.audit <= 1.0:
+            raise ValueError(f"audit is from 0 to 1, not {self.audit}")
+
 
 @dataclass(frozen=True, slots=True)
 class EngineSettings:

@@ -14,6 +14,9 @@ import typer
 from engine.errors import NLError
 from pgparley import serve as supervisor
 from pgparley.ask import ask as ask_engine
+from pgparley.calibrate_commands import Calibration
+from pgparley.calibrate_commands import calibrate as run_calibration
+from pgparley.calibrate_commands import status as calibration_status
 from pgparley.catalog_commands import catalog_app
 from pgparley.config import Config, ConfigError, cache_dir, load
 from pgparley.logs import configure
@@ -83,6 +86,30 @@ def ask(
     """Ask the running engine, without a database session. Exit code: 0 answered, 1 an error, 2 abstained."""
     asking = ask_engine(_config(), question, db=db, k=k, user=user or getpass.getuser(), as_json=json)
     sys.exit(asyncio.run(asking))
+
+
+@app.command()
+def calibrate(
+    *,
+    origin: Annotated[
+        str | None,
+        typer.Option("--from", help="A JSONL file of id, question, db, sql; or verified; or choices."),
+    ] = None,
+    status: Annotated[bool, typer.Option("--status", help="Show points and observed coverage.")] = False,
+    user: Annotated[str | None, typer.Option(help="The role that asks (default: you).")] = None,
+    k: Annotated[int | None, typer.Option("-k", help="Candidates at most (default: [limits] k).")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Judge also what was judged before.")] = False,
+    named: Annotated[bool, typer.Option("--named", help="Ask as with nl.db set to the database.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Write the status as JSON.")] = False,
+) -> None:
+    """Have the running engine judge questions whose answer is known, so that selection can keep a promise."""
+    if (origin is None) != status:
+        typer.echo("pgparley: give either --from or --status", err=True)
+        raise typer.Exit(2)
+    if origin is None:
+        sys.exit(asyncio.run(calibration_status(_config(), as_json=json)))
+    run = Calibration(origin, user or getpass.getuser(), k, again, named)
+    sys.exit(asyncio.run(run_calibration(_config(), run)))
 
 
 @app.command("fetch-model")

@@ -19,7 +19,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from engine.llm.settings import EmbeddedModelSettings, ModelSettings
-from engine.settings import EncoderSettings, EngineSettings, Limits, UpstreamSettings
+from engine.settings import EncoderSettings, EngineSettings, Limits, SelectionSettings, UpstreamSettings
 from proxy.settings import GatewaySettings
 
 PREFIX = "PGPARLEY_"
@@ -54,6 +54,7 @@ class Config:
     model: ModelSettings = field(default_factory=ModelSettings)
     upstream: UpstreamSettings = field(default_factory=UpstreamSettings)
     encoder: EncoderSettings = field(default_factory=EncoderSettings)
+    selection: SelectionSettings = field(default_factory=SelectionSettings)
 
     def engine_settings(self) -> EngineSettings:
         """What the engine process is told."""
@@ -65,6 +66,7 @@ class Config:
             model=self.model,
             upstream=self.upstream,
             encoder=self.encoder,
+            selection=self.selection,
         )
 
 

@@ -41,6 +41,10 @@ _SHAPES: dict[str, Columns] = {
     "dns_zones": columns("sqi", "zonename serial count"),
     "lists": columns("si", "list items"),
     "mem": columns("siiiq", "name size used free memtotal"),
+    "nl_calibration": columns(
+        "sisiiNNiiNNN",
+        "function k database points needed promised observed tested possible observed_of_all shown generated",
+    ),
     "nl_catalog": columns("sssiis", "database dbname fingerprint tables columns refreshed"),
     "nl_feedback": columns("sssiss", "qid user dbname n kind at"),
     "nl_models": columns("ssss", "role name address state"),
@@ -89,8 +93,11 @@ NAMES = frozenset({*_SHAPES, "help"})
 FOR_ADMINS = frozenset({"nl_questions", "nl_feedback"})
 """Views that statisticians may not see: they show what people asked."""
 
-FROM_ENGINE = frozenset({"nl_catalog", "nl_feedback", "nl_models", "nl_questions"})
+FROM_ENGINE = frozenset({"nl_calibration", "nl_catalog", "nl_feedback", "nl_models", "nl_questions"})
 """Views whose rows come from the engine."""
+
+ENGINE_ADDS = frozenset({"nl_stats"})
+"""Views of the workers that the engine has rows for as well; without an engine they are as they are."""
 
 _POOL_MODE = "session"
 
@@ -347,7 +354,7 @@ HELP = """
 \tSHOW SOCKETS|ACTIVE_SOCKETS|LISTS|MEM|STATE
 \tSHOW DNS_HOSTS|DNS_ZONES
 \tSHOW STATS|STATS_TOTALS|STATS_AVERAGES|TOTALS
-\tSHOW NL_CATALOG|NL_QUESTIONS|NL_STATS|NL_MODELS|NL_FEEDBACK
+\tSHOW NL_CATALOG|NL_QUESTIONS|NL_STATS|NL_MODELS|NL_FEEDBACK|NL_CALIBRATION
 \tRELOAD
 \tPAUSE [<db>]
 \tRESUME [<db>]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,11 @@ async def _show(worker: Worker, view: str) -> Result:
             return problem.reply()
     answers = await worker.everyone(Request("report"))
     reports = tuple(answer.report for answer in answers if answer.report is not None)
-    return views.table(view, worker.here(reports))
+    table = views.table(view, worker.here(reports))
+    if view in views.ENGINE_ADDS:
+        with contextlib.suppress(NLError):
+            return Table(table.columns, table.rows + await worker.engine_rows(view))
+    return table
 
 
 async def _simple(worker: Worker, verb: str, argument: str) -> Result:

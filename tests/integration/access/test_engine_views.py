@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import asyncpg
 import pytest
 
+from engine.calibration.service import Calibrating
+from engine.calibration.store import CalibrationStore
 from engine.console_views import ConsoleViews
 from engine.errors import UnsupportedError
 from engine.llm.settings import ModelSettings
 from engine.questions import Questions
+from engine.settings import Limits
+from engine.state import Tools
 from engine.types import AnswerRow, Asker, AskReply, AskRequest, RowKind, ViewRequest
 from proxy.console import views
 from proxy.console.tables import description, row
@@ -32,7 +37,11 @@ async def test_every_view_fits_its_columns(server: Server) -> None:
         await pool.execute(
             "INSERT INTO pgparley.database (name, dsn, dbname, search_path) VALUES ('s', 'secret', 's', '{}')"
         )
-        engine = ConsoleViews(pool, ModelSettings(base_url="http://me:hunter2@there:1/v1"), asyncio.Event())
+        nothing: Any = None
+        tools = Tools(nothing, nothing, nothing, nothing, nothing)
+        calibrating = Calibrating(tools, CalibrationStore(pool, "recipe"), Limits())
+        model = ModelSettings(base_url="http://me:hunter2@there:1/v1")
+        engine = ConsoleViews(pool, model, asyncio.Event(), calibrating)
         seen = {}
         for name in views.FROM_ENGINE:
             shape = views.columns_of(name)

@@ -1,0 +1,79 @@
+"""How the calibration stands: points, thresholds, and what was observed on questions that took no part."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from engine.calibration.conformal import Calibrated, Threshold, needed
+from engine.calibration.coverage import observe
+from engine.calibration.scores import VERSIONS
+from engine.calibration.splits import HeldOutSet, divide
+from engine.calibration.store import CalibrationStore, Kept
+from engine.calibration.types import Line, Status
+from engine.settings import Limits, SelectionSettings
+
+
+async def status(
+    store: CalibrationStore, settings: SelectionSettings, limits: Limits, coverages: tuple[float, ...] = ()
+) -> Status:
+    """A line for each function, number of candidates and promise; those of the function in use come first."""
+    kept = await store.points()
+    used = VERSIONS.get(settings.score, "none")
+    lines = [
+        line
+        for function in sorted(_functions(kept) | {used} - {"none"}, key=lambda name: (name != used, name))
+        for k in sorted({each.width for each in kept} | {limits.k})
+        for coverage in coverages or (settings.coverage,)
+        for line in _lines([each for each in kept if each.width == k], function, k, coverage)
+    ]
+    return Status(
+        selecting_by=used,
+        k=limits.k,
+        coverage=settings.coverage,
+        sources=tuple(sorted(Counter(each.source.value for each in kept).items())),
+        stale=await store.stale(),
+        lines=tuple(lines),
+    )
+
+
+def _functions(kept: Iterable[Kept]) -> set[str]:
+    return {
+        score.function for each in kept for candidate in each.point.candidates for score in candidate.scores
+    }
+
+
+def _lines(kept: list[Kept], function: str, k: int, coverage: float) -> Iterable[Line]:
+    """All questions together, and those of each database that has enough points for a threshold of its own."""
+    _, calibration, held_out = divide(each.point for each in kept)
+    calibrated = calibration.calibrated(function)
+    yield _line(held_out, calibrated, function, coverage, k=k, group=None)
+    for group, scores in sorted(calibrated.groups.items()):
+        if scores.size >= needed(coverage):
+            own = HeldOutSet(tuple(point for point in held_out.points if point.group == group))
+            yield _line(own, calibrated, function, coverage, k=k, group=group)
+
+
+def _line(
+    held_out: HeldOutSet, calibrated: Calibrated, function: str, coverage: float, *, k: int, group: str | None
+) -> Line:
+    found = observe(held_out, calibrated, function, coverage)
+    threshold = calibrated.at(coverage, group or "")
+    low, high = found.kept.interval()
+    return Line(
+        function=function,
+        k=k,
+        coverage=coverage,
+        group=group,
+        points=(calibrated.scores if group is None else calibrated.groups[group]).size,
+        needed=needed(coverage),
+        threshold=threshold.value if isinstance(threshold, Threshold) else None,
+        tested=found.right.n,
+        possible=found.possible.hits,
+        kept=found.kept.hits,
+        kept_low=low,
+        kept_high=high,
+        right=found.right.hits,
+        shown=found.shown,
+        generated=found.generated,
+    )

@@ -1,0 +1,254 @@
+"""Calibration points at rest, and the thresholds that come of them.
+
+Owns the SQL of table `calibration_point` and of the column `question.selection`. A point holds hashes and scores: no
+question, no statement, no row. Points of another recipe, or of a schema that has changed since, stay and do
+not count.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+
+import asyncpg
+import msgspec
+
+from engine.calibration.conformal import Calibrated
+from engine.calibration.points import Judged, Point, Score, known
+from engine.calibration.selection import Selection
+from engine.calibration.splits import divide, id_hash
+from schema_catalog.catalog import StoreUnavailableError
+from schema_catalog.pg import Pool
+
+_CURRENT = """
+    FROM pgparley.calibration_point p
+    JOIN pgparley.database d ON d.name = p.database
+    JOIN pgparley.snapshot s ON s.id = d.newest AND s.fingerprint = p.schema
+    WHERE p.recipe = $1
+"""
+
+_KEEP = """
+    INSERT INTO pgparley.calibration_point
+        (question, source, recipe, database, schema, grouping, width, candidates, qid)
+    SELECT $1, $2, $3, $4, coalesce($9, s.fingerprint), $5, $6, $7::jsonb, $8
+    FROM pgparley.database d JOIN pgparley.snapshot s ON s.id = d.newest WHERE d.name = $4
+    ON CONFLICT (question, recipe, width) DO UPDATE
+    SET source = excluded.source, database = excluded.database, schema = excluded.schema, grouping = excluded.grouping,
+        candidates = excluded.candidates, qid = excluded.qid, judged_at = now()
+    WHERE excluded.source <> 'choice' OR calibration_point.source = 'choice'
+"""
+
+
+class Source(StrEnum):
+    """Where a judged question comes from: a file of pairs, a correction, a user's choice."""
+
+    FILE = "file"
+    VERIFIED = "verified"
+    CHOICE = "choice"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A point with where it comes from and how many candidates were looked for."""
+
+    source: Source
+    width: int
+    point: Point
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A question with the statement that answers it. `identity`: decides to which split it belongs."""
+
+    identity: str
+    question: str
+    database: str
+    sql: str
+    user: str
+
+
+class _Candidate(msgspec.Struct):
+    right: bool
+    scores: dict[str, float | None]
+
+
+class _Offered(msgspec.Struct):
+    database: str
+    scores: dict[str, float | None]
+
+
+class _Selected(msgspec.Struct):
+    """`question.selection`. `schemas`: the fingerprints that the databases of the answer had."""
+
+    group: str
+    width: int
+    whole: bool
+    candidates: list[_Offered]
+    schemas: dict[str, str] = {}
+
+
+class CalibrationStore:
+    """`engine.state.Calibration` over a store, for one recipe. Every method raises `StoreUnavailableError`."""
+
+    def __init__(self, pool: Pool, recipe: str) -> None:
+        self._pool = pool
+        self._recipe = recipe
+        self._version: tuple[int, int] | None = None
+        self._kept: tuple[Kept, ...] = ()
+        self._found: dict[tuple[str, int], Calibrated] = {}
+
+    async def find(self, function: str, width: int) -> Calibrated:
+        """The scores of right candidates by `function` where `width` candidates were looked for."""
+        kept = await self.points()
+        key = (function, width)
+        if key not in self._found:
+            _, calibration, _ = divide(each.point for each in kept if each.width == width)
+            self._found[key] = calibration.calibrated(function)
+        return self._found[key]
+
+    async def points(self) -> tuple[Kept, ...]:
+        """All that count now. One small query tells whether anything changed since the last look."""
+        async with _answering():
+            version = await self._pool.fetchrow(
+                "SELECT (SELECT version FROM pgparley.catalog_version WHERE only_row),"
+                " (SELECT version FROM pgparley.calibration_version WHERE only_row)"
+            )
+            if tuple(version or ()) != self._version:
+                rows = await self._pool.fetch(
+                    f"SELECT p.question, p.source, p.grouping, p.width, p.candidates::text {_CURRENT}",
+                    self._recipe,
+                )
+                self._kept = tuple(
+                    Kept(Source(source), width, Point(question, group, _judged(body)))
+                    for question, source, group, width, body in rows
+                )
+                self._found = {}
+                self._version = tuple(version or ())
+        return self._kept
+
+    async def stale(self) -> int:
+        """How many points are kept that do not count."""
+        async with _answering():
+            found = await self._pool.fetchval(
+                f"SELECT (SELECT count(*) FROM pgparley.calibration_point) - (SELECT count(*) {_CURRENT})",  # noqa: S608 - a constant
+                self._recipe,
+            )
+        return int(found)
+
+    async def keep(self, database: str, kept: Kept) -> None:
+        """Keeps a point of the database's schema as it is now, in the place of an older one of the same question."""
+        await self._keep(database, kept, None, None)
+
+    async def answered(self, qid: str, selection: Selection) -> None:
+        """Remembers what an answer was selected by, for a choice from it."""
+        offered = [_Offered(each.database, _written(each.scores)) for each in selection.candidates]
+        body = _Selected(selection.group, selection.width, selection.whole, offered)
+        async with _answering():
+            await self._pool.execute(
+                "UPDATE pgparley.question SET selection = $2::jsonb || jsonb_build_object('schemas', coalesce("
+                " (SELECT jsonb_object_agg(d.name, s.fingerprint) FROM pgparley.database d"
+                "  JOIN pgparley.snapshot s ON s.id = d.newest WHERE d.name = ANY ($3)), '{}')) WHERE qid = $1",
+                qid,
+                msgspec.json.encode(body).decode(),
+                sorted({each.database for each in selection.candidates}),
+            )
+
+    async def chosen(self, qid: str, n: int) -> bool:
+        """Makes a point of a choice, if it can be one; whether it was.
+
+        It cannot where only a part of the candidates was shown: a choice among what a threshold left says nothing
+        about the threshold.
+        """
+        async with _answering():
+            row = await self._pool.fetchrow(
+                "SELECT question, selection::text FROM pgparley.question WHERE qid = $1", qid
+            )
+        if row is None or row["selection"] is None:
+            return False
+        selected = msgspec.json.decode(row["selection"], type=_Selected)
+        if not selected.whole or not 1 <= n <= len(selected.candidates):
+            return False
+        judged = tuple(
+            Judged(place == n, _read(each.scores)) for place, each in enumerate(selected.candidates, 1)
+        )
+        database = selected.candidates[n - 1].database
+        point = Point(id_hash(asked_before(database, row["question"])), selected.group, judged)
+        await self._keep(
+            database, Kept(Source.CHOICE, selected.width, point), qid, selected.schemas.get(database)
+        )
+        return True
+
+    async def verified(self) -> tuple[Pair, ...]:
+        """The corrections that have not expired, the newest of each question."""
+        return await self._pairs(
+            "SELECT DISTINCT ON (v.database, lower(q.question)) q.question, v.database, v.body, q.asker"
+            " FROM pgparley.verdict v JOIN pgparley.question q USING (qid)"
+            " WHERE v.kind = 'corrected' AND q.expires_at > now()"
+            " ORDER BY v.database, lower(q.question), v.given_at DESC"
+        )
+
+    async def choices(self) -> tuple[Pair, ...]:
+        """The choices from whole answers that have not expired, the newest of each question."""
+        return await self._pairs(
+            "SELECT DISTINCT ON (r ->> 'database', lower(q.question))"
+            " q.question, r ->> 'database', r ->> 'sql', q.asker"
+            " FROM pgparley.choice c JOIN pgparley.question q USING (qid)"
+            " CROSS JOIN LATERAL jsonb_array_elements(q.reply -> 'rows') r"
+            " WHERE (r ->> 'n')::int = c.n AND r ->> 'sql' IS NOT NULL AND q.expires_at > now()"
+            " AND (q.selection -> 'whole')::boolean"
+            " ORDER BY r ->> 'database', lower(q.question), c.chosen_at DESC"
+        )
+
+    async def _pairs(self, query: str) -> tuple[Pair, ...]:
+        async with _answering():
+            rows = await self._pool.fetch(query)
+        return tuple(
+            Pair(asked_before(database, question), question, database, sql, user)
+            for question, database, sql, user in rows
+        )
+
+    async def _keep(self, database: str, kept: Kept, qid: str | None, schema: str | None) -> None:
+        candidates = [_Candidate(each.right, _written(each.scores)) for each in kept.point.candidates]
+        async with _answering():
+            await self._pool.execute(
+                _KEEP,
+                kept.point.question,
+                kept.source.value,
+                self._recipe,
+                database,
+                kept.point.group,
+                kept.width,
+                msgspec.json.encode(candidates).decode(),
+                qid,
+                schema,
+            )
+
+
+def asked_before(database: str, question: str) -> str:
+    """The id of a question that has none: the same words on the same database are the same question."""
+    return f"{database}\n{' '.join(question.casefold().split())}"
+
+
+@asynccontextmanager
+async def _answering() -> AsyncIterator[None]:
+    try:
+        yield
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+        raise StoreUnavailableError("the calibration's store does not answer") from error
+
+
+def _written(scores: tuple[Score, ...]) -> dict[str, float | None]:
+    """JSON has no infinity: what has no score is null."""
+    return {score.function: score.value if math.isfinite(score.value) else None for score in scores}
+
+
+def _read(scores: dict[str, float | None]) -> tuple[Score, ...]:
+    return tuple(Score(function, known(value)) for function, value in scores.items())
+
+
+def _judged(body: str) -> tuple[Judged, ...]:
+    decoded = msgspec.json.decode(body, type=list[_Candidate])
+    return tuple(Judged(each.right, _read(each.scores)) for each in decoded)

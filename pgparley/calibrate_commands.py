@@ -1,0 +1,198 @@
+"""`pgparley calibrate`: questions whose answer is known, judged by the running engine; and how the promise stands.
+
+Owns the words of the command, the format of a file of pairs, and the exit status (0 done, 1 not done, 2 wrong usage).
+The engine does the asking and keeps what comes of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from engine.calibration.types import (
+    JudgeRequest,
+    KnownPair,
+    Line,
+    Outcome,
+    PairsRequest,
+    Status,
+    StatusRequest,
+)
+from engine.client import EngineAddress, EngineClient
+from engine.errors import NLError
+from engine.types import Asker
+from pgparley.config import Config
+
+SHOWN_COVERAGES = (0.8, 0.9, 0.95, 0.99)
+STATUS_SECONDS = 30.0
+
+_STORED = {"verified": "verified", "choices": "choice"}
+"""What `--from` takes beside a file, and what the engine calls it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """One run. `origin`: a file, `verified` or `choices`. `user`: who asks, where a pair does not say."""
+
+    origin: str
+    user: str
+    k: int | None
+    again: bool
+    named: bool
+
+
+class _Pair(msgspec.Struct):
+    """A line of a file."""
+
+    id: str | int
+    question: str
+    db: str
+    sql: str
+
+
+async def calibrate(config: Config, run: Calibration) -> int:
+    """Judges every pair, shows how the promise stands then, and gives the exit code."""
+    console = Console()
+    client = EngineClient(EngineAddress(str(config.engine.socket)))
+    try:
+        requests = await _requests(client, run)
+        if not requests:
+            console.print(f"There is nothing to judge in {run.origin}.")
+            return 0
+        outcomes = await _judged(client, requests, config.limits.timeout, console)
+        console.print(", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items())))
+        _show(await client.calibration(StatusRequest(SHOWN_COVERAGES), timeout=STATUS_SECONDS), console)
+    except NLError as problem:
+        _fail(problem)
+    finally:
+        await client.close()
+    return 0
+
+
+async def status(config: Config, *, as_json: bool) -> int:
+    """Shows points, thresholds and observed coverage."""
+    client = EngineClient(EngineAddress(str(config.engine.socket)))
+    try:
+        found = await client.calibration(StatusRequest(SHOWN_COVERAGES), timeout=STATUS_SECONDS)
+    except NLError as problem:
+        _fail(problem)
+    finally:
+        await client.close()
+    if as_json:
+        typer.echo(msgspec.json.format(msgspec.json.encode(found), indent=1).decode())
+    else:
+        _show(found, Console())
+    return 0
+
+
+async def _requests(client: EngineClient, run: Calibration) -> list[JudgeRequest]:
+    if run.origin in _STORED:
+        source = _STORED[run.origin]
+        pairs = (await client.pairs(PairsRequest(source), timeout=STATUS_SECONDS)).pairs
+        return [_request(pair, source, run) for pair in pairs]
+    return [
+        _request(KnownPair(str(each.id), each.question, each.db, each.sql, run.user), "file", run)
+        for each in read_pairs(Path(run.origin))
+    ]
+
+
+def _request(pair: KnownPair, source: str, run: Calibration) -> JudgeRequest:
+    return JudgeRequest(
+        asker=Asker(pair.user, ""),
+        identity=pair.identity,
+        question=pair.question,
+        database=pair.database,
+        sql=pair.sql,
+        source=source,
+        k=run.k,
+        again=run.again,
+        named=run.named,
+    )
+
+
+def read_pairs(path: Path) -> list[_Pair]:
+    """The pairs of a file; ends the command where a line is none."""
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as problem:
+        _stop(f"cannot read {path}: {problem.strerror}", "It is a JSONL file, or verified, or choices.")
+    pairs = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            pairs.append(msgspec.json.decode(line, type=_Pair))
+        except msgspec.MsgspecError as problem:
+            _stop(
+                f"{path}, line {number}: {problem}", 'A line is {"id": …, "question": …, "db": …, "sql": …}.'
+            )
+    return pairs
+
+
+async def _judged(
+    client: EngineClient, requests: list[JudgeRequest], seconds: float, console: Console
+) -> Counter[str]:
+    """Asks one after the other; a question that cannot be judged is told and passed over."""
+    outcomes: Counter[str] = Counter()
+    columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task("judging", total=len(requests))
+        for request in requests:
+            # The question, and as much again for the statements whose results are compared.
+            reply = await client.judge(request, timeout=2 * seconds)
+            outcomes[reply.outcome.value] += 1
+            if reply.outcome is Outcome.SKIPPED:
+                identity = request.identity.replace("\n", ": ")
+                progress.console.print(f"{identity}: {reply.detail}", markup=False, highlight=False)
+            progress.advance(task)
+    return outcomes
+
+
+def _show(found: Status, console: Console) -> None:
+    sources = ", ".join(f"{count} from {source}" for source, count in found.sources) or "none"
+    console.print(f"Judged questions: {sources}; {found.stale} more count no longer.")
+    console.print(
+        f"Candidates are selected by {found.selecting_by}; by default k = {found.k}, coverage {found.coverage:g}."
+    )
+    grid = Table(caption="kept: of the tested questions with a right statement. shows one: of all tested.")
+    for heading in ("score", "k", "database", "promised", "points", "threshold", "kept", "shows one", "set"):
+        grid.add_column(heading)
+    for line in found.lines:
+        grid.add_row(*_cells(line))
+    console.print(grid)
+
+
+def _cells(line: Line) -> tuple[str, ...]:
+    kept = f"{line.kept}/{line.possible}"
+    if line.possible:
+        kept += f" = {line.kept / line.possible:.3f} [{line.kept_low:.3f}, {line.kept_high:.3f}]"
+    return (
+        line.function,
+        str(line.k),
+        line.group or "all",
+        f"{line.coverage:g}",
+        f"{line.points} of {line.needed}",
+        "none" if line.threshold is None else f"{line.threshold:.4f}",
+        kept,
+        f"{line.right}/{line.tested}",
+        f"{line.shown / line.tested:.2f} of {line.generated / line.tested:.2f}" if line.tested else "",
+    )
+
+
+def _fail(problem: NLError) -> NoReturn:
+    _stop(*(text for text in (problem.message, problem.detail, problem.hint) if text))
+
+
+def _stop(*lines: str) -> NoReturn:
+    typer.echo(f"pgparley: {lines[0]}", err=True)
+    for line in lines[1:]:
+        typer.echo(line, err=True)
+    raise typer.Exit(1)

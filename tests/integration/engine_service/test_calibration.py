@@ -1,0 +1,342 @@
+"""Calibration over a real store and real databases: points from pairs and choices, and what selection makes of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+import typer
+from aiohttp import web
+
+from engine.api import EngineAPI
+from engine.calibration.conformal import Threshold
+from engine.calibration.points import Judged, Point, Score
+from engine.calibration.service import Calibrating
+from engine.calibration.splits import Split, id_hash, split_of
+from engine.calibration.store import CalibrationStore, Kept, Source
+from engine.calibration.types import JudgeRequest, Outcome, PairsRequest, StatusRequest
+from engine.console_views import ConsoleViews
+from engine.errors import InvalidSettingError, NoRouteError, UnsupportedError
+from engine.llm.settings import ModelSettings
+from engine.metrics import Metrics
+from engine.questions import Questions
+from engine.service import Service
+from engine.settings import Limits, ScoreFunction, SelectionSettings
+from engine.types import (
+    Asker,
+    AskRequest,
+    ChooseRequest,
+    CorrectRequest,
+    MoreRequest,
+    TellRequest,
+    Topic,
+    ViewRequest,
+)
+from pgparley.calibrate_commands import Calibration, calibrate, status
+from pgparley.cluster import Cluster
+from pgparley.config import load
+from proxy.console import views
+from proxy.console.tables import row
+from schema_catalog.introspect import introspect
+from schema_catalog.store import CatalogStore
+from schema_catalog.types import Database
+
+ANA = Asker("ana", "music")
+LIMITS = Limits(k=2, calls=4)
+QUESTION = "name of each singer"
+RIGHT = "SELECT name FROM singer"
+FUNCTION = "encoder-1"
+
+
+@pytest.fixture
+def points(pool: Any) -> CalibrationStore:
+    return CalibrationStore(pool, "recipe")
+
+
+@pytest.fixture
+def calibrating(service: Service, points: CalibrationStore) -> Calibrating:
+    tools = replace(service._tools, calibration=points, selection=SelectionSettings(audit=0.0))
+    return Calibrating(tools, points, LIMITS)
+
+
+@pytest.fixture
+def learning(calibrating: Calibrating, pool: Any) -> Service:
+    """The service whose choices are kept."""
+    return Service(calibrating.tools, Questions(pool, 600.0), LIMITS, calibrating.store)
+
+
+def pair(sql: str = RIGHT, **more: Any) -> JudgeRequest:
+    return replace(JudgeRequest(Asker("ana", ""), "1", QUESTION, "music", sql), **more)
+
+
+async def fill(store: CalibrationStore, score: float, *, count: int = 40, k: int = 2) -> None:
+    """Points that calibrate, each with a right candidate of `score`, and as many that test, each with one of 9."""
+    for split, value in ((Split.CALIBRATION, score), (Split.TEST, 9.0)):
+        ids = (id_hash(f"{split}-{number}") for number in range(100 * count))
+        for question in [each for each in ids if split_of(each) is split][:count]:
+            judged = (Judged(True, (Score(FUNCTION, value),)), Judged(False, (Score(FUNCTION, 8.0),)))  # noqa: FBT003 - right or not
+            await store.keep("music", Kept(Source.FILE, k, Point(question, "music", judged)))
+
+
+async def count(pool: Any) -> int:
+    return int(await pool.fetchval("SELECT count(*) FROM pgparley.calibration_point"))
+
+
+# -- pairs
+
+
+async def test_a_pair_is_judged_by_its_result(calibrating: Calibrating, points: CalibrationStore) -> None:
+    reply = await calibrating.judge(pair("SELECT s.name AS who FROM singer s"))
+    assert (reply.outcome, reply.rank is not None, reply.candidates) == (Outcome.RIGHT, True, 2)
+    (kept,) = await points.points()
+    assert (kept.source, kept.width, kept.point.question) == (Source.FILE, 2, id_hash("1"))
+    assert [each.right for each in kept.point.candidates].count(True) == 1
+    assert kept.point.group == "music"
+    assert kept.point.right_score(FUNCTION) is not None
+    assert kept.point.right_score("confidence-1") is not None
+
+
+async def test_what_was_judged_is_not_asked_again(calibrating: Calibrating, model: Any) -> None:
+    await calibrating.judge(pair())
+    asked = len(model.prompts)
+    assert (await calibrating.judge(pair())).outcome is Outcome.KNOWN
+    assert len(model.prompts) == asked
+    model.prompts.clear()
+    assert (await calibrating.judge(pair(again=True))).outcome is Outcome.RIGHT
+    assert (await calibrating.judge(pair(k=1))).outcome in {Outcome.RIGHT, Outcome.WRONG}
+
+
+async def test_a_question_without_a_right_candidate_counts_as_well(
+    calibrating: Calibrating, points: CalibrationStore
+) -> None:
+    assert (await calibrating.judge(pair("SELECT max(age) FROM singer"))).outcome is Outcome.WRONG
+    (kept,) = await points.points()
+    assert not kept.point.answerable
+    assert (await points.find(FUNCTION, 2)).scores.size == 0
+
+
+@pytest.mark.parametrize(
+    ("sql", "why"),
+    [
+        ("SELECT name FROM singer WHERE age > 99", "gives no row"),
+        ("DELETE FROM singer", "is refused"),
+        ("SELECT salary FROM singer", "is refused"),
+        ("SELECT 1 / (age - age) FROM singer", "fails"),
+    ],
+)
+async def test_what_judges_nothing_is_told(calibrating: Calibrating, pool: Any, sql: str, why: str) -> None:
+    reply = await calibrating.judge(pair(sql))
+    assert reply.outcome is Outcome.SKIPPED
+    assert why in reply.detail
+    assert await count(pool) == 0
+
+
+async def test_what_cannot_be_judged(calibrating: Calibrating) -> None:
+    for request in (pair(database="nowhere"), pair(asker=Asker("bob", ""))):
+        with pytest.raises(NoRouteError, match="is not registered, or nothing of it may be read"):
+            await calibrating.judge(request)
+    with pytest.raises(InvalidSettingError):
+        await calibrating.judge(pair(k=99))
+    off = replace(calibrating.tools, selection=SelectionSettings(score=ScoreFunction.NONE))
+    with pytest.raises(UnsupportedError):
+        await replace(calibrating, tools=off).judge(pair())
+
+
+# -- what selection makes of points
+
+
+async def test_a_calibrated_answer_leaves_out_what_does_not_conform(
+    learning: Service, points: CalibrationStore, pool: Any, model: Any
+) -> None:
+    whole = await learning.ask(AskRequest(ANA, QUESTION))
+    assert len(whole.rows) == 2
+    why = (await learning.tell(TellRequest(ANA, Topic.WHY, whole.qid))).rows
+    assert next(line[2] for line in why if line[:2] == ("select", "uncalibrated")).startswith(
+        "0 of 19 points"
+    )
+    await fill(points, score=-1.0)
+    assert (await points.find(FUNCTION, 2)).at(0.95, "music") == Threshold(-1.0, 40, 0.95)
+    model.prompts.clear()
+    narrowed = await learning.ask(AskRequest(ANA, QUESTION))
+    assert len(narrowed.rows) == narrowed.members == 1
+    events = [line.event for line in narrowed.trace if line.stage == "select"]
+    assert events[0] == "calibrated"
+    assert any(event.startswith("left out by selection") for event in events)
+    assert len((await learning.ask(AskRequest(ANA, QUESTION, k=1))).rows) == 1
+    assert [
+        t.event for t in (await learning.ask(AskRequest(ANA, QUESTION, k=3))).trace if t.stage == "select"
+    ] == ["uncalibrated"]
+    more = await learning.more(MoreRequest(ANA, narrowed.qid))
+    assert more.rows[0].sql not in {each.sql for each in narrowed.rows}
+    before = await count(pool)
+    for reply in (narrowed, more):
+        await learning.choose(ChooseRequest(ANA, reply.qid, 1))
+    assert await count(pool) == before, "a choice among what a threshold left is no point"
+
+
+async def test_points_of_another_recipe_or_schema_do_not_count(
+    points: CalibrationStore, pool: Any, server: Cluster
+) -> None:
+    await fill(points, score=-1.0, count=5)
+    assert len(await points.points()) == 10
+    assert await CalibrationStore(pool, "another").points() == ()
+    assert (await points.stale(), await CalibrationStore(pool, "another").stale()) == (0, 10)
+    database = Database("music", server.dsn("music"), "music", ("public",))
+    connection = await asyncpg.connect(server.dsn("music"))
+    await connection.execute("ALTER TABLE singer ADD COLUMN country text")
+    await CatalogStore(pool).save_snapshot(await introspect(connection, database))
+    assert await points.points() == ()
+    assert (await points.find(FUNCTION, 2)).scores.size == 0
+    assert await points.stale() == 10
+    await connection.execute("ALTER TABLE singer DROP COLUMN country")
+    await CatalogStore(pool).save_snapshot(await introspect(connection, database))
+    assert len(await points.points()) == 10, "the schema is what it was"
+    await connection.close()
+
+
+# -- choices
+
+
+async def test_a_choice_from_a_whole_answer_becomes_a_point_and_is_forgotten_with_it(
+    learning: Service, points: CalibrationStore, pool: Any
+) -> None:
+    reply = await learning.ask(AskRequest(ANA, QUESTION))
+    await learning.choose(ChooseRequest(ANA, reply.qid, 2, learn=False))
+    assert await points.points() == ()
+    await learning.choose(ChooseRequest(ANA, reply.qid, 1))
+    await learning.choose(ChooseRequest(ANA, reply.qid, 2))
+    (kept,) = await points.points()
+    assert (kept.source, [each.right for each in kept.point.candidates]) == (Source.CHOICE, [False, True])
+    stored = str([tuple(line) for line in await pool.fetch("SELECT * FROM pgparley.calibration_point")])
+    assert "singer" not in stored
+    await learning.tell(TellRequest(ANA, Topic.FORGET, reply.qid))
+    assert await points.points() == ()
+
+
+async def test_a_choice_never_replaces_a_judged_pair(
+    learning: Service, calibrating: Calibrating, points: CalibrationStore
+) -> None:
+    reply = await learning.ask(AskRequest(ANA, QUESTION))
+    await learning.choose(ChooseRequest(ANA, reply.qid, 2))
+    (chosen,) = (await calibrating.pairs(PairsRequest("choice"))).pairs
+    assert (chosen.question, chosen.database, chosen.sql) == (QUESTION, "music", reply.rows[1].sql)
+    judged = pair(chosen.sql, identity=chosen.identity, source="verified")
+    assert (await calibrating.judge(judged)).outcome is Outcome.KNOWN
+    await calibrating.judge(replace(judged, again=True))
+    await learning.choose(ChooseRequest(ANA, reply.qid, 1))
+    (kept,) = await points.points()
+    assert kept.source is Source.VERIFIED
+
+
+async def test_corrections_are_pairs(learning: Service, calibrating: Calibrating) -> None:
+    reply = await learning.ask(AskRequest(ANA, QUESTION))
+    for sql in ("SELECT max(age) FROM singer", RIGHT):
+        await learning.correct(CorrectRequest(ANA, reply.qid, sql))
+    (corrected,) = (await calibrating.pairs(PairsRequest("verified"))).pairs
+    assert (corrected.sql, corrected.user, corrected.question) == (RIGHT, "ana", QUESTION)
+    # The correction is the answer's last row. It was not generated, so choosing it judges no candidate.
+    await learning.choose(ChooseRequest(ANA, reply.qid, 4))
+    assert await calibrating.store.points() == ()
+
+
+# -- how things stand
+
+
+async def test_status_and_console(calibrating: Calibrating, points: CalibrationStore, pool: Any) -> None:
+    engine = ConsoleViews(pool, ModelSettings(), asyncio.Event(), calibrating)
+    empty = await calibrating.status(StatusRequest())
+    assert [(line.points, line.needed, line.threshold) for line in empty.lines] == [(0, 19, None)]
+    await fill(points, score=-1.0)
+    found = await calibrating.status(StatusRequest((0.9, 0.99)))
+    assert (found.selecting_by, found.k, found.sources) == (FUNCTION, 2, (("file", 80),))
+    assert [(li.group, li.coverage, li.points, li.threshold, li.kept, li.possible) for li in found.lines] == [
+        (None, 0.9, 40, -1.0, 0, 40),
+        ("music", 0.9, 40, -1.0, 0, 40),
+        (None, 0.99, 40, None, 40, 40),
+    ]
+    with pytest.raises(InvalidSettingError):
+        await calibrating.status(StatusRequest((1.0,)))
+    rows = (await engine.view(ViewRequest("nl_calibration"))).rows
+    shape = views.columns_of("nl_calibration")
+    assert shape is not None
+    assert all(row(values, shape, ()) and row(values, shape, (1,)) for values in rows)
+    assert rows[0] == (FUNCTION, 2, None, 40, 19, 0.95, 0.0, 40, 40, 1.0, 1.0, 2.0)
+    stats = {name: value for name, _, value in (await engine.view(ViewRequest("nl_stats"))).rows}
+    assert stats["pgparley_nl_selection_promised"] == 0.95
+    assert stats["pgparley_nl_selection_observed"] == 0.0
+    assert stats["pgparley_nl_selection_observed_of_all"] == 1.0
+
+
+# -- the command, through the engine's interface
+
+
+@pytest.fixture
+async def engine(
+    learning: Service, calibrating: Calibrating, pool: Any, tmp_path: Path
+) -> AsyncIterator[Path]:
+    """The configuration file of an engine that answers on a socket."""
+    ready = asyncio.Event()
+    console = ConsoleViews(pool, ModelSettings(), ready, calibrating)
+    runner = web.AppRunner(EngineAPI(learning, Metrics(), ready, console, calibrating).application())
+    await runner.setup()
+    await web.UnixSite(runner, str(tmp_path / "e.sock")).start()
+    file = tmp_path / "pgparley.toml"
+    file.write_text(f'[engine]\nsocket = "{tmp_path}/e.sock"\n', encoding="utf-8")
+    yield file
+    await runner.cleanup()
+
+
+def options(origin: str) -> Calibration:
+    return Calibration(origin, "ana", None, again=False, named=True)
+
+
+async def test_the_command_judges_a_file_and_goes_on_where_it_was(
+    engine: Path, points: CalibrationStore, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = load(engine, {})
+    lines = [
+        {"id": number, "question": f"{QUESTION} {number}", "db": "music", "sql": sql}
+        for number, sql in enumerate([RIGHT, "SELECT max(age) FROM singer", "SELECT 1 WHERE false"])
+    ]
+    file = tmp_path / "pairs.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)) + "\n\n", encoding="utf-8")
+    assert await calibrate(config, options(str(file))) == 0
+    shown = capsys.readouterr().out
+    assert "1 right, 1 skipped, 1 wrong" in shown
+    assert "2: its statement gives no row" in shown
+    assert len(await points.points()) == 2
+    assert await calibrate(config, options(str(file))) == 0
+    assert "2 known, 1 skipped" in capsys.readouterr().out
+    assert await calibrate(config, options("verified")) == 0
+    assert "nothing to judge in verified" in capsys.readouterr().out
+    assert await status(config, as_json=True) == 0
+    assert json.loads(capsys.readouterr().out)["sources"] == [["file", 2]]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("{", "line 1: "), ('{"id": 1}', "line 1: Object missing required field"), (None, "cannot read")],
+)
+async def test_a_file_that_is_none(
+    engine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, told: str
+) -> None:
+    file = tmp_path / "pairs.jsonl"
+    if text is not None:
+        file.write_text(text, encoding="utf-8")
+    with pytest.raises(typer.Exit) as ended:
+        await calibrate(load(engine, {}), options(str(file)))
+    assert ended.value.exit_code == 1
+    assert told in capsys.readouterr().err
+
+
+async def test_no_engine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = load(None, {"PGPARLEY_ENGINE_SOCKET": str(tmp_path / "none")})
+    with pytest.raises(typer.Exit):
+        await status(config, as_json=False)
+    assert "the engine does not answer" in capsys.readouterr().err

@@ -48,7 +48,7 @@ _MONTHS = {
     )
 }
 
-_NAMED = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in _MONTHS)
+_NAMED = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in _MONTHS).replace("sep(?:", "sep(?:t|")
 _TIME = r"(?:[ T]00:00(?::00(?:\.0+)?)?)?"
 _DATE = re.compile(
     rf"""

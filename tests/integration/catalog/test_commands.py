@@ -184,7 +184,7 @@ def test_every_command_is_documented() -> None:
     page = (Path(__file__).resolve().parents[3] / "docs" / "catalog.md").read_text(encoding="utf-8")
     group = typer.main.get_command(catalog_app(lambda: ""))
     names = sorted(getattr(group, "commands", {}))
-    assert names == ["add", "list", "refresh", "remove", "show"]
+    assert names == ["add", "list", "refresh", "remove", "show", "values"]
     for name in names:
         assert f"pgparley catalog {name}" in page
 

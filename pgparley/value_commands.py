@@ -1,0 +1,184 @@
+"""`pgparley catalog values`: which columns' values may be shown to a language model, and reading them.
+
+Owns the words of this command. Without a permission no value of a column is read, kept or shown.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.table import Table as Grid
+
+from engine.settings import UpstreamSettings
+from pgparley.store_session import SETTINGS, cell, printable, run_on_store
+from schema_catalog.naming import quote_ident
+from schema_catalog.pg import Pool
+from schema_catalog.store import CatalogError, CatalogStore
+from schema_catalog.types import Database, Snapshot
+from schema_catalog.values import AllowedColumn, ColumnName, ColumnValues, ValueStore
+
+if TYPE_CHECKING:
+    from engine.linking.reading import Unread
+
+    Outcomes: TypeAlias = tuple[ColumnValues | Unread, ...]
+
+Names = list[str] | None
+
+
+def add_values_command(
+    app: typer.Typer, store_dsn: Callable[[], str], upstream: Callable[[], UpstreamSettings]
+) -> None:
+    """Adds `values` to the catalog's commands."""
+
+    @app.command()
+    def values(
+        name: Annotated[str, typer.Argument(help="The database.", show_default=False)],
+        *,
+        allow: Annotated[
+            Names, typer.Option(help="Allow schema.table.column (or table.column); repeat for more.")
+        ] = None,
+        allow_all_text: Annotated[
+            bool, typer.Option("--allow-all-text", help="Allow every column of text that there is now.")
+        ] = False,
+        deny: Annotated[Names, typer.Option(help="Forbid a column again; repeat for more.")] = None,
+        deny_all: Annotated[bool, typer.Option("--deny-all", help="Forbid all columns.")] = False,
+        list_: Annotated[
+            bool, typer.Option("--list", help="List what is allowed (also done without options).")
+        ] = False,
+        as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
+    ) -> None:
+        """Say which columns' values may be shown to the language model; none are until you do."""
+        changing = bool(allow or allow_all_text or deny or deny_all)
+
+        async def work(pool: Pool) -> None:
+            if changing:
+                await _change(
+                    pool, name, _Change(allow or [], deny or [], allow_all_text, deny_all), upstream()
+                )
+            if list_ or not changing:
+                await _list(pool, name, as_json=as_json)
+
+        run_on_store(store_dsn(), work)
+
+
+class _Change(msgspec.Struct, frozen=True):
+    """What is asked for: columns as written, all columns of text, no column at all."""
+
+    allow: Sequence[str]
+    deny: Sequence[str]
+    all_text: bool
+    none: bool
+
+
+async def read_anew(pool: Pool, database: Database, settings: UpstreamSettings) -> Outcomes:
+    """Reads what is allowed of `database`; raises `UnreachableError`."""
+    # The engine's way to a database loads PostgreSQL's parser, which most commands do without.
+    from engine.linking.reading import refresh_values  # noqa: PLC0415
+    from engine.upstream import Databases  # noqa: PLC0415
+
+    snapshot = await CatalogStore(pool).newest(database.name)
+    if snapshot is None:
+        return ()
+    upstream = Databases(settings)
+    try:
+        return await refresh_values(ValueStore(pool), database, snapshot, upstream, SETTINGS)
+    finally:
+        await upstream.aclose()
+
+
+def report_values(outcomes: Outcomes) -> None:
+    """Says what was read, and of which columns nothing."""
+    read = [outcome for outcome in outcomes if isinstance(outcome, ColumnValues)]
+    if outcomes:
+        total = sum(len(column.values) for column in read)
+        typer.echo(f"  values: {total} of {len(read)} columns")
+    for outcome in outcomes:
+        if not isinstance(outcome, ColumnValues):
+            typer.echo(printable(f"  ! no values of {_written(outcome.key)}: {outcome.problem}"))
+
+
+async def _change(pool: Pool, name: str, change: _Change, settings: UpstreamSettings) -> None:
+    from engine.linking.reading import text_columns  # noqa: PLC0415  as above
+
+    database = (await CatalogStore(pool).get(name)).database
+    snapshot = await CatalogStore(pool).newest(name)
+    if snapshot is None:
+        raise CatalogError(f"the schema of {name} was never read; run `pgparley catalog refresh {name}`")
+    store = ValueStore(pool)
+    allowed = [column.key for column in await store.allowed(name)]
+    denied = allowed if change.none else [_find(text, snapshot, allowed) for text in change.deny]
+    wanted = [_find(text, snapshot) for text in change.allow]
+    if change.all_text:
+        wanted += text_columns(snapshot)
+    await store.deny(name, denied)
+    await store.allow(name, [column for column in wanted if column not in denied])
+    typer.echo(f"{printable(name)}: {len(await store.allowed(name))} columns are allowed")
+    if wanted:
+        report_values(await read_anew(pool, database, settings))
+
+
+def _find(text: str, snapshot: Snapshot, allowed: Iterable[ColumnName] = ()) -> ColumnName:
+    """The column that `text` names, in SQL's notation or bare; a permission outlives its column."""
+    names: dict[str, set[ColumnName]] = {}
+    for table, column in snapshot.columns():
+        key = (*table.key, column.name)
+        for written in (_written(key), ".".join(key), _written(key[1:]), ".".join(key[1:])):
+            names.setdefault(written, set()).add(key)
+    for key in allowed:
+        names.setdefault(_written(key), set()).add(key)
+    found = names.get(text, set())
+    if len(found) > 1:
+        options = ", ".join(sorted(map(_written, found)))
+        raise CatalogError(f'"{text}" may be several columns: {options}')
+    if not found:
+        near = difflib.get_close_matches(text, names, 1)
+        raise CatalogError(f'there is no column "{text}"' + (f'; did you mean "{near[0]}"?' if near else ""))
+    return next(iter(found))
+
+
+class _Listed(msgspec.Struct):
+    """A row of `values --json`."""
+
+    schema: str
+    table: str
+    column: str
+    values: int
+    more: bool
+    read_at: str | None
+    problem: str | None
+
+
+async def _list(pool: Pool, name: str, *, as_json: bool) -> None:
+    await CatalogStore(pool).get(name)
+    rows = [_listed(column) for column in await ValueStore(pool).allowed(name)]
+    if as_json:
+        typer.echo(msgspec.json.encode(rows))
+        return
+    if not rows:
+        typer.echo(
+            f"No value of {printable(name)} may be shown to the model. "
+            "Allow columns with --allow schema.table.column or --allow-all-text."
+        )
+        return
+    grid = Grid("column", "values", "read", "problem")
+    for row in rows:
+        read = row.read_at.replace("T", " ")[:16] if row.read_at else "never"
+        count = f"{row.values}{' and more' if row.more else ''}"
+        grid.add_row(
+            *map(cell, (_written((row.schema, row.table, row.column)), count, read, row.problem or ""))
+        )
+    Console().print(grid)
+
+
+def _listed(column: AllowedColumn) -> _Listed:
+    read_at = column.read_at.isoformat() if column.read_at else None
+    return _Listed(*column.key, column.count, column.more, read_at, column.problem)
+
+
+def _written(names: Iterable[str]) -> str:
+    return ".".join(map(quote_ident, names))

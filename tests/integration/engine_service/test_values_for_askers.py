@@ -1,0 +1,131 @@
+"""Values on their way to the model: they help who may read them, and nobody else ever sees them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import asyncpg
+import pytest
+
+from engine.linking.reading import read_values
+from engine.linking.source import StoredValues
+from engine.questions import Questions
+from engine.service import Service
+from engine.settings import Limits, UpstreamSettings
+from engine.types import Asker, AskRequest, TellRequest, Topic
+from engine.upstream import Databases
+from pgparley.cluster import Cluster
+from schema_catalog.refresh import ConnectSettings
+from schema_catalog.store import CatalogStore
+from schema_catalog.values import ColumnValues, ValueStore
+
+ANA = Asker("ana", "music")
+BOB = Asker("bob", "music")
+QUESTION = "age of the singer with family name birk"
+FAMILY = ("public", "singer", "family_name")
+SALARY = ("public", "singer", "salary")
+
+
+@pytest.fixture
+async def upstream() -> AsyncIterator[Databases]:
+    made = Databases(UpstreamSettings(pool_size=2, privileges_ttl=0.0))
+    yield made
+    await made.aclose()
+
+
+@pytest.fixture
+async def values(pool: Any, upstream: Databases) -> StoredValues:
+    """The values of `family_name` and of `salary`, which ana may not read, are allowed and read."""
+    store = ValueStore(pool)
+    catalog = CatalogStore(pool)
+    database = (await catalog.get("music")).database
+    snapshot = await catalog.newest("music")
+    assert snapshot is not None
+    await store.allow("music", [FAMILY, SALARY])
+    for read in await read_values(database, snapshot, [FAMILY, SALARY], upstream, ConnectSettings()):
+        assert isinstance(read, ColumnValues)
+        await store.keep("music", read)
+    await store.keep("music", ColumnValues(SALARY, ("birk",)))
+    return StoredValues(store)
+
+
+@pytest.fixture
+def asking(pool: Any, service: Service, upstream: Databases, values: StoredValues) -> Service:
+    tools = replace(service._tools, upstream=upstream, values=values)
+    return Service(tools, Questions(pool, 600.0), Limits(k=2, calls=2))
+
+
+async def execute(server: Cluster, sql: str) -> None:
+    connection = await asyncpg.connect(server.dsn("music"))
+    try:
+        await connection.execute(sql)
+    finally:
+        await connection.close()
+
+
+async def everything(service: Service, asker: Asker) -> str:
+    """The trace and the prompts of a question."""
+    reply = await service.ask(AskRequest(asker, QUESTION))
+    shown = await service.tell(TellRequest(asker, Topic.PROMPT, reply.qid))
+    why = await service.tell(TellRequest(asker, Topic.WHY, reply.qid))
+    return f"{shown.rows} {why.rows}"
+
+
+async def test_a_value_is_shown_behind_the_schema_and_in_the_trace(asking: Service, model: Any) -> None:
+    text = await everything(asking, ANA)
+    assert "music: singer.family_name = 'Birk'" in text
+    prompt = model.prompts[0].user
+    assert prompt.index("### Schema") < prompt.index("### Values") < prompt.index("### Question")
+    assert "singer.family_name = 'Birk'\n\n### Question" in prompt
+
+
+async def test_a_value_that_the_asker_may_not_read_is_nowhere(asking: Service) -> None:
+    text = await everything(asking, ANA)
+    assert "salary" not in text
+    assert "'birk'" not in text
+
+
+async def test_row_level_security_ends_it_at_once(asking: Service, server: Cluster) -> None:
+    await execute(
+        server, "ALTER TABLE singer ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON singer USING (true)"
+    )
+    assert "Birk" not in await everything(asking, ANA)
+
+
+async def test_a_revoked_column_gives_no_value(asking: Service, server: Cluster) -> None:
+    await execute(server, "REVOKE SELECT (family_name) ON singer FROM ana")
+    assert "Birk" not in await everything(asking, ANA)
+
+
+async def test_a_permission_taken_back_counts_at_the_next_question(asking: Service, pool: Any) -> None:
+    assert "Birk" in await everything(asking, ANA)
+    await ValueStore(pool).deny("music", [FAMILY])
+    assert "Birk" not in await everything(asking, ANA)
+
+
+async def test_new_values_are_seen_at_the_next_question(
+    asking: Service, pool: Any, values: StoredValues
+) -> None:
+    assert await values.index("music") is await values.index("music")
+    await ValueStore(pool).keep("music", ColumnValues(FAMILY, ("BIRK",)))
+    assert "singer.family_name = 'BIRK'" in await everything(asking, ANA)
+
+
+async def test_memory_is_bounded(pool: Any, values: StoredValues) -> None:
+    few = StoredValues(ValueStore(pool), kept=1)
+    index = await few.index("music")
+    assert (len(index), index.complete) == (1, (False,))
+    store = ValueStore(pool)
+    await store.allow("copy", [("public", "pets", "id")])
+    await store.keep("copy", ColumnValues(("public", "pets", "id"), ("7",)))
+    assert len(await few.index("copy")) == 1
+    assert await few.index("music") is not index
+
+
+async def test_a_store_that_fails_costs_the_values_alone(asking: Service, pool: Any) -> None:
+    await pool.execute("ALTER TABLE pgparley.value_column RENAME TO elsewhere")
+    text = await everything(asking, ANA)
+    assert "no values" in text
+    assert "SELECT name FROM singer" in text

@@ -1,0 +1,77 @@
+"""The index: exact, near, holding, and what may not be seen."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.linking.folding import key
+from engine.linking.index import ValueIndex
+from schema_catalog.values import ColumnValues
+
+CITIES = ("public", "city", "name")
+PEOPLE = ("public", "person", "name")
+INDEX = ValueIndex(
+    [
+        ColumnValues(CITIES, ("New York", "Newark", "Boston", "São Paulo"), more=True),
+        ColumnValues(PEOPLE, ("John Smith", "Boston", "Jane Smithson")),
+    ]
+)
+ALL = INDEX.visible([CITIES, PEOPLE])
+
+
+def texts(numbers: list[int]) -> list[str]:
+    return [INDEX.text(number) for number in numbers]
+
+
+def test_layout() -> None:
+    assert len(INDEX) == 7
+    assert [INDEX.column(number) for number in range(7)] == [CITIES] * 4 + [PEOPLE] * 3
+    assert INDEX.complete == (False, True)
+    assert (INDEX.count(0), INDEX.values(1, 2)) == (4, ["John Smith", "Boston"])
+
+
+def test_exact_values() -> None:
+    found = INDEX.exact([key("new-york"), key("Sao Paulo"), key("nowhere"), key("boston")], ALL)
+    assert [texts(numbers) for numbers in found] == [["New York"], ["São Paulo"], [], ["Boston", "Boston"]]
+
+
+def test_near_values() -> None:
+    assert [INDEX.text(near.number) for near in INDEX.near(key("New Yrok"), 0.8, ALL)] == ["New York"]
+    assert [INDEX.text(near.number) for near in INDEX.near(key("Bosten"), 0.8, ALL)] == ["Boston", "Boston"]
+    assert INDEX.near(key("Zanzibar"), 0.8, ALL) == []
+    assert INDEX.near("", 0.8, ALL) == []
+
+
+def test_held_values() -> None:
+    assert texts(INDEX.holding(key("Smith"), ALL)) == ["John Smith", "Jane Smithson"]
+    assert INDEX.holding(key("Boston"), ALL) == []
+
+
+def test_hidden_columns_are_not_found() -> None:
+    seen = INDEX.visible([PEOPLE])
+    assert [INDEX.column(number) for number in INDEX.exact([key("Boston")], seen)[0]] == [PEOPLE]
+    assert {INDEX.column(near.number) for near in INDEX.near(key("Bosten"), 0.8, seen)} == {PEOPLE}
+    nothing = INDEX.visible([])
+    assert INDEX.exact([key("Boston")], nothing) == [[]]
+    assert INDEX.holding(key("Smith"), nothing) == []
+
+
+def test_an_empty_index() -> None:
+    empty = ValueIndex([])
+    seen = empty.visible([CITIES])
+    assert len(empty) == 0
+    assert empty.exact(["x"], seen) == [[]]
+    assert empty.near("boston", 0.8, seen) == []
+
+
+@given(st.lists(st.text(max_size=12), max_size=30))
+def test_every_value_is_found_by_its_key(values: list[str]) -> None:
+    kept = tuple(value for value in values if value.isprintable())
+    index = ValueIndex([ColumnValues(CITIES, kept)])
+    seen = np.ones(1, dtype=bool)
+    for number, value in enumerate(kept):
+        if key(value):
+            assert number in index.exact([key(value)], seen)[0]
+        assert index.text(number) == value

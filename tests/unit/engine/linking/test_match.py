@@ -1,0 +1,133 @@
+"""Which values a question means."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from engine.linking import folding
+from engine.linking.index import ValueIndex
+from engine.linking.match import COLUMNS, LINKS, View, match
+from engine.state import ColumnKey, Relation, ValueLink
+from schema_catalog.values import ColumnValues
+
+
+def column(name: str) -> ColumnKey:
+    table, _, own = name.partition(".")
+    return ("public", table, own)
+
+
+DATA = {
+    "singer.country": ("France", "Netherlands", "United States"),
+    "singer.name": ("John Smith", "Rose White", "Justin Brown"),
+    "singer.occupation": ("singer", "dancer"),
+    "concert.day": ("2013-05-14", "2013-05-30", "2014-01-02"),
+    "concert.sponsor": ("Boeing", "Bank of America"),
+    "flight.code": ("AA-123", "AA-124", "UA 7"),
+    "race.length": ("5 km", "10 km"),
+    "car.horsepower": ("150", "200", "3.5"),
+    "pet.kind": ("dog", "cat"),
+}
+INDEX = ValueIndex([ColumnValues(column(name), values) for name, values in DATA.items()])
+NAMES = frozenset(map(folding.key, ("singer", "name", "country", "concert", "flight", "car", "pet", "code")))
+
+
+def view(index: ValueIndex = INDEX, **more: object) -> View:
+    values = {"seen": index.visible(index.columns), "names": NAMES, "relevance": {}, **more}
+    return View(index, **values)  # type: ignore[arg-type]  # a test names what it needs
+
+
+def linked(question: str, **more: object) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for link in match(question, view(**more)):
+        found.setdefault(".".join(link.column[1:]), []).extend(link.values)
+    return found
+
+
+CASES: dict[str, dict[str, list[str]]] = {
+    "How many singers are from france?": {"singer.country": ["France"]},
+    "singers from the united states": {"singer.country": ["United States"]},
+    "singers from 'Netherland'": {"singer.country": ["Netherlands"]},
+    "Who are the singers from Farnce?": {"singer.country": ["France"]},
+    "How old is Smith?": {"singer.name": ["John Smith"]},
+    "concerts that Boing paid for": {"concert.sponsor": ["Boeing"]},
+    "paid by the Bank of America": {"concert.sponsor": ["Bank of America"]},
+    "concerts on May 14, 2013": {"concert.day": ["2013-05-14"]},
+    "Where does AA123 go?": {"flight.code": ["AA-123"]},
+    "Where does AA125 go?": {},
+    "all races over 5 kilometers": {"race.length": ["5 km"]},
+    "cars with 150 horsepower": {"car.horsepower": ["150"]},
+    "cars with 35 horsepower": {},
+    "owners of dogs": {"pet.kind": ["dog"]},
+    "names of all singers": {},
+    "how many singers are there": {},
+    "": {},
+}
+
+
+@pytest.mark.parametrize("question", CASES)
+def test_links(question: str) -> None:
+    assert linked(question) == CASES[question]
+
+
+def test_a_month_is_shown_by_an_example() -> None:
+    links = match("concerts in May 2013", view())
+    assert [(link.relation, link.values) for link in links] == [(Relation.SUCH_AS, ("2013-05-14",))]
+
+
+def test_the_similarity_says_how_it_is_written() -> None:
+    assert [link.similarity for link in match("from France", view())] == [1.0]
+    assert [link.similarity for link in match("from france", view())] == [0.97]
+    (misspelt,) = match("from Farnce", view())
+    assert 0.8 <= misspelt.similarity < 0.97
+
+
+def test_a_hidden_column_gives_no_value() -> None:
+    seen = INDEX.visible([column("singer.name")])
+    assert linked("How many singers are from France? Farnce? Where does AA123 go?", seen=seen) == {}
+    assert linked("How old is Smith?", seen=seen) == {"singer.name": ["John Smith"]}
+
+
+def test_the_columns_that_are_asked_for_come_first() -> None:
+    index = ValueIndex([ColumnValues(column(f"t{n}.city"), ("Oslo",)) for n in range(9)])
+    wanted = {column("t7.city"): 0.9}
+    found = match("who lives in Oslo", view(index, relevance=wanted))
+    assert found[0].column == column("t7.city")
+    assert len(found) == COLUMNS
+
+
+def test_links_are_few() -> None:
+    names = [f"Place{chr(97 + n)}x" for n in range(20)]
+    index = ValueIndex([ColumnValues(column("t.place"), tuple(names))])
+    assert len(match(", ".join(names), view(index))) == LINKS
+
+
+def test_the_values_of_a_column_that_is_asked_for() -> None:
+    asked = (column("pet.kind"), column("car.horsepower"), column("singer.age"))
+    links = match("which kind of animals", view(asked=asked))
+    assert links[0] == ValueLink("", column("pet.kind"), ("cat", "dog"), 0.0, Relation.ONE_OF)
+    index = ValueIndex([ColumnValues(column("pet.kind"), ("dog", "cat"), more=True)])
+    assert match("which kind of animals", view(index, asked=asked)) == ()
+
+
+def test_a_hundred_thousand_values_take_milliseconds() -> None:
+    columns = [
+        ColumnValues(
+            column(f"t{n}.v"), tuple(f"thing {n} {word} item{m}" for m in range(2500) for word in ("ab",))
+        )
+        for n in range(40)
+    ]
+    index = ValueIndex(columns)
+    assert len(index) == 100_000
+    big = view(index)
+    question = (
+        "How many Thing 7 ab Item88 were sold to Jonathan Smithers in Boston, and which things are cheapest?"
+    )
+    best = float("inf")
+    for _ in range(5):
+        began = time.perf_counter()
+        links = match(question, big)
+        best = min(best, time.perf_counter() - began)
+    assert [link.values for link in links][:1] == [("thing 7 ab item88",)]
+    assert best < 0.05, "five times the target: the machine may be busy"

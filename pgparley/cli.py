@@ -40,7 +40,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.add_typer(catalog_app(lambda: _config().engine.store), name="catalog")
+app.add_typer(catalog_app(lambda: _config().engine.store, lambda: _config().upstream), name="catalog")
 
 
 @app.callback()

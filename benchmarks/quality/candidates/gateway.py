@@ -1,0 +1,108 @@
+"""pgparley as it is, and with one part of its pipeline set otherwise: `engine.pipeline.run` itself, with real tools."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from math import isinf
+from pathlib import Path
+
+from benchmarks.quality.candidates.journal import Proposal
+from benchmarks.quality.candidates.questions import SETS
+from benchmarks.quality.candidates.tasks import READER, Task
+from engine import pipeline
+from engine.settings import Limits, ScoreFunction, SelectionSettings
+from engine.state import Candidate, Deadline, LanguageModel, NoValues, State, Tools
+from engine.types import Asker, AskRequest
+
+ROOT = Path(__file__).resolve().parents[3]
+TIMEOUT = 240.0
+"""Seconds a question: twice the product's own, so that a busy machine costs time and no answers."""
+
+ALL_SETS = tuple(each.name for each in SETS)
+AMBIQT = tuple(name for name in ALL_SETS if name.startswith("ambiqt"))
+GIVEN = ("spider", *AMBIQT)
+
+TAKEN_AWAY = {"rank": "no_ranking", "merge": "no_merging"}
+"""Stages that can be left out, and what the pipeline is called without them."""
+
+
+def as_built(tools: Tools) -> Tools:
+    """The tools as they are."""
+    return tools
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """The pipeline with `stages`, asked for `k` candidates. `adapt`: the tools with one of them set otherwise."""
+
+    name: str
+    k: int
+    calls: int
+    sets: tuple[str, ...] = ALL_SETS
+    stages: tuple[pipeline.Stage, ...] = pipeline.STAGES
+    adapt: Callable[[Tools], Tools] = as_built
+
+    @property
+    def settings(self) -> str:
+        """What of this decides answers, beside the code."""
+        return f"{self.name} k={self.k} calls={self.calls} {[stage.__name__ for stage in self.stages]}"
+
+    @property
+    def sources(self) -> tuple[Path, ...]:
+        """The engine, the catalog, and this file."""
+        return (Path(__file__), *_sources("engine"), *_sources("schema_catalog"))
+
+    async def prepare(self, task: Task) -> None:
+        """Has the router encode the schemas, as the engine does when it starts."""
+        entries = await task.tools.catalog.entries()
+        wanted = [snapshot for _, snapshot in entries if task.question.database in {None, snapshot.database}]
+        await asyncio.to_thread(task.tools.router.prepare, wanted)
+
+    async def answer(self, task: Task) -> tuple[Proposal, ...]:
+        """What the pipeline shows, with the scores by which a set would be selected."""
+        started = time.monotonic()
+        # The asker is connected to none of the databases, so that none has a prior.
+        ask = AskRequest(Asker(READER, ""), task.question.text, k=self.k, db=task.question.database)
+        state = State(
+            ask=ask, k=self.k, calls=self.calls, deadline=Deadline(started + TIMEOUT), started=started
+        )
+        done = await pipeline.run(state, self.adapt(task.tools), self.stages)
+        return tuple(map(_proposal, done.candidates[: self.k]))
+
+
+def _sources(package: str) -> Iterator[Path]:
+    kept = {".py", ".txt", ".lark", ".sql", ".json"}
+    return (path for path in sorted((ROOT / package).rglob("*")) if path.suffix in kept)
+
+
+def _proposal(candidate: Candidate) -> Proposal:
+    # JSON has no infinity, the score of what cannot be judged.
+    scores = {score.function: None if isinf(score.value) else score.value for score in candidate.scores}
+    return Proposal(candidate.sql, candidate.database, candidate.confidence, scores)
+
+
+def gateways(plain: LanguageModel, k: int) -> tuple[Gateway, ...]:
+    """pgparley, asked for one candidate, and its ablations. `plain`: the same model without grammars.
+
+    An ablation is a setting of what is run, never a copy. One that takes a stage away is listed where the pipeline
+    has that stage.
+    """
+    calls = max(Limits().calls, k)
+    combined = replace(SelectionSettings(), score=ScoreFunction.COMBINED)
+    return (
+        Gateway("pgparley", k, calls),
+        Gateway("one_candidate", 1, 1, ("spider",)),
+        Gateway("masks_in_prompt", k, calls, GIVEN, adapt=partial(replace, model=plain)),
+        Gateway("no_values", k, calls, ("spider", "defog"), adapt=partial(replace, values=NoValues())),
+        Gateway("judged_by_model", k, calls, GIVEN, adapt=partial(replace, selection=combined)),
+        *(_without(stage, k, calls) for stage in pipeline.STAGES if stage.__name__ in TAKEN_AWAY),
+    )
+
+
+def _without(taken: pipeline.Stage, k: int, calls: int) -> Gateway:
+    stages = tuple(stage for stage in pipeline.STAGES if stage is not taken)
+    return Gateway(TAKEN_AWAY[taken.__name__], k, calls, ("spider",), stages)

@@ -1,0 +1,179 @@
+"""Where the benchmark runs: an embedded PostgreSQL with the data loaded, a relay to a model server, the engine's tools.
+
+Owns PostgreSQL, the relay to the model server and the tools, which are those that the engine process builds for
+itself, over a store of their own. The model server is `model_server`'s.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import asyncpg
+
+from benchmarks.quality.candidates.meter import Meter, metering
+from benchmarks.quality.candidates.questions import Asked, Views, catalogued
+from benchmarks.quality.candidates.tasks import READER, Place, Task
+from engine import process
+from engine.linking.reading import refresh_values, text_columns
+from engine.llm.client import ChatModel
+from engine.llm.settings import GrammarSupport, ModelSettings
+from engine.settings import EngineSettings, UpstreamSettings
+from engine.state import Tools, Upstream
+from pgparley import cluster
+from pgparley.cluster import Cluster
+from schema_catalog.introspect import introspect
+from schema_catalog.pg import Connection, Pool
+from schema_catalog.refresh import ConnectSettings
+from schema_catalog.store import CatalogStore, DuplicateNameError
+from schema_catalog.types import Database, Snapshot
+from schema_catalog.values import ValueStore
+
+DATA, STORE = "bench", "store"
+"""The databases of the benchmark's data and of the engine's state."""
+
+_PRIVILEGES_TTL = 86_400.0
+"""Nothing is granted while the benchmark runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Everything that a pass needs. `plain`: the same model, told nothing of grammars."""
+
+    cluster: Cluster
+    tools: Tools
+    plain: ChatModel
+    meter: Meter
+    places: dict[str, Place]
+
+    @property
+    def dsn(self) -> str:
+        """Of the benchmark's data, as the superuser."""
+        return self.cluster.dsn(DATA)
+
+    async def task(self, asked: Asked) -> Task:
+        """A question made ready: an AmbiQT question gets its schema, and a catalog that holds nothing else."""
+        question = asked.question
+        if asked.views is None:
+            place = None if question.database is None else self.places[question.database]
+            return Task(question, place, self.tools)
+        place = Place(self._database(asked.views.snapshot.database), asked.views.snapshot)
+        await self._create(asked.views)
+        return Task(question, place, replace(self.tools, catalog=OneDatabase(place)))
+
+    def _database(self, schema: str) -> Database:
+        return _database(self.cluster, schema)
+
+    async def _create(self, views: Views) -> None:
+        async with _connected(self.dsn) as connection:
+            found = "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)"
+            if not await connection.fetchval(found, views.snapshot.database):
+                await connection.execute(views.ddl)
+
+
+@dataclass(frozen=True, slots=True)
+class OneDatabase:
+    """`engine.state.Catalog` of one database."""
+
+    place: Place
+
+    async def entries(self) -> tuple[tuple[Database, Snapshot], ...]:
+        """That one."""
+        return ((self.place.database, self.place.snapshot),)
+
+
+@asynccontextmanager
+async def site(work: Path, bench: Path) -> AsyncIterator[Site]:
+    """A site whose PostgreSQL keeps its data in `work`; everything stops at the end."""
+    running = await asyncio.to_thread(cluster.start, work / "postgres")
+    try:
+        await _prepare(running)
+        await asyncio.to_thread(_load, running, bench)
+        async with metering() as meter:
+            settings = ModelSettings(base_url=meter.url)
+            engine = EngineSettings(
+                socket=work / "engine.sock",
+                store_dsn=running.dsn(STORE),
+                vectors=work / "vectors.sqlite",
+                model=settings,
+                upstream=UpstreamSettings(privileges_ttl=_PRIVILEGES_TTL),
+            )
+            plain = ChatModel(replace(settings, grammar=GrammarSupport.NONE), meter.url)
+            async with process.tools(engine) as (tools, _, pool):
+                await _register(pool, tools.upstream, running, catalogued(bench))
+                entries = await tools.catalog.entries()
+                places = {database.name: Place(database, snapshot) for database, snapshot in entries}
+                yield Site(running, tools, plain, meter, places)
+            await plain.aclose()
+    finally:
+        await asyncio.to_thread(cluster.stop, running)
+
+
+def _database(running: Cluster, schema: str) -> Database:
+    return Database(schema, running.dsn(DATA), DATA, (schema,), (schema,))
+
+
+async def _prepare(running: Cluster) -> None:
+    async with _connected(running.dsn()) as connection:
+        for name in (DATA, STORE):
+            if not await connection.fetchval(
+                "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", name
+            ):
+                await connection.execute(f"CREATE DATABASE {name}")
+        if not await connection.fetchval("SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", READER):
+            await connection.execute(f"CREATE ROLE {READER} LOGIN; GRANT pg_read_all_data TO {READER}")
+
+
+def _load(running: Cluster, bench: Path) -> None:
+    """Loads what is not there yet, and Defog anew each day: its rows are dated from the day of loading."""
+    loader = [sys.executable, str(bench / "load.py"), "--dsn", running.dsn(DATA)]
+    for what in ("spider", "defog"):
+        _checked([*loader, "--what", what])
+    if asyncio.run(_stale(running)):
+        _checked([*loader, "--what", "defog", "--force"])
+
+
+def _checked(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"loading the benchmark failed: {done.stderr.strip()}")
+
+
+async def _stale(running: Cluster) -> bool:
+    old = (
+        "SELECT EXISTS (SELECT FROM bench_meta.loaded WHERE name LIKE 'defog/%' AND loaded_at < current_date)"
+    )
+    async with _connected(running.dsn(DATA)) as connection:
+        return bool(await connection.fetchval(old))
+
+
+async def _register(pool: Pool, upstream: Upstream, running: Cluster, names: tuple[str, ...]) -> None:
+    """Registers what is not yet; the values of every text column may be used, as a DBA allows with one command."""
+    store, values = CatalogStore(pool), ValueStore(pool)
+    known = {entry.database.name for entry in await store.list() if entry.snapshot_id is not None}
+    async with _connected(running.dsn(DATA)) as connection:
+        for name in names:
+            if name not in known:
+                database = _database(running, name)
+                snapshot = await introspect(connection, database)
+                with contextlib.suppress(DuplicateNameError):
+                    await store.add(database)
+                await values.allow(name, text_columns(snapshot))
+                await refresh_values(values, database, snapshot, upstream, ConnectSettings())
+                # The last, so that what was cut off before it is done again.
+                await store.save_snapshot(snapshot)
+
+
+@asynccontextmanager
+async def _connected(dsn: str) -> AsyncIterator[Connection]:
+    connection = await asyncpg.connect(dsn, statement_cache_size=0)
+    try:
+        yield connection
+    finally:
+        await connection.close()

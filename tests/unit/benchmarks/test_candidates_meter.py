@@ -1,0 +1,83 @@
+"""The relay counts what the server says, and stops where a client asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import openai
+import pytest
+from aiohttp import web
+
+from benchmarks.quality.candidates.journal import Cost
+from benchmarks.quality.candidates.meter import Meter, metering
+
+
+@pytest.fixture
+async def served() -> AsyncIterator[tuple[str, list[dict[str, Any]]]]:
+    """A server that always says the same, its address, and what it was sent."""
+    bodies: list[dict[str, Any]] = []
+
+    async def chat(http: web.Request) -> web.Response:
+        bodies.append(await http.json())
+        if bodies[-1]["model"] == "absent":
+            return web.json_response({"error": {"message": "no such model"}}, status=400)
+        message = {"role": "assistant", "content": "SELECT 1\nSQLResult: 7"}
+        usage = {
+            "prompt_tokens": 10,
+            "completion_tokens": 4,
+            "total_tokens": 14,
+            "prompt_tokens_details": {"cached_tokens": 7},
+        }
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        return web.json_response(
+            {
+                "id": "1",
+                "object": "chat.completion",
+                "created": 0,
+                "model": "m",
+                "choices": [choice],
+                "usage": usage,
+            }
+        )
+
+    app = web.Application()
+    app.router.add_post("/v1/chat/completions", chat)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    yield f"http://127.0.0.1:{runner.addresses[0][1]}", bodies
+    await runner.cleanup()
+
+
+async def ask(meter: Meter, **options: Any) -> str | None:
+    async with openai.AsyncOpenAI(base_url=meter.url, api_key="none", max_retries=0) as client:
+        arguments: dict[str, Any] = {"model": "m", **options}
+        reply = await client.chat.completions.create(messages=[{"role": "user", "content": "?"}], **arguments)
+    return reply.choices[0].message.content
+
+
+async def test_calls_and_tokens_are_counted_until_taken(served: tuple[str, list[dict[str, Any]]]) -> None:
+    async with metering() as meter:
+        meter.target = served[0]
+        assert await ask(meter) == "SELECT 1\nSQLResult: 7"
+        await ask(meter)
+        assert meter.take(2.5) == Cost(2.5, calls=2, prefilled=6, cached=14, generated=8)
+        assert meter.take(1.0) == Cost(1.0)
+
+
+async def test_stop_ends_generation_by_a_grammar(served: tuple[str, list[dict[str, Any]]]) -> None:
+    async with metering() as meter:
+        meter.target = served[0]
+        assert await ask(meter, stop=["\nSQLResult:"]) == "SELECT 1"
+    sent = served[1][0]
+    assert "stop" not in sent
+    assert sent["structured_outputs"]["grammar"].startswith('start: text\ntext[stop="\\nSQLResult:"]')
+
+
+async def test_an_error_passes_and_is_not_counted(served: tuple[str, list[dict[str, Any]]]) -> None:
+    async with metering() as meter:
+        meter.target = served[0]
+        with pytest.raises(openai.BadRequestError, match="no such model"):
+            await ask(meter, model="absent")
+        assert meter.take(0.0) == Cost(0.0)

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 
-.PHONY: demo test test-all check bench bench-routing bench-wire compat clean
+.PHONY: demo test test-all check bench bench-quality bench-routing bench-wire compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
@@ -22,7 +22,7 @@ check: $(VENV)/.installed  ## ruff, mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: bench-routing bench-wire  ## every benchmark; results in benchmarks/results
+bench: bench-routing bench-wire bench-quality  ## every benchmark; results in benchmarks/results
 
 bench-routing: $(VENV)/.installed  ## recall of databases and tables on the benchmark's sets
 	$(BIN)/python -m benchmarks.quality.routing --pool --json benchmarks/results/routing.json $(ARGS)
@@ -30,6 +30,13 @@ bench-routing: $(VENV)/.installed  ## recall of databases and tables on the benc
 bench-wire: $(VENV)/.installed  ## the relay beside PgBouncer and a direct connection
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
 	$(BIN)/python -m benchmarks.wire --json benchmarks/results/wire.json --plot benchmarks/results/wire.png $(ARGS)
+
+bench-quality: $(VENV)/.installed  ## candidates beside baselines, ablations and peers; hours, says how many, resumable
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		--editable ".[bench,bench-peers]"
+	@$(BIN)/pgparley fetch-model
+	$(BIN)/python -m benchmarks.quality.candidates --json benchmarks/results/candidates.json \
+		--plot benchmarks/results/candidates.png --page benchmarks/results/candidates.md $(ARGS)
 
 compat: $(VENV)/.installed  ## real clients through the gateway; writes docs/compatibility.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[compat]"

@@ -307,6 +307,9 @@ class Values(Protocol):
     async def links(self, question: str, route: Route, upstream: Upstream) -> tuple[ValueLink, ...]:
         """What parts of `question` mean in `route`'s database; only of columns that `route` shows."""
 
+    async def prepare(self, databases: Sequence[Database]) -> None:
+        """Loads values ahead of the first question."""
+
 
 class NoValues:
     """Knows none."""
@@ -314,6 +317,9 @@ class NoValues:
     async def links(self, question: str, route: Route, upstream: Upstream) -> tuple[ValueLink, ...]:  # noqa: ARG002 - the protocol's
         """None."""
         return ()
+
+    async def prepare(self, databases: Sequence[Database]) -> None:
+        """Nothing to load."""
 
 
 class Calibration(Protocol):

@@ -1,4 +1,4 @@
-"""Loads what the first question would otherwise wait for: the encoder, the router's index, the prompts' beginnings."""
+"""Loads what the first question would otherwise wait for: encoder, router's index, values, the prompts' beginnings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ log = structlog.stdlib.get_logger("engine")
 
 
 async def warm_up(tools: Tools, databases: int, ready: asyncio.Event) -> None:
-    """Sets `ready` when encoder, index, model and the schemas of the first `databases` are loaded.
+    """Sets `ready` when encoder, index, model, and values and schemas of the first `databases` are loaded.
 
     Only a saving: questions are answered meanwhile, and what fails here is met again by the question that needs it.
     """
@@ -31,8 +31,10 @@ async def warm_up(tools: Tools, databases: int, ready: asyncio.Event) -> None:
     await asyncio.to_thread(tools.encoder.encode, ["ready"])
     await _until_answering(tools.model)
     try:
-        snapshots = [snapshot for _, snapshot in await tools.catalog.entries()]
+        entries = await tools.catalog.entries()
+        snapshots = [snapshot for _, snapshot in entries]
         await asyncio.to_thread(tools.router.prepare, snapshots)
+        await tools.values.prepare([database for database, _ in entries[:databases]])
         for snapshot in snapshots[:databases]:
             await _read_schema(tools.model, snapshot)
     except (NLError, StoreUnavailableError) as problem:

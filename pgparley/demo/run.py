@@ -109,11 +109,12 @@ def _listen_port() -> int:
 
 
 async def _register(site: Site, databases: tuple[tuple[str, str], ...]) -> None:
-    """`pgparley catalog add` for each database, or `refresh` where it is registered."""
+    """`pgparley catalog add` for each database, or `refresh` where it is registered; its text may go to the model."""
     listed = await _pgparley(site, "catalog", "list", "--json")
     for name, dsn in databases:
         command = ["refresh", name] if f'"{name}"' in listed else ["add", name, "--dsn", dsn]
         sys.stdout.write(await _pgparley(site, "catalog", *command))
+        sys.stdout.write(await _pgparley(site, "catalog", "values", name, "--allow-all-text"))
 
 
 async def _pgparley(site: Site, *arguments: str) -> str:

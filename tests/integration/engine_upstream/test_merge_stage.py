@@ -1,0 +1,189 @@
+"""Candidates that run before one is chosen: what is merged, what never is, what goes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from engine.settings import Limits, UpstreamSettings
+from engine.stages.merge import merge
+from engine.stages.validate import validate
+from engine.state import Candidate, Deadline, Result, Route, State, Tools
+from engine.types import Asker, AskRequest
+from engine.upstream import Databases
+from schema_catalog.introspect import introspect
+from schema_catalog.pg import Connection
+from schema_catalog.types import Database
+
+UNUSED: Any = None
+
+MUSIC = """
+CREATE TABLE singer (singer_id int PRIMARY KEY, name text, alias text, country text, age int, born date);
+INSERT INTO singer VALUES (1, 'Ann', 'Ann', 'FR', 30, '1990-01-01'), (2, 'Bob', 'Bob', 'FR', 40, '1980-01-01'),
+    (3, 'Cy', 'Cy', 'NL', 50, '1970-01-01');
+CREATE TABLE song (song_id int PRIMARY KEY, singer_id int REFERENCES singer, title text);
+INSERT INTO song VALUES (1, 1, 'x'), (2, 1, 'y'), (3, 2, 'z');
+CREATE TABLE stadium (stadium_id int PRIMARY KEY);
+INSERT INTO stadium VALUES (1), (2), (3);
+GRANT SELECT ON singer, song, stadium TO ana;
+"""
+
+
+class Counting(Databases):
+    """The real upstream, counting what runs."""
+
+    runs = 0
+
+    async def run(self, database: Database, role: str, sql: str, row_cap: int, deadline: Deadline) -> Result:
+        """Counts, then runs."""
+        self.runs += 1
+        return await super().run(database, role, sql, row_cap, deadline)
+
+
+@pytest.fixture
+async def upstream() -> AsyncIterator[Counting]:
+    made = Counting(UpstreamSettings(pool_size=4))
+    yield made
+    await made.aclose()
+
+
+@pytest.fixture
+def tools(upstream: Counting) -> Tools:
+    return Tools(catalog=UNUSED, upstream=upstream, encoder=UNUSED, model=UNUSED, router=UNUSED)
+
+
+@pytest.fixture
+async def state(admin: Connection, shop: Database, upstream: Counting) -> State:
+    await admin.execute(MUSIC)
+    snapshot = await introspect(admin, shop)
+    route = Route(shop, snapshot.restricted_to(await upstream.readable(shop, "ana")), 1.0, ())
+    now = time.monotonic()
+    asked = AskRequest(Asker("ana", "shop"), "who?")
+    return State(asked, k=3, calls=6, deadline=Deadline(now + 30), started=now, routes=(route,))
+
+
+async def merged(state: State, tools: Tools, *statements: str) -> State:
+    """What is left of checked statements, the first one scored best."""
+    candidates = tuple(
+        Candidate("shop", sql, schema_score=1 - number / 10) for number, sql in enumerate(statements)
+    )
+    checked = await validate(replace(state, candidates=candidates), tools)
+    assert len(checked.candidates) == len(statements), checked.trace
+    return await merge(checked, tools)
+
+
+def left(state: State) -> list[str]:
+    return [candidate.sql for candidate in state.candidates]
+
+
+ONE = [
+    ("SELECT max(age) FROM singer", "SELECT age FROM singer ORDER BY age DESC LIMIT 1"),
+    ("SELECT count(*) FROM singer", "SELECT count(singer_id) FROM singer"),
+    (
+        "SELECT name FROM singer WHERE singer_id IN (SELECT singer_id FROM song)",
+        "SELECT DISTINCT singer.name FROM singer JOIN song ON singer.singer_id = song.singer_id",
+    ),
+    ("SELECT song.singer_id FROM song", "SELECT singer.singer_id FROM singer JOIN song USING (singer_id)"),
+    ("SELECT name FROM singer ORDER BY age", "SELECT name FROM singer ORDER BY age, name"),
+]
+
+
+@pytest.mark.parametrize("statements", ONE)
+async def test_the_same_in_other_words_is_merged(
+    state: State, tools: Tools, statements: tuple[str, str]
+) -> None:
+    after = await merged(state, tools, *statements)
+    assert left(after) == [statements[0]]
+    assert after.trace[-1].event == "gives the same rows"
+    assert statements[1] in after.trace[-1].detail
+    after = await merged(state, tools, *reversed(statements))
+    assert left(after) == [statements[1]], "the best-scored stays"
+
+
+TWO = {
+    "two columns of the same data are two readings": (
+        "SELECT name FROM singer",
+        "SELECT alias FROM singer",
+    ),
+    "two counts agree by chance": ("SELECT count(*) FROM singer", "SELECT count(*) FROM stadium"),
+    "a filter that filters nothing today": (
+        "SELECT name FROM singer",
+        "SELECT name FROM singer WHERE age > 20",
+    ),
+    "two filters that agree today": (
+        "SELECT name FROM singer WHERE age > 30",
+        "SELECT name FROM singer WHERE age > 39",
+    ),
+    "two aggregates that agree today": (
+        "SELECT min(age) FROM singer WHERE country = 'NL'",
+        "SELECT max(age) FROM singer WHERE country = 'NL'",
+    ),
+    "other types": ("SELECT age FROM singer", "SELECT age::text FROM singer"),
+    "an order of its own": ("SELECT name FROM singer", "SELECT name FROM singer ORDER BY name"),
+    "other rows": ("SELECT name FROM singer", "SELECT name FROM singer WHERE age > 30"),
+    "no rows prove nothing": (
+        "SELECT name FROM singer WHERE age > 99",
+        "SELECT name FROM singer WHERE 99 < age AND age IS NOT NULL",
+    ),
+    "the clock decides": (
+        "SELECT name FROM singer WHERE born < current_date",
+        "SELECT name FROM singer WHERE current_date > born AND born IS NOT NULL",
+    ),
+    "an arbitrary choice": (
+        "SELECT name FROM singer LIMIT 1",
+        "SELECT name FROM singer WHERE name IS NOT NULL LIMIT 1",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TWO)
+async def test_two_readings_both_stay(state: State, tools: Tools, case: str) -> None:
+    assert left(await merged(state, tools, *TWO[case])) == list(TWO[case])
+
+
+async def test_what_fails_on_the_data_goes(state: State, tools: Tools) -> None:
+    good, bad = "SELECT name FROM singer", "SELECT 1 / (age - 30) FROM singer"
+    after = await merged(state, tools, bad, good)
+    assert left(after) == [good]
+    assert after.trace[-1].event == "dropped by running it"
+    assert "division by zero" in after.trace[-1].detail
+
+
+async def test_one_candidate_is_not_run(state: State, tools: Tools, upstream: Counting) -> None:
+    assert left(await merged(state, tools, "SELECT name FROM singer")) == ["SELECT name FROM singer"]
+    assert upstream.runs == 0
+
+
+async def test_the_dba_can_refuse(state: State, tools: Tools, upstream: Counting) -> None:
+    refusing = replace(tools, limits=Limits(run_candidates=False))
+    assert left(await merged(state, refusing, *ONE[0])) == list(ONE[0])
+    assert upstream.runs == 0
+
+
+async def test_a_dear_statement_does_not_run(state: State, tools: Tools, upstream: Counting) -> None:
+    cheap = replace(tools, limits=Limits(run_cost=0.5))
+    after = await merged(state, cheap, *ONE[0])
+    assert left(after) == list(ONE[0])
+    assert upstream.runs == 0
+    assert {line.event for line in after.trace} == {"not compared by its rows"}
+
+
+async def test_a_cut_result_proves_nothing(state: State, tools: Tools) -> None:
+    few = replace(tools, limits=Limits(run_rows=2))
+    after = await merged(state, few, *ONE[4])
+    assert left(after) == list(ONE[4])
+    assert "it gives more than 2 rows" in after.trace[-1].detail
+
+
+async def test_a_slow_statement_costs_its_own_seconds(state: State, tools: Tools) -> None:
+    slow = "SELECT count(*) FROM generate_series(1, 100000000) AS s(n)"
+    hasty = replace(tools, limits=Limits(run_seconds=0.3, run_cost=1e12))
+    began = time.monotonic()
+    after = await merged(state, hasty, "SELECT name FROM singer", slow, *ONE[0])
+    assert time.monotonic() - began < 5
+    assert left(after) == ["SELECT name FROM singer", slow, ONE[0][0]]
+    assert any("not compared" in line.event and slow in line.detail for line in after.trace)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from engine.llm.embedded.runtime import Runtime
 from engine.llm.embedded.scheduler import Request, Scheduler
 from engine.llm.model_file import QWEN_CODER_1_5B
 from engine.llm.settings import EmbeddedModelSettings, ModelSettings
+from engine.prompts import prompt
 from engine.state import Completion, Deadline, Prompt
 from pgparley.config import cache_dir
 
@@ -113,6 +115,34 @@ async def test_a_prompt_longer_than_the_context_is_refused(model: ChatModel) -> 
 async def test_out_of_time(model: ChatModel) -> None:
     with pytest.raises(CancelledError):
         await model.complete(Prompt(SYSTEM, "x " * 3_000), deadline=deadline(0.3), max_tokens=50)
+
+
+async def test_it_weighs_two_answers(model: ChatModel) -> None:
+    """The model's verdict, as selection asks for it: odds of A (yes) against B (no)."""
+
+    async def odds(sql: str) -> float:
+        asked = Prompt(
+            prompt("generate_system"),
+            prompt("judge_user", schema=SCHEMA, question="How many singers are from France?", sql=sql),
+        )
+        weighed = await model.weigh(asked, ("A", "B"), deadline=deadline())
+        yes, no = weighed.logprobs
+        assert yes is not None
+        assert no is not None
+        assert yes < 0
+        assert no < 0
+        assert math.exp(yes) + math.exp(no) > 0.5, "it answers with one of the letters"
+        assert weighed.generated == 1
+        return yes - no
+
+    right = await odds("SELECT count(*) FROM singer WHERE country = 'France'")
+    wrong = await odds("SELECT title FROM concert")
+    assert right > wrong
+
+
+async def test_what_is_not_offered_has_no_weight(model: ChatModel) -> None:
+    weighed = await model.weigh(Prompt(SYSTEM, "Say yes."), ("\u2603", "\u2602"), deadline=deadline())
+    assert weighed.logprobs == (None, None)
 
 
 async def test_nobody_listens() -> None:

@@ -22,7 +22,10 @@ from engine.linking.source import StoredValues
 from engine.llm.client import ChatModel
 from engine.metrics import Metrics
 from engine.models.encoder import MiniLMEncoder
+from engine.models.pointer import PointerModel, packaged_base
 from engine.questions import Questions
+from engine.routing.artifact import ArtifactStore
+from engine.routing.learned import Versions
 from engine.routing.router import HybridRouter
 from engine.routing.vectors import VectorCache
 from engine.service import Service
@@ -68,7 +71,11 @@ async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Question
             upstream=upstream,
             encoder=encoder,
             model=model,
-            router=HybridRouter(encoder, VectorCache(encoder, model=ENCODER, path=settings.vectors)),
+            router=HybridRouter(
+                encoder,
+                VectorCache(encoder, model=ENCODER, path=settings.vectors),
+                versions=_versions(settings),
+            ),
             calibration=calibration(settings, pool),
             selection=settings.selection,
             values=StoredValues(ValueStore(pool)),
@@ -82,6 +89,16 @@ def calibration(settings: EngineSettings, pool: Pool) -> CalibrationStore:
     model = settings.model
     recipe = Recipe(model.model, model.grammar.value, settings.limits.calls, ENCODER)
     return CalibrationStore(pool, recipe.digest)
+
+
+def _versions(settings: EngineSettings) -> Versions | None:
+    """The trained routers, of which a question takes the current one; None leaves routing to retrieval."""
+    if settings.router is None:
+        return None
+    return Versions(
+        ArtifactStore(settings.router, packaged_base()),
+        lambda artifact: PointerModel(artifact, settings.encoder),
+    )
 
 
 async def _store(dsn: str) -> Pool:

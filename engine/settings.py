@@ -106,12 +106,13 @@ class EngineSettings:
     """Everything the engine process needs.
 
     `socket`: the Unix socket of its interface. `vectors`: a file that keeps the vectors of schema texts; None keeps
-    none, and every start encodes them anew.
+    none, and every start encodes them anew. `router`: the folder of trained routers; None routes by retrieval alone.
     """
 
     socket: Path
     store_dsn: str
     vectors: Path | None = None
+    router: Path | None = None
     limits: Limits = field(default_factory=Limits)
     model: ModelSettings = field(default_factory=ModelSettings)
     upstream: UpstreamSettings = field(default_factory=UpstreamSettings)

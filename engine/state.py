@@ -274,13 +274,27 @@ class Catalog(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class TableSet:
+    """Tables that were decoded together, in that order.
+
+    `probability`: given the database. `state`: the decoder's hidden state when the set was complete, (h,).
+    """
+
+    tables: tuple[TableKey, ...]
+    probability: float
+    state: NDArray[np.float32] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Match:
     """How well one database fits a question.
 
     `position`: its place among the views that were ranked. `snapshot`: as the asker may see it. `logit`:
     comparable among the matches of one question. `evidence`: cosine of the question and the closest of its
     tables and columns. `words`: the question's words that stand in it. `tables`: all that were scored, best
-    first; their scores compare within this database.
+    first; their scores compare within this database. `retrieval`: the part of `logit` that words and whole-text
+    vectors account for, all of it where nothing was learned. `sets`: what the learned leg decoded, likeliest
+    first; it searches the likeliest databases alone.
     """
 
     position: int
@@ -289,6 +303,8 @@ class Match:
     evidence: float
     words: tuple[str, ...]
     tables: tuple[tuple[TableKey, float], ...]
+    retrieval: float = 0.0
+    sets: tuple[TableSet, ...] = ()
 
 
 class Router(Protocol):

@@ -34,12 +34,13 @@ class ConfigError(Exception):
 class EngineSection:
     """`[engine]`. `socket`: of its interface. `store`: DSN of the database that holds catalog and questions.
 
-    `vectors`: a file that keeps the vectors of schema texts between starts.
+    `vectors`: a file that keeps the vectors of schema texts between starts. `router`: the folder of trained routers.
     """
 
     socket: Path
     store: str = "postgresql:///pgparley"
     vectors: Path | None = None
+    router: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ class Config:
             socket=self.engine.socket,
             store_dsn=self.engine.store,
             vectors=self.engine.vectors,
+            router=self.engine.router,
             limits=self.limits,
             model=self.model,
             upstream=self.upstream,
@@ -155,6 +157,7 @@ def _defaults(environment: Mapping[str, str], tree: Mapping[str, Any]) -> dict[s
     engine = {
         "socket": str(runtime),
         "vectors": str(cache_dir(environment) / "vectors.sqlite"),
+        "router": str(cache_dir(environment) / "router"),
         **tree.get("engine", {}),
     }
     cache = cache_dir(environment)

@@ -14,10 +14,12 @@ from typing import Protocol
 from threadpoolctl import ThreadpoolController
 
 from engine.routing.index import Index
+from engine.routing.learned import LearnedLeg, Standing, Versions
 from engine.routing.part import Part, build
+from engine.routing.pointing import PointingSettings
 from engine.routing.scoring import Limits, Question, Vectors, Weights, score
 from engine.routing.words import question_words
-from engine.state import Match
+from engine.state import Match, TableSet
 from schema_catalog.types import ReadableColumns, Snapshot
 
 _INDEXES = 8
@@ -42,7 +44,11 @@ class SchemaEncoder(Protocol):
 
 
 class HybridRouter:
-    """`engine.state.Router`. Safe to call from several threads. `parts`: restricted schemas kept."""
+    """`engine.state.Router`. Safe to call from several threads.
+
+    `versions`: of the learned leg; without them, and while none of them can be read, the retrieval leg answers
+    alone. `parts`: restricted schemas kept.
+    """
 
     def __init__(
         self,
@@ -51,12 +57,17 @@ class HybridRouter:
         *,
         weights: Weights | None = None,
         limits: Limits | None = None,
+        versions: Versions | None = None,
+        pointing: PointingSettings | None = None,
         parts: int = 10_000,
     ) -> None:
         self._encoder = encoder
         self._schemas = encoder if schemas is None else schemas
         self._weights = weights or Weights()
         self._limits = limits or Limits()
+        self._learned = (
+            None if versions is None else LearnedLeg(versions, self._weights, self._limits, pointing)
+        )
         self._kept = parts
         self._lock = threading.Lock()
         # Hundreds of small products: threads that wait for each other beside a busy language model made one
@@ -71,27 +82,48 @@ class HybridRouter:
         self._indexes: OrderedDict[tuple[int, ...], Index] = OrderedDict()
 
     def prepare(self, snapshots: Sequence[Snapshot]) -> None:
-        """Encodes whole schemas ahead of the first question."""
+        """Encodes whole schemas, and loads the learned leg, ahead of the first question."""
         for snapshot in snapshots:
             self._part(snapshot, None)
+        if self._learned:
+            self._learned.warm_up()
 
     def rank(self, question: str, views: Sequence[tuple[Snapshot, ReadableColumns]]) -> tuple[Match, ...]:
         """The databases of which anything is readable, likeliest first, at most `Limits.databases`."""
+        return self.rank_many([question], views)[0]
+
+    def rank_many(
+        self, questions: Sequence[str], views: Sequence[tuple[Snapshot, ReadableColumns]]
+    ) -> list[tuple[Match, ...]]:
+        """The same for each of several questions over one view of the catalog."""
         found = [(number, self._part(*view)) for number, view in enumerate(views)]
         visible = [(number, part) for number, part in found if part is not None]
-        if not visible:
-            return ()
+        if not visible or not questions:
+            return [() for _ in questions]
+        index = self._index([part for _, part in visible])
+        with self._blas.limit(limits=1, user_api="blas"):
+            learned = self._learned.rank(questions, index) if self._learned else None
+            if learned is None:
+                return [self._retrieved(question, index, visible) for question in questions]
+        asked = [question_words(question) for question in questions]
+        return [
+            tuple(_match(each, words, *visible[each.part]) for each in standings)
+            for words, standings in zip(asked, learned, strict=True)
+        ]
+
+    def _retrieved(
+        self, question: str, index: Index, visible: Sequence[tuple[int, Part]]
+    ) -> tuple[Match, ...]:
+        """By the retrieval leg alone."""
         sentence, tokens = self._encoder.encode_tokens(question)
         asked = Question(sentence, tokens, question_words(question))
-        with self._blas.limit(limits=1, user_api="blas"):
-            index = self._index([part for _, part in visible])
-            scored = score(asked, index, self._weights, self._limits)
+        scored = score(asked, index, self._weights, self._limits)
         matches = []
         for each in scored:
             number, part = visible[each.part]
             tables = tuple((part.snapshot.tables[table].key, value) for table, value in each.tables)
             known = tuple(word for word in asked.words if word in part.words)
-            matches.append(Match(number, part.snapshot, each.logit, each.evidence, known, tables))
+            matches.append(Match(number, part.snapshot, each.logit, each.evidence, known, tables, each.logit))
         return tuple(matches)
 
     def _index(self, parts: Sequence[Part]) -> Index:
@@ -133,3 +165,20 @@ class HybridRouter:
             while len(self._parts) > self._kept:
                 self._parts.popitem(last=False)
         return part
+
+
+def _match(standing: Standing, words: Sequence[str], number: int, part: Part) -> Match:
+    keys = [table.key for table in part.snapshot.tables]
+    return Match(
+        position=number,
+        snapshot=part.snapshot,
+        logit=standing.logit,
+        evidence=standing.evidence,
+        words=tuple(word for word in words if word in part.words),
+        tables=tuple((keys[table], value) for table, value in standing.tables),
+        retrieval=standing.retrieval,
+        sets=tuple(
+            TableSet(tuple(keys[table] for table in one.tables), one.probability, one.state)
+            for one in standing.sets
+        ),
+    )

@@ -82,7 +82,7 @@ def score(
         return ()
     text = index.tables @ question.sentence
     whole = index.whole @ question.sentence
-    table_words, coverage = _lexical(question.words, index)
+    table_words, coverage = lexical(question.words, index)
     cheap = whole + 2.0 * _mean_of_best(text, index.table_starts) + 4.0 * coverage
     chosen = np.sort(np.argsort(-cheap, kind="stable")[: limits.databases])
     tables, starts = _looked_at(index, chosen, text, limits.tables)
@@ -167,7 +167,7 @@ def _by_database(
     return [tuple(pairs[start : start + size]) for start, size in zip(starts, sizes, strict=True)]
 
 
-def _lexical(words: Sequence[str], index: Index) -> tuple[Numbers, Numbers]:
+def lexical(words: Sequence[str], index: Index) -> tuple[Numbers, Numbers]:
     """Each table's share of the words, by weight, and each database's, in [0, 1]: (T,) and (D,).
 
     A word's weight is its inverse document frequency over databases, as in BM25 with saturated term

@@ -1,0 +1,296 @@
+"""The learned router's network: a question tower and a decoder that points at nodes of the schema graph.
+
+Owns the arithmetic, in torch, for training and for answering alike. The tower is the sentence encoder with its
+last layers tuned; schema vectors come from the untouched encoder, so that a database is routable before
+anything was trained on it. No parameter belongs to a database or a table. Heavy: imported when it is needed.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from engine.routing.field import Field
+
+HIDDEN = 128
+"""Width of the decoder's state."""
+
+FIRST = 4
+"""The kind of the step from a database to its first table, after the four of `engine.routing.graph.EdgeKind`."""
+
+_NOWHERE = -1e9
+_UNIT = 20.0
+"""Unit vectors of 384 dimensions have entries of a twentieth: this puts them back at one."""
+
+_ROOT = {"late": 15.0, "pair": 11.0, "best": 3.0, "whole": 3.0, "words": 3.5, "size": -0.45}
+_TABLE = {"late": 11.0, "text": 1.5, "words": 3.0}
+_LATER = {"late": 3.0, "text": 0.5, "words": 1.0, "gain": 12.0}
+_END = {"best_gain": -12.0, "uncovered": 0.0}
+"""Where training starts: a linear model's weights, fitted before there was a network."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """B questions of at most m tokens.
+
+    `tokens`: (B, m, d), unit vectors. `sentence`: (B, d), unit vectors. `mask`: (B, m), 1 where a token is a word of
+    the question, 0 at the model's marks and at padding; each row has a 1.
+    """
+
+    tokens: Tensor
+    sentence: Tensor
+    mask: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """A field as tensors; see `engine.routing.field.Field`."""
+
+    field: Field
+    whole: Tensor
+    texts: Tensor
+    columns: Tensor
+    owners: Tensor
+    column_owners: Tensor
+    pairs: Tensor
+    pair_owners: Tensor
+    log_sizes: Tensor
+
+    @staticmethod
+    def of(field: Field) -> Ground:
+        """Shares the field's memory."""
+        sizes = np.diff(np.append(field.column_starts, len(field.columns)))
+        owners = torch.from_numpy(field.owners)
+        pairs = torch.from_numpy(field.pairs)
+        counts = torch.bincount(owners, minlength=len(field.databases)).float()
+        return Ground(
+            field=field,
+            whole=torch.from_numpy(field.whole),
+            texts=torch.from_numpy(field.texts),
+            columns=torch.from_numpy(field.columns),
+            owners=owners,
+            column_owners=torch.from_numpy(np.repeat(np.arange(len(sizes)), sizes)),
+            pairs=pairs,
+            pair_owners=owners[pairs[:, 0]],
+            log_sizes=torch.log(counts),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What B questions see of a field.
+
+    `closest`: (B, m, T), cosine of each token and the closest column of each table. `weights`: (B, m), of the tokens;
+    each row adds up to 1. `root`: (B, D), logits; `retrieval`: (B, D), their part from words and whole-text vectors.
+    `late`, `text`, `words`: (B, T). `evidence`: (B, D), cosine of the question and the closest table or column.
+    `state`: (B, HIDDEN), the decoder's before its first step.
+    """
+
+    closest: Tensor
+    weights: Tensor
+    root: Tensor
+    retrieval: Tensor
+    late: Tensor
+    text: Tensor
+    words: Tensor
+    evidence: Tensor
+    state: Tensor
+
+
+class _ClosestColumn(torch.autograd.Function):
+    """(n, d) vectors against (C, d) columns: the largest cosine in each table, (n, T)."""
+
+    @staticmethod
+    def forward(ctx, vectors, columns, starts, owners):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN205
+        cosines = vectors @ columns.T
+        best = torch.from_numpy(np.maximum.reduceat(cosines.numpy(), starts, axis=1))
+        ctx.save_for_backward(cosines, best, columns, owners)
+        return best
+
+    @staticmethod
+    def backward(ctx, gradient):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN205
+        cosines, best, columns, owners = ctx.saved_tensors
+        spread = (cosines == best[:, owners]).float().mul_(gradient[:, owners])
+        return spread @ columns, None, None, None
+
+
+def largest(values: Tensor, starts: NDArray[np.intp], owners: Tensor) -> Tensor:
+    """The largest of each run of the last axis; its gradient goes to where it stands."""
+    with torch.no_grad():
+        best = torch.from_numpy(np.maximum.reduceat(values.detach().numpy(), starts, axis=-1))
+    if not values.requires_grad:
+        return best
+    at_best = (values == best[..., owners]).float()
+    none = torch.zeros_like(best)
+    total = none.index_add(-1, owners, values * at_best)
+    return total / none.index_add(-1, owners, at_best)
+
+
+def _weights(values: dict[str, float]) -> nn.ParameterDict:
+    return nn.ParameterDict({name: nn.Parameter(torch.tensor(value)) for name, value in values.items()})
+
+
+class Tower(nn.Module):
+    """Questions to vectors: a copy of the encoder's last layers, which training changes."""
+
+    def __init__(self, layers: nn.ModuleList) -> None:
+        super().__init__()
+        self.layers = copy.deepcopy(layers)
+
+    def forward(self, states: Tensor, mask: Tensor) -> Reading:
+        """Lower layers' states (B, m, d) of whole texts, their marks included; `mask`: (B, m), 1 at tokens."""
+        states = self.through(self.layers, states, mask)
+        lengths = mask.sum(1)
+        total = (states * mask[..., None]).sum(1) / lengths[:, None]
+        inner = mask.float()
+        # The first token is [CLS] and the last [SEP]; a text without a word keeps [SEP].
+        rows = torch.arange(len(inner))
+        inner[:, 0] = 0
+        inner[rows, lengths - 1] = (lengths <= 2).float()  # noqa: PLR2004  the two marks
+        return Reading(functional.normalize(states, dim=2), functional.normalize(total, dim=1), inner)
+
+    @staticmethod
+    def through(layers: nn.ModuleList, states: Tensor, mask: Tensor) -> Tensor:
+        """The states (B, m, d) after `layers`."""
+        outside = (1.0 - mask[:, None, None, :].float()) * _NOWHERE
+        for layer in layers:
+            result = layer(states, outside)
+            states = result[0] if isinstance(result, tuple) else result
+        return states
+
+
+class Network(nn.Module):
+    """What points at databases and tables; `dimension`: of the encoder's vectors."""
+
+    def __init__(self, dimension: int) -> None:
+        super().__init__()
+        self.gate = nn.Linear(dimension, 1)
+        nn.init.zeros_(self.gate.weight)
+        nn.init.zeros_(self.gate.bias)
+        self.contrast = nn.Parameter(torch.tensor(1.0))
+        self.root = _weights(_ROOT)
+        self.table = _weights(_TABLE)
+        self.later = _weights(_LATER)
+        self.end = _weights(_END)
+        self.asking = nn.Linear(dimension, HIDDEN)
+        self.naming = nn.Linear(dimension, HIDDEN, bias=False)
+        nn.init.normal_(self.naming.weight, std=0.3 / dimension**0.5)
+        self.cell = nn.GRUCell(HIDDEN, HIDDEN)
+        self.link = nn.Parameter(torch.zeros(FIRST + 1))
+        self.stop = nn.Linear(HIDDEN, 1)
+        nn.init.zeros_(self.stop.weight)
+        nn.init.constant_(self.stop.bias, 1.0)
+
+    def survey(self, reading: Reading, ground: Ground, words: Tensor, coverage: Tensor) -> Survey:
+        """`words`: (B, T) and `coverage`: (B, D), lexical shares of each table and database."""
+        field = ground.field
+        count, width, dimension = reading.tokens.shape
+        vectors = torch.cat([reading.tokens.reshape(-1, dimension), reading.sentence])
+        best: Tensor = _ClosestColumn.apply(  # type: ignore[no-untyped-call]  # torch types it not
+            vectors, ground.columns, field.column_starts, ground.column_owners
+        )
+        closest = best[:-count].view(count, width, -1)
+        column = best[-count:]
+        databases = largest(closest, field.table_starts, ground.owners)
+        weights = self._token_weights(reading, closest, databases)
+        late = torch.einsum("bm,bmt->bt", weights, closest)
+        text = reading.sentence @ ground.texts.T
+        pairs = torch.maximum(closest[:, :, ground.pairs[:, 0]], closest[:, :, ground.pairs[:, 1]])
+        paired = torch.einsum("bm,bme->be", weights, pairs)
+        state = torch.tanh(self.asking(reading.sentence))
+        retrieval = (
+            self.root["best"] * _mean_of_best(text + column, ground)
+            + self.root["whole"] * (reading.sentence @ ground.whole.T)
+            + self.root["words"] * coverage
+            + self.root["size"] * ground.log_sizes
+        )
+        root = (
+            retrieval
+            + self.root["late"] * torch.einsum("bm,bmd->bd", weights, databases)
+            + self.root["pair"] * largest(paired, field.pair_starts, ground.pair_owners)
+            + state @ self.naming(ground.whole).T
+        )
+        evidence = largest(torch.maximum(text, column).detach(), field.table_starts, ground.owners)
+        return Survey(closest, weights, root, retrieval, late, text, words, evidence, state)
+
+    def _token_weights(self, reading: Reading, closest: Tensor, databases: Tensor) -> Tensor:
+        """How far a token's cosine differs between what is compared, times what its context says of it."""
+        compared = databases if databases.shape[2] > 1 else closest
+        differ = compared.detach().std(2, correction=0).clamp_min(1e-4)
+        said = self.gate(reading.tokens)[..., 0] * _UNIT
+        weights = torch.exp(said.clamp(-6, 6)) * differ**self.contrast * reading.mask
+        return weights / weights.sum(1, keepdim=True)
+
+    def first_tables(self, survey: Survey, ground: Ground) -> Tensor:
+        """(B, T): log-probability of each table's being the first of its database, by what it is alone."""
+        logits = self._first(survey.late, survey.text, survey.words)
+        starts, owners = ground.field.table_starts, ground.owners
+        total = torch.from_numpy(np.logaddexp.reduceat(logits.numpy(), starts, axis=1))
+        return logits - total[:, owners]
+
+    def _first(self, late: Tensor, text: Tensor, words: Tensor) -> Tensor:
+        logits: Tensor = self.table["late"] * late + self.table["text"] * text + self.table["words"] * words
+        return logits
+
+    def enter(self, state: Tensor, vectors: Tensor) -> Tensor:
+        """The state after a node with these vectors, (n, d), was chosen: (n, HIDDEN)."""
+        following: Tensor = self.cell(self.naming(vectors) * _UNIT, state)
+        return following
+
+    def point(self, step: Step) -> Tensor:
+        """Logits of the tables and of the end, (n, t + 1); what is not allowed has none worth mentioning."""
+        bilinear = torch.einsum("nh,nth->nt", step.state, self.naming(step.vectors))
+        first = self._first(step.late, step.text, step.words)
+        more = torch.einsum("nm,nmt->nt", step.weights, (step.closest - step.covered[..., None]).clamp_min(0))
+        later = (
+            self.later["late"] * step.late
+            + self.later["text"] * step.text
+            + self.later["words"] * step.words
+            + self.later["gain"] * more
+        )
+        begun = step.begun[:, None]
+        logits = torch.where(begun, later, first) + bilinear + self.link[step.kinds]
+        allowed = step.kinds >= 0
+        logits = logits.masked_fill(~allowed, _NOWHERE)
+        best_gain = (more * allowed).amax(1) if more.shape[1] else more.sum(1)
+        left = torch.einsum("nm,nm->n", step.weights, step.best - step.covered)
+        end = self.stop(step.state)[:, 0] + self.end["best_gain"] * best_gain + self.end["uncovered"] * left
+        end = torch.where(step.begun, end, torch.full_like(end, _NOWHERE))
+        return torch.cat([logits, end[:, None]], dim=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """n decodings at one step, each in a database of at most t tables.
+
+    `state`: (n, HIDDEN). `begun`: (n,), whether a table was chosen before. `kinds`: (n, t), how each table is linked
+    to what was chosen: an edge's kind, `FIRST` before any was, -1 not at all. `vectors`: (n, t, d). `late`, `text`,
+    `words`: (n, t). `weights`: (n, m). `closest`: (n, m, t). `covered`, `best`: (n, m), the largest cosine of each
+    token in what was chosen, and in the database.
+    """
+
+    state: Tensor
+    begun: Tensor
+    kinds: Tensor
+    vectors: Tensor
+    late: Tensor
+    text: Tensor
+    words: Tensor
+    weights: Tensor
+    closest: Tensor
+    covered: Tensor
+    best: Tensor
+
+
+def _mean_of_best(values: Tensor, ground: Ground) -> Tensor:
+    """Mean of each database's two best tables (of one, itself)."""
+    starts, owners = ground.field.table_starts, ground.owners
+    first = largest(values, starts, owners)
+    second = largest(values.masked_fill(values == first[:, owners], _NOWHERE), starts, owners)
+    return torch.where(second > _NOWHERE / 2, (first + second) / 2, first)

@@ -1,0 +1,189 @@
+"""The learned router's network, loaded from an artifact and asked.
+
+Owns turning arrays into a network and questions into decodings. The tuned layers take their places in a copy of
+the sentence encoder, whose fast pass then reads questions (`engine.models.sentences`). Light to import: torch
+comes with the first question.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.models.encoder import loaded_model
+from engine.models.sentences import Model, wrapped
+from engine.routing.artifact import Artifact, ArtifactError
+from engine.routing.decoder import search
+from engine.routing.field import Field
+from engine.routing.pointing import Asked, Encoded, Pointed, PointingSettings
+from engine.settings import EncoderSettings
+
+if TYPE_CHECKING:
+    import torch
+
+    from engine.models.network import Ground, Network, Survey, Tower
+
+TOWER, NETWORK = "tower", "network"
+"""What the names of an artifact's arrays begin with."""
+
+_FIELDS = 4
+"""Fields kept as tensors; they share the field's memory."""
+
+_TOGETHER = 16
+"""Questions surveyed at a time: more would not fit the processor's cache."""
+
+
+def packaged_base() -> Path:
+    """The folder of the version that comes with the program."""
+    return Path(__file__).with_name("router_base")
+
+
+class PointerModel:
+    """`engine.routing.pointing.Pointer`."""
+
+    def __init__(self, artifact: Artifact, settings: EncoderSettings | None = None) -> None:
+        self._artifact = artifact
+        self._settings = settings or EncoderSettings()
+        self._lock = threading.Lock()
+        self._built: tuple[Model, Network] | None = None
+        self._grounds: OrderedDict[int, Ground] = OrderedDict()
+
+    @property
+    def version(self) -> str:
+        """Of the artifact."""
+        return self._artifact.manifest.version
+
+    def read(self, questions: Sequence[str]) -> Sequence[Encoded]:
+        """See `Pointer.read`. Raises `EncoderUnavailableError`."""
+        with self._lock:
+            tower, _ = self._loaded()
+            return tower.questions(questions)
+
+    def point(self, asked: Sequence[Asked], field: Field, settings: PointingSettings) -> list[Pointed]:
+        """See `Pointer.point`."""
+        import torch  # noqa: PLC0415  heavy: loaded with the first question
+
+        with self._lock, torch.inference_mode():
+            _, network = self._loaded()
+            ground = self._ground(field)
+            pointed: list[Pointed] = []
+            for start in range(0, len(asked), _TOGETHER):
+                pointed += self._pointed(network, ground, asked[start : start + _TOGETHER], settings)
+            return pointed
+
+    def _pointed(
+        self, network: Network, ground: Ground, asked: Sequence[Asked], settings: PointingSettings
+    ) -> list[Pointed]:
+        from engine.models.sequences import Sequences  # noqa: PLC0415  as torch
+
+        survey = _survey(network, ground, asked)
+        logits = (survey.root / float(self._artifact.arrays["temperature"])).numpy()
+        groups = min(settings.beams.groups, logits.shape[1])
+        # A stable order, so that databases with the same schema come in the order given.
+        heads = np.argsort(-logits, axis=1, kind="stable")[:, :groups]
+        rows = np.repeat(np.arange(len(asked)), groups)
+        start = Sequences.begin(
+            network, ground, survey, rows, heads.reshape(-1), constrained=settings.constrained
+        )
+        found = search(start, settings.beams)
+        tables = network.first_tables(survey, ground).numpy()
+        retrieval, evidence = survey.retrieval.numpy(), survey.evidence.numpy()
+        return [
+            Pointed(
+                logits=logits[row],
+                retrieval=retrieval[row],
+                evidence=evidence[row],
+                tables=tables[row],
+                heads=tuple(heads[row].tolist()),
+                found=tuple(
+                    one.moved(-row * groups) for one in found if row * groups <= one.head < (row + 1) * groups
+                ),
+            )
+            for row in range(len(asked))
+        ]
+
+    def _ground(self, field: Field) -> Ground:
+        from engine.models.network import Ground  # noqa: PLC0415  as torch
+
+        ground = self._grounds.get(id(field))
+        if ground is None:
+            ground = self._grounds[id(field)] = Ground.of(field)
+            while len(self._grounds) > _FIELDS:
+                self._grounds.popitem(last=False)
+        return ground
+
+    def _loaded(self) -> tuple[Model, Network]:
+        if self._built is None:
+            model = loaded_model(self._settings)
+            tower, network = build(self._artifact, model)
+            layers = model[0].auto_model.encoder.layer
+            for number, layer in enumerate(tower.layers, start=len(layers) - len(tower.layers)):
+                layers[number] = layer
+            self._built = wrapped(model.eval(), batch=self._settings.batch), network.eval()
+        return self._built
+
+
+def build(artifact: Artifact, model: Any) -> tuple[Tower, Network]:
+    """The network of an artifact, over a loaded SentenceTransformer, which stays as it is.
+
+    Raises `ArtifactError` where the arrays do not fit it.
+    """
+    import torch  # noqa: PLC0415  heavy: loaded with the first question
+
+    from engine.models.network import Network, Tower  # noqa: PLC0415  as torch
+
+    layers = model[0].auto_model.encoder.layer
+    network = Network(model[0].auto_model.config.hidden_size)
+    arrays = {name: torch.from_numpy(np.array(array, np.float32)) for name, array in artifact.arrays.items()}
+    numbers = {name.split(".")[2] for name in arrays if name.startswith(f"{TOWER}.")}
+    tower = Tower(layers[len(layers) - len(numbers) :])
+    try:
+        tower.load_state_dict(_under(TOWER, arrays))
+        network.load_state_dict(_under(NETWORK, arrays))
+    except RuntimeError as problem:
+        raise ArtifactError(
+            f"router version {artifact.manifest.version} does not fit the sentence encoder; "
+            "run `pgparley router train`"
+        ) from problem
+    return tower, network
+
+
+def arrays_of(tower: Tower, network: Network, temperature: float) -> dict[str, NDArray[Any]]:
+    """What an artifact holds: the tuned layers in half precision, the rest whole."""
+    found = {
+        f"{TOWER}.{name}": value.numpy().astype(np.float16) for name, value in tower.state_dict().items()
+    }
+    found |= {f"{NETWORK}.{name}": value.numpy() for name, value in network.state_dict().items()}
+    return found | {"temperature": np.array(temperature, dtype=np.float32)}
+
+
+def _under(prefix: str, arrays: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    start = f"{prefix}."
+    return {name.removeprefix(start): value for name, value in arrays.items() if name.startswith(start)}
+
+
+def _survey(network: Network, ground: Ground, asked: Sequence[Asked]) -> Survey:
+    import torch  # noqa: PLC0415  heavy: loaded with the first question
+
+    from engine.models.network import Reading  # noqa: PLC0415  as torch
+
+    longest = max(1, *(len(one.tokens) for one in asked))
+    tokens = np.zeros((len(asked), longest, len(asked[0].sentence)), dtype=np.float32)
+    mask = np.zeros((len(asked), longest), dtype=np.float32)
+    for row, one in enumerate(asked):
+        tokens[row, : len(one.tokens)] = one.tokens
+        mask[row, : max(1, len(one.tokens))] = 1
+    reading = Reading(
+        torch.from_numpy(tokens),
+        torch.from_numpy(np.stack([one.sentence for one in asked])),
+        torch.from_numpy(mask),
+    )
+    words = torch.from_numpy(np.stack([one.words for one in asked]).astype(np.float32))
+    coverage = torch.from_numpy(np.stack([one.coverage for one in asked]).astype(np.float32))
+    return network.survey(reading, ground, words, coverage)

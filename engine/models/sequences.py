@@ -1,0 +1,133 @@
+"""Sequences under way: what each has chosen, and what it may choose next.
+
+Owns the constraint, that a table after the first is linked to one chosen before (DBCopilot §4.4), and the arrays
+that the network's next step reads. Training forces the right tables on it, a search follows the likeliest
+(`engine.routing.decoder`). Heavy: imports torch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from engine.models.network import FIRST, Ground, Network, Step, Survey
+from engine.routing.field import Field
+from engine.routing.graph import EdgeKind
+
+
+@dataclass(frozen=True, slots=True)
+class Sequences:
+    """n sequences under way.
+
+    `firsts`: (n,), the first table of each one's database. `chosen`: (n, t), which tables it holds.
+    """
+
+    network: Network
+    field: Field
+    firsts: NDArray[np.intp]
+    chosen: NDArray[np.bool_]
+    step: Step
+    constrained: bool = True
+
+    @staticmethod
+    def begin(
+        network: Network,
+        ground: Ground,
+        survey: Survey,
+        rows: NDArray[np.intp],
+        databases: NDArray[np.intp],
+        *,
+        constrained: bool = True,
+    ) -> Sequences:
+        """One sequence for each of `rows` (questions) in one of `databases`, at its first table."""
+        field = ground.field
+        ends = np.append(field.table_starts[1:], len(field.tables))
+        firsts, sizes = field.table_starts[databases], (ends - field.table_starts)[databases]
+        width = int(sizes.max())
+        inside = np.arange(width) < sizes[:, None]
+        tables = torch.from_numpy(np.where(inside, firsts[:, None] + np.arange(width), firsts[:, None]))
+        asked = torch.from_numpy(rows)
+        mask = torch.from_numpy(inside)
+        index = tables[:, None, :].expand(-1, survey.closest.shape[1], -1)
+        closest = survey.closest[asked].gather(2, index)
+        step = Step(
+            state=network.enter(survey.state[asked], ground.whole[torch.from_numpy(databases)]),
+            begun=torch.zeros(len(rows), dtype=torch.bool),
+            kinds=torch.where(mask, FIRST, -1),
+            vectors=ground.texts[tables],
+            late=survey.late[asked].gather(1, tables),
+            text=survey.text[asked].gather(1, tables),
+            words=survey.words[asked].gather(1, tables),
+            weights=survey.weights[asked],
+            closest=closest,
+            covered=torch.zeros(closest.shape[:2]),
+            best=closest.masked_fill(~mask[:, None], 0).amax(2),
+        )
+        return Sequences(network, field, firsts, np.zeros(inside.shape, dtype=bool), step, constrained)
+
+    def after(self, columns: NDArray[np.intp]) -> Sequences:
+        """The sequences with the table in `columns` (n,) added to each."""
+        rows = np.arange(len(columns))
+        chosen = self.chosen.copy()
+        chosen[rows, columns] = True
+        picked = torch.from_numpy(rows), torch.from_numpy(columns)
+        step = self.step
+        kinds = torch.from_numpy(self._kinds(chosen))
+        following = Step(
+            state=self.network.enter(step.state, step.vectors[picked]),
+            begun=torch.ones_like(step.begun),
+            kinds=kinds,
+            vectors=step.vectors,
+            late=step.late,
+            text=step.text,
+            words=step.words,
+            weights=step.weights,
+            closest=step.closest,
+            covered=torch.maximum(step.covered, step.closest[picked[0], :, picked[1]]),
+            best=step.best,
+        )
+        return Sequences(self.network, self.field, self.firsts, chosen, following, self.constrained)
+
+    def logits(self) -> Tensor:
+        """(n, t + 1): of each table, and of the end."""
+        return self.network.point(self.step)
+
+    def log_probabilities(self) -> NDArray[np.float32]:
+        """The same as log-probabilities; see `engine.routing.decoder.Sequences`."""
+        shares: NDArray[np.float32] = functional.log_softmax(self.logits(), dim=1).numpy()
+        return shares
+
+    def states(self) -> NDArray[np.float32]:
+        """(n, HIDDEN), the decoder's hidden state of each sequence."""
+        hidden: NDArray[np.float32] = self.step.state.numpy()
+        return hidden
+
+    def follow(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Sequences:
+        """The sequences in `rows`, each with the table in its of `columns` added."""
+        return self.only(rows).after(columns)
+
+    def only(self, rows: NDArray[np.intp]) -> Sequences:
+        """The sequences in `rows`, in that order; one may be taken more than once."""
+        index = torch.from_numpy(rows)
+        step = Step(**{name: getattr(self.step, name)[index] for name in Step.__slots__})
+        return Sequences(
+            self.network, self.field, self.firsts[rows], self.chosen[rows], step, self.constrained
+        )
+
+    def _kinds(self, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """How each table is linked to what was chosen: DBCopilot's constraint (§4.4)."""
+        kinds = np.full(chosen.shape, -1, dtype=np.int64)
+        for row, first in enumerate(self.firsts.tolist()):
+            if not self.constrained:
+                kinds[row, self.step.kinds[row].numpy() >= 0] = EdgeKind.IMPLIED
+            for column in np.flatnonzero(chosen[row]).tolist():
+                for table, kind in self.field.links[first + column].items():
+                    held = kinds[row, table - first]
+                    kinds[row, table - first] = kind if held < 0 else min(kind, held)
+            kinds[row, chosen[row]] = -1
+        return kinds

@@ -1,0 +1,191 @@
+"""Trained routers on disk: versions side by side, one of them current.
+
+Owns the folder's layout and its two promises: a version is complete or absent, and switching is one rename, so
+that an engine that looks at any moment finds either the one before or the one after. Knows nothing of networks: a
+version is a manifest and a file of named arrays.
+
+    <folder>/current                    the name of the current version
+    <folder>/<version>/manifest.json    what it was trained on, how, and how good it is
+    <folder>/<version>/weights.npz      its arrays
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+Arrays = Mapping[str, NDArray[Any]]
+
+FORMAT = 1
+"""Of the manifest and the arrays' meaning; another one's versions are not read."""
+
+BASE = "base"
+"""The name of the version that comes with the program."""
+
+_POINTER, _MANIFEST, _WEIGHTS = "current", "manifest.json", "weights.npz"
+
+
+class ArtifactError(Exception):
+    """A version cannot be used; the message says which and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a version is.
+
+    `encoder`: the sentence encoder under it. `parent`: the version its training started from. `schemas`: database →
+    fingerprint of the schema it was trained on. `questions`: how many. `figures`: of questions held out of the
+    training. `weights_sha256`: of the arrays' file. `created`: ISO 8601, UTC. `command`: what made it.
+    """
+
+    version: str
+    encoder: str
+    created: str
+    command: str
+    parent: str | None = None
+    schemas: dict[str, str] = field(default_factory=dict)
+    questions: int = 0
+    minutes: float = 0.0
+    figures: dict[str, float] = field(default_factory=dict)
+    weights_sha256: str = ""
+    format: int = FORMAT
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A version with its arrays."""
+
+    manifest: Manifest
+    arrays: Arrays
+
+
+class ArtifactStore:
+    """The versions in `folder`, which need not exist yet; `base`: the folder of the one that comes along."""
+
+    def __init__(self, folder: Path, base: Path) -> None:
+        self._folder = folder
+        self._base = base
+
+    def versions(self) -> tuple[Manifest, ...]:
+        """The readable manifests, oldest first, the base's before all."""
+        names = [entry.name for entry in self._folder.iterdir()] if self._folder.is_dir() else []
+        found = [self.manifest(BASE)] if (self._base / _MANIFEST).is_file() else []
+        found += [self.manifest(name) for name in names if (self._folder / name / _MANIFEST).is_file()]
+        return tuple(sorted(found, key=lambda manifest: (manifest.version != BASE, manifest.created)))
+
+    def current(self) -> str:
+        """The name of the version in use; the base's where none was chosen."""
+        try:
+            return (self._folder / _POINTER).read_text(encoding="utf-8").strip() or BASE
+        except FileNotFoundError:
+            return BASE
+
+    def mark(self) -> tuple[int, int]:
+        """Changes when another version is made current: cheap enough to look at for every question."""
+        try:
+            found = (self._folder / _POINTER).stat()
+        except OSError:
+            return (0, 0)
+        return (found.st_ino, found.st_mtime_ns)
+
+    def manifest(self, version: str) -> Manifest:
+        """Raises `ArtifactError` where the version does not exist or was made for another format."""
+        file = self._place(version) / _MANIFEST
+        try:
+            manifest = msgspec.json.decode(file.read_bytes(), type=Manifest)
+        except FileNotFoundError:
+            raise ArtifactError(
+                f'there is no router version "{version}"; `pgparley router status` lists them'
+            ) from None
+        except (OSError, msgspec.DecodeError) as problem:
+            raise ArtifactError(f"{file} cannot be read: {problem}; choose another version") from problem
+        if manifest.format != FORMAT:
+            raise ArtifactError(
+                f"router version {version} was made by another pgparley; run `pgparley router train`"
+            )
+        return manifest
+
+    def load(self, version: str) -> Artifact:
+        """The version with its arrays; raises `ArtifactError`, also where the file is not the one that was written."""
+        manifest = self.manifest(version)
+        file = self._place(version) / _WEIGHTS
+        try:
+            content = file.read_bytes()
+            if hashlib.sha256(content).hexdigest() != manifest.weights_sha256:
+                raise ArtifactError(
+                    f"{file} is damaged; go back with `pgparley router rollback` or train again"
+                )
+            with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+                return Artifact(manifest, {name: arrays[name] for name in arrays.files})
+        except (OSError, ValueError, zipfile.BadZipFile) as problem:
+            raise ArtifactError(f"{file} cannot be read: {problem}; choose another version") from problem
+
+    def save(self, manifest: Manifest, arrays: Arrays) -> Manifest:
+        """Writes a new version, whole or not at all; it is not current yet. Gives the manifest as written."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        place = self._folder / manifest.version
+        if place.exists() or manifest.version in {BASE, _POINTER}:
+            raise ArtifactError(f"router version {manifest.version} exists already")
+        making = Path(tempfile.mkdtemp(dir=self._folder, prefix=".making-"))
+        try:
+            written = write(making, manifest, arrays)
+            making.rename(place)
+        except BaseException:
+            shutil.rmtree(making, ignore_errors=True)
+            raise
+        return written
+
+    def use(self, version: str) -> None:
+        """Makes a version current, after having read it whole; raises `ArtifactError` where it cannot be."""
+        self.load(version)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=self._folder, prefix=".current-")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(version + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(self._folder / _POINTER)
+
+    def rollback(self) -> str:
+        """Makes the current version's parent current and gives its name; raises `ArtifactError` at the base."""
+        parent = self.manifest(self.current()).parent
+        if parent is None:
+            raise ArtifactError(
+                "the current router is the one that comes with pgparley: nothing came before it"
+            )
+        self.use(parent)
+        return parent
+
+    def _place(self, version: str) -> Path:
+        if version == BASE:
+            return self._base
+        if not version or version != Path(version).name or version.startswith("."):
+            raise ArtifactError(f'"{version}" is no version\'s name; `pgparley router status` lists them')
+        return self._folder / version
+
+
+def write(place: Path, manifest: Manifest, arrays: Arrays) -> Manifest:
+    """Writes a version's two files into an existing folder; the same arrays give the same bytes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for name in sorted(arrays):
+            entry = zipfile.ZipInfo(f"{name}.npy")  # dated 1980: no clock in the bytes
+            with archive.open(entry, "w") as member:
+                np.lib.format.write_array(member, np.asarray(arrays[name], order="C"), allow_pickle=False)
+    content = buffer.getvalue()
+    manifest = replace(manifest, weights_sha256=hashlib.sha256(content).hexdigest())
+    (place / _WEIGHTS).write_bytes(content)
+    (place / _MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
+    return manifest

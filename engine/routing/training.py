@@ -1,0 +1,259 @@
+"""Training of the learned router on questions whose databases and tables are known.
+
+Owns what is trained on, in which order, what is held out, and how good the outcome is; the arithmetic is behind
+`Trainer` (`engine.models.fitting`). Every step weighs a question's right database against all others of the
+catalog: schema vectors stay as they are, so all of them are at hand at every step.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.routing.decoder import table_shares
+from engine.routing.field import Field, whole_field
+from engine.routing.graph import Graph, serialise
+from engine.routing.index import Index
+from engine.routing.pointing import Asked, Pointed, Pointer, PointingSettings
+from engine.routing.scoring import lexical
+from engine.routing.words import question_words
+
+States = NDArray[np.float16]
+"""The frozen layers' output for one text, (tokens, d)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question with the database that answers it, by number in the index, and its tables, by number there."""
+
+    question: str
+    database: int
+    tables: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Terrain:
+    """All databases to choose from: D with T tables. `graphs`: one for each; `field`: all of it."""
+
+    index: Index
+    graphs: tuple[Graph, ...]
+    field: Field
+
+    @staticmethod
+    def of(index: Index) -> Terrain:
+        """Everything an index holds."""
+        graphs = tuple(Graph.of(part.snapshot) for part in index.parts)
+        return Terrain(index, graphs, whole_field(index, graphs))
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Questions as one step takes them.
+
+    `words`: (B, T), `coverage`: (B, D). `databases`: the right ones, by number in the field. `orders`: the right
+    tables, by number in the field, in the order to be decoded.
+    """
+
+    states: tuple[States, ...]
+    words: NDArray[np.float32]
+    coverage: NDArray[np.float32]
+    databases: tuple[int, ...]
+    orders: tuple[tuple[int, ...], ...]
+
+
+class Trainer(Protocol):
+    """A network that learns."""
+
+    def states(self, questions: Sequence[str]) -> list[States]:
+        """What the frozen layers make of each question."""
+
+    def learn(self, field: Field, batch: Batch, rate: float) -> tuple[float, float]:
+        """One step at `rate` of the full learning rate; what the databases and the tables cost before it."""
+
+    def pointer(self, temperature: float) -> Pointer:
+        """The network as it stands, to ask."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSettings:
+    """How long, and on what.
+
+    `passes` over the questions, in at least `least` and at most `most` steps of `batch` questions. `held_out`: share
+    of the questions that are only asked at the end. `depth_first`: tables in the order of a search of the graph,
+    else in any order.
+    """
+
+    passes: float = 6.0
+    least: int = 60
+    most: int = 900
+    batch: int = 48
+    held_out: float = 0.1
+    depth_first: bool = True
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """`step` of `steps` is done; means of the last steps' costs."""
+
+    step: int
+    steps: int
+    databases: float
+    tables: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`temperature` of the databases' logits; `figures` of the held-out questions, with `…_before` training."""
+
+    temperature: float
+    figures: dict[str, float]
+    trained: int
+    minutes: float
+
+
+def held_out(question: str, share: float) -> bool:
+    """By a hash of the text: the same question is on the same side in every run."""
+    digest = hashlib.sha256(question.encode()).digest()
+    return int.from_bytes(digest[:8], "big") < share * 2**64
+
+
+def train(
+    trainer: Trainer,
+    terrain: Terrain,
+    examples: Sequence[Example],
+    settings: TrainingSettings,
+    progress: Callable[[Progress], None],
+) -> Outcome:
+    """Trains on `examples` but the held-out ones. Raises `ValueError` where nothing is left to train on."""
+    started = time.monotonic()
+    apart = [one for one in examples if held_out(one.question, settings.held_out)]
+    kept = [one for one in examples if not held_out(one.question, settings.held_out)]
+    if not kept:
+        raise ValueError("there is no question to train on")
+    before = measure(trainer.pointer(1.0), terrain, apart)
+    rng = np.random.default_rng(settings.seed)
+    states = trainer.states([one.question for one in kept])
+    steps = min(max(round(settings.passes * len(kept) / settings.batch), settings.least), settings.most)
+    costs: list[tuple[float, float]] = []
+    for step, numbers in zip(
+        range(steps), batches([len(each) for each in states], settings.batch, rng), strict=False
+    ):
+        some = [kept[number] for number in numbers]
+        batch = batch_of(terrain, some, [states[n] for n in numbers], rng, depth_first=settings.depth_first)
+        costs.append(trainer.learn(terrain.field, batch, rate(step, steps)))
+        root, tables = np.mean(costs[-20:], axis=0).tolist()
+        progress(Progress(step + 1, steps, root, tables, time.monotonic() - started))
+    temperature = _temperature(trainer.pointer(1.0), terrain, apart) if apart else 1.0
+    after = measure(trainer.pointer(temperature), terrain, apart)
+    figures = after | {f"{name}_before": value for name, value in before.items()}
+    return Outcome(temperature, figures, len(kept), (time.monotonic() - started) / 60)
+
+
+def rate(step: int, steps: int) -> float:
+    """Share of the full learning rate: rises over the first twentieth, then falls evenly to a thirtieth."""
+    warm = max(1, min(30, steps // 20))
+    return min(1.0, (step + 1) / warm) * max(1 / 30, 1 - step / steps)
+
+
+def batches(lengths: Sequence[int], size: int, rng: np.random.Generator) -> Iterator[list[int]]:
+    """Endless batches of numbers: each pass in another order, texts of like length together."""
+    together = 8 * size
+    while True:
+        order = rng.permutation(len(lengths))
+        for start in range(0, len(order), together):
+            some = sorted(order[start : start + together].tolist(), key=lambda number: lengths[number])
+            cut = [some[at : at + size] for at in range(0, len(some), size)]
+            yield from (cut[number] for number in rng.permutation(len(cut)))
+
+
+def batch_of(
+    terrain: Terrain,
+    examples: Sequence[Example],
+    states: Sequence[States],
+    rng: np.random.Generator,
+    *,
+    depth_first: bool,
+) -> Batch:
+    """Examples as a step takes them; a set's tables come in another order each time."""
+    shares = [lexical(question_words(one.question), terrain.index) for one in examples]
+    orders = []
+    for one in examples:
+        first = terrain.field.tables_of(one.database).start
+        if depth_first:
+            ordered = serialise(terrain.graphs[one.database], one.tables, rng)
+        else:
+            ordered = tuple(rng.permutation(one.tables).tolist())
+        orders.append(tuple(first + int(table) for table in ordered))
+    return Batch(
+        states=tuple(states),
+        words=np.stack([words for words, _ in shares]).astype(np.float32),
+        coverage=np.stack([coverage for _, coverage in shares]).astype(np.float32),
+        databases=tuple(one.database for one in examples),
+        orders=tuple(orders),
+    )
+
+
+def measure(pointer: Pointer, terrain: Terrain, examples: Sequence[Example]) -> dict[str, float]:
+    """How well a pointer finds what the examples ask for; nothing where there are none.
+
+    Recall of databases at 1 and 5, of tables at 5 within the right database, and the databases' mean negative
+    log-likelihood.
+    """
+    if not examples:
+        return {}
+    totals = np.zeros(4)
+    for one, pointed in zip(examples, _pointed(pointer, terrain, examples), strict=True):
+        shares = _log_shares(pointed.logits)
+        rank = int((shares > shares[one.database]).sum())
+        tables = terrain.field.tables_of(one.database)
+        right = {tables[table] for table in one.tables}
+        found = set(_tables(pointed, tables, one.database)[:5])
+        totals += (rank < 1, rank < 5, len(right & found) / len(right), -shares[one.database])  # noqa: PLR2004  recall at 5
+    names = ("database_r1", "database_r5", "table_r5", "nll")
+    return dict(zip(names, (totals / len(examples)).round(4).tolist(), strict=True))
+
+
+def _tables(pointed: Pointed, tables: range, database: int) -> list[int]:
+    scores = {table: float(np.exp(pointed.tables[table])) for table in tables}
+    if database in pointed.heads:
+        head = pointed.heads.index(database)
+        for table, share in table_shares([one for one in pointed.found if one.head == head]).items():
+            scores[table] += share
+    return sorted(scores, key=lambda table: -scores[table])
+
+
+def _pointed(pointer: Pointer, terrain: Terrain, examples: Sequence[Example]) -> Iterator[Pointed]:
+    at_once = 64
+    for start in range(0, len(examples), at_once):
+        texts = [one.question for one in examples[start : start + at_once]]
+        asked = []
+        for text, read in zip(texts, pointer.read(texts), strict=True):
+            words, coverage = lexical(question_words(text), terrain.index)
+            shares = words.astype(np.float32), coverage.astype(np.float32)
+            asked.append(Asked(read.sentence, read.tokens, *shares))
+        yield from pointer.point(asked, terrain.field, PointingSettings())
+
+
+def _temperature(pointer: Pointer, terrain: Terrain, examples: Sequence[Example]) -> float:
+    """The one under which the held-out questions' right databases are likeliest."""
+    found = _pointed(pointer, terrain, examples)
+    logits = [(one.database, pointed.logits) for one, pointed in zip(examples, found, strict=True)]
+    tried = np.geomspace(0.5, 3.0, 40)
+    costs = [
+        -sum(float(_log_shares(row / temperature)[right]) for right, row in logits) for temperature in tried
+    ]
+    return float(tried[int(np.argmin(costs))])
+
+
+def _log_shares(logits: NDArray[np.floating]) -> NDArray[np.float64]:
+    raised = np.asarray(logits, dtype=np.float64) - float(np.max(logits))
+    shares: NDArray[np.float64] = raised - np.log(np.exp(raised).sum())
+    return shares

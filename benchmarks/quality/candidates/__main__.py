@@ -39,12 +39,15 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def main() -> int:
-    """Measures, prints the table and returns the exit status (2: no data, wrong options or another run)."""
+    """Measures, prints the table, returns the exit status (2: no data, wrong options, another run; 130: stopped)."""
     console = Console(width=170)
     try:
         options = read_options(__doc__)
         with locked(options.work):
             asyncio.run(_run(options, console))
+    except KeyboardInterrupt:
+        console.print("Stopped. The same command goes on from here.")
+        return 130
     except BlockingIOError:
         console.print("another run uses this work folder", style="red")
         return 2

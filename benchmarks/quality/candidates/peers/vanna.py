@@ -19,6 +19,9 @@ from benchmarks.quality.candidates.ddl import ddl
 from benchmarks.quality.candidates.tasks import Place
 from engine.models.encoder import packaged_model
 
+RETRIEVED = 10
+"""DDL statements for a question at most: Vanna's default."""
+
 
 def make(place: Place, url: str, model: str) -> Callable[[str], str]:
     """A trained instance's `generate_sql`."""
@@ -32,12 +35,14 @@ def make(place: Place, url: str, model: str) -> Callable[[str], str]:
             store.__init__(self, config=config)
             chat.__init__(self, client=client, config=config)
 
-    config = {"client": "in-memory", "embedding_model": str(packaged_model()), "dialect": "PostgreSQL"}
+    statements = ddl(place.snapshot)
+    config: dict[str, Any] = {"n_results_ddl": min(RETRIEVED, len(statements))}
+    config |= {"client": "in-memory", "embedding_model": str(packaged_model()), "dialect": "PostgreSQL"}
     # Its metadata would be read from the working directory.
     config |= {"model": model, "path": "/nonexistent"}
     with contextlib.redirect_stdout(io.StringIO()):
         instance = Instance(openai.OpenAI(base_url=url, api_key="none"), config)
-        for statement in ddl(place.snapshot):
+        for statement in statements:
             instance.train(ddl=statement)
 
     def write(question: str) -> str:

@@ -1,0 +1,127 @@
+"""The candidates benchmark over a real server and the real pipeline; only the model and the data are made up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from benchmarks.quality.candidates.alone import Alone
+from benchmarks.quality.candidates.gateway import gateways
+from benchmarks.quality.candidates.journal import Journal
+from benchmarks.quality.candidates.questions import SETS, QuestionSet, Selection, asked
+from benchmarks.quality.candidates.running import Pass, run
+from benchmarks.quality.candidates.site import Site, site
+from benchmarks.quality.candidates.tasks import System
+
+LOADER = """
+import sys, psycopg
+dsn, what = sys.argv[sys.argv.index("--dsn") + 1], sys.argv[sys.argv.index("--what") + 1]
+with psycopg.connect(dsn, autocommit=True) as c:
+    c.execute("CREATE SCHEMA IF NOT EXISTS bench_meta")
+    c.execute("CREATE TABLE IF NOT EXISTS bench_meta.loaded"
+              " (name text PRIMARY KEY, loaded_at timestamptz NOT NULL DEFAULT now())")
+    c.execute("INSERT INTO bench_meta.loaded VALUES (%s) ON CONFLICT DO NOTHING", (what + "/all",))
+    c.execute("CREATE SCHEMA IF NOT EXISTS music")
+    c.execute("CREATE TABLE IF NOT EXISTS music.singer (id bigint PRIMARY KEY, name text)")
+    c.execute("INSERT INTO music.singer VALUES (1, 'Ann') ON CONFLICT DO NOTHING")
+"""
+
+SINGER = {
+    "db": "music",
+    "table": "singer",
+    "columns": [{"name": "id", "type": "bigint"}, {"name": "artist_name", "type": "text"}],
+    "primary_key": ["id"],
+    "foreign_keys": [],
+}
+AMBIGUOUS = {
+    "id": "ambiqt-C-1",
+    "db": "music",
+    "question": "Show the name of every singer.",
+    "ddl_both": "CREATE SCHEMA {schema};"
+    ' CREATE VIEW {schema}.singer AS SELECT id, name AS artist_name FROM "music"."singer"',
+    "schema_both": [SINGER],
+}
+
+
+def written(bench: Path) -> Path:
+    """A benchmark's folder with a question of each kind."""
+    files = {
+        "spider/schemas.jsonl": SINGER,
+        "defog/schemas.jsonl": SINGER,
+        "spider/dev.jsonl": {
+            "id": "spider-dev-1",
+            "db": "music",
+            "question": "Show the name of every singer.",
+        },
+        "ambiqt/C.jsonl": AMBIGUOUS,
+    }
+    for name, item in files.items():
+        (bench / name).parent.mkdir(parents=True, exist_ok=True)
+        (bench / name).write_text(json.dumps(item) + "\n", encoding="utf-8")
+    (bench / "load.py").write_text(LOADER, encoding="utf-8")
+    return bench
+
+
+@asynccontextmanager
+async def scripted_model(column: str) -> AsyncIterator[str]:
+    """A server that always asks for `column`."""
+
+    async def chat(_: web.Request) -> web.Response:
+        choice: dict[str, Any] = {
+            "index": 0,
+            "finish_reason": "stop",
+            "message": {"role": "assistant", "content": f"SELECT {column} FROM singer\n```"},
+            "logprobs": None,
+        }
+        usage = {"prompt_tokens": 10, "completion_tokens": 4, "total_tokens": 14}
+        return web.json_response(
+            {
+                "id": "1",
+                "object": "chat.completion",
+                "created": 0,
+                "model": "m",
+                "choices": [choice],
+                "usage": usage,
+            }
+        )
+
+    app = web.Application()
+    app.router.add_post("/v1/chat/completions", chat)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    await runner.cleanup()
+
+
+async def answered(
+    place: Site, of: QuestionSet, system: System, bench: Path, work: Path
+) -> tuple[list[str], int]:
+    """The statements of the set's one answer, and the calls that it took."""
+    journal = Journal(work / of.name / f"{system.name}.jsonl")
+    one = Pass(of.name, system, asked(bench, of, Selection(None, 1)), journal)
+    await run(one, place.task, place.meter.take, "abc", lambda _: None)
+    (answer,) = one.answers
+    assert answer.error is None
+    return [proposal.sql for proposal in answer.proposals], answer.cost.calls
+
+
+async def test_systems_answer_over_real_tools(tmp_path: Path) -> None:
+    bench, work = written(tmp_path / "bench"), tmp_path / "work"
+    async with site(work, bench) as place:
+        pgparley, *_ = gateways(place.plain, 2)
+        async with scripted_model("name") as place.meter.target:
+            for of in SETS[:2]:
+                sql, calls = await answered(place, of, pgparley, bench, work)
+                assert sql == ["SELECT name FROM singer"]
+                assert calls >= 1
+            assert await answered(place, SETS[0], Alone(), bench, work) == (["SELECT name FROM singer"], 1)
+        # The reading exists in the views of the question alone.
+        async with scripted_model("artist_name") as place.meter.target:
+            sql, _ = await answered(place, SETS[2], pgparley, bench, work)
+            assert sql == ["SELECT artist_name FROM singer"]

@@ -73,6 +73,7 @@ class Limits:
 class ScoreFunction(StrEnum):
     """What selection judges candidates by: see `engine.calibration.scores`. `none` shows everything."""
 
+    SHORTFALL = "shortfall"
     ENCODER = "encoder"
     CONFIDENCE = "confidence"
     MODEL = "model"
@@ -90,7 +91,7 @@ class SelectionSettings:
     answers may calibrate.
     """
 
-    score: ScoreFunction = ScoreFunction.ENCODER
+    score: ScoreFunction = ScoreFunction.SHORTFALL
     coverage: float = 0.95
     audit: float = 0.05
 

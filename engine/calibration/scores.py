@@ -15,6 +15,7 @@ from engine.settings import ScoreFunction
 from engine.state import Candidate, ColumnKey, Entity
 
 VERSIONS = {
+    ScoreFunction.SHORTFALL: "shortfall-1",
     ScoreFunction.ENCODER: "encoder-1",
     ScoreFunction.CONFIDENCE: "confidence-1",
     ScoreFunction.MODEL: "model-1",
@@ -35,6 +36,25 @@ def encoder_score(candidate: Candidate, entities: Sequence[Entity]) -> float:
     if not used:
         return UNSCORED
     return -min(max(entity.similarities.get(key, -1.0) for key in used) for entity in entities)
+
+
+def shortfall_score(candidate: Candidate, entities: Sequence[Entity]) -> float:
+    """How much nearer the schema comes to an entity than the statement does, at the worst entity, in [0, 2].
+
+    Odin's score asks how near that is; but a value (*France*) is near to no column, and then weighs on every statement
+    alike. What counts here is what the statement passed over. Without entities 0. `UNSCORED` as `encoder_score`.
+    """
+    used = _elements(candidate)
+    if not entities:
+        return 0.0
+    if not used:
+        return UNSCORED
+    return max(_passed_over(entity, used) for entity in entities)
+
+
+def _passed_over(entity: Entity, used: frozenset[ColumnKey]) -> float:
+    nearest = max(entity.similarities.values(), default=-1.0)
+    return nearest - max(entity.similarities.get(key, -1.0) for key in used)
 
 
 def _elements(candidate: Candidate) -> frozenset[ColumnKey]:
@@ -59,8 +79,8 @@ def model_score(yes: float | None, no: float | None) -> float:
 
 
 def combined_score(parts: Sequence[float]) -> float:
-    """The mean of the encoder's, the ranker's and the model's score, each brought to [0, 1]; no weight is fitted."""
+    """The mean of the shortfall, the ranker's and the model's score, each brought to [0, 1]; no weight is fitted."""
     if any(math.isinf(part) for part in parts):
         return UNSCORED
-    encoder, confidence, verdict = parts
-    return ((1.0 + encoder) / 2 + confidence + 1.0 / (1.0 + math.exp(-max(-700.0, min(700.0, verdict))))) / 3
+    shortfall, confidence, verdict = parts
+    return (min(1.0, shortfall) + confidence + 1.0 / (1.0 + math.exp(-max(-700.0, min(700.0, verdict))))) / 3

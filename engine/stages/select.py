@@ -17,7 +17,13 @@ from dataclasses import replace
 
 from engine.calibration.conformal import Threshold, Uncalibrated, conforming
 from engine.calibration.points import Score
-from engine.calibration.scores import VERSIONS, combined_score, confidence_score, encoder_score
+from engine.calibration.scores import (
+    VERSIONS,
+    combined_score,
+    confidence_score,
+    encoder_score,
+    shortfall_score,
+)
 from engine.calibration.selection import Scored, Selection
 from engine.calibration.splits import id_hash
 from engine.calibration.verdicts import added, verdicts
@@ -57,22 +63,24 @@ async def select(state: State, tools: Tools) -> State:
 
 
 async def _scored(state: State, tools: Tools) -> State:
-    """Every candidate with its scores: the encoder's and the ranker's cost nothing, the model's is asked for."""
+    """Every candidate with its scores: by the encoder and the ranker they cost nothing, the model's is asked for."""
     asked = await verdicts(state, tools) if tools.selection.score in _JUDGED else ()
     entities = {route.database.name: route.entities for route in state.routes}
     candidates = []
     for index, candidate in enumerate(state.candidates):
-        encoder = encoder_score(candidate, entities[candidate.database])
+        linked = entities[candidate.database]
+        shortfall = shortfall_score(candidate, linked)
         confidence = confidence_score(candidate)
         scores = [
-            Score(VERSIONS[ScoreFunction.ENCODER], encoder),
+            Score(VERSIONS[ScoreFunction.SHORTFALL], shortfall),
+            Score(VERSIONS[ScoreFunction.ENCODER], encoder_score(candidate, linked)),
             Score(VERSIONS[ScoreFunction.CONFIDENCE], confidence),
         ]
         if asked:
             verdict = asked[index].score
             scores.append(Score(VERSIONS[ScoreFunction.MODEL], verdict))
             scores.append(
-                Score(VERSIONS[ScoreFunction.COMBINED], combined_score((encoder, confidence, verdict)))
+                Score(VERSIONS[ScoreFunction.COMBINED], combined_score((shortfall, confidence, verdict)))
             )
         candidates.append(replace(candidate, scores=tuple(scores)))
     usage = state.usage

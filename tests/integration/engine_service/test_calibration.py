@@ -51,7 +51,7 @@ ANA = Asker("ana", "music")
 LIMITS = Limits(k=2, calls=4)
 QUESTION = "name of each singer"
 RIGHT = "SELECT name FROM singer"
-FUNCTION = "encoder-1"
+FUNCTION = "shortfall-1"
 
 
 @pytest.fixture

@@ -77,7 +77,7 @@ class Judge:
 
 def tools(calibration: Any, model: Any = None, **settings: Any) -> Tools:
     nothing: Any = None
-    selection = SelectionSettings(**{"audit": 0.0, **settings})
+    selection = SelectionSettings(**{"audit": 0.0, "score": ScoreFunction.ENCODER, **settings})
     return Tools(nothing, nothing, nothing, model, nothing, calibration=calibration, selection=selection)
 
 
@@ -165,7 +165,8 @@ async def test_the_model_judges_each_candidate() -> None:
     assert all(prompt.user.startswith("### Schema\n") for prompt in judge.prompts)
     assert (found.usage.calls, found.usage.prefilled, found.usage.cached) == (2, 20, 200)
     scores = {score.function: score.value for score in found.candidates[0].scores}
-    assert set(scores) == {"encoder-1", "confidence-1", "model-1", "combined-1"}
+    assert set(scores) == {"shortfall-1", "encoder-1", "confidence-1", "model-1", "combined-1"}
+    assert scores["shortfall-1"] == pytest.approx(0.3)
     assert scores["model-1"] == pytest.approx(-2.9)
     # The statement that the model failed on has no score: it stays only where nothing is left out.
     whole = await select(state(), tools(NoCalibration(), judge, score=ScoreFunction.MODEL))

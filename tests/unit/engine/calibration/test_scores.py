@@ -8,7 +8,13 @@ import pytest
 
 from engine.calibration.conformal import UNSCORED
 from engine.calibration.recipe import Recipe
-from engine.calibration.scores import combined_score, confidence_score, encoder_score, model_score
+from engine.calibration.scores import (
+    combined_score,
+    confidence_score,
+    encoder_score,
+    model_score,
+    shortfall_score,
+)
 from engine.state import Candidate, Entity
 
 TABLE = ("public", "singer")
@@ -32,6 +38,18 @@ def test_the_worst_represented_entity_decides() -> None:
     assert encoder_score(Candidate("music", "SELECT 1"), ENTITIES) == UNSCORED
 
 
+def test_only_what_was_passed_over_counts() -> None:
+    assert shortfall_score(candidate(NAME), ENTITIES) == 0.0
+    assert shortfall_score(candidate(AGE), ENTITIES) == pytest.approx(0.4)
+    value = Entity("france", {NAME: 0.1, AGE: 0.05, WHOLE: 0.1})
+    assert shortfall_score(candidate(NAME), (*ENTITIES, value)) == 0.0, (
+        "near to nothing, so nothing is missed"
+    )
+    assert encoder_score(candidate(NAME), (*ENTITIES, value)) == -0.1
+    assert shortfall_score(candidate(NAME), ()) == 0.0
+    assert shortfall_score(Candidate("music", "SELECT 1"), ENTITIES) == UNSCORED
+
+
 def test_an_unlinked_element_is_no_better_than_none() -> None:
     assert encoder_score(candidate(), (Entity("x", {}),)) == 1.0
 
@@ -39,15 +57,15 @@ def test_an_unlinked_element_is_no_better_than_none() -> None:
 def test_a_candidate_of_which_the_model_says_nothing_has_no_score() -> None:
     assert model_score(-0.1, -2.3) == pytest.approx(-2.2)
     assert model_score(None, None) == UNSCORED
-    assert combined_score((-0.5, 0.5, UNSCORED)) == UNSCORED
+    assert combined_score((0.5, 0.5, UNSCORED)) == UNSCORED
 
 
 def test_the_combined_score_is_between_0_and_1_and_grows_with_each() -> None:
-    assert combined_score((-1.0, 0.0, -1e6)) == pytest.approx(0.0)
+    assert combined_score((0.0, 0.0, -1e6)) == pytest.approx(0.0)
     assert combined_score((1.0, 1.0, 1e6)) == pytest.approx(1.0)
-    middle = combined_score((0.0, 0.5, 0.0))
+    middle = combined_score((0.5, 0.5, 0.0))
     assert middle == pytest.approx(0.5)
-    assert all(combined_score(each) > middle for each in ((0.1, 0.5, 0.0), (0.0, 0.6, 0.0), (0.0, 0.5, 0.1)))
+    assert all(combined_score(each) > middle for each in ((0.6, 0.5, 0.0), (0.5, 0.6, 0.0), (0.5, 0.5, 0.1)))
 
 
 def test_confidence() -> None:

@@ -6,12 +6,14 @@ import asyncio
 import os
 import subprocess
 from collections.abc import AsyncIterator, Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import asyncpg
 import psycopg
 import pytest
+from aiohttp import web
 from psycopg.rows import dict_row
 
 from proxy.console import views
@@ -288,3 +290,31 @@ async def test_shutdown_waits_for_servers(console: Any) -> None:
         await second.ended.wait()
         await busy.close()
         await idle.close()
+
+
+async def test_the_engines_figures_stand_below_the_workers(gateway: StartGateway, tmp_path: Path) -> None:
+    """Without an engine, as in the other tests, SHOW NL_STATS has the workers' alone."""
+
+    async def view(_: web.Request) -> web.Response:
+        return web.json_response({"rows": [["pgparley_nl_selection_promised", "function=f,k=3", 0.95]]})
+
+    app = web.Application()
+    app.router.add_post("/v1/view", view)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.UnixSite(runner, str(tmp_path / "engine.sock")).start()
+    try:
+        running = await gateway(admin_users="postgres", engine=str(tmp_path / "engine.sock"))
+        text = dsn(running, user="postgres", dbname="pgparley")
+        async with await psycopg.AsyncConnection.connect(
+            text, autocommit=True, row_factory=dict_row
+        ) as admin:
+            found = await rows(admin, "SHOW NL_STATS")
+            assert found[-1] == {
+                "name": "pgparley_nl_selection_promised",
+                "labels": "function=f,k=3",
+                "value": Decimal("0.95"),
+            }
+            assert len(found) > 1, "and the workers' own above it"
+    finally:
+        await runner.cleanup()

@@ -16,7 +16,7 @@ from engine.prompts import source
 PIPELINE = 1
 """Counts changes of the stages' code after which the same question has other candidates or other scores."""
 
-PROMPTS = ("generate_system", "generate_user", "repair_user", "judge_user")
+PROMPTS = ("generate_system", "generate_user", "repair_user", "values", "judge_user")
 """The prompts by which candidates are written, repaired and judged."""
 
 

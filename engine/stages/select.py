@@ -8,7 +8,8 @@ question gets and what is told about it. Nothing is left out
 - of a small share of the questions, drawn by their text: only choices from whole answers can calibrate.
 
 The set is never empty: where nothing conforms the best ranked candidate stays, since showing more breaks no
-promise, and the state says that it does not conform, for whoever decides to abstain.
+promise, and the state says that it does not conform, for whoever decides to abstain. What would run without having
+been seen (`NL RUN`) then stays in the company that it was found in.
 """
 
 from __future__ import annotations
@@ -150,6 +151,10 @@ def _narrowed(state: State, fits: tuple[bool, ...], threshold: Threshold | Uncal
         for each, fit in zip(state.candidates, fits, strict=True)
         if not fit
     ]
+    if not kept and state.ask.run:
+        return state.noted(
+            TraceLine("select", "nothing conforms", "everything is shown: none may run unseen")
+        )
     if not kept:
         kept = [state.candidates[0]]
         line = TraceLine("select", "nothing conforms; the best ranked stays", kept[0].sql, lines[0].score)

@@ -129,6 +129,15 @@ async def test_the_set_is_never_empty() -> None:
     assert await select(nothing, tools(Known(-1.0))) == nothing
 
 
+async def test_what_does_not_conform_never_runs_unseen() -> None:
+    found = await select(state(run=True), tools(Known(-1.0)))
+    assert len(found.candidates) == 3
+    assert found.selection is not None
+    assert (found.selection.conforming, found.selection.whole) == (0, False)
+    assert told(found)[-1][0] == "nothing conforms"
+    assert len((await select(state(run=True), tools(Known(-0.9)))).candidates) == 1
+
+
 async def test_of_what_is_asked_for_again_nothing_is_left_out() -> None:
     found = await select(state(exclude=("SELECT 1",)), tools(Known(-0.9)))
     assert len(found.candidates) == 3

@@ -13,6 +13,7 @@ import asyncpg
 import pytest
 import typer
 from aiohttp import web
+from typer.testing import CliRunner
 
 from engine.api import EngineAPI
 from engine.calibration.conformal import Threshold
@@ -39,6 +40,7 @@ from engine.types import (
     ViewRequest,
 )
 from pgparley.calibrate_commands import Calibration, calibrate, status
+from pgparley.cli import app
 from pgparley.cluster import Cluster
 from pgparley.config import load
 from proxy.console import views
@@ -340,3 +342,10 @@ async def test_no_engine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     with pytest.raises(typer.Exit):
         await status(config, as_json=False)
     assert "the engine does not answer" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [[], ["--from", "pairs.jsonl", "--status"]])
+def test_wrong_usage(arguments: list[str]) -> None:
+    done = CliRunner().invoke(app, ["calibrate", *arguments])
+    assert done.exit_code == 2
+    assert "give either --from or --status" in done.output

@@ -61,6 +61,9 @@ _DATE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _LAST_MONTH = 12
+_STEM = 3
+_INITIALS = range(2, 6)
+"""Words of a name that is also known by their first letters."""
 
 
 def words(text: str) -> list[str]:
@@ -80,6 +83,14 @@ def key(text: str) -> str:
     if len(parts) > 1 and parts[-2].isdigit():
         last = _UNITS.get(last, last)
     return "".join(parts[:-1]) + last
+
+
+def initials(text: str) -> str | None:
+    """The first letters of a name of several words: `us` of `United States`."""
+    parts = text.split()
+    if len(parts) not in _INITIALS or not all(part[0].isupper() or len(part) < _STEM for part in parts):
+        return None
+    return key("".join(part[0] for part in parts if part[0].isupper())) or None
 
 
 def dates(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
@@ -102,7 +113,9 @@ def date_key(text: str) -> str | None:
 
 @lru_cache(maxsize=65_536)
 def _singular(word: str) -> str:
-    return "".join(identifier_words(word)) or word
+    # "goalies" loses more than "goalie" would: both end alike here.
+    bare = "".join(identifier_words(word)) or word
+    return f"{bare[:-2]}y" if len(bare) > _STEM and bare.endswith("ie") else bare
 
 
 def _day(found: re.Match[str]) -> str | None:

@@ -6,7 +6,7 @@ three bytes. A million values take about 150 MB. Decides nothing about what a qu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,9 @@ POSTINGS = 400_000
 
 CANDIDATES = 48
 """Values that a search compares letter by letter: those that share most."""
+
+NAMED = 1_000
+"""Values of a column that are also found by their initials, at most: countries and organisations, not people."""
 
 _BUCKETS = 1 << 18
 _EDGE = b"\x01"
@@ -52,7 +55,7 @@ class ValueIndex:
         self._text = b"".join(encoded)
         self._ends = _ends(encoded)
         keys = [folding.key(text) for text in texts]
-        self._hashes, self._numbers = _sorted(_typed(texts, keys))
+        self._hashes, self._numbers = _sorted([*_typed(texts, keys), *_initials(columns)])
         self._grams, self._lists, self._sizes = _grams([key.encode() for key in keys])
 
     def __len__(self) -> int:
@@ -148,6 +151,17 @@ def _typed(texts: Sequence[str], keys: Sequence[str]) -> list[tuple[int, int]]:
             found.append((hash(day), number))
             found.append((hash(day[:7]), number))
     return found
+
+
+def _initials(columns: Sequence[ColumnValues]) -> Iterator[tuple[int, int]]:
+    start = 0
+    for column in columns:
+        if len(column.values) <= NAMED:
+            for number, text in enumerate(column.values, start):
+                short = folding.initials(text)
+                if short is not None:
+                    yield hash(short), number
+        start += len(column.values)
 
 
 def _sorted(pairs: Sequence[tuple[int, int]]) -> tuple[Numbers, Positions]:

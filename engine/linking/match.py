@@ -30,15 +30,24 @@ LEAST = {Kind.QUOTED: 0.75, Kind.NAME: 0.8, Kind.PHRASE: 0.87}
 LETTERS = 5
 """Letters that a span needs to be compared by likeness: shorter words are all alike."""
 
+HELD_LETTERS = 3
+"""Letters that a name needs to be looked for as a word of a longer value."""
+
 EQUAL = 0.97
 """Similarity of what is written otherwise but is the same."""
 
-CHOICES = 6
-"""Values that a column has at most for all of them to be named where the question asks for the column."""
+INITIALS = 0.9
+"""Similarity of a name and its first letters."""
 
-CHOICE_LETTERS = 24
+CODES = 4
+CODE_LETTERS = 3
+"""Values that a column of codes has at most, and letters of each: `F` and `M`, `yes` and `no`."""
+
+CODED = 2
+"""Columns of codes that are explained at most."""
+
 ASKED_FOR = 0.45
-"""Cosine of a phrase and a column from which the question is taken to ask for it."""
+"""Cosine of a phrase and a column of codes from which the question is taken to mean one of them."""
 
 _NUMBER = re.compile(r"[^\d.]")
 
@@ -48,14 +57,13 @@ class View:
     """What is linked against: an index, the places of its columns that may be seen, and names of the schema.
 
     `names`: keys of the table and column names that the asker may see. `relevance`: how near each column is to
-    what the question asks for, a cosine. `asked`: columns that a phrase of the question is nearest to.
+    what the question asks for, a cosine.
     """
 
     index: ValueIndex
     seen: NDArray[np.bool_]
     names: frozenset[str]
     relevance: Mapping[ColumnKey, float]
-    asked: tuple[ColumnKey, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +75,7 @@ class _Hit:
 
 
 def match(question: str, view: View) -> tuple[ValueLink, ...]:
-    """At most `LINKS` links, by where their spans stand in the question; choices of columns asked for last."""
+    """At most `LINKS` links, by where their spans stand in the question; columns of codes last."""
     found = spans(question)
     hits = _exact(found, view)
     hits += [hit for span in found if not _covered(span, hits) for hit in _alike(span, view)]
@@ -75,7 +83,7 @@ def match(question: str, view: View) -> tuple[ValueLink, ...]:
     kept = [hit for _, same in groupby(hits, key=lambda hit: hit.span) for hit in _nearest(list(same), view)]
     kept.sort(key=lambda hit: (-hit.similarity, -_relevance(hit, view)))
     links = [_link(hit, view) for hit in sorted(kept[:LINKS], key=lambda hit: hit.span.start)]
-    return (*links, *_choices(view, {link.column for link in links}))[:LINKS]
+    return (*links, *_codes(view, {link.column for link in links}))[:LINKS]
 
 
 def _exact(found: Sequence[Span], view: View) -> list[_Hit]:
@@ -99,7 +107,8 @@ def _hit(span: Span, number: int, text: str) -> _Hit | None:
             return None
         return _Hit(span, number, EQUAL, Relation.EQUALS if day == span.key else Relation.SUCH_AS)
     if folding.key(text) != span.key:
-        return None
+        short = span.kind is Kind.NAME and span.text.isupper() and folding.initials(text) == span.key
+        return _Hit(span, number, INITIALS, Relation.EQUALS) if short else None
     if span.key.isdigit() and _NUMBER.sub("", span.text) != _NUMBER.sub("", text):
         return None
     return _Hit(span, number, 1.0 if text == span.text else EQUAL, Relation.EQUALS)
@@ -108,9 +117,9 @@ def _hit(span: Span, number: int, text: str) -> _Hit | None:
 def _alike(span: Span, view: View) -> Iterator[_Hit]:
     """Values that are nearly the span, or that hold it: `Boing` and `Boeing`, `Smith` and `John Smith`."""
     least = LEAST.get(span.kind)
-    if least is None or len(span.key) < LETTERS or span.key in view.names:
+    if least is None or len(span.key) < HELD_LETTERS or span.key in view.names:
         return
-    near = view.index.near(span.key, least, view.seen)
+    near = view.index.near(span.key, least, view.seen) if len(span.key) >= LETTERS else []
     for found in near:
         if not _other_number(span.key, view.index.text(found.number)):
             yield _Hit(span, found.number, min(found.similarity, EQUAL), Relation.EQUALS)
@@ -161,15 +170,16 @@ def _link(hit: _Hit, view: View) -> ValueLink:
     )
 
 
-def _choices(view: View, linked: set[ColumnKey]) -> Iterator[ValueLink]:
-    """Columns that the question asks for and that have a few values: `sex` is `F` or `M`."""
-    places = {key: place for place, key in enumerate(view.index.columns)}
-    for column in view.asked:
-        place = places.get(column)
-        if place is None or column in linked or not view.seen[place]:
+def _codes(view: View, linked: set[ColumnKey]) -> list[ValueLink]:
+    """Columns of codes that the question is near to, with all their values: "female" is written nowhere."""
+    found = []
+    for place in np.flatnonzero(view.seen).tolist():
+        column = view.index.columns[place]
+        similarity = view.relevance.get(column, 0.0)
+        few = 1 < view.index.count(place) <= CODES and view.index.complete[place]
+        if similarity < ASKED_FOR or column in linked or not few:
             continue
-        few = 1 < view.index.count(place) <= CHOICES and view.index.complete[place]
-        values = tuple(view.index.values(place, CHOICES)) if few else ()
-        if values and max(map(len, values)) <= CHOICE_LETTERS:
-            similarity = round(view.relevance.get(column, 0.0), 3)
-            yield ValueLink("", column, tuple(sorted(values)), similarity, Relation.ONE_OF)
+        values = tuple(sorted(view.index.values(place, CODES)))
+        if max(map(len, values)) <= CODE_LETTERS:
+            found.append(ValueLink("", column, values, round(similarity, 3), Relation.ONE_OF))
+    return sorted(found, key=lambda link: -link.similarity)[:CODED]

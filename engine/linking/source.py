@@ -13,7 +13,7 @@ import asyncpg
 
 from engine.linking import folding
 from engine.linking.index import ValueIndex
-from engine.linking.match import ASKED_FOR, View, match
+from engine.linking.match import View, match
 from engine.state import ColumnKey, Entity, Route, Upstream, ValueLink
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import Database, Snapshot
@@ -47,7 +47,7 @@ class StoredValues:
         seen = index.visible(visible)
         if not seen.any():
             return ()
-        view = View(index, seen, _names(route.snapshot), _relevance(route.entities), _asked(route.entities))
+        view = View(index, seen, _names(route.snapshot), _relevance(route.entities))
         return await asyncio.to_thread(match, question, view)
 
     async def prepare(self, databases: Sequence[Database]) -> None:
@@ -91,13 +91,3 @@ def _relevance(entities: Sequence[Entity]) -> dict[ColumnKey, float]:
         for column, cosine in entity.similarities.items():
             best[column] = max(cosine, best.get(column, -1.0))
     return best
-
-
-def _asked(entities: Sequence[Entity]) -> tuple[ColumnKey, ...]:
-    """For each phrase the column that it is nearest to, where that is near at all."""
-    nearest = (
-        max(entity.similarities.items(), key=lambda item: item[1])
-        for entity in entities
-        if entity.similarities
-    )
-    return tuple(dict.fromkeys(column for column, cosine in nearest if cosine >= ASKED_FOR))

@@ -19,9 +19,9 @@ NAME_WORDS = 8
 NUMBER_DIGITS = 3
 """Digits of a number that may be a value; fewer are counted with, or stand for themselves."""
 
-_TOKEN = re.compile(r"[^\W_]+(?:['\u2019.&/-]?[^\W_]+)*")
+_TOKEN = re.compile(r"[^\W_]+(?:['\u2019.][^\W_]+)*")
 _QUOTED = re.compile(r"'([^']+)'(?!\w)|\"([^\"]+)\"|\u201c([^\u201d]+)\u201d|\u2018([^\u2019]+)\u2019(?!\w)")
-_BREAK = re.compile(r"[.;:?!()\"\u201c\u201d]")
+_BREAK = re.compile(r"[;:?!()\"\u201c\u201d]")
 _POSSESSIVE = re.compile(r"['\u2019]s$")
 
 _ASKING = """
@@ -70,11 +70,12 @@ class Span:
 
 
 def spans(question: str) -> tuple[Span, ...]:
-    """Every span of `question`, by where it begins; several overlap."""
-    found = [*_quoted(question), *_dated(question)]
-    taken = [(span.start, span.end) for span in found]
+    """Every span of `question`, by where it begins; several overlap, and a quoted text has its parts as well."""
+    dated = list(_dated(question))
+    found = [*_quoted(question), *dated]
+    edges = {edge for span in found for edge in (span.start, span.end)}
     loud = question.upper() == question
-    for run in _runs(question, taken):
+    for run in _runs(question, [(span.start, span.end) for span in dated], edges):
         found.extend(_windows(question, run, loud=loud))
     unique = {(span.start, span.end): span for span in reversed(found) if span.key}
     return tuple(sorted(unique.values(), key=lambda span: (span.start, -span.end)))
@@ -95,11 +96,15 @@ def _dated(question: str) -> Iterator[Span]:
 _Words = Sequence[re.Match[str]]
 
 
-def _runs(question: str, taken: Sequence[tuple[int, int]]) -> Iterator[_Words]:
-    """Words that follow one another without a break or a span that is taken."""
+def _runs(question: str, taken: Sequence[tuple[int, int]], edges: set[int]) -> Iterator[_Words]:
+    """Words that follow one another without a break, an edge of a quoted text, or a span that is taken.
+
+    A full stop is no break: it may stand for an abbreviation.
+    """
     run: list[re.Match[str]] = []
     for token in _TOKEN.finditer(question):
-        if run and _BREAK.search(question, run[-1].end(), token.start()):
+        between = range(run[-1].end(), token.start() + 1) if run else range(0)
+        if run and (_BREAK.search(question, run[-1].end(), token.start()) or not edges.isdisjoint(between)):
             yield run
             run = []
         if any(start < token.end() and token.start() < end for start, end in taken):

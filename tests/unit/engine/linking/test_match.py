@@ -60,6 +60,10 @@ CASES: dict[str, dict[str, list[str]]] = {
     "cars with 150 horsepower": {"car.horsepower": ["150"]},
     "cars with 35 horsepower": {},
     "owners of dogs": {"pet.kind": ["dog"]},
+    "singers from the US": {"singer.country": ["United States"]},
+    "singers from the U.S. of today": {"singer.country": ["United States"]},
+    'singers called "Rose White"': {"singer.name": ["Rose White"]},
+    "songs of 'Justin Timberlake'": {"singer.name": ["Justin Brown"]},
     "names of all singers": {},
     "how many singers are there": {},
     "": {},
@@ -103,12 +107,17 @@ def test_links_are_few() -> None:
     assert len(match(", ".join(names), view(index))) == LINKS
 
 
-def test_the_values_of_a_column_that_is_asked_for() -> None:
-    asked = (column("pet.kind"), column("car.horsepower"), column("singer.age"))
-    links = match("which kind of animals", view(asked=asked))
-    assert links[0] == ValueLink("", column("pet.kind"), ("cat", "dog"), 0.0, Relation.ONE_OF)
-    index = ValueIndex([ColumnValues(column("pet.kind"), ("dog", "cat"), more=True)])
-    assert match("which kind of animals", view(index, asked=asked)) == ()
+def test_codes_are_explained_where_the_question_is_near_them() -> None:
+    values = {"person.sex": ("M", "F"), "person.state": ("CA", "NY"), "person.kind": ("adult", "child")}
+    columns = [ColumnValues(column(name), codes) for name, codes in values.items()]
+    near = {column("person.sex"): 0.6, column("person.state"): 0.3, column("person.kind"): 0.9}
+    links = match("how many women", view(ValueIndex(columns), relevance=near))
+    assert links == (ValueLink("", column("person.sex"), ("F", "M"), 0.6, Relation.ONE_OF),)
+    cut = ValueIndex([ColumnValues(column("person.sex"), ("M", "F"), more=True)])
+    assert match("how many women", view(cut, relevance=near)) == ()
+    hidden = ValueIndex(columns)
+    seen = hidden.visible([column("person.state")])
+    assert match("how many women", view(hidden, relevance=near, seen=seen)) == ()
 
 
 def test_a_hundred_thousand_values_take_milliseconds() -> None:

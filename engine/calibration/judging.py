@@ -50,6 +50,8 @@ async def judge(request: JudgeRequest, tools: Tools, store: CalibrationStore, li
         return JudgeReply(Outcome.SKIPPED, str(problem), seconds=time.monotonic() - started)
     try:
         state = await pipeline.run(state, replace(tools, calibration=NoCalibration()))
+        # A verdict that came too late is no verdict, and no score to calibrate with.
+        state.deadline.remaining()
     except NoRouteError:
         raise
     except NLError as problem:

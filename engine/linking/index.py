@@ -1,7 +1,7 @@
 """The values of one database, to be found by how they are written or by what they resemble.
 
 Owns the memory layout: one text of all values, sorted hashes of their keys, and lists of the values that share
-three bytes. A million values take about 150 MB. Decides nothing about what a question means.
+three bytes. Decides nothing about what a question means.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engine.linking import folding
 from engine.state import ColumnKey
 from schema_catalog.values import ColumnValues
 
-POSTINGS = 400_000
+POSTINGS = 120_000
 """Entries of the lists that one search reads at most, rarest first."""
 
 CANDIDATES = 48
@@ -46,17 +46,21 @@ class ValueIndex:
     """Values are numbered from 0 in the order of `columns`, each column's in their own order."""
 
     def __init__(self, columns: Sequence[ColumnValues]) -> None:
-        texts = [value for column in columns for value in column.values]
         self.columns: tuple[ColumnKey, ...] = tuple(column.key for column in columns)
         self.complete = tuple(not column.more for column in columns)
         """Whether a column has no other values than these."""
         self._starts = np.cumsum([0, *(len(column.values) for column in columns)])
-        encoded = [text.encode() for text in texts]
-        self._text = b"".join(encoded)
-        self._ends = _ends(encoded)
-        keys = [folding.key(text) for text in texts]
-        self._hashes, self._numbers = _sorted([*_typed(texts, keys), *_initials(columns)])
-        self._grams, self._lists, self._sizes = _grams([key.encode() for key in keys])
+        # Column by column, so that only one's texts and keys are objects at a time.
+        parts = [_part(column, int(start)) for column, start in zip(columns, self._starts, strict=False)]
+        self._text = b"".join(part.text for part in parts)
+        self._ends = np.cumsum(_joined([np.zeros(1, np.int64), *(part.lengths for part in parts)]))
+        hashes, numbers = _joined([part.hashes for part in parts]), _joined([part.numbers for part in parts])
+        order = np.argsort(hashes, kind="stable")
+        self._hashes, self._numbers = hashes[order], numbers[order].astype(np.int32)
+        grams = np.sort(_joined([part.grams for part in parts]))
+        self._lists = (grams & 0xFFFF_FFFF).astype(np.int32)
+        self._grams = np.searchsorted(grams >> 32, np.arange(_BUCKETS + 1))
+        self._sizes = np.bincount(self._lists, minlength=len(self)).astype(np.int32)
 
     def __len__(self) -> int:
         return len(self._ends) - 1
@@ -139,36 +143,44 @@ class ValueIndex:
         return numbers[seen[places]] if len(numbers) else numbers
 
 
-def _ends(encoded: Sequence[bytes]) -> Numbers:
-    return np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What one column adds. `grams`: (bucket << 32) | number, each once; the others as in the index."""
+
+    text: bytes
+    lengths: Numbers
+    hashes: Numbers
+    numbers: Numbers
+    grams: Numbers
 
 
-def _typed(texts: Sequence[str], keys: Sequence[str]) -> list[tuple[int, int]]:
-    """(hash of a key, number): every value under its own key, dates under their day as well."""
-    found = [(hash(key), number) for number, key in enumerate(keys) if key]
-    for number, text in enumerate(texts):
+def _part(column: ColumnValues, start: int) -> _Part:
+    encoded = [text.encode() for text in column.values]
+    keys = [folding.key(text) for text in column.values]
+    pairs = list(_keyed(column.values, keys, start))
+    return _Part(
+        text=b"".join(encoded),
+        lengths=np.fromiter(map(len, encoded), np.int64, len(encoded)),
+        hashes=np.fromiter((found for found, _ in pairs), np.int64, len(pairs)),
+        numbers=np.fromiter((number for _, number in pairs), np.int64, len(pairs)),
+        grams=_grams([key.encode() for key in keys], start),
+    )
+
+
+def _joined(arrays: Sequence[Numbers]) -> Numbers:
+    return np.concatenate(arrays) if arrays else np.zeros(0, np.int64)
+
+
+def _keyed(texts: Sequence[str], keys: Sequence[str], start: int) -> Iterator[tuple[int, int]]:
+    """(hash of a key, number): every value under its own, dates under their day and month, names by initials."""
+    for number, (text, own) in enumerate(zip(texts, keys, strict=True), start):
+        if own:
+            yield hash(own), number
         if text[:1].isalnum() and text[-2:].isdigit() and (day := folding.date_key(text)) is not None:
-            found.append((hash(day), number))
-            found.append((hash(day[:7]), number))
-    return found
-
-
-def _initials(columns: Sequence[ColumnValues]) -> Iterator[tuple[int, int]]:
-    start = 0
-    for column in columns:
-        if len(column.values) <= NAMED:
-            for number, text in enumerate(column.values, start):
-                short = folding.initials(text)
-                if short is not None:
-                    yield hash(short), number
-        start += len(column.values)
-
-
-def _sorted(pairs: Sequence[tuple[int, int]]) -> tuple[Numbers, Positions]:
-    hashes = np.fromiter((pair[0] for pair in pairs), dtype=np.int64, count=len(pairs))
-    numbers = np.fromiter((pair[1] for pair in pairs), dtype=np.int32, count=len(pairs))
-    order = np.argsort(hashes, kind="stable")
-    return hashes[order], numbers[order]
+            yield hash(day), number
+            yield hash(day[:7]), number
+        if len(texts) <= NAMED and (short := folding.initials(text)) is not None:
+            yield hash(short), number
 
 
 def _codes(text: bytes) -> Numbers:
@@ -178,16 +190,12 @@ def _codes(text: bytes) -> Numbers:
     return (whole * 2_654_435_761 >> 7) % _BUCKETS
 
 
-def _grams(keys: Sequence[bytes]) -> tuple[Numbers, Positions, Positions]:
-    """Where each bucket's list begins, the lists one after another, and how many buckets each value is in."""
-    lengths = np.array([len(key) + 2 for key in keys], dtype=np.int64)
+def _grams(keys: Sequence[bytes], start: int) -> Numbers:
+    """(bucket << 32) | number for each bucket of each key, sorted."""
     text = b"".join(_EDGE + key + _EDGE for key in keys)
     if len(text) < 3:  # noqa: PLR2004  three bytes make a code
-        return np.zeros(_BUCKETS + 1, np.int64), np.zeros(0, np.int32), np.zeros(len(keys), np.int32)
-    owners = np.repeat(np.arange(len(keys), dtype=np.int64), lengths)
+        return np.zeros(0, np.int64)
+    owners = np.repeat(np.arange(start, start + len(keys)), [len(key) + 2 for key in keys])
     # A code belongs to a value where its three bytes do.
     inside = owners[:-2] == owners[2:]
-    pairs = np.unique((_codes(text)[inside] << 32) | owners[:-2][inside])
-    codes, numbers = pairs >> 32, (pairs & 0xFFFF_FFFF).astype(np.int32)
-    begins = np.searchsorted(codes, np.arange(_BUCKETS + 1))
-    return begins, numbers, np.bincount(numbers, minlength=len(keys)).astype(np.int32)
+    return np.unique((_codes(text)[inside] << 32) | owners[:-2][inside])

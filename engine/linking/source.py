@@ -19,8 +19,8 @@ from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import Database, Snapshot
 from schema_catalog.values import ValueStore, Version
 
-KEPT = 2_000_000
-"""Values in memory at most, about 150 bytes each; beyond that the databases asked least recently are dropped."""
+KEPT = 1_000_000
+"""Values in memory at most; beyond that the databases asked least recently are dropped."""
 
 NOTHING = ValueIndex(())
 

@@ -32,7 +32,7 @@ _ASKING = """
     nor not number of on one only or order other our out over per please report return same she show shortest
     should smallest some sort sorted sum tell than that the their them then there these they this those to top
     total under up us was we were what when where which while who whom whose why will with within without would
-    you your
+    you your zero two three four five six seven eight nine ten
 """
 
 _STOP = frozenset(_ASKING.split())

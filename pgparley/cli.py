@@ -21,6 +21,7 @@ from pgparley.catalog_commands import catalog_app
 from pgparley.config import Config, ConfigError, cache_dir, load
 from pgparley.logs import configure
 from pgparley.model import fetch
+from pgparley.router_commands import router_app
 
 
 @dataclass(slots=True)
@@ -41,6 +42,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(catalog_app(lambda: _config().engine.store, lambda: _config().upstream), name="catalog")
+app.add_typer(router_app(lambda: (_config(), _options.file)), name="router")
 
 
 @app.callback()

@@ -20,13 +20,14 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
-Arrays = Mapping[str, NDArray[Any]]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Arrays: TypeAlias = "Mapping[str, NDArray[Any]]"
 
 FORMAT = 1
 """Of the manifest and the arrays' meaning; another one's versions are not read."""
@@ -119,6 +120,8 @@ class ArtifactStore:
 
     def load(self, version: str) -> Artifact:
         """The version with its arrays; raises `ArtifactError`, also where the file is not the one that was written."""
+        import numpy as np  # noqa: PLC0415  commands that only name versions do without
+
         manifest = self.manifest(version)
         file = self._place(version) / _WEIGHTS
         try:
@@ -178,6 +181,8 @@ class ArtifactStore:
 
 def write(place: Path, manifest: Manifest, arrays: Arrays) -> Manifest:
     """Writes a version's two files into an existing folder; the same arrays give the same bytes."""
+    import numpy as np  # noqa: PLC0415  as above
+
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(arrays):

@@ -63,7 +63,7 @@ class Standing:
 
 
 class Versions:
-    """The pointer in use. `load` turns an artifact into one; nothing is loaded before it is asked for."""
+    """The pointer in use. `load` turns an artifact into one; nothing is loaded before it is first asked for."""
 
     def __init__(self, store: ArtifactStore, load: Callable[[Artifact], Pointer]) -> None:
         self._store = store
@@ -86,7 +86,10 @@ class Versions:
         if self._pointer is not None and self._pointer.version == version:
             return
         try:
-            self._pointer = self._load(self._store.load(version))
+            pointer = self._load(self._store.load(version))
+            # What does not fit the encoder shows when a network is made of it, not when its file is read.
+            pointer.read(["warm up"])
+            self._pointer = pointer
         except ArtifactError as problem:
             kept = self._pointer.version if self._pointer else "the retrieval leg alone"
             log.warning("router version not taken up", version=version, problem=str(problem), kept=kept)
@@ -114,9 +117,7 @@ class LearnedLeg:
 
     def warm_up(self) -> None:
         """Loads the current version."""
-        pointer = self._versions.current()
-        if pointer is not None:
-            pointer.read(["warm up"])
+        self._versions.current()
 
     def rank(self, questions: Sequence[str], index: Index) -> list[tuple[Standing, ...]] | None:
         """The databases looked at for each question, best first; None where no version can answer."""

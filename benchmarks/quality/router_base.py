@@ -1,0 +1,181 @@
+"""Trains the router that comes with the program, on Spider's training questions.
+
+    python -m benchmarks.quality.router_base --bench FOLDER --wordnet FOLDER --out engine/models/router_base
+
+The databases of Spider's development questions, of the variants of these, and of the pool are not among the
+candidates and give no question: what is learned is how questions speak of schemas, not which databases there
+are. At every turn a random part of the databases is the catalog, so that no database is the usual answer. A
+third of the questions has words of the schema replaced by WordNet's neighbours of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.quality.routing import Item, Options, _read, _views
+from benchmarks.quality.wordnet import WordNet, reworded
+from engine.models.encoder import MiniLMEncoder, packaged_model
+from engine.models.fitting import NetworkTrainer
+from engine.routing.artifact import BASE, Manifest, write
+from engine.routing.index import Index
+from engine.routing.part import Part, build
+from engine.routing.training import (
+    Example,
+    States,
+    Terrain,
+    batch_of,
+    held_out,
+    measure,
+    rate,
+)
+from engine.settings import EncoderSettings
+
+QUESTIONS = ("spider/train.jsonl", "spider/train_others.jsonl")
+CROWDED = 300
+"""Questions taken of one database at most: a few have hundreds that differ in a name alone."""
+
+BATCH, TURNS = 48, 4
+"""Questions a step, and steps on the same part of the databases."""
+
+LEAST_DATABASES = 60
+REWORDED = 0.3
+"""Share of reworded questions among those that are trained on."""
+
+SHARES = (0.35, 0.6, 0.9)
+"""Of a reworded question's words for the schema, how many are replaced."""
+
+LONGEST = 50
+"""Tokens: beyond, a question lengthens its whole batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What is trained on: questions with the frozen layers' states, the first half plain, the rest reworded."""
+
+    items: list[Item]
+    states: list[States]
+    plain: int
+
+
+def main() -> int:
+    """Trains and writes the artifact's folder; exit status 2 where the data is not there."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bench", type=Path, required=True, help="benchmark folder")
+    parser.add_argument("--wordnet", type=Path, required=True, help="folder of WordNet's data files")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the artifact")
+    parser.add_argument("--steps", type=int, default=1600)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=1)
+    args = parser.parse_args()
+    if not (args.bench / QUESTIONS[0]).is_file() or not (args.wordnet / "data.noun").is_file():
+        print("no benchmark data or no WordNet there", file=sys.stderr)
+        return 2
+    started = time.monotonic()
+    rng = np.random.default_rng(args.seed)
+    trainer = NetworkTrainer(None, EncoderSettings(threads=args.threads), seed=args.seed)
+    items = [item for name in QUESTIONS for item in _read(args.bench / name)]
+    parts = _parts(args.bench, {item["db"] for item in items})
+    apart = {name for name in parts if held_out(name, 0.08)}
+    material = _material(trainer, items, apart, WordNet.load(args.wordnet), rng)
+    for step, (terrain, names, numbers) in enumerate(_turns(material, parts, apart, rng, args.steps)):
+        chosen = [_example(terrain, names, material.items[number]) for number in numbers]
+        states = [material.states[number] for number in numbers]
+        batch = batch_of(terrain, chosen, states, rng, depth_first=True)
+        root, tables = trainer.learn(terrain.field, batch, rate(step, args.steps))
+        if step % 25 == 0:
+            print(
+                f"{step}/{args.steps} {root:.3f} {tables:.3f} {time.monotonic() - started:.0f} s", flush=True
+            )
+    terrain, names = _terrain(parts, sorted(parts))
+    kept = [item for item in items if item["db"] in apart]
+    figures = measure(trainer.pointer(1.0), terrain, [_example(terrain, names, item) for item in kept])
+    manifest = Manifest(
+        version=BASE,
+        encoder="all-MiniLM-L6-v2",
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        command=f"python -m benchmarks.quality.router_base --steps {args.steps} --seed {args.seed}",
+        questions=material.plain,
+        minutes=round((time.monotonic() - started) / 60, 1),
+        figures=figures,
+    )
+    args.out.mkdir(parents=True, exist_ok=True)
+    written = write(args.out, manifest, trainer.arrays(1.0))
+    print(written)
+    return 0
+
+
+def _parts(bench: Path, wanted: set[str]) -> dict[str, Part]:
+    encoder = MiniLMEncoder(EncoderSettings())
+    options = Options(bench, pool=False, half=None, train=0, json=None)
+    return {
+        snapshot.database: build(snapshot, encoder.encode)
+        for snapshot, _ in _views(options, pool=False)
+        if snapshot.database in wanted
+    }
+
+
+def _material(
+    trainer: NetworkTrainer,
+    items: Sequence[Item],
+    apart: set[str],
+    wordnet: WordNet,
+    rng: np.random.Generator,
+) -> Material:
+    vocabulary = frozenset((packaged_model() / "vocab.txt").read_text(encoding="utf-8").split())
+    counts: dict[str, int] = {}
+    plain: list[Item] = []
+    for number in rng.permutation(len(items)).tolist():
+        item = items[number]
+        counts[item["db"]] = counts.get(item["db"], 0) + 1
+        if item["db"] not in apart and counts[item["db"]] <= CROWDED:
+            plain.append(item)
+    other = [
+        item | {"question": text}
+        for item in plain
+        if (text := reworded(item, rng.choice(SHARES), wordnet, vocabulary, rng)) != item["question"]
+    ]
+    found = plain + other
+    return Material(found, trainer.states([item["question"] for item in found]), len(plain))
+
+
+def _turns(
+    material: Material, parts: dict[str, Part], apart: set[str], rng: np.random.Generator, steps: int
+) -> Iterator[tuple[Terrain, dict[str, int], list[int]]]:
+    """A part of the databases, and questions on them, for each step."""
+    names = np.array(sorted(set(parts) - apart))
+    fits = [len(states) < LONGEST for states in material.states]
+    for _ in range(0, steps, TURNS):
+        some = sorted(rng.permutation(names)[: rng.integers(LEAST_DATABASES, len(names) + 1)].tolist())
+        terrain, numbers = _terrain(parts, some)
+        bag: list[int] = []
+        while len(bag) < BATCH * TURNS:
+            low, high = (material.plain, len(fits)) if rng.random() < REWORDED else (0, material.plain)
+            number = int(rng.integers(low, high))
+            if fits[number] and material.items[number]["db"] in numbers:
+                bag.append(number)
+        bag.sort(key=lambda number: len(material.states[number]))
+        for turn in rng.permutation(TURNS).tolist():
+            yield terrain, numbers, bag[turn * BATCH : (turn + 1) * BATCH]
+
+
+def _terrain(parts: dict[str, Part], names: Sequence[str]) -> tuple[Terrain, dict[str, int]]:
+    numbers = {name: number for number, name in enumerate(names)}
+    return Terrain.of(Index([parts[name] for name in names])), numbers
+
+
+def _example(terrain: Terrain, names: dict[str, int], item: Item) -> Example:
+    number = names[item["db"]]
+    tables = {table.name: n for n, table in enumerate(terrain.index.parts[number].snapshot.tables)}
+    return Example(item["question"], number, tuple(tables[name] for name in item["tables"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -20,12 +20,16 @@ async def status(
     """A line for each function, number of candidates and promise; those of the function in use come first."""
     kept = await store.points()
     used = VERSIONS.get(settings.score, "none")
+    functions = sorted(_functions(kept) | {used} - {"none"}, key=lambda name: (name != used, name))
+    widths = sorted({each.width for each in kept} | {limits.k})
+    # Dividing hashes every question: once for each k, not for each line.
+    divided = {k: divide(each.point for each in kept if each.width == k) for k in widths}
     lines = [
         line
-        for function in sorted(_functions(kept) | {used} - {"none"}, key=lambda name: (name != used, name))
-        for k in sorted({each.width for each in kept} | {limits.k})
+        for function in functions
+        for k, (_, calibration, held_out) in divided.items()
         for coverage in coverages or (settings.coverage,)
-        for line in _lines([each for each in kept if each.width == k], function, k, coverage)
+        for line in _lines(calibration.calibrated(function), held_out, function, coverage, k=k)
     ]
     return Status(
         selecting_by=used,
@@ -43,10 +47,10 @@ def _functions(kept: Iterable[Kept]) -> set[str]:
     }
 
 
-def _lines(kept: list[Kept], function: str, k: int, coverage: float) -> Iterable[Line]:
+def _lines(
+    calibrated: Calibrated, held_out: HeldOutSet, function: str, coverage: float, *, k: int
+) -> Iterable[Line]:
     """All questions together, and those of each database that has enough points for a threshold of its own."""
-    _, calibration, held_out = divide(each.point for each in kept)
-    calibrated = calibration.calibrated(function)
     yield _line(held_out, calibrated, function, coverage, k=k, group=None)
     for group, scores in sorted(calibrated.groups.items()):
         if scores.size >= needed(coverage):

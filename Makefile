@@ -24,8 +24,9 @@ check: $(VENV)/.installed  ## ruff, mypy --strict
 
 bench: bench-routing bench-wire bench-quality  ## every benchmark; results in benchmarks/results
 
-bench-routing: $(VENV)/.installed  ## recall of databases and tables on the benchmark's sets
-	$(BIN)/python -m benchmarks.quality.routing --pool --json benchmarks/results/routing.json $(ARGS)
+bench-routing: $(VENV)/.installed  ## databases and tables found among many, beside baselines; what it costs
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
+	$(BIN)/python -m benchmarks.quality.routing_run --json benchmarks/results/routing.json --plot benchmarks/results/routing.png $(ARGS)
 
 bench-wire: $(VENV)/.installed  ## the relay beside PgBouncer and a direct connection
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"

@@ -1,0 +1,139 @@
+"""What routing costs: a question alone, questions in batches, a new database, memory, and growth of the catalog.
+
+    python -m benchmarks.quality.routing_cost --tables N     # one point of the growth curve, in a process of its own
+
+The catalogs of the growth curve are made up and their vectors composed (`routing_catalog`): figures of time and
+memory, none of quality. The questions' own encoding is the real one throughout.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.quality.routing import ROOT, Item, View
+from benchmarks.quality.routing_catalog import ComposingEncoder, catalog, questions
+from benchmarks.quality.routing_training import versions
+from engine.models.encoder import MiniLMEncoder
+from engine.routing.artifact import BASE
+from engine.routing.router import HybridRouter
+
+GROWTH = (1_000, 10_000, 100_000)
+"""Tables of the growth curve: 1, 10 and 100 times a large single installation."""
+
+ASKED, WARM = 200, 10
+"""Questions timed, and questions before them."""
+
+BATCH = 64
+
+
+def latency(router: HybridRouter, views: Sequence[View], texts: Sequence[str]) -> Item:
+    """Milliseconds of one question alone."""
+    for text in texts[:WARM]:
+        router.rank(text, views)
+    taken = []
+    for text in texts[WARM:]:
+        started = time.perf_counter()
+        router.rank(text, views)
+        taken.append(1000 * (time.perf_counter() - started))
+    return {"n": len(taken), "p50_ms": statistics.median(taken), "p95_ms": float(np.percentile(taken, 95))}
+
+
+def throughput(router: HybridRouter, views: Sequence[View], texts: Sequence[str]) -> float:
+    """Questions a second in batches of 64, the median of five rounds."""
+    rates = []
+    for _ in range(5):
+        started = time.perf_counter()
+        for start in range(0, len(texts), BATCH):
+            router.rank_many(texts[start : start + BATCH], views)
+        rates.append(len(texts) / (time.perf_counter() - started))
+    return statistics.median(rates)
+
+
+def adding(views: Sequence[View]) -> Item:
+    """Seconds until each database can be routed to, one after the other, with nothing remembered."""
+    encoder = MiniLMEncoder()
+    encoder.warm_up()
+    router = HybridRouter(encoder)
+    taken: dict[str, float] = {}
+    for snapshot, _ in views:
+        started = time.perf_counter()
+        router.prepare([snapshot])
+        taken[snapshot.database] = time.perf_counter() - started
+    slowest = max(taken, key=lambda name: taken[name])
+    return {
+        "n": len(taken),
+        "median_s": statistics.median(taken.values()),
+        "largest_s": taken[slowest],
+        "slowest": slowest,
+        "build_s": sum(taken.values()),
+    }
+
+
+def growth(folder: Path, *, learned: bool) -> list[Item]:
+    """Each size in a process of its own, so that memory is that size's alone."""
+    points = []
+    for tables in GROWTH:
+        command = [sys.executable, "-m", "benchmarks.quality.routing_cost", "--tables", str(tables)]
+        command += ["--work", str(folder)] + (["--learned"] if learned else [])
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        points.append(json.loads(done.stdout.splitlines()[-1]))
+    return points
+
+
+def resident_mb() -> float:
+    """Memory of this process."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def _point(tables: int, folder: Path, *, learned: bool) -> Item:
+    encoder = MiniLMEncoder()
+    encoder.warm_up()
+    schemas = ComposingEncoder(encoder)
+    router = HybridRouter(encoder, schemas, versions=versions(folder, BASE) if learned else None)
+    empty = resident_mb()
+    views: list[View] = [
+        (snapshot, frozenset((*table.key, column.name) for table, column in snapshot.columns()))
+        for snapshot in catalog(tables)
+    ]
+    snapshots = resident_mb()
+    started = time.perf_counter()
+    router.prepare([snapshot for snapshot, _ in views])
+    texts = questions(ASKED + WARM)
+    router.rank(texts[0], views)
+    return {
+        "databases": len(views),
+        "tables": sum(len(snapshot.tables) for snapshot, _ in views),
+        "columns": sum(len(readable) for _, readable in views),
+        "build_s": time.perf_counter() - started,
+        "snapshots_mb": snapshots - empty,
+        "index_mb": resident_mb() - snapshots,
+        **latency(router, views, texts),
+    }
+
+
+def main() -> int:
+    """Prints one point as JSON."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--tables", type=int, required=True)
+    parser.add_argument("--work", type=Path, required=True, help="folder of the trained versions")
+    parser.add_argument("--learned", action="store_true", help="with the version that comes with the program")
+    args = parser.parse_args()
+    print(json.dumps(_point(args.tables, args.work, learned=args.learned)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

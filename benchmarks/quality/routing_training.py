@@ -1,0 +1,102 @@
+"""Trains the routers that the benchmark measures, on questions synthesised from its schemas.
+
+Owns which version answers for which collection. No question of a test set is read here.
+"""
+
+from __future__ import annotations
+
+import gzip
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from benchmarks.quality.routing import Item, View
+from engine.models.fitting import NetworkTrainer
+from engine.models.pointer import PointerModel, packaged_base
+from engine.routing.artifact import BASE, ArtifactStore, Manifest
+from engine.routing.index import Index
+from engine.routing.learned import Versions
+from engine.routing.part import build
+from engine.routing.synthesis import SyntheticQuestion, tables_of
+from engine.routing.training import Example, Progress, Terrain, TrainingSettings, train
+from engine.routing.vectors import TextEncoder
+
+
+class _Pinned(ArtifactStore):
+    """A store in which one version is in use, whatever else its folder says."""
+
+    def __init__(self, folder: Path, version: str) -> None:
+        super().__init__(folder, packaged_base())
+        self._version = version
+
+    def current(self) -> str:
+        """The pinned version."""
+        return self._version
+
+    def mark(self) -> tuple[int, int]:
+        """Never changes."""
+        return (1, 1)
+
+
+def versions(folder: Path, version: str) -> Versions:
+    """One version of the store in `folder`, or the base; raises `ArtifactError` where it cannot be read."""
+    store = _Pinned(folder, version)
+    store.load(version)
+    return Versions(store, PointerModel)
+
+
+def synthetic(path: Path) -> list[SyntheticQuestion]:
+    """The questions of a journal, gzipped or not; a torn last line is left out."""
+    data = path.read_bytes()
+    text = gzip.decompress(data) if path.suffix == ".gz" else data
+    return [
+        msgspec.json.decode(line, type=SyntheticQuestion)
+        for line in text.splitlines(keepends=True)
+        if line.endswith(b"\n")
+    ]
+
+
+def trained(
+    folder: Path,
+    name: str,
+    views: Sequence[View],
+    *,
+    encoder: TextEncoder,
+    journal: Sequence[SyntheticQuestion],
+    settings: TrainingSettings,
+    progress: Callable[[Progress], None],
+) -> Item:
+    """Trains the version `name` from the base and saves it; says how long that took and on how much."""
+    started = time.perf_counter()
+    store = ArtifactStore(folder, packaged_base())
+    snapshots = {snapshot.database: number for number, (snapshot, _) in enumerate(views)}
+    terrain = Terrain.of(Index([build(snapshot, encoder.encode) for snapshot, _ in views]))
+    examples = [
+        Example(question.question, number, tables)
+        for question in journal
+        if (number := snapshots.get(question.db)) is not None
+        and (tables := tables_of(question, views[number][0])) is not None
+    ]
+    trainer = NetworkTrainer(store.load(BASE), seed=settings.seed)
+    outcome = train(trainer, terrain, examples, settings, progress)
+    manifest = Manifest(
+        version=name,
+        encoder="all-MiniLM-L6-v2",
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        command="make bench-routing",
+        parent=BASE,
+        schemas={snapshot.database: snapshot.fingerprint for snapshot, _ in views},
+        questions=outcome.trained,
+        minutes=round(outcome.minutes, 2),
+        figures=outcome.figures,
+    )
+    saved = store.save(manifest, trainer.arrays(outcome.temperature))
+    return {
+        "version": saved.version,
+        "questions": outcome.trained,
+        "train_minutes": (time.perf_counter() - started) / 60,
+        "figures": outcome.figures,
+    }

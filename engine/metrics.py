@@ -41,6 +41,9 @@ def figures(status: Status) -> tuple[Figure, ...]:
         }
         known = ((name, value) for name, value in values.items() if value is not None)
         found += [Figure(name, line.function, line.k, value) for name, value in known]
+    chosen = _ratio(status.chosen_inside, status.chosen)
+    if chosen is not None:
+        found.append(Figure("chosen_inside", status.selecting_by, status.k, chosen))
     return tuple(found)
 
 

@@ -162,6 +162,10 @@ def _show(found: Status, console: Console) -> None:
     console.print(
         f"Candidates are selected by {found.selecting_by}; by default k = {found.k}, coverage {found.coverage:g}."
     )
+    if found.chosen:
+        console.print(
+            f"Of {found.chosen} choices from whole answers {found.chosen_inside} are inside the promised set."
+        )
     grid = Table(caption="kept: of the tested questions with a right statement. shows one: of all tested.")
     for heading in ("score", "k", "database", "promised", "points", "threshold", "kept", "shows one", "set"):
         grid.add_column(heading)

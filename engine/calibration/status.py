@@ -9,7 +9,7 @@ from engine.calibration.conformal import Calibrated, Threshold, needed
 from engine.calibration.coverage import observe
 from engine.calibration.scores import VERSIONS
 from engine.calibration.splits import HeldOutSet, divide
-from engine.calibration.store import CalibrationStore, Kept
+from engine.calibration.store import CalibrationStore, Kept, Source
 from engine.calibration.types import Line, Status
 from engine.settings import Limits, SelectionSettings
 
@@ -31,12 +31,16 @@ async def status(
         for coverage in coverages or (settings.coverage,)
         for line in _lines(calibration.calibrated(function), held_out, function, coverage, k=k)
     ]
+    chosen = divide(each.point for each in kept if each.width == limits.k and each.source is Source.CHOICE)[2]
+    inside = observe(chosen, divided[limits.k][1].calibrated(used), used, settings.coverage).kept
     return Status(
         selecting_by=used,
         k=limits.k,
         coverage=settings.coverage,
         sources=tuple(sorted(Counter(each.source.value for each in kept).items())),
         stale=await store.stale(),
+        chosen=inside.n,
+        chosen_inside=inside.hits,
         lines=tuple(lines),
     )
 

@@ -104,6 +104,8 @@ class Status:
     """`selecting_by`: the function in use, and `k` where the asker sets none. `sources`: judged questions by source.
 
     `stale`: points that count no more, because the model, a prompt, or their database's schema has changed.
+    `chosen`: users' choices from whole answers at `k` that took no part in calibrating; `chosen_inside` of them
+    conform.
     """
 
     selecting_by: str
@@ -111,6 +113,8 @@ class Status:
     coverage: float
     sources: tuple[tuple[str, int], ...]
     stale: int
+    chosen: int
+    chosen_inside: int
     lines: tuple[Line, ...]
 
 

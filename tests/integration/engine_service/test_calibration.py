@@ -269,10 +269,15 @@ async def test_status_and_console(calibrating: Calibrating, points: CalibrationS
     assert shape is not None
     assert all(row(values, shape, ()) and row(values, shape, (1,)) for values in rows)
     assert rows[0] == (FUNCTION, 2, None, 40, 19, 0.95, 0.0, 40, 40, 1.0, 1.0, 2.0)
+    chosen = [Judged(True, (Score(FUNCTION, value),)) for value in (-2.0, 9.0)]  # noqa: FBT003 - right
+    ids = [each for each in (id_hash(f"c{n}") for n in range(50)) if split_of(each) is Split.TEST]
+    for question, candidate in zip(ids, chosen, strict=False):
+        await points.keep("music", Kept(Source.CHOICE, 2, Point(question, "music", (candidate,))))
     stats = {name: value for name, _, value in (await engine.view(ViewRequest("nl_stats"))).rows}
     assert stats["pgparley_nl_selection_promised"] == 0.95
-    assert stats["pgparley_nl_selection_observed"] == 0.0
+    assert stats["pgparley_nl_selection_observed"] == pytest.approx(1 / 42)
     assert stats["pgparley_nl_selection_observed_of_all"] == 1.0
+    assert stats["pgparley_nl_selection_chosen_inside"] == 0.5
 
 
 # -- the command, through the engine's interface

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -154,13 +155,8 @@ def fingerprint(result: Result, *, ordered: bool) -> bytes:
 
 
 def _reads(candidate: Candidate, snapshot: Snapshot) -> Reads:
-    """Tables and columns; of columns tied by a foreign key the one that is referred to stands for both."""
-    referred = {
-        (*table.key, own): (key.ref_schema, key.ref_table, target)
-        for table in snapshot.tables
-        for key in table.foreign_keys
-        for own, target in zip(key.columns, key.ref_columns, strict=True)
-    }
+    """Tables and columns; a column that refers to another stands for that one."""
+    referred = _referred(snapshot)
 
     def root(column: ColumnKey) -> ColumnKey:
         met = {column}
@@ -171,6 +167,18 @@ def _reads(candidate: Candidate, snapshot: Snapshot) -> Reads:
 
     columns: Reads = frozenset(root(column) for column in candidate.columns)
     return columns | candidate.tables
+
+
+def _referred(snapshot: Snapshot) -> dict[ColumnKey, ColumnKey]:
+    """Foreign key column → what it refers to; not where a table refers to it twice: origin and destination differ."""
+    pairs = [
+        ((*table.key, own), (key.ref_schema, key.ref_table, target))
+        for table in snapshot.tables
+        for key in table.foreign_keys
+        for own, target in zip(key.columns, key.ref_columns, strict=True)
+    ]
+    times = Counter((own[:2], target) for own, target in pairs)
+    return {own: target for own, target in pairs if times[own[:2], target] == 1}
 
 
 def _score(candidate: Candidate) -> tuple[float, float]:

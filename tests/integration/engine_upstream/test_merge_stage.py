@@ -29,7 +29,9 @@ CREATE TABLE song (song_id int PRIMARY KEY, singer_id int REFERENCES singer, tit
 INSERT INTO song VALUES (1, 1, 'x'), (2, 1, 'y'), (3, 2, 'z');
 CREATE TABLE stadium (stadium_id int PRIMARY KEY);
 INSERT INTO stadium VALUES (1), (2), (3);
-GRANT SELECT ON singer, song, stadium TO ana;
+CREATE TABLE duet (first_id int REFERENCES singer, second_id int REFERENCES singer);
+INSERT INTO duet VALUES (1, 2), (2, 1);
+GRANT SELECT ON singer, song, stadium, duet TO ana;
 """
 
 
@@ -109,6 +111,7 @@ TWO = {
         "SELECT name FROM singer",
         "SELECT alias FROM singer",
     ),
+    "two references to one table": ("SELECT first_id FROM duet", "SELECT second_id FROM duet"),
     "two counts agree by chance": ("SELECT count(*) FROM singer", "SELECT count(*) FROM stadium"),
     "a filter that filters nothing today": (
         "SELECT name FROM singer",

@@ -27,6 +27,13 @@ class GatewayMetrics:
         self.upstream_failures = Counter(
             "pgparley_upstream_connect_failures", "Upstream connections that failed", registry=self.registry
         )
+        self.spares = Gauge(
+            "pgparley_spares", "Sockets to the server, dialled ahead, that wait", registry=self.registry
+        )
+        self.spares_used = Counter("pgparley_spares_used", "Those that got a client", registry=self.registry)
+        self.spares_unused = Counter(
+            "pgparley_spares_unused", "Those that ended without one", registry=self.registry
+        )
         self.statements = Counter(
             "pgparley_nl_statements", "NL statements by kind", ("kind",), registry=self.registry
         )

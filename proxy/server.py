@@ -57,7 +57,7 @@ async def _until_told(
         signal.SIGTERM: lambda: worker.shut_down(Shutdown.WAIT_FOR_CLIENTS),
         signal.SIGINT: lambda: worker.shut_down(Shutdown.WAIT_FOR_SERVERS),
         signal.SIGQUIT: lambda: worker.shut_down(Shutdown.NOW),
-        signal.SIGUSR1: lambda: worker.sessions.pause(""),
+        signal.SIGUSR1: lambda: worker.pause(""),
         signal.SIGUSR2: lambda: worker.sessions.resume(""),
     }
     for number, action in actions.items():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from enum import StrEnum
+
+import msgspec
 
 
 class TLSMode(StrEnum):
@@ -71,6 +73,12 @@ class GatewaySettings:
     max_question_chars: int = 4000
     server_connect_timeout: float = 15.0
     """Seconds to wait for the upstream's socket."""
+    dial_ahead: int = 8
+    """Sockets to the server, at most, that a worker dials before their clients come; 0: none. The more clients
+    come at once, the more there are; none, where none come."""
+    dial_ahead_lifetime: float = 5.0
+    """Seconds that such a socket waits at most: less than the server's authentication_timeout. A new
+    pg_hba.conf counts for all clients after that time at the latest."""
     shutdown_grace: float = 5.0
     """Seconds that sessions get to end by themselves when the worker shuts down."""
     log_level: str = "info"
@@ -136,6 +144,23 @@ FIXED = frozenset(
 def changes(before: GatewaySettings, after: GatewaySettings) -> list[str]:
     """The settings that differ and that RELOAD does not change."""
     return sorted(key for key in FIXED if getattr(before, key) != getattr(after, key))
+
+
+def assigned(settings: GatewaySettings, key: str, value: str) -> GatewaySettings:
+    """`settings` with one changed, read from text.
+
+    Raises:
+        ValueError: There is no such setting, it cannot be changed while the gateway runs, or not to that.
+    """
+    if key in FIXED:
+        raise ValueError(f'setting "{key}" cannot be changed while the gateway runs')
+    known = asdict(settings)
+    if key not in known:
+        raise ValueError(f'unknown setting "{key}"')
+    try:
+        return msgspec.convert({**known, key: value}, GatewaySettings, strict=False)
+    except msgspec.ValidationError as problem:
+        raise ValueError(f"{key}: {problem}") from problem
 
 
 def described(settings: GatewaySettings) -> tuple[tuple[str, str, str, str], ...]:

@@ -44,7 +44,15 @@ class Empty:
     """Nothing but white space and comments."""
 
 
-Command = Show | Control | Ignored | Empty
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """SET of one of our settings."""
+
+    key: str
+    value: str
+
+
+Command = Show | Control | Assign | Ignored | Empty
 
 CONTROLS = {
     "disable": True,
@@ -52,9 +60,11 @@ CONTROLS = {
     "kill": None,
     "kill_client": True,
     "pause": None,
+    "reconnect": None,
     "reload": False,
     "resume": None,
     "shutdown": None,
+    "wait_close": None,
 }
 """Verb → whether it has an argument; None: it may."""
 
@@ -77,11 +87,27 @@ _COMMAND = re.compile(
 )
 _EMPTY = re.compile(rf"{_SPACE}*;?{_SPACE}*", re.DOTALL)
 _SET = re.compile(
-    rf"{_SPACE}*set{_SPACE}+(?:session{_SPACE}+)?{_WORD}{_SPACE}*(?:=|to){_SPACE}*.*",
+    rf"{_SPACE}*set{_SPACE}+(?:session{_SPACE}+)?{_WORD}{_SPACE}*(?:=|to){_SPACE}*(.*)",
     re.DOTALL | re.IGNORECASE,
 )
+_VALUE = re.compile(rf"(?:('(?:[^']|'')*')|([^\s';]+)){_SPACE}*;?{_SPACE}*", re.DOTALL)
 _TRANSACTIONS = {"begin": "T", "start": "T", "commit": "I", "end": "I", "rollback": "I", "abort": "I"}
 _TAGS = {"start": "BEGIN", "end": "COMMIT", "abort": "ROLLBACK"}
+
+
+_NOT_HERE = {
+    "suspend": ErrorReply(
+        "0A000",
+        "SUSPEND is not supported",
+        hint="PAUSE lets no new session begin. A new version needs neither: pgparley restart takes over the sockets.",
+    ),
+    "show fds": ErrorReply(
+        "0A000",
+        "SHOW FDS is not supported",
+        hint="Nobody has to ask for the sockets: pgparley restart hands the listening ones to new workers.",
+    ),
+}
+"""What PgBouncer's console knows and ours refuses."""
 
 
 class ConsoleError(Exception):
@@ -101,12 +127,15 @@ def parse(text: str, views: frozenset[str]) -> Command:
     if _EMPTY.fullmatch(text):
         return Empty()
     if (setting := _SET.fullmatch(text)) is not None:
-        return _set(_name(setting[1]).lower())
+        return _set(_name(setting[1]).lower(), setting[2])
     match = _COMMAND.fullmatch(text)
     if match is None:
         raise _unknown(text)
     verb = match[1].lower()
     argument, more = _name(match[2]), _name(match[3])
+    refused = _NOT_HERE.get(f"{verb} {argument.lower()}" if verb == "show" else verb)
+    if refused is not None:
+        raise ConsoleError(refused)
     if verb in ("show", "select"):
         return _show(argument.lower(), more, views)
     if verb in _TRANSACTIONS:
@@ -131,16 +160,14 @@ def _show(view: str, more: str, views: frozenset[str]) -> Show:
     return Show(name)
 
 
-def _set(key: str) -> Command:
+def _set(key: str, rest: str) -> Command:
     if key in SETTINGS_OF_DRIVERS or key in ("session", "names"):
         return Ignored("SET")
-    raise ConsoleError(
-        ErrorReply(
-            "0A000",
-            f'setting "{key}" cannot be changed from the console',
-            hint="Change it in the configuration file, then RELOAD.",
-        )
-    )
+    value = _VALUE.fullmatch(rest)
+    if value is None:
+        raise _unknown(f"SET {key}")
+    quoted = value[1]
+    return Assign(key, value[2] or "" if quoted is None else quoted[1:-1].replace("''", "'"))
 
 
 def allowed(command: Command, rights: Rights, for_admins: frozenset[str]) -> None:
@@ -149,7 +176,9 @@ def allowed(command: Command, rights: Rights, for_admins: frozenset[str]) -> Non
     Raises:
         ConsoleError: The user is no administrator.
     """
-    wants = isinstance(command, Control) or (isinstance(command, Show) and command.view in for_admins)
+    wants = isinstance(command, Control | Assign) or (
+        isinstance(command, Show) and command.view in for_admins
+    )
     if wants and rights is not Rights.ADMIN:
         raise ConsoleError(
             ErrorReply(

@@ -40,7 +40,10 @@ class ServerSide:
 
 @dataclass(frozen=True, slots=True)
 class SessionReport:
-    """One session. `state` as PgBouncer names it; `asking`: the engine is awaited."""
+    """One session. `state` as PgBouncer names it; `asking`: the engine is awaited.
+
+    `close_needed`: its connection to the server is from before the last RECONNECT.
+    """
 
     client: Visitor
     server: ServerSide | None
@@ -48,6 +51,15 @@ class SessionReport:
     received: int
     sent: int
     asking: bool = False
+    close_needed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SpareReport:
+    """A connection to the server that waits for its client, with `server.pid` 0: the server has not said it."""
+
+    server: ServerSide
+    connected: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +100,4 @@ class WorkerReport:
     logins: int
     memory: int
     samples: tuple[Sample, ...]
+    spares: tuple[SpareReport, ...] = ()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from proxy.console.grammar import SETTINGS_OF_DRIVERS
-from proxy.console.reports import SessionReport, Traffic, WorkerReport
+from proxy.console.reports import ServerSide, SessionReport, SpareReport, Traffic, WorkerReport
 from proxy.console.tables import Columns, Table, Value, columns
 
 _SOCKET = (
@@ -100,6 +100,7 @@ ENGINE_ADDS = frozenset({"nl_stats"})
 """Views of the workers that the engine has rows for as well; without an engine they are as they are."""
 
 _POOL_MODE = "session"
+_OWN_POOL = ("pgparley", "pgparley")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +142,17 @@ def _clients(here: Here) -> Rows:
         yield _client_row(session, session.state)
 
 
+def _spares(here: Here) -> Iterator[SpareReport]:
+    for report in here.reports:
+        yield from report.spares
+
+
 def _servers(here: Here) -> Rows:
     for session in _sessions(here):
         if session.server is not None:
             yield _server_row(session, "active")
+    for spare in _spares(here):
+        yield _spare_row(spare, "new")
 
 
 def _sockets(here: Here) -> Rows:
@@ -153,11 +161,13 @@ def _sockets(here: Here) -> Rows:
         yield _client_row(session, "cl_active" if session.state != "waiting" else "cl_waiting") + debug
         if session.server is not None:
             yield _server_row(session, "sv_active") + debug
+    for spare in _spares(here):
+        yield _spare_row(spare, "sv_login") + debug
 
 
 def _active_sockets(here: Here) -> Rows:
     busy = tuple(
-        replace(report, sessions=tuple(s for s in report.sessions if s.state == "active"))
+        replace(report, sessions=tuple(s for s in report.sessions if s.state == "active"), spares=())
         for report in here.reports
     )
     return _sockets(replace(here, reports=busy))
@@ -178,9 +188,18 @@ def _server_row(session: SessionReport, state: str) -> tuple[Value, ...]:
         raise AssertionError("the session has no server")
     begun = _timestamp(client.connected)
     who = ("S", client.user, client.database, client.replication, state, server.address, server.port)
-    when = (server.local_address, server.local_port, begun, begun, 0, 0, 0)
+    when = (server.local_address, server.local_port, begun, begun, 0, 0, int(session.close_needed))
     ids = (f"s{client.id}", f"c{client.id}", server.pid)
     return (*who, *when, *ids, server.tls, client.application_name, 0, client.id)
+
+
+def _spare_row(spare: SpareReport, state: str) -> tuple[Value, ...]:
+    """It is of no user and no database yet."""
+    server: ServerSide = spare.server
+    begun = _timestamp(spare.connected)
+    who = ("S", "", "", "none", state, server.address, server.port)
+    when = (server.local_address, server.local_port, begun, begun, 0, 0, 0)
+    return (*who, *when, "", "", server.pid, server.tls, "", 0, 0)
 
 
 def _timestamp(seconds: float) -> str:
@@ -195,6 +214,9 @@ def _pools(here: Here) -> Rows:
     for (database, user), counts in sorted(pools.items()):
         active, waiting = counts["active"], counts["waiting"]
         yield (database, user, active, waiting, 0, 0, active, *(0,) * 8, _POOL_MODE, None)
+    if ahead := len(list(_spares(here))):
+        # Of no database yet, so they stand with the gateway's own.
+        yield (*_OWN_POOL, *(0,) * 10, ahead, 0, 0, _POOL_MODE, None)
 
 
 def _databases(here: Here) -> Rows:
@@ -234,6 +256,7 @@ def _lists(here: Here) -> Rows:
         "used_servers": sum(session.server is not None for session in sessions),
         **dict.fromkeys(("dns_names", "dns_zones", "dns_queries", "dns_pending"), 0),
         "workers": len(here.reports),
+        "spare_servers": len(list(_spares(here))),
         "nl_asking": sum(session.asking for session in sessions),
     }
     yield from values.items()
@@ -355,11 +378,14 @@ HELP = """
 \tSHOW DNS_HOSTS|DNS_ZONES
 \tSHOW STATS|STATS_TOTALS|STATS_AVERAGES|TOTALS
 \tSHOW NL_CATALOG|NL_QUESTIONS|NL_STATS|NL_MODELS|NL_FEEDBACK|NL_CALIBRATION
+\tSET <key> = <value>
 \tRELOAD
 \tPAUSE [<db>]
 \tRESUME [<db>]
 \tDISABLE <db>
 \tENABLE <db>
+\tRECONNECT [<db>]
+\tWAIT_CLOSE [<db>]
 \tKILL [<db>]
 \tKILL_CLIENT <client_id>
 \tSHUTDOWN

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, cast
 from engine.types import ErrorReply
 from proxy.net import pump
 from proxy.net.handshake import Part, wrapped
+from proxy.net.spares import Trial
 from proxy.net.upstream import without_delay
+from proxy.protocol import codec
 from proxy.protocol.commands import (
     AbortConsult,
     Close,
@@ -61,6 +63,7 @@ class Link(asyncio.Protocol):
         "_session",
         "_since",
         "_task",
+        "_unheard",
         "_upstream_full",
         "_worker",
     )
@@ -83,6 +86,7 @@ class Link(asyncio.Protocol):
         self._client_full = False
         self._paused = False
         self._flow: Flow | None = None
+        self._unheard: bytearray | None = None
         self._plain_cycles = 0
 
     # -- the client's transport
@@ -133,7 +137,11 @@ class Link(asyncio.Protocol):
             return
         self._server = transport
         without_delay(transport)
-        self._perform(self._session.dialled())
+        if self._unheard:
+            again, self._unheard = self._unheard, None
+            transport.write(bytes(again))
+        else:
+            self._perform(self._session.dialled())
 
     def server_data(self, data: bytes) -> None:
         """Bytes from the server."""
@@ -236,6 +244,8 @@ class Link(asyncio.Protocol):
     def _perform(self, commands: list[Command]) -> None:
         for command in commands:
             if isinstance(command, ToUpstream):
+                if self._unheard is not None:
+                    self._unheard += command.data
                 if self._server is not None:
                     self._server.write(command.data)
             elif isinstance(command, ToClient):
@@ -249,7 +259,7 @@ class Link(asyncio.Protocol):
         worker = self._worker
         match command:
             case Dial():
-                self._task = worker.spawn("dial", self._dial())
+                self._dial()
             case Consult():
                 self._task = worker.spawn("consult", self._consult(command.request))
             case AbortConsult():
@@ -280,13 +290,41 @@ class Link(asyncio.Protocol):
             self._task.cancel()
             self._task = None
 
-    async def _dial(self) -> None:
+    def _dial(self) -> None:
+        transport = self._worker.spares.take()
+        if transport is None:
+            self._task = self._worker.spawn("dial", self._dial_anew())
+            return
+        self._unheard = bytearray()
+        trial = Trial(wrapped(lambda: _Upstream(self), self._part)(), self)
+        transport.set_protocol(trial)
+        trial.connection_made(transport)
+
+    async def _dial_anew(self) -> None:
         try:
             await self._worker.dialer.dial(wrapped(lambda: _Upstream(self), self._part))
         except OSError as error:
             self._worker.metrics.upstream_failures.inc()
             self._worker.log.warning("upstream_unreachable", error=str(error) or type(error).__name__)
-            self._perform(self._session.dial_failed(_UNREACHABLE))
+            if self._unheard is None:
+                self._perform(self._session.dial_failed(_UNREACHABLE))
+            else:
+                # The session takes its server for standing; the client has not been sent a byte.
+                self._perform([ToClient(codec.encode_error(_UNREACHABLE, "utf-8", severity=b"FATAL"))])
+                self._close()
+
+    def heard(self) -> None:
+        """The server has answered on a socket that was dialled ahead."""
+        self._unheard = None
+
+    def not_heard(self) -> None:
+        """It has not, and what it was sent has had no effect: the session begins again on a fresh socket."""
+        if self._client is None or self._client.is_closing():
+            self.server_lost()
+            return
+        self._server = None
+        self._worker.spares.failed()
+        self._task = self._worker.spawn("dial", self._dial_anew())
 
     async def _consult(self, request: EngineRequest) -> None:
         asked = time.perf_counter()

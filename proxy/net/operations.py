@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from engine.errors import NLError
 from engine.types import ErrorReply
 from proxy.console import views
-from proxy.console.grammar import Command, Control, Show
+from proxy.console.grammar import Assign, Command, Control, Show
+from proxy.console.reports import SessionReport
 from proxy.console.tables import Done, Result, Table
 from proxy.net.access import CONSOLES
 from proxy.net.control import Answer, Request
@@ -26,6 +27,9 @@ async def carry_out(worker: Worker, command: Command, user: str) -> Result:
     """Carries `command` out, as `user`; every foreseen failure is an ErrorReply."""
     if isinstance(command, Show):
         return await _show(worker, command.view)
+    if isinstance(command, Assign):
+        worker.log.info("console_command", verb="set", argument=command.key, user=user)
+        return await _set(worker, command)
     if isinstance(command, Control):
         worker.log.info("console_command", verb=command.verb, argument=command.argument, user=user)
         if command.argument in CONSOLES:
@@ -64,6 +68,28 @@ async def _reload(worker: Worker, argument: str) -> Result:
     return await _simple(worker, "reload", argument)
 
 
+async def _set(worker: Worker, command: Assign) -> Result:
+    """Our own worker first: where it refuses, the others are not asked."""
+    request = Request("set", f"{command.key}={command.value}")
+    answer = await worker.handle(request)
+    if answer.error is not None:
+        hint = "SHOW CONFIG says which settings are changeable; the others need the file and a restart."
+        return ErrorReply("22023", answer.error, hint=hint)
+    await worker.everyone(request)
+    return Done("SET")
+
+
+async def _reconnect(worker: Worker, argument: str) -> Result:
+    return await _simple(worker, "reconnect", argument)
+
+
+async def _wait_close(worker: Worker, argument: str) -> Result:
+    """Ends when no session holds a connection from before the last RECONNECT."""
+    while any(session.close_needed for session in await _sessions(worker, argument)):  # noqa: ASYNC110
+        await asyncio.sleep(_LOOK_AGAIN)
+    return Done("WAIT_CLOSE")
+
+
 async def _disable(worker: Worker, argument: str) -> Result:
     return await _simple(worker, "disable", argument)
 
@@ -86,16 +112,15 @@ async def _pause(worker: Worker, argument: str) -> Result:
 
 async def _until_closed(worker: Worker, database: str) -> None:
     # No event tells of sessions in other processes.
-    while await _open(worker, database):  # noqa: ASYNC110
+    while await _sessions(worker, database):  # noqa: ASYNC110
         await asyncio.sleep(_LOOK_AGAIN)
 
 
-async def _open(worker: Worker, database: str) -> bool:
-    answers = await worker.everyone(Request("report"))
-    sessions = (
-        session for answer in answers if answer.report is not None for session in answer.report.sessions
-    )
-    return any(database in ("", session.client.database) for session in sessions)
+async def _sessions(worker: Worker, database: str) -> list[SessionReport]:
+    """Those of a database in all workers; of all, where it is empty."""
+    reports = [answer.report for answer in await worker.everyone(Request("report"))]
+    sessions = [session for report in reports if report is not None for session in report.sessions]
+    return [session for session in sessions if database in ("", session.client.database)]
 
 
 async def _resume(worker: Worker, argument: str) -> Result:
@@ -128,7 +153,9 @@ _VERBS: dict[str, Callable[[Worker, str], Awaitable[Result]]] = {
     "kill": _kill,
     "kill_client": _kill_client,
     "pause": _pause,
+    "reconnect": _reconnect,
     "reload": _reload,
     "resume": _resume,
     "shutdown": _shutdown,
+    "wait_close": _wait_close,
 }

@@ -34,6 +34,7 @@ class Sessions:
         self._resumed = asyncio.Event()
         self._visitors: dict[Link, Visitor] = {}
         self._leaving: set[Link] = set()
+        self._outdated: set[Link] = set()
         self._ended: dict[str, Traffic] = {}
         self._turned: tuple[float, dict[str, Traffic]] = (time.monotonic(), {})
         self._recent: tuple[float, dict[str, Traffic]] | None = None
@@ -52,6 +53,7 @@ class Sessions:
     def remove(self, link: Link) -> None:
         """A session has ended."""
         self.links.discard(link)
+        self._outdated.discard(link)
         if link.server is not None:
             self._leaving.add(link)
         visitor = self._visitors.pop(link, None)
@@ -74,6 +76,10 @@ class Sessions:
     def of_client(self, number: int) -> list[Link]:
         """The session with this id, if it is ours."""
         return [link for link, visitor in self._visitors.items() if visitor.id == number]
+
+    def outdate(self, database: str) -> None:
+        """The connections that sessions of a database have to the server now are to be closed: each is, as it ends."""
+        self._outdated.update(self.of(database))
 
     # -- pausing
 
@@ -123,7 +129,10 @@ class Sessions:
 
     def reports(self) -> tuple[SessionReport, ...]:
         """Every session that has said who it is."""
-        return tuple(_report(link, visitor) for link, visitor in self._visitors.items())
+        return tuple(
+            _report(link, visitor, outdated=link in self._outdated)
+            for link, visitor in self._visitors.items()
+        )
 
     def traffic(self) -> dict[str, Traffic]:
         """What went through since the start, by database."""
@@ -179,25 +188,23 @@ def _less(now: Traffic, before: Traffic | None) -> Traffic:
     )
 
 
-def _report(link: Link, visitor: Visitor) -> SessionReport:
+def _report(link: Link, visitor: Visitor, *, outdated: bool) -> SessionReport:
     session = link.session
     at_rest = "idle" if session.at_rest else "active"
     return SessionReport(
         client=visitor,
-        server=_server_side(link),
+        server=None if link.server is None else server_side(link.server, session.backend.key),
         state="waiting" if session.phase in _WAITING else at_rest,
         received=link.received,
         sent=link.sent,
         asking=session.phase is Phase.CONSULTING,
+        close_needed=outdated,
     )
 
 
-def _server_side(link: Link) -> ServerSide | None:
-    transport = link.server
-    if transport is None:
-        return None
+def server_side(transport: asyncio.Transport, key: bytes | None = None) -> ServerSide:
+    """A connection to the server; `key` is the body of its BackendKeyData."""
     there, here = address(transport.get_extra_info("peername")), address(transport.get_extra_info("sockname"))
-    key = link.session.backend.key
     secured = cast("ssl.SSLObject | None", transport.get_extra_info("ssl_object"))
     pid = int.from_bytes(key[:4], "big", signed=True) if key else 0
     return ServerSide(*there, *here, tls.describe(secured), pid)

@@ -20,6 +20,11 @@ class Dialer:
         self._settings = settings
         self._tls = tls
 
+    @staticmethod
+    def place(settings: GatewaySettings) -> tuple[str, int, str]:
+        """What makes one upstream another."""
+        return settings.upstream_host, settings.upstream_port, settings.server_tls_sslmode
+
     async def dial(self, factory: Callable[[], asyncio.Protocol]) -> None:
         """Connects; `factory`'s protocol is told of it by `connection_made`.
 

@@ -21,21 +21,22 @@ import structlog
 from engine.client import EngineAddress, EngineClient
 from engine.errors import InternalError, NLError
 from engine.types import ErrorReply
-from proxy.console.reports import Sample, Visitor, WorkerReport
+from proxy.console.reports import Visitor, WorkerReport
 from proxy.console.tables import Value
 from proxy.console.views import Here
 from proxy.metrics import GatewayMetrics
-from proxy.net import access, listen, lookup, pump
+from proxy.net import access, duties, listen, lookup, pump
 from proxy.net.control import Answer, Control, Request
 from proxy.net.gate import Gate
 from proxy.net.link import Link
 from proxy.net.sessions import Sessions
+from proxy.net.spares import Spares
 from proxy.net.upstream import Dialer
 from proxy.protocol.auth.secrets import MD5Hash, Password, Secret
 from proxy.protocol.commands import EngineReply, EngineRequest
 from proxy.protocol.inspection import SessionLimits
 from proxy.protocol.messages import CancelRequest
-from proxy.settings import GatewaySettings, changes, described
+from proxy.settings import GatewaySettings, assigned, changes, described
 
 if TYPE_CHECKING:
     from proxy.net._pump import Pump
@@ -114,26 +115,16 @@ class Worker:
         """Set when the worker wants to be stopped."""
         self._place = place
         self._reread = reread
-        self._started = time.time()
+        self.started = time.time()
+        """When, in seconds since the epoch."""
         self._gate: Gate | None = None
         self._control: Control | None = None
         self._keys: dict[bytes, Cancellable] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._ids = 0
         self._shutdown: str | None = None
-        self._verbs: dict[str, Callable[[str], Answer]] = {
-            "ping": lambda _: Answer(done=True),
-            "report": lambda _: Answer(done=True, report=self.report()),
-            "cancel": lambda key: Answer(done=self._cancel_for_sibling(bytes.fromhex(key))),
-            "reload": lambda _: _outcome(self.reload()),
-            "pause": lambda database: Answer(done=self.sessions.pause(database)),
-            "resume": lambda database: Answer(done=self.sessions.resume(database)),
-            "disable": lambda database: Answer(done=self.sessions.disable(database)),
-            "enable": lambda database: Answer(done=self.sessions.enable(database)),
-            "kill": self._kill_all,
-            "kill_client": lambda number: Answer(done=self._kill(self.sessions.of_client(int(number)))),
-            "shutdown": self._shutdown_asked,
-        }
+        self.spares = self._spares()
+        """Sockets to the server that wait for their clients."""
 
     # -- life
 
@@ -178,6 +169,7 @@ class Worker:
         """Stops listening, lets sessions end for `shutdown_grace` seconds, then ends them."""
         if self._gate is not None:
             self._gate.close()
+        self.spares.close()
         try:
             async with asyncio.timeout(0 if self._shutdown is not None else self.settings.shutdown_grace):
                 await self.sessions.empty.wait()
@@ -199,7 +191,7 @@ class Worker:
     async def _quiet(self) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_LAST_WORDS):
-                while not self.sessions.quiet:  # noqa: ASYNC110 - transports close by themselves
+                while not (self.sessions.quiet and self.spares.quiet):  # noqa: ASYNC110 - transports close by themselves
                     await asyncio.sleep(_LOOK_AGAIN / 10)
 
     def shut_down(self, how: str) -> None:
@@ -208,6 +200,7 @@ class Worker:
         again, self._shutdown = self._shutdown is not None, how
         if self._gate is not None:
             self._gate.close()
+        self.spares.close()
         if how == Shutdown.NOW or again:
             self.ended.set()
         else:
@@ -234,19 +227,58 @@ class Worker:
         """Reads the settings and their files anew. Returns why that failed; everything is then as before."""
         try:
             settings = self.settings if self._reread is None else self._reread()
-            loaded = access.load(settings)
-            if (loaded.client_tls is None) is not (self.access.client_tls is None):
-                return "client_tls_sslmode: turning TLS on or off needs a restart"
+            fixed = changes(self.settings, settings)
+            self._apply(settings)
         except (ValueError, OSError, access.AccessError) as problem:
             self.log.warning("reload_failed", error=str(problem))
             return f"RELOAD failed: {problem}"
-        for key in changes(self.settings, settings):
+        for key in fixed:
             self.log.warning("setting_needs_restart", key=key)
+        self.log.info("reloaded")
+        return None
+
+    def assign(self, key: str, value: str) -> str | None:
+        """Changes one setting until the next `reload`. Returns why that failed."""
+        try:
+            self._apply(assigned(self.settings, key, value))
+        except (ValueError, OSError, access.AccessError) as problem:
+            return str(problem)
+        return None
+
+    def _apply(self, settings: GatewaySettings) -> None:
+        """Goes over to `settings`, or raises what `reload` reports and changes nothing."""
+        loaded = access.load(settings)
+        if (loaded.client_tls is None) is not (self.access.client_tls is None):
+            raise ValueError("client_tls_sslmode: turning TLS on or off needs a restart")
+        elsewhere = Dialer.place(settings) != Dialer.place(self.settings)
         self.settings, self.access = settings, loaded
         self.limits = SessionLimits(question_chars=settings.max_question_chars)
         self.dialer = Dialer(settings, loaded.server_tls)
-        self.log.info("reloaded")
-        return None
+        self.spares.close()
+        self.spares = self._spares()
+        if elsewhere:
+            self.sessions.outdate("")
+
+    def _spares(self) -> Spares:
+        settings = self.settings
+        return Spares(
+            self.dialer,
+            self.spawn,
+            self.metrics,
+            most=settings.dial_ahead,
+            lifetime=settings.dial_ahead_lifetime,
+        )
+
+    def pause(self, database: str) -> bool:
+        """New sessions wait from now on. Returns whether they did not before."""
+        if not database:
+            self.spares.rest()
+        return self.sessions.pause(database)
+
+    def reconnect(self, database: str) -> None:
+        """What is dialled from now on is new, and what sessions hold is to be closed as they end."""
+        self.spares.renew()
+        self.sessions.outdate(database)
 
     # -- tasks
 
@@ -276,6 +308,11 @@ class Worker:
         """An id that no other session of any worker has."""
         self._ids = self._ids % (_IDS - 1) + 1
         return os.getpid() * _IDS + self._ids
+
+    @property
+    def shutting_down(self) -> bool:
+        """Whether nobody is let in any more."""
+        return self._shutdown is not None
 
     def refusal(self, database: str) -> ErrorReply | None:
         """Why no new session of `database` can begin."""
@@ -345,7 +382,7 @@ class Worker:
         if forward:
             await self.dialer.send_once(request.packet)
 
-    def _cancel_for_sibling(self, key: bytes) -> bool:
+    def cancel_for_sibling(self, key: bytes) -> bool:
         """Returns whether the session is ours and the server need not be told."""
         owner = self._keys.get(key)
         return owner is not None and not owner.cancel_requested()
@@ -361,41 +398,7 @@ class Worker:
 
     async def handle(self, request: Request) -> Answer:
         """What a sibling, or our own console, asks of this worker."""
-        act = self._verbs.get(request.verb)
-        return Answer(error=f"unknown request {request.verb}") if act is None else act(request.argument)
-
-    def _kill_all(self, database: str) -> Answer:
-        self.sessions.pause(database)
-        return Answer(done=self._kill(self.sessions.of(database)))
-
-    def _shutdown_asked(self, how: str) -> Answer:
-        self.shut_down(how)
-        return Answer(done=True)
-
-    @staticmethod
-    def _kill(links: list[Link]) -> bool:
-        for link in links:
-            link.shut_down()
-        return bool(links)
-
-    def report(self) -> WorkerReport:
-        """Everything that this worker knows."""
-        period, recent = self.sessions.recent()
-        return WorkerReport(
-            pid=os.getpid(),
-            started=self._started,
-            sessions=self.sessions.reports(),
-            traffic=tuple(self.sessions.traffic().values()),
-            recent=recent,
-            period=period,
-            paused=tuple(self.sessions.paused),
-            disabled=tuple(self.sessions.disabled),
-            all_paused=self.sessions.all_paused,
-            shutting_down=self._shutdown is not None,
-            logins=len(self.guests),
-            memory=_resident(),
-            samples=tuple(_samples(self.metrics)),
-        )
+        return duties.perform(self, request)
 
     def here(self, reports: tuple[WorkerReport, ...]) -> Here:
         """What the console's tables are made of."""
@@ -427,30 +430,8 @@ class Worker:
             return InternalError("the gateway failed to ask the engine").reply()
 
 
-def _outcome(problem: str | None) -> Answer:
-    return Answer(done=problem is None, error=problem)
-
-
 _SIGNALS = {
     Shutdown.NOW: signal.SIGQUIT,
     Shutdown.WAIT_FOR_CLIENTS: signal.SIGTERM,
     Shutdown.WAIT_FOR_SERVERS: signal.SIGINT,
 }
-
-
-def _samples(metrics: GatewayMetrics) -> list[Sample]:
-    return [
-        Sample(sample.name, tuple(sorted(sample.labels.items())), sample.value)
-        for family in metrics.registry.collect()
-        for sample in family.samples
-        if not sample.name.endswith("_created")
-    ]
-
-
-def _resident() -> int:
-    """Bytes of memory that this process has in use (proc(5)); 0 where the system does not tell."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as source:  # noqa: PTH123 - one read of the kernel's
-            return int(source.read().split()[1]) * os.sysconf("SC_PAGESIZE")
-    except OSError:
-        return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 from collections.abc import Callable
 
@@ -44,6 +45,8 @@ def run_worker(
             structlog.processors.JSONRenderer(),
         ],
     )
+    # What has been imported stays: no collection has to look at it again.
+    gc.freeze()
     uvloop.run(_until_told(settings, place, reread))
 
 

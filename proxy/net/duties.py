@@ -31,6 +31,7 @@ def report(worker: Worker) -> WorkerReport:
     sessions = worker.sessions
     period, recent = sessions.recent()
     spares = worker.spares.standing
+    worker.metrics.spares.set(len(spares))
     return WorkerReport(
         pid=os.getpid(),
         started=worker.started,

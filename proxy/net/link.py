@@ -94,7 +94,6 @@ class Link(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The client has connected."""
         self._client = cast("asyncio.Transport", transport)
-        without_delay(transport)
         self._worker.opened(self)
 
     def data_received(self, data: bytes) -> None:
@@ -136,7 +135,8 @@ class Link(asyncio.Protocol):
             transport.abort()
             return
         self._server = transport
-        without_delay(transport)
+        if not self._worker.dialer.local:
+            without_delay(transport)
         if self._unheard:
             again, self._unheard = self._unheard, None
             transport.write(bytes(again))

@@ -17,7 +17,7 @@ from typing import Protocol, cast
 
 from proxy.metrics import GatewayMetrics
 from proxy.net.demand import Demand
-from proxy.net.upstream import Dialer, without_delay
+from proxy.net.upstream import Dialer
 from proxy.protocol import codec
 from proxy.protocol.framing import HEADER, HEADER_SIZE
 
@@ -76,7 +76,6 @@ class Spares:
         if spare is None:
             return None
         del self._standing[spare]
-        self._metrics.spares.dec()
         self._metrics.spares_used.inc()
         return spare.transport
 
@@ -110,7 +109,6 @@ class Spares:
             spare.transport.close()
             return
         self._standing[spare] = None
-        self._metrics.spares.inc()
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self._lifetime, self._expire)
 
@@ -158,7 +156,6 @@ class Spares:
         for spare in spares:
             del self._standing[spare]
             self._leaving.add(spare)
-            self._metrics.spares.dec()
             self._metrics.spares_unused.inc()
             # Not aborted: to the server, a client that leaves before it has said a word is nothing to log.
             spare.transport.close()
@@ -176,7 +173,6 @@ class Spare(asyncio.Protocol):
         """The socket stands."""
         self.transport = cast("asyncio.Transport", transport)
         self.since, self.connected = time.monotonic(), time.time()
-        without_delay(transport)
         self._spares.stands(self)
 
     def data_received(self, data: bytes) -> None:  # noqa: ARG002 - asyncio's signature

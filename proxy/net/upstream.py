@@ -6,7 +6,6 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Callable
-from pathlib import Path
 from typing import cast
 
 from proxy.net import upstream_tls
@@ -19,6 +18,13 @@ class Dialer:
     def __init__(self, settings: GatewaySettings, tls: ssl.SSLContext | None = None) -> None:
         self._settings = settings
         self._tls = tls
+        directory = settings.upstream_host
+        self._path = f"{directory}/.s.PGSQL.{settings.upstream_port}" if directory.startswith("/") else ""
+
+    @property
+    def local(self) -> bool:
+        """Whether it dials a Unix socket."""
+        return bool(self._path)
 
     @staticmethod
     def place(settings: GatewaySettings) -> tuple[str, int, str]:
@@ -34,9 +40,8 @@ class Dialer:
         settings = self._settings
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(settings.server_connect_timeout):
-            if settings.upstream_host.startswith("/"):
-                path = Path(settings.upstream_host) / f".s.PGSQL.{settings.upstream_port}"
-                await loop.create_unix_connection(factory, str(path))
+            if self._path:
+                await loop.create_unix_connection(factory, self._path)
             elif self._tls is not None:
                 mode = settings.server_tls_sslmode
                 await upstream_tls.connect(

@@ -46,7 +46,8 @@ class Spares:
         self._spawn = spawn
         self._metrics = metrics
         self._lifetime = lifetime
-        self._demand = Demand(most)
+        self.demand = Demand(most)
+        """How many there should be."""
         self._standing: dict[Spare, None] = {}
         self._leaving: set[Spare] = set()
         self._coming = 0
@@ -70,7 +71,7 @@ class Spares:
         if self._closed:
             return None
         spare = next((one for one in self._standing if not one.transport.is_closing()), None)
-        self._demand.served(None if spare is None else time.monotonic() - spare.since)
+        self.demand.served(None if spare is None else time.monotonic() - spare.since)
         # After what the client waits for has been written.
         asyncio.get_running_loop().call_soon(self._refill)
         if spare is None:
@@ -81,7 +82,7 @@ class Spares:
 
     def failed(self) -> None:
         """One that was taken was of no use: the others are not better."""
-        self._demand.failed(time.monotonic())
+        self.demand.failed(time.monotonic())
         self._drop(self.standing)
 
     # -- dialling
@@ -89,7 +90,7 @@ class Spares:
     def _refill(self) -> None:
         if self._closed:
             return
-        for _ in range(self._demand.lacking(len(self._standing) + self._coming, time.monotonic())):
+        for _ in range(self.demand.lacking(len(self._standing) + self._coming, time.monotonic())):
             self._coming += 1
             self._spawn("dial_ahead", self._dial())
 
@@ -98,13 +99,13 @@ class Spares:
             await self._dialer.dial(lambda: Spare(self))
         except OSError:
             # The client that comes now dials itself, and reports what it meets.
-            self._demand.failed(time.monotonic())
+            self.demand.failed(time.monotonic())
         finally:
             self._coming -= 1
 
     def stands(self, spare: Spare) -> None:
         """One has been connected."""
-        if self._closed or len(self._standing) >= self._demand.wanted:
+        if self._closed or len(self._standing) >= self.demand.wanted:
             self._leaving.add(spare)
             spare.transport.close()
             return
@@ -116,7 +117,7 @@ class Spares:
         """The server has closed one, or said something unasked; or we have."""
         self._leaving.discard(spare)
         if spare in self._standing:
-            self._demand.unused()
+            self.demand.unused()
             self._drop((spare,))
             self._leaving.discard(spare)
 
@@ -128,7 +129,7 @@ class Spares:
         now = time.monotonic()
         old = tuple(one for one in self._standing if now - one.since >= self._lifetime)
         for _ in old:
-            self._demand.unused()
+            self.demand.unused()
         self._drop(old)
         self._refill()
         if self._standing:
@@ -137,7 +138,7 @@ class Spares:
 
     def rest(self) -> None:
         """Closes all; there are new ones when clients come again."""
-        self._demand.ended()
+        self.demand.ended()
         self._drop(self.standing)
 
     def renew(self) -> None:

@@ -124,12 +124,18 @@ def test_pgbench_and_pg_dump(gateway: Any) -> None:
     assert dumped.stdout == direct.stdout
 
 
+async def _renewed(gateway: Any) -> None:
+    """A backend that waits for its client knows the pg_hba.conf of its fork: RECONNECT."""
+    gateway.worker.reconnect("")
+
+
 def test_scram_is_relayed_end_to_end(gateway: Any) -> None:
     hba = gateway.cluster.data_dir / "pg_hba.conf"
     before = hba.read_text()
     with psycopg.connect(gateway.direct(user="postgres"), autocommit=True) as connection:
         hba.write_text("local all scram scram-sha-256\n" + before)
         connection.execute("SELECT pg_reload_conf()")
+        gateway.loop.run(_renewed(gateway))
         try:
             with psycopg.connect(gateway.dsn(user="scram", password=SECRET)) as client:
                 assert client.execute("SELECT current_user").fetchall() == [("scram",)]
@@ -138,6 +144,7 @@ def test_scram_is_relayed_end_to_end(gateway: Any) -> None:
         finally:
             hba.write_text(before)
             connection.execute("SELECT pg_reload_conf()")
+            gateway.loop.run(_renewed(gateway))
 
 
 def test_upstream_that_is_down(start_gateway: Any, gateway: Any) -> None:

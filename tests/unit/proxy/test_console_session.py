@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.types import ErrorReply
 from proxy.console import grammar, views
-from proxy.console.grammar import ConsoleError, Control, Empty, Ignored, Rights, Show
+from proxy.console.grammar import Assign, ConsoleError, Control, Empty, Ignored, Rights, Show
 from proxy.console.session import Ask, ConsoleSession, Hang, Output, Reply
 from proxy.console.tables import Done, Table, Type, columns, row
 from proxy.protocol import codec
@@ -127,7 +127,12 @@ def test_a_malformed_message_is_fatal() -> None:
         ("SHUTDOWN soon", None),
         ("SET extra_float_digits = 3", Ignored("SET")),
         ("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY", None),
-        ("SET max_client_conn = 1", None),
+        ("SET max_client_conn = 1", Assign("max_client_conn", "1")),
+        ("set auth_query to 'SELECT ''x''';", Assign("auth_query", "SELECT 'x'")),
+        ("SET max_client_conn = 1; KILL", None),
+        ("SUSPEND", None),
+        ("SHOW FDS", None),
+        ("RECONNECT sales", Control("reconnect", "sales")),
         ("BEGIN", Ignored("BEGIN", "T")),
         ("ROLLBACK", Ignored("ROLLBACK", "I")),
         (" ; ", Empty()),

@@ -1,0 +1,86 @@
+"""A spare on trial: which first words are the client's, and which send it to a fresh socket."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from engine.types import ErrorReply
+from proxy.net.spares import Trial
+from proxy.protocol import codec
+
+REQUEST = codec.message(b"R", bytes(4))
+FULL = codec.encode_error(ErrorReply("53300", "sorry, too many clients already"), "utf-8", severity=b"FATAL")
+STARTING = codec.encode_error(ErrorReply("57P03", "the database system is starting up"), "utf-8")
+NO_ENTRY = codec.encode_error(ErrorReply("28000", "no pg_hba.conf entry"), "utf-8", severity=b"FATAL")
+
+
+class Transport(asyncio.Transport):
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.protocol: asyncio.BaseProtocol | None = None
+        self.closed = False
+
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        self.protocol = protocol
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class Sink(asyncio.Protocol):
+    """The session's own protocol, and who tries."""
+
+    def __init__(self) -> None:
+        self.events: list[str | bytes] = []
+
+    def data_received(self, data: bytes) -> None:
+        self.events.append(data)
+
+    def heard(self) -> None:
+        self.events.append("heard")
+
+    def not_heard(self) -> None:
+        self.events.append("not heard")
+
+
+def tried(*chunks: bytes) -> tuple[Transport, Sink, Trial]:
+    transport, sink = Transport(), Sink()
+    trial = Trial(sink, sink)
+    trial.connection_made(transport)
+    for chunk in chunks:
+        trial.data_received(chunk)
+    return transport, sink, trial
+
+
+@pytest.mark.parametrize("word", [REQUEST, NO_ENTRY, REQUEST + FULL])
+def test_an_answer_goes_to_the_session_which_stands_alone_from_then_on(word: bytes) -> None:
+    transport, sink, _ = tried(word)
+    assert sink.events == ["heard", word]
+    assert transport.protocol is sink
+    assert not transport.closed
+
+
+@pytest.mark.parametrize("word", [FULL, STARTING])
+@pytest.mark.parametrize("cut", [1, 4, 9, 0])
+def test_what_may_be_over_by_now_is_not_told(word: bytes, cut: int) -> None:
+    """However it is cut into chunks."""
+    transport, sink, trial = tried(*([word[:cut], word[cut:]] if cut else [word]))
+    trial.connection_lost(None)
+    assert sink.events == ["not heard"]
+    assert transport.closed
+
+
+def test_the_end_without_a_word() -> None:
+    _, sink, trial = tried()
+    trial.connection_lost(None)
+    assert sink.events == ["not heard"]
+
+
+def test_a_word_cut_short_by_the_end() -> None:
+    _, sink, trial = tried(FULL[:20])
+    trial.connection_lost(None)
+    assert sink.events == ["not heard"]

@@ -116,7 +116,7 @@ async def test_sessions_of_all_workers_are_shown_and_killed(console: Any) -> Non
         servers = {row["user"]: row for row in await rows(admin, "SHOW SERVERS")}
         pid = (await (await other.execute("SELECT pg_backend_pid()")).fetchone())[0]
         assert servers["bob"]["remote_pid"] == pid
-        pools = await rows(admin, "SHOW POOLS")
+        pools = [row for row in await rows(admin, "SHOW POOLS") if row["database"] != "pgparley"]
         assert [(row["user"], row["cl_active"], row["sv_active"]) for row in pools] == [
             ("alice", 1, 1),
             ("bob", 1, 1),
@@ -181,6 +181,68 @@ async def test_disable_kill_and_reload(console: Any) -> None:
         await admin.execute("RELOAD")
         with pytest.raises(psycopg.Error, match="admin db"):
             await admin.execute("KILL pgparley")
+
+
+async def test_spares_are_shown_and_renewed(console: Any) -> None:
+    (_, worker) = console.workers
+    async with await console() as admin:
+        await (await psycopg.AsyncConnection.connect(dsn(worker))).close()
+        async with asyncio.timeout(10):
+            while not worker.spares.standing:  # noqa: ASYNC110 - no event tells of it
+                await asyncio.sleep(0.01)
+        (spare,) = (row for row in await rows(admin, "SHOW SERVERS") if row["state"] == "new")
+        assert (spare["user"], spare["database"], spare["remote_pid"]) == ("", "", 0)
+        assert [
+            row["sv_login"] for row in await rows(admin, "SHOW POOLS") if row["database"] == "pgparley"
+        ] == [1]
+        assert {"list": "spare_servers", "items": 1} in await rows(admin, "SHOW LISTS")
+        await admin.execute("RECONNECT")
+        after = [row for row in await rows(admin, "SHOW SERVERS") if row["state"] == "new"]
+        assert spare["local_port"] not in [row["local_port"] for row in after]
+
+
+async def test_reconnect_and_wait_close(console: Any) -> None:
+    _, worker = console.workers
+    old = await psycopg.AsyncConnection.connect(dsn(worker), autocommit=True)
+    async with await console() as admin, await console() as other:
+        await admin.execute("WAIT_CLOSE")
+        await admin.execute("RECONNECT nobodys")
+        await admin.execute("WAIT_CLOSE")
+        await admin.execute("RECONNECT postgres")
+        young = await psycopg.AsyncConnection.connect(dsn(worker), autocommit=True)
+        needed = [row["close_needed"] for row in await rows(admin, "SHOW SERVERS") if row["user"]]
+        assert sorted(needed) == [0, 1]
+        waiting = asyncio.create_task(admin.execute("WAIT_CLOSE postgres"))
+        await rows(other, "SHOW STATE")
+        await old.execute("SELECT 1")
+        assert not waiting.done()
+        await old.close()
+        await asyncio.wait_for(waiting, 10)
+        await young.execute("SELECT 1")
+        await young.close()
+
+
+async def test_settings_are_set_in_all_workers_until_the_next_reload(console: Any) -> None:
+    async with await console() as admin, await console(user="bob") as stats:
+
+        async def shown(key: str) -> str:
+            return next(row["value"] for row in await rows(admin, "SHOW CONFIG") if row["key"] == key)
+
+        await admin.execute("SET max_client_conn = 7")
+        await admin.execute("SET auth_query TO 'SELECT ''x'' = $1'")
+        assert [worker.settings.max_client_conn for worker in console.workers] == [7, 7]
+        assert await shown("max_client_conn") == "7"
+        assert await shown("auth_query") == "SELECT 'x' = $1"
+        for bad in ("max_client_conn = many", "listen_port = 1", "nonsense = 1", "auth_file = '/nowhere'"):
+            with pytest.raises(psycopg.errors.InvalidParameterValue):
+                await admin.execute(f"SET {bad}")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            await stats.execute("SET max_client_conn = 8")
+        assert await shown("max_client_conn") == "7"
+        for missing in ("SUSPEND", "SHOW FDS"):
+            with pytest.raises(psycopg.errors.FeatureNotSupported) as refused:
+                await admin.execute(missing)
+            assert "pgparley restart" in (refused.value.diag.message_hint or "")
 
 
 async def test_asyncpg_reads_it_in_binary(console: Any) -> None:

@@ -178,3 +178,18 @@ async def test_reload_takes_new_certificates(
     file.write_bytes(certificates.gateway.read_bytes())
     assert worker.reload() is None
     assert await connected(text) == ("alice", 1)
+
+
+async def test_spares_have_shaken_hands_already(tls_server: Server, gateway: StartGateway) -> None:
+    """The client's login, bound to no certificate, goes over a connection that was encrypted before it came."""
+    worker = await gateway(server_tls_sslmode="require", dial_ahead=1, dial_ahead_lifetime=60)
+    query = "SELECT version FROM pg_stat_ssl WHERE pid = pg_backend_pid()"
+    for used in (0, 1, 2):
+        async with await psycopg.AsyncConnection.connect(dsn(worker), autocommit=True) as client:
+            assert await (await client.execute(query)).fetchone() == ("TLSv1.3",)
+        assert worker.metrics.registry.get_sample_value("pgparley_spares_used_total") == used
+        async with asyncio.timeout(10):
+            while not worker.spares.standing:  # noqa: ASYNC110 - no event tells of it
+                await asyncio.sleep(0.01)
+        (spare,) = worker.spares.standing
+        assert spare.transport.get_extra_info("ssl_object").version() == "TLSv1.3"

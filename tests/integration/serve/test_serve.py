@@ -232,6 +232,29 @@ def test_sigint_ends_sessions_that_rest(service: Service) -> None:
         session.execute("SELECT 1")
 
 
+def test_shutdown_on_the_console_refuses_at_once_and_waits_for_clients(service: Service) -> None:
+    sessions = [service.connect() for _ in range(4)]
+    with service.console() as console:
+        console.execute("SHUTDOWN WAIT_FOR_CLIENTS")
+
+    def refused() -> bool:
+        try:
+            service.connect(connect_timeout=3).close()
+        except psycopg.errors.ConnectionTimeout:
+            pytest.fail("a new client waits in the queue of a listening socket")
+        except psycopg.OperationalError:
+            return True
+        return False
+
+    _eventually(refused)
+    for _ in range(8):
+        assert refused()
+    for session in sessions:
+        assert session.execute("SELECT 1").fetchone() == (1,)
+        session.close()
+    assert service.process.wait(20) == 0
+
+
 def test_shutdown_on_the_console_ends_everything(service: Service) -> None:
     with service.console() as console:
         console.execute("SHUTDOWN WAIT_FOR_CLIENTS")

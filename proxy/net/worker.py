@@ -48,6 +48,9 @@ _LOOK_AGAIN = 0.05
 _LAST_WORDS = 1.0
 """Seconds for what was written last to reach its reader."""
 
+_GUESTS = 5.0
+"""Seconds that clients who had connected before the end began get to log in."""
+
 _IDS = 10_000_000
 """Session ids that one process gives out before they repeat."""
 
@@ -207,8 +210,12 @@ class Worker:
             self.spawn("drain", self._drain(how))
 
     async def _drain(self, how: str) -> None:
-        """Waits for the last session; `WAIT_FOR_SERVERS` ends each as soon as it is at rest."""
-        while self.sessions.links:
+        """Waits for the last session; `WAIT_FOR_SERVERS` ends each as soon as it is at rest.
+
+        Who had connected already comes in where clients are waited for: a rolling restart refuses nobody.
+        """
+        until = time.monotonic() + (_GUESTS if how == Shutdown.WAIT_FOR_CLIENTS else 0)
+        while self.sessions.links or (self.guests and time.monotonic() < until):
             if how == Shutdown.WAIT_FOR_SERVERS:
                 for link in tuple(self.sessions.links):
                     if link.session.at_rest:
@@ -316,7 +323,7 @@ class Worker:
 
     def refusal(self, database: str) -> ErrorReply | None:
         """Why no new session of `database` can begin."""
-        if self._shutdown is not None:
+        if self._shutdown not in (None, Shutdown.WAIT_FOR_CLIENTS):
             return ErrorReply("57P01", "the gateway is shutting down")
         if database in self.sessions.disabled:
             return ErrorReply("57P03", f'database "{database}" is disabled')

@@ -301,8 +301,12 @@ class Link(asyncio.Protocol):
         trial.connection_made(transport)
 
     async def _dial_anew(self) -> None:
+        dialling = self._task
         try:
             await self._worker.dialer.dial(wrapped(lambda: _Upstream(self), self._part))
+            if self._task is dialling:
+                # A task that has ended is half a kilobyte that every idle session would keep.
+                self._task = None
         except OSError as error:
             self._worker.metrics.upstream_failures.inc()
             self._worker.log.warning("upstream_unreachable", error=str(error) or type(error).__name__)

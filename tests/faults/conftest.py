@@ -49,7 +49,10 @@ def hurt(start_gateway: Callable[..., Gateway], loop_thread: LoopThread, wire_cl
     """Whatever a test does, nothing may be left of it and the next client must be served."""
     middle = Middle(str(Path(wire_cluster.socket_dir) / f".s.PGSQL.{wire_cluster.port}"))
     loop_thread.run(middle.start())
-    gateway = start_gateway(upstream_host="127.0.0.1", upstream_port=middle.port, admin_users="postgres")
+    # None dialled ahead: a socket has the faults that stood when it was dialled.
+    gateway = start_gateway(
+        upstream_host="127.0.0.1", upstream_port=middle.port, admin_users="postgres", dial_ahead=0
+    )
     made = Hurt(gateway, middle)
     yield made
     made.healthy()

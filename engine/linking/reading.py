@@ -31,6 +31,9 @@ SECONDS = 60.0
 SAME_FOR_ALL = frozenset({TableKind.TABLE, TableKind.PARTITIONED, TableKind.MATERIALIZED_VIEW})
 """What shows the same rows to everyone who may read it, row-level security aside."""
 
+_BREAKING = frozenset({"Zl", "Zp"})
+"""Unicode's line and paragraph separators; the others are control characters."""
+
 
 @dataclass(frozen=True, slots=True)
 class Unread:
@@ -127,11 +130,9 @@ def _statement(column: ColumnName) -> str:
 
 def _plain(value: str) -> bool:
     """Whether a value is a word or a line, not what could pass for the structure of a prompt."""
-    return (
-        "###" not in value
-        and "```" not in value
-        and not any(unicodedata.category(c)[0] == "C" for c in value)
-    )
+    if "###" in value or "```" in value:
+        return False
+    return not any(unicodedata.category(c) in _BREAKING or unicodedata.category(c)[0] == "C" for c in value)
 
 
 async def _login_role(database: Database, settings: ConnectSettings) -> str:

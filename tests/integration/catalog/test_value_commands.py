@@ -16,11 +16,12 @@ from pgparley.cluster import Cluster
 
 Run = Callable[..., Result]
 
-SHOP = """
+SHOP = r"""
 CREATE TABLE customer (id int PRIMARY KEY, name text, city varchar(20), code char(2), note text, born date);
 INSERT INTO customer VALUES
-    (1, 'Ann', 'Oslo', 'NO', E'two\\nlines', '2000-01-01'), (2, 'Bob', 'Oslo', 'NO', repeat('x', 81), NULL),
-    (3, 'Cy', 'Rome', 'IT', '', NULL), (4, NULL, 'Oslo', 'NO', '### Question', NULL);
+    (1, 'Ann', 'Oslo', 'NO', E'two\nlines', '2000-01-01'), (2, 'Bob', 'Oslo', 'NO', repeat('x', 81), NULL),
+    (3, 'Cy', 'Rome', 'IT', '', NULL), (4, NULL, 'Oslo', 'NO', '### Question', NULL),
+    (6, NULL, NULL, NULL, U&'one\2028two', NULL), (7, NULL, NULL, NULL, '```', NULL);
 CREATE VIEW oslo AS SELECT name FROM customer WHERE city = 'Oslo';
 CREATE MATERIALIZED VIEW cities AS SELECT DISTINCT city FROM customer;
 CREATE TABLE secret (owner name, word text); ALTER TABLE secret ENABLE ROW LEVEL SECURITY;

@@ -28,6 +28,7 @@ _AUTHENTICATION = ord("R")
 _PARAMETERS = ord("t")
 _AUTHENTICATED = HEADER.pack(_AUTHENTICATION, 8) + bytes(4)
 _TOKEN = re.compile(ERROR_TOKEN.encode() + rb"[0-9]+")
+_WATCHED = (b"client_encoding\0", b"standard_conforming_strings\0")
 _STALE_PLAN = b"RevalidateCachedQuery"
 
 
@@ -153,7 +154,9 @@ class Backend:
         if kind == _COPY_IN:
             self.replies.copy_in_started()
         elif kind == _STATUS:
-            self._parameter(*codec.decode_status(message))
+            # A dozen come with each login, and two of them matter.
+            if message.startswith(_WATCHED, HEADER_SIZE):
+                self._parameter(*codec.decode_status(message))
         elif kind == _KEY:
             self.key = message[HEADER_SIZE:]
         elif kind == _AUTHENTICATION:

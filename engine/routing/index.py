@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.routing.nearest import EXACT, Nearest
 from engine.routing.part import Part, Vectors
 
 Numbers = NDArray[np.intp]
@@ -35,13 +37,13 @@ class Postings:
 class Index:
     """D databases with T tables and C columns altogether, d dimensions.
 
-    `parts`: the databases, in the order given. `whole`: (D, d). `tables`: (T, d). `columns`: (C, d).
-    `table_starts`: (D,), each database's first table. `column_starts`: (T,), each table's first column.
-    `owners`: (T,), the database of each table. Every database has a table and every table has a column.
+    `parts`: the databases, in the order given, their arrays views of these: `whole`, (D, d); `tables`, (T, d);
+    `columns`, (C, d). `table_starts`: (D,), each database's first table. `column_starts`: (T,), each table's first
+    column. `owners`: (T,), the database of each table. Every database has a table and every table has a column.
+    With more than `exact` tables `nearest` is made in the background, or found in `folder`.
     """
 
-    def __init__(self, parts: Sequence[Part]) -> None:
-        self.parts = tuple(parts)
+    def __init__(self, parts: Sequence[Part], *, exact: int = EXACT, folder: Path | None = None) -> None:
         self.whole: Vectors = _stacked([part.whole[None] for part in parts])
         self.tables: Vectors = _stacked([part.tables for part in parts])
         self.columns: Vectors = _stacked([part.columns for part in parts])
@@ -51,7 +53,34 @@ class Index:
         self.column_starts: Numbers = np.concatenate(moved) if moved else np.zeros(0, dtype=np.intp)
         sizes = [len(part.tables) for part in parts]
         self.owners: Numbers = np.repeat(np.arange(len(sizes)), sizes)
-        self.words = _inverted(self.parts, self.table_starts)
+        self.words = _inverted(parts, self.table_starts)
+        self.parts = tuple(
+            replace(
+                part,
+                whole=self.whole[number],
+                tables=self.tables[table : table + len(part.tables)],
+                columns=self.columns[column : column + len(part.columns)],
+            )
+            for number, (part, table, column) in enumerate(
+                zip(parts, self.table_starts.tolist(), firsts.tolist(), strict=True)
+            )
+        )
+        self._nearest = Nearest(self.tables, folder) if len(self.tables) > exact else None
+
+    @property
+    def nearest(self) -> Nearest | None:
+        """Finds tables approximately; None where all of them can be compared, and until it is made."""
+        return self._nearest if self._nearest is not None and self._nearest.ready else None
+
+    def ready(self) -> None:
+        """Waits for `nearest` where there will be one."""
+        if self._nearest is not None:
+            self._nearest.wait()
+
+    def close(self) -> None:
+        """Ends what still works in the background."""
+        if self._nearest is not None:
+            self._nearest.close()
 
     @property
     def table_ends(self) -> Numbers:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from threadpoolctl import ThreadpoolController
@@ -17,7 +19,7 @@ from engine.routing.index import Index
 from engine.routing.learned import LearnedLeg, Standing, Versions
 from engine.routing.part import Part, build
 from engine.routing.pointing import PointingSettings
-from engine.routing.scoring import Limits, Question, Vectors, Weights, score
+from engine.routing.scoring import Limits, Question, Scored, Vectors, Weights, score
 from engine.routing.words import question_words
 from engine.state import Match, TableSet
 from schema_catalog.types import ReadableColumns, Snapshot
@@ -27,13 +29,13 @@ _INDEXES = 8
 
 
 class QuestionEncoder(Protocol):
-    """An encoder that also gives the tokens of one text in their context."""
+    """An encoder that also gives the tokens of texts in their context."""
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, shape (len(texts), d)."""
 
-    def encode_tokens(self, text: str) -> tuple[Vectors, Vectors]:
-        """The text's unit vector, shape (d,), and one for each of its tokens, shape (tokens, d)."""
+    def encode_tokens_many(self, texts: Sequence[str]) -> Sequence[tuple[Vectors, Vectors]]:
+        """Each text's unit vector, shape (d,), and one for each of its tokens, shape (tokens, d)."""
 
 
 class SchemaEncoder(Protocol):
@@ -43,11 +45,20 @@ class SchemaEncoder(Protocol):
         """Unit vectors, shape (len(texts), d)."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Catalog:
+    """Views with their index; `numbers`: of each of its parts, the view's. The views are kept for their ids' sake."""
+
+    views: tuple[tuple[Snapshot, ReadableColumns], ...]
+    numbers: tuple[int, ...]
+    index: Index
+
+
 class HybridRouter:
     """`engine.state.Router`. Safe to call from several threads.
 
     `versions`: of the learned leg; without them, and while none of them can be read, the retrieval leg answers
-    alone. `parts`: restricted schemas kept.
+    alone. `parts`: restricted schemas kept. `folder`: where what is costly to make for a very large catalog is kept.
     """
 
     def __init__(
@@ -60,6 +71,7 @@ class HybridRouter:
         versions: Versions | None = None,
         pointing: PointingSettings | None = None,
         parts: int = 10_000,
+        folder: Path | None = None,
     ) -> None:
         self._encoder = encoder
         self._schemas = encoder if schemas is None else schemas
@@ -80,6 +92,8 @@ class HybridRouter:
         self._parts: OrderedDict[tuple[str, str], Part] = OrderedDict()
         # An index holds its parts, so that their ids keep their meaning.
         self._indexes: OrderedDict[tuple[int, ...], Index] = OrderedDict()
+        self._catalogs: OrderedDict[tuple[int, ...], _Catalog] = OrderedDict()
+        self._folder = folder
 
     def prepare(self, snapshots: Sequence[Snapshot]) -> None:
         """Encodes whole schemas, and loads the learned leg, ahead of the first question."""
@@ -96,48 +110,72 @@ class HybridRouter:
         self, questions: Sequence[str], views: Sequence[tuple[Snapshot, ReadableColumns]]
     ) -> list[tuple[Match, ...]]:
         """The same for each of several questions over one view of the catalog."""
-        found = [(number, self._part(*view)) for number, view in enumerate(views)]
-        visible = [(number, part) for number, part in found if part is not None]
-        if not visible or not questions:
+        if not questions:
+            return []
+        catalog = self._catalog(views)
+        if not catalog.numbers:
             return [() for _ in questions]
-        index = self._index([part for _, part in visible])
         with self._blas.limit(limits=1, user_api="blas"):
-            learned = self._learned.rank(questions, index) if self._learned else None
+            learned = self._learned.rank(questions, catalog.index) if self._learned else None
             if learned is None:
-                return [self._retrieved(question, index, visible) for question in questions]
+                return self._retrieved(questions, catalog)
         asked = [question_words(question) for question in questions]
+        parts = catalog.index.parts
         return [
-            tuple(_match(each, words, *visible[each.part]) for each in standings)
+            tuple(_match(each, words, catalog.numbers[each.part], parts[each.part]) for each in standings)
             for words, standings in zip(asked, learned, strict=True)
         ]
 
-    def _retrieved(
-        self, question: str, index: Index, visible: Sequence[tuple[int, Part]]
-    ) -> tuple[Match, ...]:
+    def _retrieved(self, questions: Sequence[str], catalog: _Catalog) -> list[tuple[Match, ...]]:
         """By the retrieval leg alone."""
-        sentence, tokens = self._encoder.encode_tokens(question)
-        asked = Question(sentence, tokens, question_words(question))
-        scored = score(asked, index, self._weights, self._limits)
-        matches = []
-        for each in scored:
-            number, part = visible[each.part]
-            tables = tuple((part.snapshot.tables[table].key, value) for table, value in each.tables)
-            known = tuple(word for word in asked.words if word in part.words)
-            matches.append(Match(number, part.snapshot, each.logit, each.evidence, known, tables, each.logit))
-        return tuple(matches)
+        found = []
+        for question, (sentence, tokens) in zip(
+            questions, self._encoder.encode_tokens_many(questions), strict=True
+        ):
+            asked = Question(sentence, tokens, question_words(question))
+            scored = score(asked, catalog.index, self._weights, self._limits)
+            found.append(tuple(_retrieved_match(each, asked.words, catalog) for each in scored))
+        return found
+
+    def _catalog(self, views: Sequence[tuple[Snapshot, ReadableColumns]]) -> _Catalog:
+        """What stands for `views`. As a rule they are the very objects of the question before."""
+        key = tuple(id(one) for view in views for one in view)
+        with self._lock:
+            if key in self._catalogs:
+                self._catalogs.move_to_end(key)
+                return self._catalogs[key]
+        found = [(number, self._part(*view)) for number, view in enumerate(views)]
+        visible = [(number, part) for number, part in found if part is not None]
+        index = self._index([part for _, part in visible])
+        catalog = _Catalog(tuple(views), tuple(number for number, _ in visible), index)
+        with self._lock:
+            self._catalogs[key] = catalog
+            while len(self._catalogs) > _INDEXES:
+                self._catalogs.popitem(last=False)
+        return catalog
 
     def _index(self, parts: Sequence[Part]) -> Index:
-        key = tuple(map(id, parts))
+        key = tuple(id(part.snapshot) for part in parts)
         with self._lock:
             if key in self._indexes:
                 self._indexes.move_to_end(key)
                 return self._indexes[key]
-        index = Index(parts)
+        index = Index(parts, folder=self._folder)
         with self._lock:
             self._indexes[key] = index
+            self._share(index)
             while len(self._indexes) > _INDEXES:
-                self._indexes.popitem(last=False)
+                self._indexes.popitem(last=False)[1].close()
         return index
+
+    def _share(self, index: Index) -> None:
+        """Puts the index's parts in the place of those it was made of, whose arrays it has copied."""
+        own = {id(part.snapshot): part for part in index.parts}
+        for key, part in self._parts.items():
+            self._parts[key] = own.get(id(part.snapshot), part)
+        for view, (snapshot, held) in self._views.items():
+            if held is not None:
+                self._views[view] = (snapshot, own.get(id(held.snapshot), held))
 
     def _part(self, snapshot: Snapshot, readable: ReadableColumns | None) -> Part | None:
         key = (id(snapshot), readable)
@@ -165,6 +203,14 @@ class HybridRouter:
             while len(self._parts) > self._kept:
                 self._parts.popitem(last=False)
         return part
+
+
+def _retrieved_match(scored: Scored, words: Sequence[str], catalog: _Catalog) -> Match:
+    part = catalog.index.parts[scored.part]
+    tables = tuple((part.snapshot.tables[table].key, value) for table, value in scored.tables)
+    known = tuple(word for word in words if word in part.words)
+    number = catalog.numbers[scored.part]
+    return Match(number, part.snapshot, scored.logit, scored.evidence, known, tables, scored.logit)
 
 
 def _match(standing: Standing, words: Sequence[str], number: int, part: Part) -> Match:

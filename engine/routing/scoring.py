@@ -23,6 +23,10 @@ Vectors = NDArray[np.float32]
 Numbers = NDArray[np.float64]
 
 
+_NEAR_TABLES, _NEAR_DATABASES = 256, 128
+"""In a large catalog: tables found by the question's vector, and databases by name and by words, to choose from."""
+
+
 @dataclass(frozen=True, slots=True)
 class Weights:
     """What each feature of a database, then of a table, adds to its logit."""
@@ -80,11 +84,9 @@ def score(
     weights, limits = weights or Weights(), limits or Limits()
     if not index.parts:
         return ()
-    text = index.tables @ question.sentence
     whole = index.whole @ question.sentence
     table_words, coverage = lexical(question.words, index)
-    cheap = whole + 2.0 * _mean_of_best(text, index.table_starts) + 4.0 * coverage
-    chosen = np.sort(np.argsort(-cheap, kind="stable")[: limits.databases])
+    chosen, text = _chosen(question, index, whole, coverage, limits.databases)
     tables, starts = _looked_at(index, chosen, text, limits.tables)
     cosines = closest(index, np.vstack([question.sentence, question.tokens]), tables)
     best, per_token, text = cosines[0], cosines[1:], text[tables]
@@ -111,6 +113,37 @@ def score(
         Scored(int(chosen[n]), float(logits[n]), float(evidence[n]), float(coverage[chosen[n]]), pairs[n])
         for n in np.argsort(-logits, kind="stable")
     )
+
+
+def _chosen(
+    question: Question, index: Index, whole: Vectors, coverage: Numbers, most: int
+) -> tuple[NDArray[np.intp], Vectors]:
+    """The databases to look at closely, ascending, and cosines of the question and tables, (T,): theirs at least."""
+    considered = _considered(question, index, whole, coverage)
+    if considered is None:
+        text: Vectors = index.tables @ question.sentence
+        considered, starts, held = np.arange(len(index.parts)), index.table_starts, text
+    else:
+        sizes = index.table_ends[considered] - index.table_starts[considered]
+        starts = np.cumsum(sizes) - sizes
+        tables = np.repeat(index.table_starts[considered] - starts, sizes) + np.arange(sizes.sum())
+        held = index.tables[tables] @ question.sentence
+        text = np.zeros(len(index.tables), dtype=np.float32)
+        text[tables] = held
+    cheap = whole[considered] + 2.0 * _mean_of_best(held, starts) + 4.0 * coverage[considered]
+    return np.sort(considered[np.argsort(-cheap, kind="stable")[:most]]), text
+
+
+def _considered(
+    question: Question, index: Index, whole: Vectors, coverage: Numbers
+) -> NDArray[np.intp] | None:
+    """Databases with a table near the question, with a name near it, or with many of its words; None: all."""
+    if index.nearest is None:
+        return None
+    near = index.owners[index.nearest.find(question.sentence, _NEAR_TABLES)]
+    few = min(_NEAR_DATABASES, len(index.parts) - 1)
+    named, worded = (np.argpartition(-values, few)[:few] for values in (whole, coverage))
+    return np.unique(np.concatenate([near, named, worded]))
 
 
 def closest(index: Index, vectors: Vectors, tables: NDArray[np.intp]) -> Vectors:

@@ -42,10 +42,12 @@ class WordEncoder:
         """Unit vectors of `texts`."""
         return np.stack([self._sum(identifier_words(text) or ("",)) for text in texts])
 
-    def encode_tokens(self, text: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """The text's vector and its words'."""
-        words = identifier_words(text) or ("",)
-        return self._sum(words), np.stack([self._sum((word,)) for word in words])
+    def encode_tokens_many(
+        self, texts: Sequence[str]
+    ) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+        """Each text's vector and its words'."""
+        spoken = [identifier_words(text) or ("",) for text in texts]
+        return [(self._sum(words), np.stack([self._sum((word,)) for word in words])) for words in spoken]
 
     @staticmethod
     def _sum(words: Sequence[str]) -> NDArray[np.float32]:

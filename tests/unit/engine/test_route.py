@@ -49,9 +49,12 @@ class WordEncoder:
         self.seen += texts
         return np.stack([self._text(text) for text in texts])
 
-    def encode_tokens(self, text: str) -> tuple[Vectors, Vectors]:
-        """The text's vector and its words'."""
-        return self._text(text), np.stack([self._word(word) for word in identifier_words(text) or ("",)])
+    def encode_tokens_many(self, texts: Sequence[str]) -> list[tuple[Vectors, Vectors]]:
+        """Each text's vector and its words'."""
+        return [
+            (self._text(text), np.stack([self._word(word) for word in identifier_words(text) or ("",)]))
+            for text in texts
+        ]
 
     def _text(self, text: str) -> Vectors:
         total = sum((self._word(word) for word in identifier_words(text)), np.zeros(256, dtype=np.float32))

@@ -1,0 +1,223 @@
+"""The stacked index: as if every database had been scored alone; approximate where it is large."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from engine.routing.index import Index
+from engine.routing.nearest import Nearest
+from engine.routing.part import build
+from engine.routing.router import HybridRouter
+from engine.routing.scoring import Limits, Question, closest, lexical, score
+from engine.routing.words import identifier_words, question_words
+from schema_catalog.types import Column, ReadableColumns, Snapshot, Table, TableKind
+
+Vectors = NDArray[np.float32]
+
+
+class HashEncoder:
+    """A text's vector is the sum of its words', each drawn from the word's hash."""
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors."""
+        return np.stack([_unit(sum((_word(w) for w in identifier_words(t)), _word(""))) for t in texts])
+
+    def encode_tokens_many(self, texts: Sequence[str]) -> list[tuple[Vectors, Vectors]]:
+        """Each text's vector and its words'."""
+        return [(self.encode([text])[0], self.encode(identifier_words(text) or ("",))) for text in texts]
+
+
+def _word(word: str) -> Vectors:
+    seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8])
+    return _unit(np.random.default_rng(seed).normal(size=64).astype(np.float32))
+
+
+def _unit(vector: Vectors) -> Vectors:
+    return vector / np.float32(np.linalg.norm(vector))
+
+
+WORDS = "singer concert venue album song order item price customer stock city name age weight date".split()  # noqa: SIM905  words
+ENCODER = HashEncoder()
+
+
+def database(name: str, rng: np.random.Generator, tables: int) -> Snapshot:
+    def table(number: int) -> Table:
+        columns = dict.fromkeys(rng.choice(WORDS, int(rng.integers(1, 7))).tolist())
+        named = f"{rng.choice(WORDS)}_{number}"
+        return Table("public", named, TableKind.TABLE, tuple(Column(column, "text") for column in columns))
+
+    return Snapshot(name, ("public",), tuple(table(number) for number in range(tables)))
+
+
+def catalog(databases: int, *, seed: int = 3, largest: int = 6) -> list[Snapshot]:
+    rng = np.random.default_rng(seed)
+    return [database(f"db{n}", rng, int(rng.integers(1, largest))) for n in range(databases)]
+
+
+def asked(text: str) -> Question:
+    sentence, tokens = ENCODER.encode_tokens_many([text])[0]
+    return Question(sentence, tokens, question_words(text))
+
+
+def whole(snapshot: Snapshot) -> tuple[Snapshot, ReadableColumns]:
+    return snapshot, frozenset((*table.key, column.name) for table, column in snapshot.columns())
+
+
+def test_stacking_keeps_every_part_in_its_place() -> None:
+    parts = [build(snapshot, ENCODER.encode) for snapshot in catalog(12)]
+    index = Index(parts)
+    for number, (own, held) in enumerate(zip(parts, index.parts, strict=True)):
+        first, end = index.table_starts[number], index.table_ends[number]
+        assert np.array_equal(index.tables[first:end], own.tables)
+        columns = slice(index.column_starts[first], index.column_ends[end - 1])
+        assert np.array_equal(index.columns[columns], own.columns)
+        assert np.array_equal(index.column_starts[first:end] - index.column_starts[first], own.starts)
+        assert (index.owners[first:end] == number).all()
+        assert np.shares_memory(held.columns, index.columns)
+        assert held.words is own.words
+
+
+def test_closest_columns_are_those_found_table_by_table() -> None:
+    index = Index([build(snapshot, ENCODER.encode) for snapshot in catalog(9)])
+    vectors = ENCODER.encode(["singer name", "price of an order", "zebra"])
+    some = np.array([0, 1, 4, 5, 6, len(index.tables) - 1])
+    ends = index.column_ends
+    expected = [(vectors @ index.columns[index.column_starts[t] : ends[t]].T).max(axis=1) for t in some]
+    assert np.allclose(closest(index, vectors, some), np.stack(expected, axis=1), atol=1e-6)
+
+
+def test_words_are_counted_as_in_each_database() -> None:
+    parts = [build(snapshot, ENCODER.encode) for snapshot in catalog(7)]
+    index = Index(parts)
+    words = ("singer", "price", "nowhere")
+    tables, databases = lexical(words, index)
+    held = np.array([[part.words[w][1].max() if w in part.words else 0.0 for part in parts] for w in words])
+    rarity = np.log(1 + (len(parts) + 0.5) / (held.sum(axis=1) + 0.5))
+    rarity /= rarity.sum()
+    assert np.allclose(databases, rarity @ held)
+    for number, part in enumerate(parts):
+        own = np.zeros(len(part.tables))
+        for share, word in zip(rarity, words, strict=True):
+            if word in part.words:
+                own[part.words[word][0]] += share * part.words[word][1]
+        assert np.allclose(tables[index.table_starts[number] : index.table_ends[number]], own)
+
+
+def test_a_database_s_tables_rank_alike_whatever_stands_beside_it_when_tokens_weigh_alike() -> None:
+    """The order of tables depends on other databases by the tokens' weights alone: one token has none."""
+    snapshots = catalog(6)
+    index = Index([build(snapshot, ENCODER.encode) for snapshot in snapshots])
+    question = asked("price")
+    together = {found.part: [n for n, _ in found.tables] for found in score(question, index)}
+    assert sorted(together) == list(range(6))
+    for number, part in enumerate(index.parts):
+        (alone,) = score(question, Index([part]))
+        assert [n for n, _ in alone.tables] == together[number]
+
+
+def test_many_questions_are_ranked_as_one_by_one() -> None:
+    views = [whole(snapshot) for snapshot in catalog(20)]
+    router = HybridRouter(ENCODER)
+    questions = ["singers by age", "price of every item", "", "zebra", "singers by age"]
+    together = router.rank_many(questions, views)
+    for question, matches in zip(questions, together, strict=True):
+        alone = HybridRouter(ENCODER).rank(question, views)
+        assert [match.position for match in alone] == [match.position for match in matches]
+        assert [match.tables for match in alone] == [match.tables for match in matches]
+    assert router.rank_many([], views) == []
+    assert router.rank_many(["x"], []) == [()]
+
+
+def test_roles_with_other_views_do_not_disturb_each_other() -> None:
+    snapshots = catalog(8)
+    router = HybridRouter(ENCODER)
+    all_of_it = [whole(snapshot) for snapshot in snapshots]
+    some = [(snapshot, frozenset(list(readable)[:1])) for snapshot, readable in all_of_it]
+    first = router.rank("singer name", all_of_it)
+    narrow = router.rank("singer name", some)
+    assert [match.tables for match in router.rank("singer name", all_of_it)] == [m.tables for m in first]
+    assert {len(match.snapshot.tables) for match in narrow} == {1}
+    changed = [whole(snapshot) for snapshot in catalog(8)]
+    assert [match.tables for match in router.rank("singer name", changed)] == [m.tables for m in first]
+
+
+def test_a_table_of_five_thousand_columns_and_names_in_other_scripts() -> None:
+    wide = Table("public", "wide", TableKind.TABLE, tuple(Column(f"measure_{n}", "int") for n in range(5000)))
+    scripts = [
+        ("売上", "顧客名"),
+        ("заказы", "цена"),
+        ("παραγγελίες", "ημερομηνία"),
+        ("طلبات", "سعر"),
+        ("🙂", "日付"),
+    ]
+    others = tuple(
+        Table("public", name, TableKind.TABLE, (Column(column, "text"),)) for name, column in scripts
+    )
+    snapshots = [Snapshot("wide", ("public",), (wide,)), Snapshot("world", ("public",), others)]
+    router = HybridRouter(ENCODER)
+    views = [whole(snapshot) for snapshot in snapshots]
+    assert router.rank("measure 4999", views)[0].snapshot.database == "wide"
+    for name, column in scripts[:4]:
+        best = router.rank(f"{name} {column}?", views)[0]
+        assert (best.snapshot.database, best.tables[0][0][1]) == ("world", name)
+
+
+def test_only_so_many_tables_of_a_database_are_looked_at() -> None:
+    index = Index([build(database("big", np.random.default_rng(1), 300), ENCODER.encode)])
+    (found,) = score(asked("singer name"), index, limits=Limits(tables=25))
+    assert len(found.tables) == len({number for number, _ in found.tables}) == 25
+    (all_of_it,) = score(asked("singer name"), index)
+    assert found.tables[0][0] == all_of_it.tables[0][0]
+
+
+@pytest.fixture(scope="module")
+def large() -> tuple[Index, Index]:
+    """The same 1,500 tables, compared all and approximately."""
+    parts = [build(snapshot, ENCODER.encode) for snapshot in catalog(500)]
+    approximate = Index(parts, exact=100)
+    approximate.ready()
+    return Index(parts), approximate
+
+
+def test_the_approximate_index_finds_what_comparing_all_finds(large: tuple[Index, Index]) -> None:
+    exact, approximate = large
+    assert exact.nearest is None
+    assert approximate.nearest is not None
+    same, held, shown = 0, 0, 0
+    questions = [
+        f"{one} {two} of a {three}" for one, two, three in zip(WORDS, WORDS[3:], WORDS[7:], strict=False)
+    ]
+    for text in questions:
+        question = asked(text)
+        best = exact.tables @ question.sentence
+        near = approximate.nearest.find(question.sentence, 50)
+        held += len(set(near.tolist()) & set(np.argsort(-best)[:50].tolist()))
+        one, two = score(question, exact), score(question, approximate)
+        shown += len({found.part for found in one} & {found.part for found in two})
+        same += one[0].part == two[0].part
+    assert held >= 0.9 * 50 * len(questions)
+    assert shown >= 0.9 * 64 * len(questions)
+    assert same >= 0.9 * len(questions)
+
+
+def test_a_graph_on_disk_is_found_again_and_belongs_to_its_vectors(tmp_path: Path) -> None:
+    vectors = ENCODER.encode([f"{one} {two}" for one in WORDS for two in WORDS])
+    first = Nearest(vectors, tmp_path)
+    first.wait()
+    (file,) = tmp_path.iterdir()
+    written = file.stat().st_mtime_ns
+    again = Nearest(vectors, tmp_path)
+    again.wait()
+    assert file.stat().st_mtime_ns == written
+    for vector in vectors[::40]:
+        assert np.array_equal(first.find(vector, 9), again.find(vector, 9))
+    other = Nearest(vectors[::2].copy(), tmp_path)
+    other.wait()
+    assert len(list(tmp_path.iterdir())) == 2
+    assert other.find(vectors[0], 500).max() < len(vectors[::2])

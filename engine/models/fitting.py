@@ -49,7 +49,7 @@ def costs(tower: Tower, network: Network, ground: Ground, batch: Batch) -> Costs
     """What the right sequences cost; a table that cannot be reached ends its sequence without a charge."""
     reading = tower(*padded(batch.states))
     words, coverage = torch.from_numpy(batch.words), torch.from_numpy(batch.coverage)
-    survey = network.survey(reading, ground, words, coverage)
+    survey = network.survey(reading, ground, network.name(ground), words, coverage)
     databases = torch.tensor(batch.databases)
     root = functional.cross_entropy(survey.root, databases)
     sequences = Sequences.begin(network, ground, survey, np.arange(len(databases)), np.array(batch.databases))

@@ -83,13 +83,21 @@ class Ground:
 
 
 @dataclass(frozen=True, slots=True)
+class Names:
+    """A ground's nodes as the decoder knows them: `databases`, (D, HIDDEN), and `tables`, (T, HIDDEN)."""
+
+    databases: Tensor
+    tables: Tensor
+
+
+@dataclass(frozen=True, slots=True)
 class Survey:
     """What B questions see of a field.
 
     `closest`: (B, m, T), cosine of each token and the closest column of each table. `weights`: (B, m), of the tokens;
     each row adds up to 1. `root`: (B, D), logits; `retrieval`: (B, D), their part from words and whole-text vectors.
     `late`, `text`, `words`: (B, T). `evidence`: (B, D), cosine of the question and the closest table or column.
-    `state`: (B, HIDDEN), the decoder's before its first step.
+    `state`: (B, HIDDEN), the decoder's before its first step. `names`: of what was surveyed.
     """
 
     closest: Tensor
@@ -101,6 +109,7 @@ class Survey:
     words: Tensor
     evidence: Tensor
     state: Tensor
+    names: Names
 
 
 class _ClosestColumn(torch.autograd.Function):
@@ -187,7 +196,13 @@ class Network(nn.Module):
         nn.init.zeros_(self.stop.weight)
         nn.init.constant_(self.stop.bias, 1.0)
 
-    def survey(self, reading: Reading, ground: Ground, words: Tensor, coverage: Tensor) -> Survey:
+    def name(self, ground: Ground) -> Names:
+        """The same for every question: worth keeping while the network stays as it is."""
+        return Names(self.naming(ground.whole), self.naming(ground.texts))
+
+    def survey(
+        self, reading: Reading, ground: Ground, names: Names, words: Tensor, coverage: Tensor
+    ) -> Survey:
         """`words`: (B, T) and `coverage`: (B, D), lexical shares of each table and database."""
         field = ground.field
         count, width, dimension = reading.tokens.shape
@@ -214,10 +229,10 @@ class Network(nn.Module):
             retrieval
             + self.root["late"] * torch.einsum("bm,bmd->bd", weights, databases)
             + self.root["pair"] * largest(paired, field.pair_starts, ground.pair_owners)
-            + state @ self.naming(ground.whole).T
+            + state @ names.databases.T
         )
         evidence = largest(torch.maximum(text, column).detach(), field.table_starts, ground.owners)
-        return Survey(closest, weights, root, retrieval, late, text, words, evidence, state)
+        return Survey(closest, weights, root, retrieval, late, text, words, evidence, state, names)
 
     def _token_weights(self, reading: Reading, closest: Tensor, databases: Tensor) -> Tensor:
         """How far a token's cosine differs between what is compared, times what its context says of it."""
@@ -238,14 +253,14 @@ class Network(nn.Module):
         logits: Tensor = self.table["late"] * late + self.table["text"] * text + self.table["words"] * words
         return logits
 
-    def enter(self, state: Tensor, vectors: Tensor) -> Tensor:
-        """The state after a node with these vectors, (n, d), was chosen: (n, HIDDEN)."""
-        following: Tensor = self.cell(self.naming(vectors) * _UNIT, state)
+    def enter(self, state: Tensor, names: Tensor) -> Tensor:
+        """The state after the nodes with these names, (n, HIDDEN), were chosen: (n, HIDDEN)."""
+        following: Tensor = self.cell(names * _UNIT, state)
         return following
 
     def point(self, step: Step) -> Tensor:
         """Logits of the tables and of the end, (n, t + 1); what is not allowed has none worth mentioning."""
-        bilinear = torch.einsum("nh,nth->nt", step.state, self.naming(step.vectors))
+        bilinear = torch.einsum("nh,nth->nt", step.state, step.names)
         first = self._first(step.late, step.text, step.words)
         more = torch.einsum("nm,nmt->nt", step.weights, (step.closest - step.covered[..., None]).clamp_min(0))
         later = (
@@ -270,7 +285,7 @@ class Step:
     """n decodings at one step, each in a database of at most t tables.
 
     `state`: (n, HIDDEN). `begun`: (n,), whether a table was chosen before. `kinds`: (n, t), how each table is linked
-    to what was chosen: an edge's kind, `FIRST` before any was, -1 not at all. `vectors`: (n, t, d). `late`, `text`,
+    to what was chosen: an edge's kind, `FIRST` before any was, -1 not at all. `names`: (n, t, HIDDEN). `late`, `text`,
     `words`: (n, t). `weights`: (n, m). `closest`: (n, m, t). `covered`, `best`: (n, m), the largest cosine of each
     token in what was chosen, and in the database.
     """
@@ -278,7 +293,7 @@ class Step:
     state: Tensor
     begun: Tensor
     kinds: Tensor
-    vectors: Tensor
+    names: Tensor
     late: Tensor
     text: Tensor
     words: Tensor

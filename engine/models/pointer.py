@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from engine.models.encoder import loaded_model
 from engine.models.sentences import Model, wrapped
 from engine.routing.artifact import Artifact, ArtifactError
-from engine.routing.decoder import search
+from engine.routing.decoder import Found, search
 from engine.routing.field import Field
 from engine.routing.pointing import Asked, Encoded, Pointed, PointingSettings
 from engine.settings import EncoderSettings
@@ -27,13 +28,16 @@ from engine.settings import EncoderSettings
 if TYPE_CHECKING:
     import torch
 
-    from engine.models.network import Ground, Network, Survey, Tower
+    from engine.models.network import Ground, Names, Network, Survey, Tower
 
 TOWER, NETWORK = "tower", "network"
 """What the names of an artifact's arrays begin with."""
 
 _FIELDS = 4
 """Fields kept as tensors; they share the field's memory."""
+
+_LEAST_HEADS, _FAR = 2, 5.0
+"""Databases searched at least, and how far below the best, in log-odds, one is that is not searched any more."""
 
 _TOGETHER = 16
 """Questions surveyed at a time: more would not fit the processor's cache."""
@@ -52,7 +56,7 @@ class PointerModel:
         self._settings = settings or EncoderSettings()
         self._lock = threading.Lock()
         self._built: tuple[Model, Network] | None = None
-        self._grounds: OrderedDict[int, Ground] = OrderedDict()
+        self._grounds: OrderedDict[int, tuple[Ground, Names]] = OrderedDict()
 
     @property
     def version(self) -> str:
@@ -71,27 +75,29 @@ class PointerModel:
 
         with self._lock, torch.inference_mode():
             _, network = self._loaded()
-            ground = self._ground(field)
+            ground, names = self._ground(field)
             pointed: list[Pointed] = []
             for start in range(0, len(asked), _TOGETHER):
-                pointed += self._pointed(network, ground, asked[start : start + _TOGETHER], settings)
+                survey = _survey(network, ground, names, asked[start : start + _TOGETHER])
+                pointed += self._pointed(network, ground, survey, settings)
             return pointed
 
     def _pointed(
-        self, network: Network, ground: Ground, asked: Sequence[Asked], settings: PointingSettings
+        self, network: Network, ground: Ground, survey: Survey, settings: PointingSettings
     ) -> list[Pointed]:
         from engine.models.sequences import Sequences  # noqa: PLC0415  as torch
 
-        survey = _survey(network, ground, asked)
         logits = (survey.root / float(self._artifact.arrays["temperature"])).numpy()
-        groups = min(settings.beams.groups, logits.shape[1])
-        # A stable order, so that databases with the same schema come in the order given.
-        heads = np.argsort(-logits, axis=1, kind="stable")[:, :groups]
-        rows = np.repeat(np.arange(len(asked)), groups)
+        heads = [_heads(row, settings.beams.groups) for row in logits]
+        rows = np.repeat(np.arange(len(heads)), [len(some) for some in heads])
         start = Sequences.begin(
-            network, ground, survey, rows, heads.reshape(-1), constrained=settings.constrained
+            network, ground, survey, rows, np.concatenate(heads), constrained=settings.constrained
         )
-        found = search(start, settings.beams)
+        found: list[list[Found]] = [[] for _ in heads]
+        firsts = np.searchsorted(rows, np.arange(len(heads)))
+        for one in search(start, settings.beams):
+            row = int(rows[one.head])
+            found[row].append(replace(one, head=one.head - int(firsts[row])))
         tables = network.first_tables(survey, ground).numpy()
         retrieval, evidence = survey.retrieval.numpy(), survey.evidence.numpy()
         return [
@@ -100,23 +106,24 @@ class PointerModel:
                 retrieval=retrieval[row],
                 evidence=evidence[row],
                 tables=tables[row],
-                heads=tuple(heads[row].tolist()),
-                found=tuple(
-                    one.moved(-row * groups) for one in found if row * groups <= one.head < (row + 1) * groups
-                ),
+                heads=tuple(some.tolist()),
+                found=tuple(found[row]),
             )
-            for row in range(len(asked))
+            for row, some in enumerate(heads)
         ]
 
-    def _ground(self, field: Field) -> Ground:
+    def _ground(self, field: Field) -> tuple[Ground, Names]:
         from engine.models.network import Ground  # noqa: PLC0415  as torch
 
-        ground = self._grounds.get(id(field))
-        if ground is None:
-            ground = self._grounds[id(field)] = Ground.of(field)
+        held = self._grounds.get(id(field))
+        if held is None:
+            _, network = self._loaded()
+            ground = Ground.of(field)
+            # A ground holds its field, so that the field's id keeps its meaning.
+            held = self._grounds[id(field)] = (ground, network.name(ground))
             while len(self._grounds) > _FIELDS:
                 self._grounds.popitem(last=False)
-        return ground
+        return held
 
     def _loaded(self) -> tuple[Model, Network]:
         if self._built is None:
@@ -163,12 +170,22 @@ def arrays_of(tower: Tower, network: Network, temperature: float) -> dict[str, N
     return found | {"temperature": np.array(temperature, dtype=np.float32)}
 
 
+def _heads(logits: NDArray[np.float32], groups: int) -> NDArray[np.intp]:
+    """The databases to search, likeliest first: two at least where there are, and no hopeless one beyond."""
+    # A stable order, so that databases with the same schema come in the order given.
+    order = np.argsort(-logits, kind="stable")[:groups]
+    worth = logits[order] > logits[order[0]] - _FAR
+    worth[:_LEAST_HEADS] = True
+    chosen: NDArray[np.intp] = order[worth]
+    return chosen
+
+
 def _under(prefix: str, arrays: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     start = f"{prefix}."
     return {name.removeprefix(start): value for name, value in arrays.items() if name.startswith(start)}
 
 
-def _survey(network: Network, ground: Ground, asked: Sequence[Asked]) -> Survey:
+def _survey(network: Network, ground: Ground, names: Names, asked: Sequence[Asked]) -> Survey:
     import torch  # noqa: PLC0415  heavy: loaded with the first question
 
     from engine.models.network import Reading  # noqa: PLC0415  as torch
@@ -186,4 +203,4 @@ def _survey(network: Network, ground: Ground, asked: Sequence[Asked]) -> Survey:
     )
     words = torch.from_numpy(np.stack([one.words for one in asked]).astype(np.float32))
     coverage = torch.from_numpy(np.stack([one.coverage for one in asked]).astype(np.float32))
-    return network.survey(reading, ground, words, coverage)
+    return network.survey(reading, ground, names, words, coverage)

@@ -56,10 +56,10 @@ class Sequences:
         index = tables[:, None, :].expand(-1, survey.closest.shape[1], -1)
         closest = survey.closest[asked].gather(2, index)
         step = Step(
-            state=network.enter(survey.state[asked], ground.whole[torch.from_numpy(databases)]),
+            state=network.enter(survey.state[asked], survey.names.databases[torch.from_numpy(databases)]),
             begun=torch.zeros(len(rows), dtype=torch.bool),
             kinds=torch.where(mask, FIRST, -1),
-            vectors=ground.texts[tables],
+            names=survey.names.tables[tables],
             late=survey.late[asked].gather(1, tables),
             text=survey.text[asked].gather(1, tables),
             words=survey.words[asked].gather(1, tables),
@@ -79,10 +79,10 @@ class Sequences:
         step = self.step
         kinds = torch.from_numpy(self._kinds(chosen))
         following = Step(
-            state=self.network.enter(step.state, step.vectors[picked]),
+            state=self.network.enter(step.state, step.names[picked]),
             begun=torch.ones_like(step.begun),
             kinds=kinds,
-            vectors=step.vectors,
+            names=step.names,
             late=step.late,
             text=step.text,
             words=step.words,

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 Numbers = NDArray[np.intp]
 Vectors = NDArray[np.float32]
 
-HOPELESS = -9.0
-"""Log-probability below which a step is not taken: one in eight thousand."""
+HOPELESS = 7.0
+"""How far below the likeliest of its head, in log-probability, a sequence is that is not followed: a thousandth."""
 
 
 class Sequences(Protocol):
@@ -61,30 +61,25 @@ class Found:
     log_probability: float
     state: Vectors
 
-    def moved(self, by: int) -> Found:
-        """The same with its head's number changed."""
-        return replace(self, head=self.head + by)
-
 
 def search(start: Sequences, settings: BeamSettings) -> tuple[Found, ...]:
     """The sets found from each head (a row of `start`), likeliest first; every set once a head."""
-    ended: dict[tuple[int, frozenset[int]], Found] = {}
-    sequences = start
-    states = start.states()
-    live = [Found(head, (), 0.0, states[head]) for head in range(len(states))]
+    ended: dict[_Key, Found] = {}
+    sequences, states = start, start.states()
+    live: list[_Live] = [(head, (), 0.0) for head in range(len(states))]
     for length in range(settings.longest + 1):
         shares = sequences.log_probabilities()
-        for row, one in enumerate(live):
-            if shares[row, -1] > HOPELESS:
-                _add(ended, replace(one, log_probability=one.log_probability + float(shares[row, -1])))
-        grown = {} if length == settings.longest else _grown(live, shares, sequences.firsts, settings.width)
+        for row, (head, tables, so_far) in enumerate(live):
+            if tables and shares[row, -1] > -HOPELESS:
+                _add(ended, Found(head, tables, so_far + float(shares[row, -1]), states[row]))
+        grown = [] if length == settings.longest else _grown(live, shares, sequences.firsts, settings.width)
         if not grown:
             break
-        rows = np.array([row for row, _, _ in grown.values()], dtype=np.intp)
-        columns = np.array([column for _, column, _ in grown.values()], dtype=np.intp)
+        rows = np.array([row for row, _, _ in grown], dtype=np.intp)
+        columns = np.array([column for _, column, _ in grown], dtype=np.intp)
         sequences = sequences.follow(rows, columns)
         states = sequences.states()
-        live = [replace(one, state=states[n]) for n, (_, _, one) in enumerate(grown.values())]
+        live = [one for _, _, one in grown]
     return tuple(sorted(ended.values(), key=lambda one: (one.head, -one.log_probability)))
 
 
@@ -98,44 +93,46 @@ def table_shares(found: Sequence[Found]) -> dict[int, float]:
     return shares
 
 
-_Grown = dict[tuple[int, frozenset[int]], tuple[int, int, Found]]
+_Key = tuple[int, frozenset[int]]
+_Live = tuple[int, tuple[int, ...], float]
+"""A sequence under way: its head, its tables, its log-probability."""
+
+_Step = tuple[int, int, _Live]
+"""The row it grew from, the column that was added, and what it is now."""
 
 
-def _grown(live: Sequence[Found], shares: Vectors, firsts: Numbers, width: int) -> _Grown:
-    """The best `width` continuations of each head, as (row, column, sequence) by what they hold."""
-    grown: _Grown = {}
-    for row, one in enumerate(live):
-        best = np.argsort(-shares[row, :-1], kind="stable")[:width]
-        for column in best[shares[row, best] > HOPELESS].tolist():
-            table = int(firsts[row]) + column
-            longer = replace(
-                one,
-                tables=(*one.tables, table),
-                log_probability=one.log_probability + float(shares[row, column]),
-            )
-            key = (one.head, frozenset(longer.tables))
+def _grown(live: Sequence[_Live], shares: Vectors, firsts: Numbers, width: int) -> list[_Step]:
+    """The best `width` continuations of each head.
+
+    Orders of the same tables are one: the likelier's, with the probability of both.
+    """
+    grown: dict[_Key, _Step] = {}
+    order = np.argsort(-shares[:, :-1], axis=1, kind="stable")[:, :width].tolist()
+    for row, (head, tables, so_far) in enumerate(live):
+        for column in order[row]:
+            share = float(shares[row, column])
+            if share < -HOPELESS:
+                break
+            longer = (*tables, int(firsts[row]) + column)
+            key, total = (head, frozenset(longer)), so_far + share
             held = grown.get(key)
-            if held is None:
-                grown[key] = (row, column, longer)
+            if held is not None:
+                both = float(np.logaddexp(held[2][2], total))
+                row_, column_, tables_ = (
+                    (held[0], held[1], held[2][1]) if held[2][2] >= total else (row, column, longer)
+                )
+                grown[key] = (row_, column_, (head, tables_, both))
             else:
-                grown[key] = _likelier(held, (row, column, longer))
-    kept: _Grown = {}
-    taken: dict[int, int] = {}
-    for key, step in sorted(grown.items(), key=lambda item: -item[1][2].log_probability):
-        taken[key[0]] = taken.get(key[0], 0) + 1
-        if taken[key[0]] <= width:
-            kept[key] = step
-    return kept
+                grown[key] = (row, column, (head, longer, total))
+    taken: dict[int, list[_Step]] = {}
+    for step in sorted(grown.values(), key=lambda step: -step[2][2]):
+        kept = taken.setdefault(step[2][0], [])
+        if len(kept) < width and (not kept or step[2][2] > kept[0][2][2] - HOPELESS):
+            kept.append(step)
+    return [step for kept in taken.values() for step in kept]
 
 
-def _likelier(one: tuple[int, int, Found], other: tuple[int, int, Found]) -> tuple[int, int, Found]:
-    """The likelier order of the same tables, with the probability of both."""
-    row, column, best = max(one, other, key=lambda each: each[2].log_probability)
-    both = float(np.logaddexp(one[2].log_probability, other[2].log_probability))
-    return row, column, replace(best, log_probability=both)
-
-
-def _add(ended: dict[tuple[int, frozenset[int]], Found], one: Found) -> None:
+def _add(ended: dict[_Key, Found], one: Found) -> None:
     key = (one.head, frozenset(one.tables))
     held = ended.get(key)
     if held is not None:

@@ -85,15 +85,18 @@ class TrainingSettings:
     """How long, and on what.
 
     `passes` over the questions, in at least `least` and at most `most` steps of `batch` questions. `held_out`: share
-    of the questions that are only asked at the end. `depth_first`: tables in the order of a search of the graph,
-    else in any order.
+    of the questions that are only asked at the end. `agreed`: questions are kept whose database is among this many
+    that the router names before training, and whose tables are among its first five there, since a language model
+    also writes questions that fit no schema in particular; None keeps all. `depth_first`: tables in the order of a
+    search of the graph, else in any order.
     """
 
-    passes: float = 6.0
-    least: int = 60
+    passes: float = 3.0
+    least: int = 20
     most: int = 900
     batch: int = 48
     held_out: float = 0.1
+    agreed: int | None = 5
     depth_first: bool = True
     seed: int = 1
 
@@ -134,6 +137,8 @@ def train(
 ) -> Outcome:
     """Trains on `examples` but the held-out ones. Raises `ValueError` where nothing is left to train on."""
     started = time.monotonic()
+    if settings.agreed is not None:
+        examples = agreed(trainer.pointer(1.0), terrain, examples, settings.agreed)
     apart = [one for one in examples if held_out(one.question, settings.held_out)]
     kept = [one for one in examples if not held_out(one.question, settings.held_out)]
     if not kept:
@@ -155,6 +160,18 @@ def train(
     after = measure(trainer.pointer(temperature), terrain, apart)
     figures = after | {f"{name}_before": value for name, value in before.items()}
     return Outcome(temperature, figures, len(kept), (time.monotonic() - started) / 60)
+
+
+def agreed(pointer: Pointer, terrain: Terrain, examples: Sequence[Example], among: int) -> list[Example]:
+    """The examples whose database `pointer` has among the first, and whose tables among the first five there."""
+    kept = []
+    for one, pointed in zip(examples, _pointed(pointer, terrain, examples), strict=True):
+        rank = int((pointed.logits > pointed.logits[one.database]).sum())
+        tables = terrain.field.tables_of(one.database)
+        found = _tables(pointed, tables, one.database)[:5]
+        if rank < among and {tables[table] for table in one.tables}.issubset(found):
+            kept.append(one)
+    return kept
 
 
 def rate(step: int, steps: int) -> float:

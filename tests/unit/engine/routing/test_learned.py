@@ -135,13 +135,15 @@ def test_training_lowers_the_cost_of_questions_it_did_not_see(
 
 def test_what_is_decoded_stays_on_the_graph(router: HybridRouter) -> None:
     question = "names of singers and the venue of each concert"
-    for match in router.rank(question, everything(*CATALOG)):
+    matches = router.rank(question, everything(*CATALOG))
+    assert all(match.sets for match in matches[:2])
+    for match in matches:
         graph = Graph.of(match.snapshot)
         keys = [each.key for each in match.snapshot.tables]
         sets = [frozenset(one.tables) for one in match.sets]
-        assert len(set(sets)) == len(sets) > 0
+        assert len(set(sets)) == len(sets)
         assert all(graph.connected([keys.index(key) for key in one]) for one in sets)
-        assert sum(one.probability for one in match.sets) == pytest.approx(1, abs=0.05)
+        assert not sets or sum(one.probability for one in match.sets) == pytest.approx(1, abs=0.05)
         assert [one.probability for one in match.sets] == sorted(
             (one.probability for one in match.sets), reverse=True
         )

@@ -83,8 +83,9 @@ class HybridRouter:
         self._kept = parts
         self._lock = threading.Lock()
         # Hundreds of small products: threads that wait for each other beside a busy language model made one
-        # question over 100,000 tables 15 times slower.
-        self._blas = ThreadpoolController()
+        # question over 100,000 tables 15 times slower. Selected, since leaving a limit gives every library of its
+        # controller the threads it had: torch, loaded meanwhile and held to one, would get them all back.
+        self._blas = ThreadpoolController().select(user_api="blas")
         # The snapshot itself is kept beside its id, so that the id cannot come to mean another one.
         self._views: OrderedDict[tuple[int, ReadableColumns | None], tuple[Snapshot, Part | None]] = (
             OrderedDict()
@@ -115,7 +116,7 @@ class HybridRouter:
         catalog = self._catalog(views)
         if not catalog.numbers:
             return [() for _ in questions]
-        with self._blas.limit(limits=1, user_api="blas"):
+        with self._blas.limit(limits=1):
             learned = self._learned.rank(questions, catalog.index) if self._learned else None
             if learned is None:
                 return self._retrieved(questions, catalog)

@@ -8,14 +8,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
 
+from engine.models.encoder import MiniLMEncoder
 from engine.routing.index import Index
 from engine.routing.nearest import Nearest
 from engine.routing.part import build
 from engine.routing.router import HybridRouter
 from engine.routing.scoring import Limits, Question, closest, lexical, score
 from engine.routing.words import identifier_words, question_words
+from engine.settings import EncoderSettings
 from schema_catalog.types import Column, ReadableColumns, Snapshot, Table, TableKind
 
 Vectors = NDArray[np.float32]
@@ -221,3 +224,19 @@ def test_a_graph_on_disk_is_found_again_and_belongs_to_its_vectors(tmp_path: Pat
     other.wait()
     assert len(list(tmp_path.iterdir())) == 2
     assert other.find(vectors[0], 500).max() < len(vectors[::2])
+
+
+def test_the_first_question_leaves_torch_with_the_threads_that_were_set() -> None:
+    """With more, threads that wait for each other on a busy machine make a question a hundred times slower."""
+
+    class Schemas:
+        """Gives texts their vectors without loading the model."""
+
+        def encode(self, texts: Sequence[str]) -> Vectors:
+            """Unit vectors."""
+            return np.full((len(texts), 384), 384**-0.5, dtype=np.float32)
+
+    torch.set_num_threads(2)
+    router = HybridRouter(MiniLMEncoder(EncoderSettings(threads=1)), Schemas())
+    router.rank("how many singers?", [whole(snapshot) for snapshot in catalog(3)])
+    assert torch.get_num_threads() == 1

@@ -46,6 +46,7 @@ from engine.routing.pointing import PointingSettings
 from engine.routing.router import HybridRouter
 from engine.routing.training import TrainingSettings
 from engine.routing.vectors import VectorCache
+from engine.settings import EncoderSettings
 from engine.state import Deadline, Prompt
 from pgparley.config import cache_dir
 
@@ -194,7 +195,11 @@ def _bm25(bench: Bench) -> Item:
 
 
 def _sxfmr(bench: Bench) -> Item:
-    return _both_ways(bench, "SXFMR", lambda views, mean: Dense(views, bench.encoder, mean=mean))
+    return _both_ways(
+        bench,
+        "SXFMR",
+        lambda views, mean: Dense(views, MiniLMEncoder(EncoderSettings(remembered=1)), mean=mean),
+    )
 
 
 def _both_ways(bench: Bench, name: str, make: Callable[[Sequence[View], bool], System]) -> Item:

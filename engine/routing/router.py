@@ -103,6 +103,13 @@ class HybridRouter:
         if self._learned:
             self._learned.warm_up()
 
+    def settle(self) -> None:
+        """Waits for what is still made in the background for the catalogs seen so far; answers do without it."""
+        with self._lock:
+            indexes = list(self._indexes.values())
+        for index in indexes:
+            index.ready()
+
     def rank(self, question: str, views: Sequence[tuple[Snapshot, ReadableColumns]]) -> tuple[Match, ...]:
         """The databases of which anything is readable, likeliest first, at most `Limits.databases`."""
         return self.rank_many([question], views)[0]

@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from usearch.index import Index as Graph
 
+_KEPT = 8
+"""Graphs left in the folder."""
+
 Vectors = NDArray[np.float32]
 Numbers = NDArray[np.intp]
 
@@ -89,6 +92,7 @@ class Nearest:
             making = file.with_suffix(f".{threading.get_native_id()}")
             graph.save(str(making))
             making.replace(file)
+            _forget(file.parent)
         self._graph = graph
 
     def _file(self) -> Path | None:
@@ -98,3 +102,10 @@ class Nearest:
         digest = hashlib.sha256(f"{self._vectors.shape} {_NEIGHBOURS} {_ADDING}".encode())
         digest.update(np.ascontiguousarray(self._vectors).data)
         return self._folder / f"{digest.hexdigest()[:32]}.tables"
+
+
+def _forget(folder: Path) -> None:
+    """Leaves the newest graphs: a catalog that changes leaves one behind each time."""
+    found = sorted(folder.glob("*.tables"), key=lambda file: -file.stat().st_mtime_ns)
+    for file in found[_KEPT:]:
+        file.unlink(missing_ok=True)

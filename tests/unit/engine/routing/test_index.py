@@ -224,6 +224,9 @@ def test_a_graph_on_disk_is_found_again_and_belongs_to_its_vectors(tmp_path: Pat
     other.wait()
     assert len(list(tmp_path.iterdir())) == 2
     assert other.find(vectors[0], 500).max() < len(vectors[::2])
+    for shift in range(1, 10):
+        Nearest(vectors[shift : shift + 20].copy(), tmp_path).wait()
+    assert len(list(tmp_path.iterdir())) == 8
 
 
 def test_the_first_question_leaves_torch_with_the_threads_that_were_set() -> None:

@@ -14,6 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from engine.models.encoder import MiniLMEncoder
 from engine.models.fitting import NetworkTrainer
@@ -30,6 +31,7 @@ from engine.routing.training import (
     TrainingSettings,
     held_out,
     measure,
+    portioned,
     train,
 )
 from engine.routing.vectors import VectorCache
@@ -193,7 +195,8 @@ def evaluate(
     if not known:
         raise RouterError("none of the questions is about a database and tables of the catalog")
     pointer = PointerModel(workshop.versions.load(version), workshop.encoder)
-    return measure(pointer, terrain, known), len(known)
+    rng = np.random.default_rng(0)
+    return measure(pointer, portioned(terrain, known, TrainingSettings().portion, rng)), len(known)
 
 
 def kept_apart(questions: Sequence[SyntheticQuestion]) -> list[SyntheticQuestion]:

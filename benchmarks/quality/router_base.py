@@ -96,7 +96,7 @@ def main() -> int:
             )
     terrain, names = _terrain(parts, sorted(parts))
     kept = [item for item in items if item["db"] in apart]
-    figures = measure(trainer.pointer(1.0), terrain, [_example(terrain, names, item) for item in kept])
+    figures = measure(trainer.pointer(1.0), [(terrain, [_example(terrain, names, item) for item in kept])])
     manifest = Manifest(
         version=BASE,
         encoder="all-MiniLM-L6-v2",

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 Numbers = NDArray[np.intp]
 Vectors = NDArray[np.float32]
 
-HOPELESS = 7.0
-"""How far below the likeliest of its head, in log-probability, a sequence is that is not followed: a thousandth."""
+HOPELESS = 5.0
+"""How far below the likeliest of its head, in log-probability, a sequence is that is not followed: 1 in 150."""
 
 
 class Sequences(Protocol):
@@ -45,7 +45,7 @@ class BeamSettings:
 
     groups: int = 5
     width: int = 4
-    longest: int = 5
+    longest: int = 4
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,9 @@ orders the tables that no set holds."""
 
 _KEPT = 8
 
+_TOLD = 32
+"""Databases that an answer ranks: those further down have no share worth a word."""
+
 log = structlog.stdlib.get_logger("router")
 
 
@@ -180,7 +183,7 @@ class LearnedLeg:
         return held[1]
 
     def _standings(self, pointed: Pointed, field: Field) -> tuple[Standing, ...]:
-        order = np.argsort(-pointed.logits, kind="stable")[: self._limits.databases]
+        order = np.argsort(-pointed.logits, kind="stable")[: min(_TOLD, self._limits.databases)]
         return tuple(_standing(pointed, field, database) for database in order.tolist())
 
 

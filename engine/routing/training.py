@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -52,6 +52,10 @@ class Terrain:
         return Terrain(index, graphs, whole_field(index, graphs))
 
 
+Portion = tuple[Terrain, list["Example"]]
+"""A part of a catalog, with the examples whose databases it holds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Questions as one step takes them.
@@ -88,7 +92,7 @@ class TrainingSettings:
     of the questions that are only asked at the end. `agreed`: questions are kept whose database is among this many
     that the router names before training, and whose tables are among its first five there, since a language model
     also writes questions that fit no schema in particular; None keeps all. `depth_first`: tables in the order of a
-    search of the graph, else in any order.
+    search of the graph, else in any order. `portion`: databases weighed against each other at most.
     """
 
     passes: float = 3.0
@@ -98,6 +102,7 @@ class TrainingSettings:
     held_out: float = 0.1
     agreed: int | None = 5
     depth_first: bool = True
+    portion: int = 400
     seed: int = 1
 
 
@@ -137,29 +142,66 @@ def train(
 ) -> Outcome:
     """Trains on `examples` but the held-out ones. Raises `ValueError` where nothing is left to train on."""
     started = time.monotonic()
-    if settings.agreed is not None:
-        examples = agreed(trainer.pointer(1.0), terrain, examples, settings.agreed)
-    apart = [one for one in examples if held_out(one.question, settings.held_out)]
-    kept = [one for one in examples if not held_out(one.question, settings.held_out)]
-    if not kept:
-        raise ValueError("there is no question to train on")
-    before = measure(trainer.pointer(1.0), terrain, apart)
     rng = np.random.default_rng(settings.seed)
-    states = trainer.states([one.question for one in kept])
-    steps = min(max(round(settings.passes * len(kept) / settings.batch), settings.least), settings.most)
+    # A catalog too large to be weighed as a whole is weighed in random portions, as large as can be.
+    portions = portioned(terrain, examples, settings.portion, rng)
+    if settings.agreed is not None:
+        pointer = trainer.pointer(1.0)
+        portions = [(part, agreed(pointer, part, some, settings.agreed)) for part, some in portions]
+    apart = [
+        (part, [one for one in some if held_out(one.question, settings.held_out)]) for part, some in portions
+    ]
+    kept = [
+        (part, [one for one in some if not held_out(one.question, settings.held_out)])
+        for part, some in portions
+    ]
+    count = sum(len(some) for _, some in kept)
+    if not count:
+        raise ValueError("there is no question to train on")
+    before = measure(trainer.pointer(1.0), apart)
+    steps = min(max(round(settings.passes * count / settings.batch), settings.least), settings.most)
     costs: list[tuple[float, float]] = []
-    for step, numbers in zip(
-        range(steps), batches([len(each) for each in states], settings.batch, rng), strict=False
-    ):
-        some = [kept[number] for number in numbers]
-        batch = batch_of(terrain, some, [states[n] for n in numbers], rng, depth_first=settings.depth_first)
-        costs.append(trainer.learn(terrain.field, batch, rate(step, steps)))
+    turns = _turns(trainer, [one for one in kept if one[1]], settings, rng)
+    for step, (part, batch) in zip(range(steps), turns, strict=False):
+        costs.append(trainer.learn(part.field, batch, rate(step, steps)))
         root, tables = np.mean(costs[-20:], axis=0).tolist()
         progress(Progress(step + 1, steps, root, tables, time.monotonic() - started))
-    temperature = _temperature(trainer.pointer(1.0), terrain, apart) if apart else 1.0
-    after = measure(trainer.pointer(temperature), terrain, apart)
+    temperature = _temperature(trainer.pointer(1.0), apart)
+    after = measure(trainer.pointer(temperature), apart)
     figures = after | {f"{name}_before": value for name, value in before.items()}
-    return Outcome(temperature, figures, len(kept), (time.monotonic() - started) / 60)
+    return Outcome(temperature, figures, count, (time.monotonic() - started) / 60)
+
+
+def portioned(
+    terrain: Terrain, examples: Sequence[Example], size: int, rng: np.random.Generator
+) -> list[Portion]:
+    """The catalog, or random parts of it with at most `size` databases, each with the examples that it answers."""
+    count = len(terrain.index.parts)
+    if count <= size:
+        return [(terrain, list(examples))]
+    portions = []
+    for numbers in np.array_split(rng.permutation(count), -(-count // size)):
+        places = {number: place for place, number in enumerate(sorted(numbers.tolist()))}
+        part = Terrain.of(Index([terrain.index.parts[number] for number in places]))
+        some = [replace(one, database=places[one.database]) for one in examples if one.database in places]
+        portions.append((part, some))
+    return portions
+
+
+def _turns(
+    trainer: Trainer, portions: Sequence[Portion], settings: TrainingSettings, rng: np.random.Generator
+) -> Iterator[tuple[Terrain, Batch]]:
+    """Endless batches, from each portion as often as it has questions."""
+    states = [trainer.states([one.question for one in some]) for _, some in portions]
+    endless = [batches([len(each) for each in held], settings.batch, rng) for held in states]
+    sizes = np.array([len(some) for _, some in portions])
+    while True:
+        turn = int(rng.choice(len(portions), p=sizes / sizes.sum()))
+        part, some = portions[turn]
+        numbers = next(endless[turn])
+        held = [states[turn][number] for number in numbers]
+        chosen = [some[number] for number in numbers]
+        yield part, batch_of(part, chosen, held, rng, depth_first=settings.depth_first)
 
 
 def agreed(pointer: Pointer, terrain: Terrain, examples: Sequence[Example], among: int) -> list[Example]:
@@ -218,24 +260,26 @@ def batch_of(
     )
 
 
-def measure(pointer: Pointer, terrain: Terrain, examples: Sequence[Example]) -> dict[str, float]:
+def measure(pointer: Pointer, portions: Sequence[Portion]) -> dict[str, float]:
     """How well a pointer finds what the examples ask for; nothing where there are none.
 
     Recall of databases at 1 and 5, of tables at 5 within the right database, and the databases' mean negative
     log-likelihood.
     """
-    if not examples:
+    totals, count = np.zeros(4), 0
+    for terrain, examples in portions:
+        for one, pointed in zip(examples, _pointed(pointer, terrain, examples), strict=True):
+            shares = _log_shares(pointed.logits)
+            rank = int((shares > shares[one.database]).sum())
+            tables = terrain.field.tables_of(one.database)
+            right = {tables[table] for table in one.tables}
+            found = set(_tables(pointed, tables, one.database)[:5])
+            totals += (rank < 1, rank < 5, len(right & found) / len(right), -shares[one.database])  # noqa: PLR2004  recall at 5
+        count += len(examples)
+    if not count:
         return {}
-    totals = np.zeros(4)
-    for one, pointed in zip(examples, _pointed(pointer, terrain, examples), strict=True):
-        shares = _log_shares(pointed.logits)
-        rank = int((shares > shares[one.database]).sum())
-        tables = terrain.field.tables_of(one.database)
-        right = {tables[table] for table in one.tables}
-        found = set(_tables(pointed, tables, one.database)[:5])
-        totals += (rank < 1, rank < 5, len(right & found) / len(right), -shares[one.database])  # noqa: PLR2004  recall at 5
     names = ("database_r1", "database_r5", "table_r5", "nll")
-    return dict(zip(names, (totals / len(examples)).round(4).tolist(), strict=True))
+    return dict(zip(names, (totals / count).round(4).tolist(), strict=True))
 
 
 def _tables(pointed: Pointed, tables: range, database: int) -> list[int]:
@@ -259,10 +303,15 @@ def _pointed(pointer: Pointer, terrain: Terrain, examples: Sequence[Example]) ->
         yield from pointer.point(asked, terrain.field, PointingSettings())
 
 
-def _temperature(pointer: Pointer, terrain: Terrain, examples: Sequence[Example]) -> float:
-    """The one under which the held-out questions' right databases are likeliest."""
-    found = _pointed(pointer, terrain, examples)
-    logits = [(one.database, pointed.logits) for one, pointed in zip(examples, found, strict=True)]
+def _temperature(pointer: Pointer, portions: Sequence[Portion]) -> float:
+    """The one under which the held-out questions' right databases are likeliest; 1 without such questions."""
+    logits = [
+        (one.database, pointed.logits)
+        for terrain, examples in portions
+        for one, pointed in zip(examples, _pointed(pointer, terrain, examples), strict=True)
+    ]
+    if not logits:
+        return 1.0
     tried = np.geomspace(0.5, 3.0, 40)
     costs = [
         -sum(float(_log_shares(row / temperature)[right]) for right, row in logits) for temperature in tried

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from engine.errors import CancelledError, ModelUnavailableError, NLError, NoRouteError
 from engine.routing.scoring import probabilities
-from engine.state import Match, Route, State, StatementError, Tools
+from engine.state import Match, Route, State, StatementError, TableKey, Tools
 from engine.types import TraceLine
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.naming import quote_ident
@@ -30,13 +30,14 @@ CONNECTED_PRIOR = math.log(2)
 
 MIN_EVIDENCE = 0.25
 """Cosine of the question and the closest table or column below which nothing is said to match, unless a word
-of the question stands in the schema. Of 800 fitting questions none lies below 0.31 in its right database.
+of the question stands in the schema. Of 767 fitting questions none lies below 0.26 in its right database.
 """
 
 _AT_ONCE = 16
 """Databases asked at the same time what the asker may read."""
 
 _SHOWN_TABLES = 5
+_SHOWN_SETS = 3
 
 Entry = tuple[Database, Snapshot]
 View = tuple[Database, Snapshot, ReadableColumns]
@@ -171,14 +172,23 @@ def _chosen(state: State, databases: Sequence[Database], matches: Sequence[Match
 
 
 def _reason(database: Database, match: Match, *, connected: bool) -> str:
-    parts = [database.name]
-    named = [".".join(quote_ident(part) for part in key) for key, _ in match.tables[:_SHOWN_TABLES]]
-    parts.append(f"tables {', '.join(named)}")
+    parts = [database.name, f"tables {', '.join(_named(key) for key, _ in match.tables[:_SHOWN_TABLES])}"]
+    if match.sets:
+        sets = [
+            f"{' + '.join(map(_named, one.tables))} {one.probability:.0%}" for one in match.sets[:_SHOWN_SETS]
+        ]
+        parts.append(f"decoded {', '.join(sets)}")
+        learned = match.logit - match.retrieval
+        parts.append(f"retrieval {match.retrieval:+.1f}, learned {learned:+.1f}")
     if match.words:
         parts.append(f"words {', '.join(match.words)}")
     if connected:
         parts.append("you are connected to it")
     return "; ".join(parts)
+
+
+def _named(key: TableKey) -> str:
+    return ".".join(quote_ident(part) for part in key)
 
 
 def _twins(routes: Sequence[Route]) -> list[TraceLine]:

@@ -25,6 +25,7 @@ from engine.routing.training import (
     TrainingSettings,
     batches,
     held_out,
+    portioned,
     train,
 )
 from engine.state import Match
@@ -226,3 +227,19 @@ def test_a_damaged_base_leaves_the_retrieval_leg(encoder: MiniLMEncoder, tmp_pat
     plain = HybridRouter(encoder)
     views = everything(*CATALOG)
     assert broken.rank("How many singers?", views) == plain.rank("How many singers?", views)
+
+
+def test_a_large_catalog_is_weighed_in_portions(encoder: MiniLMEncoder) -> None:
+    terrain = Terrain.of(Index([build(each, encoder.encode) for each in CATALOG]))
+    rng = np.random.default_rng(1)
+    portions = portioned(terrain, EXAMPLES, 2, rng)
+    assert sorted(len(part.index.parts) for part, _ in portions) == [1, 2]
+    names_of = {one.question: CATALOG[one.database].database for one in EXAMPLES}
+    for part, some in portions:
+        for one in some:
+            assert part.index.parts[one.database].snapshot.database == names_of[one.question]
+    assert sum(len(some) for _, some in portions) == len(EXAMPLES)
+    assert portioned(terrain, EXAMPLES, 3, rng)[0][0] is terrain
+    settings = TrainingSettings(passes=1, least=4, most=4, batch=8, portion=2, agreed=None)
+    outcome = train(NetworkTrainer(None), terrain, EXAMPLES, settings, lambda _: None)
+    assert outcome.figures["database_r1"] > 0

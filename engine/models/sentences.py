@@ -27,7 +27,7 @@ _AT_ONCE = 2
 """Batches encoded at the same time: each runs on one thread of its own, since torch waits outside the lock of
 the interpreter. More would take the language model's cores."""
 
-_BLOCK = 2048
+_BLOCK = 640
 """Tokens a batch holds at most, padding included: larger ones leave the processor's cache."""
 
 

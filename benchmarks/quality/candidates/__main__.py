@@ -121,7 +121,7 @@ def _announce(passes: Sequence[Pass], console: Console) -> None:
             highlight=False,
         )
     console.print(
-        f"Together about {total:.0f} minutes. Stop it when you like: the same command goes on from there."
+        f"Together about {total:.0f} min. Stop it when you like: the same command goes on from there."
     )
 
 

@@ -78,8 +78,9 @@ def cut_field(index: Index, graphs: Mapping[int, Graph], databases: Numbers, tab
     `graphs`: of those databases, by number.
     """
     column_ends = index.column_ends
-    columns = np.concatenate([np.arange(index.column_starts[t], column_ends[t]) for t in tables])
     sizes = (column_ends - index.column_starts)[tables]
+    column_starts = np.cumsum(sizes) - sizes
+    columns = np.repeat(index.column_starts[tables] - column_starts, sizes) + np.arange(sizes.sum())
     owners = np.searchsorted(databases, index.owners[tables])
     starts = np.searchsorted(owners, np.arange(len(databases)))
     kept = [_kept(index, graphs[n], n, tables) for n in databases.tolist()]
@@ -92,7 +93,7 @@ def cut_field(index: Index, graphs: Mapping[int, Graph], databases: Numbers, tab
         texts=index.tables[tables],
         columns=index.columns[columns],
         table_starts=starts,
-        column_starts=np.cumsum(sizes) - sizes,
+        column_starts=column_starts,
         owners=owners,
         pairs=pairs,
         pair_starts=pair_starts,

@@ -26,7 +26,11 @@ from engine.routing.words import question_words
 
 WHOLE_DATABASES, WHOLE_TABLES = 400, 4_000
 """Up to this many databases and tables a question is decoded over everything; over more, the retrieval leg first
-chooses `Limits.databases` of them."""
+chooses `DECODED` of them."""
+
+DECODED = 32
+"""Databases that a question is decoded over in a larger catalog, the retrieval leg's best: each costs its columns
+twice."""
 
 FIRST_SHARE = 0.3
 """Of a table's score, what its standing alone counts for; the sets of tables that were found make the rest. It also
@@ -160,7 +164,7 @@ class LearnedLeg:
             return held[1]
 
     def _cut(self, index: Index, asked: Question) -> Field:
-        scored = score(asked, index, self._weights, self._limits)
+        scored = score(asked, index, self._weights, self._limits)[:DECODED]
         databases = np.array(sorted(one.part for one in scored), dtype=np.intp)
         held = {one.part: sorted(table for table, _ in one.tables) for one in scored}
         tables = np.concatenate(

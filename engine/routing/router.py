@@ -10,6 +10,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
@@ -147,7 +148,7 @@ class HybridRouter:
 
     def _catalog(self, views: Sequence[tuple[Snapshot, ReadableColumns]]) -> _Catalog:
         """What stands for `views`. As a rule they are the very objects of the question before."""
-        key = tuple(id(one) for view in views for one in view)
+        key = tuple(map(id, chain.from_iterable(views)))
         with self._lock:
             if key in self._catalogs:
                 self._catalogs.move_to_end(key)

@@ -50,7 +50,7 @@ REWORDED = 0.3
 """Share of reworded questions among those that are trained on."""
 
 SHARES = (0.35, 0.6, 0.9)
-"""Of a reworded question's words for the schema, how many are replaced."""
+"""Of a question's words for the schema, how many are replaced: a reworded question for each."""
 
 LONGEST = 50
 """Tokens: beyond, a question lengthens its whole batch."""
@@ -71,8 +71,9 @@ def main() -> int:
     parser.add_argument("--bench", type=Path, required=True, help="benchmark folder")
     parser.add_argument("--wordnet", type=Path, required=True, help="folder of WordNet's data files")
     parser.add_argument("--out", type=Path, required=True, help="folder for the artifact")
-    parser.add_argument("--steps", type=int, default=1600)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--apart", type=float, default=0.0, help="share of databases only measured on")
     parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
     if not (args.bench / QUESTIONS[0]).is_file() or not (args.wordnet / "data.noun").is_file():
@@ -83,7 +84,7 @@ def main() -> int:
     trainer = NetworkTrainer(None, EncoderSettings(threads=args.threads), seed=args.seed)
     items = [item for name in QUESTIONS for item in _read(args.bench / name)]
     parts = _parts(args.bench, {item["db"] for item in items})
-    apart = {name for name in parts if held_out(name, 0.08)}
+    apart = {name for name in parts if held_out(name, args.apart)}
     material = _material(trainer, items, apart, WordNet.load(args.wordnet), rng)
     for step, (terrain, names, numbers) in enumerate(_turns(material, parts, apart, rng, args.steps)):
         chosen = [_example(terrain, names, material.items[number]) for number in numbers]
@@ -101,7 +102,7 @@ def main() -> int:
         version=BASE,
         encoder="all-MiniLM-L6-v2",
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        command=f"python -m benchmarks.quality.router_base --steps {args.steps} --seed {args.seed}",
+        command=f"python -m benchmarks.quality.router_base --steps {args.steps} --seed {args.seed} --apart {args.apart}",
         questions=material.plain,
         minutes=round((time.monotonic() - started) / 60, 1),
         figures=figures,
@@ -140,7 +141,8 @@ def _material(
     other = [
         item | {"question": text}
         for item in plain
-        if (text := reworded(item, rng.choice(SHARES), wordnet, vocabulary, rng)) != item["question"]
+        for share in SHARES
+        if (text := reworded(item, share, wordnet, vocabulary, rng)) != item["question"]
     ]
     found = plain + other
     return Material(found, trainer.states([item["question"] for item in found]), len(plain))

@@ -102,7 +102,7 @@ def main() -> int:
         version=BASE,
         encoder="all-MiniLM-L6-v2",
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        command=f"python -m benchmarks.quality.router_base --steps {args.steps} --seed {args.seed} --apart {args.apart}",
+        command=" ".join(["python -m benchmarks.quality.router_base", *sys.argv[1:]]),
         questions=material.plain,
         minutes=round((time.monotonic() - started) / 60, 1),
         figures=figures,

@@ -94,8 +94,15 @@ class Rates:
     tables: float = 0.5
 
 
+FURTHER = Rates(tower=5e-6, weights=1e-3, rest=1e-4)
+"""For what was trained before: questions that a language model made up teach little, and wrong things too."""
+
+
 class NetworkTrainer:
-    """`engine.routing.training.Trainer`: starts from an artifact, or from the encoder as it is."""
+    """`engine.routing.training.Trainer`: starts from an artifact, or from the encoder as it is.
+
+    `rates`: full ones by default where nothing was trained before, else `FURTHER`.
+    """
 
     def __init__(
         self,
@@ -106,7 +113,7 @@ class NetworkTrainer:
         seed: int = 1,
     ) -> None:
         self._settings = settings or EncoderSettings()
-        self._rates = rates or Rates()
+        self._rates = rates or (Rates() if start is None else FURTHER)
         torch.manual_seed(seed)
         self._model = loaded_model(self._settings)
         bert = self._model[0].auto_model

@@ -25,7 +25,7 @@ async def rank(state: State, _tools: Tools) -> State:
     ordered = sorted(state.candidates, key=lambda c: weights[c.sql], reverse=True)
     known = sum(shares[name] for name in {c.database for c in ordered})
     ranked = tuple(replace(c, confidence=known * weights[c.sql] / total) for c in ordered)
-    explained = tuple(replace(c, explanation=_explain(c, ranked[0])) for c in ranked)
+    explained = tuple(replace(c, explanation=explain(c, ranked[0])) for c in ranked)
     lines = [
         TraceLine("rank", c.sql, f"logprob {c.logprob}, schema {c.schema_score:.3f}", c.confidence)
         for c in ranked
@@ -37,7 +37,7 @@ def _score(candidate: Candidate) -> float:
     return SHARPNESS * (candidate.logprob or 0.0) + candidate.schema_score
 
 
-def _explain(candidate: Candidate, best: Candidate) -> str:
+def explain(candidate: Candidate, best: Candidate) -> str:
     """What the statement does in words, and what it reads that the best candidate does not."""
     words = describe(candidate.sql)
     if candidate.database != best.database:

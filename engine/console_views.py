@@ -30,7 +30,13 @@ _SQL = {
                to_char(asked_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"'), (reply ->> 'seconds')::float8
         FROM pgparley.question WHERE expires_at > now() ORDER BY asked_at DESC, qid LIMIT 100""",
     "nl_feedback": """
-        SELECT q.qid, q.asker, q.dbname, f.n, f.kind, to_char(f.at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"')
+        SELECT q.qid, q.asker, q.dbname, f.n, f.kind, to_char(f.at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"'),
+               (SELECT count(*) FROM pgparley.learned_example e
+                WHERE e.qid = q.qid AND e.asker = q.asker)::int,
+               (SELECT count(*) FROM pgparley.learned_vote v JOIN pgparley.learned_example e ON e.id = v.example
+                WHERE e.qid = q.qid AND e.asker = q.asker)::int,
+               (SELECT count(*) FROM pgparley.learned_example e
+                WHERE e.qid = q.qid AND e.asker = q.asker AND e.approved_at IS NOT NULL)::int
         FROM (SELECT qid, n, 'chosen' AS kind, chosen_at AS at FROM pgparley.choice
               UNION ALL SELECT qid, NULL, kind, given_at FROM pgparley.verdict) f
         JOIN pgparley.question q USING (qid)

@@ -8,7 +8,9 @@ from dataclasses import replace
 from engine.stages.generate import generate
 from engine.stages.link import link
 from engine.stages.merge import merge
+from engine.stages.prefer import prefer
 from engine.stages.rank import rank
+from engine.stages.recall import recall
 from engine.stages.route import route
 from engine.stages.select import select
 from engine.stages.validate import validate
@@ -17,7 +19,7 @@ from engine.types import StageTiming
 
 Stage = Callable[[State, Tools], Awaitable[State]]
 
-STAGES: tuple[Stage, ...] = (route, link, generate, validate, merge, rank, select)
+STAGES: tuple[Stage, ...] = (route, link, recall, generate, validate, merge, rank, prefer, select)
 
 
 async def run(state: State, tools: Tools, stages: tuple[Stage, ...] = STAGES) -> State:

@@ -18,6 +18,8 @@ from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
 from engine.console_views import ConsoleViews
 from engine.errors import ModelUnavailableError
+from engine.learning.learner import Learner
+from engine.learning.store import LearningStore
 from engine.linking.source import StoredValues
 from engine.llm.client import ChatModel
 from engine.metrics import Metrics
@@ -81,6 +83,8 @@ async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Question
             selection=settings.selection,
             values=StoredValues(ValueStore(pool)),
             limits=settings.limits,
+            memory=LearningStore(pool, settings.learning),
+            learning=settings.learning,
         )
         yield built, Questions(pool, settings.limits.ttl), pool
 
@@ -123,7 +127,8 @@ async def serve(settings: EngineSettings) -> None:
         points = calibration(settings, pool)
         calibrating = Calibrating(built, points, settings.limits)
         views = ConsoleViews(pool, settings.model, ready, calibrating)
-        service = Service(built, questions, settings.limits, points)
+        learner = Learner(built, LearningStore(pool, settings.learning))
+        service = Service(built, questions, settings.limits, points, learner)
         app = EngineAPI(service, Metrics(), ready, views, calibrating).application()
         runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=10.0)
         await runner.setup()
@@ -136,6 +141,7 @@ async def serve(settings: EngineSettings) -> None:
         finally:
             warming.cancel()
             await runner.cleanup()
+            await learner.aclose()
             settings.socket.unlink(missing_ok=True)
 
 

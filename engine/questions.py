@@ -1,6 +1,7 @@
 """The questions that were asked: kept in the store, owned by their asker, forgotten when they expire.
 
-Owns the SQL of the tables `question`, `choice` and `verdict`. Does not know what an answer means.
+Owns the SQL of the tables `question`, `choice` and `verdict`, and that what was learned of a question is forgotten with
+it. Does not know what an answer means.
 """
 
 from __future__ import annotations
@@ -125,12 +126,17 @@ class Questions:
         )
 
     async def forget(self, user: str, qid: str | None) -> int:
-        """Removes one question of `user`, or all, with what was said and chosen. Returns how many."""
+        """Removes one question of `user`, or all, with what was said, chosen and learned of it. Returns how many.
+
+        What was learned outlives the answer, and counts as one more where the answer has expired.
+        """
         done = await self._pool.fetch(
             "WITH gone AS (DELETE FROM pgparley.question"
             " WHERE asker = $1 AND ($2::text IS NULL OR qid = $2) RETURNING qid),"
-            " points AS (DELETE FROM pgparley.calibration_point WHERE qid IN (SELECT qid FROM gone))"
-            " SELECT qid FROM gone",
+            " points AS (DELETE FROM pgparley.calibration_point WHERE qid IN (SELECT qid FROM gone)),"
+            " learned AS (DELETE FROM pgparley.learned_example"
+            " WHERE asker = $1 AND ($2::text IS NULL OR qid = $2) RETURNING qid)"
+            " SELECT qid FROM gone UNION SELECT qid FROM learned",
             user,
             qid,
         )

@@ -25,6 +25,7 @@ from engine.errors import (
     SyntaxProblemError,
     UnknownQuestionError,
 )
+from engine.learning.learner import Learner
 from engine.questions import Questions, find_row
 from engine.recording import RecordingModel
 from engine.settings import Limits
@@ -45,6 +46,7 @@ from engine.types import (
     ShowRequest,
     Table,
     TellRequest,
+    Topic,
 )
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import Database
@@ -57,11 +59,17 @@ class Service:
     """The verbs. Every failure is an `NLError`."""
 
     def __init__(
-        self, tools: Tools, questions: Questions, limits: Limits, points: CalibrationStore | None = None
+        self,
+        tools: Tools,
+        questions: Questions,
+        limits: Limits,
+        points: CalibrationStore | None = None,
+        learner: Learner | None = None,
     ) -> None:
-        """`points`: where choices become calibration points; without it they do not."""
+        """`points`: where choices become calibration points. `learner`: what learns of them. Without, they do not."""
         self._tools = tools
         self._points = points
+        self._learner = learner
         self._questions = questions
         self._limits = limits
         self._places = asyncio.Semaphore(limits.concurrent)
@@ -80,7 +88,7 @@ class Service:
             started = time.monotonic()
             state = await pipeline.run(self._state(request, started), replace(self._tools, model=model))
         qid = self._questions.new_qid()
-        members = _wanted(state)
+        members = (*([] if state.verified is None else [state.verified]), *_wanted(state))
         reply = AskReply(
             qid=qid,
             rows=_rows(state, members[: request.k or self._limits.k], qid),
@@ -91,7 +99,9 @@ class Service:
             members=len(members),
         )
         await self._questions.save(request, reply, model.sent)
-        if self._points is not None and state.selection is not None:
+        # What only this asker taught is part of no recipe: such answers are other questions than those that calibrate.
+        shared = state.verified is None and not any(route.learned.personal for route in state.routes)
+        if self._points is not None and state.selection is not None and shared:
             with _stored():
                 await self._points.answered(qid, state.selection)
         return reply
@@ -123,9 +133,12 @@ class Service:
             chosen = _ran(database, sql, await self._run(database, request.asker.user, sql))
         if request.learn:
             await self._questions.chosen(row.qid, row.n)
-            if self._points is not None:
-                with _stored():
+            with _stored():
+                if self._points is not None:
                     await self._points.chosen(row.qid, row.n)
+                if self._learner is not None:
+                    stored = await self._questions.stored(row.qid, request.asker.user)
+                    await self._learner.chose(stored, row)
         return chosen
 
     async def plan(self, request: PlanRequest) -> Chosen:
@@ -141,11 +154,22 @@ class Service:
 
     async def correct(self, request: CorrectRequest) -> AskReply:
         """Checks what would have been right as the asker and keeps it as the answer's last row."""
-        return await corrected(request, self._tools, self._questions, self._limits.timeout)
+        shown = await self._questions.stored(request.qid, request.asker.user)
+        reply = await corrected(request, self._tools, self._questions, self._limits.timeout)
+        (row,) = reply.rows
+        if self._learner is not None and row.database is not None and row.sql is not None:
+            with _stored():
+                await self._learner.corrected(shown, row.database, row.sql)
+        return reply
 
     async def tell(self, request: TellRequest) -> Table:
         """What is known about an answer, or remembered of the asker."""
-        return await telling.tell(request, self._questions)
+        table = await telling.tell(request, self._questions)
+        if self._learner is not None and request.topic is Topic.NONE and request.qid is not None:
+            stored = await self._questions.stored(request.qid, request.asker.user)
+            with _stored():
+                await self._learner.rejected(stored)
+        return table
 
     async def show(self, request: ShowRequest) -> AskReply:
         """The stored answer, or one row of it."""
@@ -244,15 +268,19 @@ def _wanted(state: State) -> tuple[Candidate, ...]:
 def _rows(state: State, shown: tuple[Candidate, ...], qid: str) -> tuple[AnswerRow, ...]:
     if not shown:
         return (_abstained(state, qid),)
-    return tuple(_candidate(number, candidate, qid) for number, candidate in enumerate(shown, 1))
+    return tuple(
+        _candidate(number, candidate, qid, verified=candidate is state.verified)
+        for number, candidate in enumerate(shown, 1)
+    )
 
 
-def _candidate(number: int, candidate: Candidate, qid: str) -> AnswerRow:
+def _candidate(number: int, candidate: Candidate, qid: str, *, verified: bool) -> AnswerRow:
     return AnswerRow(
         n=number,
-        kind=RowKind.CANDIDATE,
+        kind=RowKind.VERIFIED if verified else RowKind.CANDIDATE,
         database=candidate.database,
-        confidence=round(candidate.confidence, 3),
+        # A person's word has no confidence of ours.
+        confidence=None if verified else round(candidate.confidence, 3),
         sql=candidate.sql,
         explanation=candidate.explanation,
         next=f"NL CHOOSE {number} OF '{qid}'",

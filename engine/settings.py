@@ -103,6 +103,42 @@ class SelectionSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class LearningSettings:
+    """What choices, corrections and rejections teach, and for how long.
+
+    `enabled`: whether anything is learned and used. `auto_approve`: what one user shows counts for everybody at once;
+    otherwise once a DBA has approved it. `window_days`: what is older does not count; `window_votes`: nor does a vote
+    on a pair of alternatives with as many newer ones. `half_life_days`, `half_life_votes`: days, and newer votes on the
+    pair, after which a vote counts half. `strong`: the strength from which a preference raises similarities and does
+    not only order; one vote gives 0.5, two that agree 0.64, one correction 0.67. `alike`: cosine from which a phrase is
+    taken for another. `hints`, `examples`: preferences and verified examples that a prompt shows at most;
+    `example_similarity`: cosine of two questions from which one is an example for the other. `adapter_votes`: votes
+    after which an adapter of the encoder is trained anew, 0: never.
+    """
+
+    enabled: bool = True
+    auto_approve: bool = False
+    window_days: float = 180.0
+    window_votes: int = 20
+    half_life_days: float = 30.0
+    half_life_votes: float = 3.0
+    strong: float = 0.6
+    alike: float = 0.65
+    hints: int = 5
+    examples: int = 3
+    example_similarity: float = 0.45
+    adapter_votes: int = 20
+
+    def __post_init__(self) -> None:
+        for name in ("window_days", "half_life_days", "half_life_votes"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} is above 0, not {getattr(self, name)}")
+        for name in ("strong", "alike", "example_similarity"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise ValueError(f"{name} is from 0 to 1, not {getattr(self, name)}")
+
+
+@dataclass(frozen=True, slots=True)
 class EngineSettings:
     """Everything the engine process needs.
 
@@ -119,3 +155,4 @@ class EngineSettings:
     upstream: UpstreamSettings = field(default_factory=UpstreamSettings)
     encoder: EncoderSettings = field(default_factory=EncoderSettings)
     selection: SelectionSettings = field(default_factory=SelectionSettings)
+    learning: LearningSettings = field(default_factory=LearningSettings)

@@ -19,7 +19,8 @@ from engine.calibration.conformal import Calibrated
 from engine.calibration.points import Score
 from engine.calibration.selection import Selection
 from engine.errors import CancelledError
-from engine.settings import Limits, SelectionSettings
+from engine.learning.types import Known, Learned
+from engine.settings import LearningSettings, Limits, SelectionSettings
 from engine.types import AskRequest, StageTiming, TraceLine, Usage
 from schema_catalog.types import Database, ReadableColumns, Snapshot
 
@@ -86,7 +87,7 @@ class Route:
     """A database that may answer, its schema as the asker may see it, and its tables, likeliest first.
 
     `probability`: that this database is the one, among all that the asker may read, in [0, 1]. `entities` and
-    `values`: set by the link stage.
+    `values`: set by the link stage. `learned`: by the recall stage, which also adjusts the entities' similarities.
     """
 
     database: Database
@@ -95,6 +96,7 @@ class Route:
     tables: tuple[TableKey, ...]
     entities: tuple[Entity, ...] = ()
     values: tuple[ValueLink, ...] = ()
+    learned: Learned = field(default_factory=Learned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,8 @@ class Candidate:
     allowed to name. `schema_score`: the
     weakest entity's best similarity in its masked schema (Odin §5.3). `logprob`: mean log-probability of its
     tokens, None where the model gives none. `cost`: the planner's total cost. `confidence` in [0, 1]. `scores`: how
-    badly it fits, by function (the select stage).
+    badly it fits, by function (the select stage). `preference`: how far it agrees with what the asker has meant before,
+    below zero where it contradicts (the prefer stage).
     """
 
     database: str
@@ -119,6 +122,7 @@ class Candidate:
     confidence: float = 0.0
     explanation: str = ""
     scores: tuple[Score, ...] = ()
+    preference: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +130,8 @@ class State:
     """A question on its way through the pipeline.
 
     `k`: candidates at most. `calls`: model calls at most, repairs apart. `started`: by the deadline's clock.
+    `verified`: what a person has said to answer this very question, where it still does; it stands apart from the
+    candidates, which are selected from.
     """
 
     ask: AskRequest
@@ -139,6 +145,7 @@ class State:
     timings: tuple[StageTiming, ...] = ()
     usage: Usage = field(default_factory=Usage)
     selection: Selection | None = None
+    verified: Candidate | None = None
 
     def noted(self, *lines: TraceLine) -> State:
         """A copy with `lines` added to the trace."""
@@ -353,6 +360,21 @@ class NoCalibration:
         return Calibrated()
 
 
+class Memory(Protocol):
+    """What was learned of users."""
+
+    async def known(self, user: str, database: str) -> Known:
+        """All that may count for `user` on `database`; raises `StoreUnavailableError`."""
+
+
+class NoMemory:
+    """Remembers nothing."""
+
+    async def known(self, _user: str, _database: str) -> Known:
+        """Nothing."""
+        return Known()
+
+
 @dataclass(frozen=True, slots=True)
 class Tools:
     """What stages may call, and the limits of what they may spend."""
@@ -365,4 +387,6 @@ class Tools:
     calibration: Calibration = field(default_factory=NoCalibration)
     selection: SelectionSettings = field(default_factory=SelectionSettings)
     values: Values = field(default_factory=NoValues)
+    memory: Memory = field(default_factory=NoMemory)
+    learning: LearningSettings = field(default_factory=LearningSettings)
     limits: Limits = field(default_factory=Limits)

@@ -19,7 +19,14 @@ from typing import Any, get_type_hints
 import msgspec
 
 from engine.llm.settings import EmbeddedModelSettings, ModelSettings
-from engine.settings import EncoderSettings, EngineSettings, Limits, SelectionSettings, UpstreamSettings
+from engine.settings import (
+    EncoderSettings,
+    EngineSettings,
+    LearningSettings,
+    Limits,
+    SelectionSettings,
+    UpstreamSettings,
+)
 from proxy.settings import GatewaySettings
 
 PREFIX = "PGPARLEY_"
@@ -56,6 +63,7 @@ class Config:
     upstream: UpstreamSettings = field(default_factory=UpstreamSettings)
     encoder: EncoderSettings = field(default_factory=EncoderSettings)
     selection: SelectionSettings = field(default_factory=SelectionSettings)
+    learning: LearningSettings = field(default_factory=LearningSettings)
 
     def engine_settings(self) -> EngineSettings:
         """What the engine process is told."""
@@ -69,6 +77,7 @@ class Config:
             upstream=self.upstream,
             encoder=self.encoder,
             selection=self.selection,
+            learning=self.learning,
         )
 
 

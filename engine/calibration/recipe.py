@@ -16,7 +16,7 @@ from engine.prompts import source
 PIPELINE = 1
 """Counts changes of the stages' code after which the same question has other candidates or other scores."""
 
-PROMPTS = ("generate_system", "generate_user", "repair_user", "values", "judge_user")
+PROMPTS = ("generate_system", "generate_user", "repair_user", "values", "learned", "examples", "judge_user")
 """The prompts by which candidates are written, repaired and judged."""
 
 
@@ -24,7 +24,8 @@ PROMPTS = ("generate_system", "generate_user", "repair_user", "values", "judge_u
 class Recipe:
     """`model`: the language model's name. `grammar`: how it takes one. `calls`: the budget of one question.
 
-    `hints`: a version of what was learnt from users, which changes prompts or scores.
+    `hints`: a version of what was learnt from users, which changes prompts or scores; what of it grows in the store is
+    added by the store (`engine.calibration.store`).
     """
 
     model: str

@@ -7,6 +7,7 @@ not count.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -91,12 +92,15 @@ class _Selected(msgspec.Struct):
 
 
 class CalibrationStore:
-    """`engine.state.Calibration` over a store, for one recipe. Every method raises `StoreUnavailableError`."""
+    """`engine.state.Calibration` over a store, for one recipe. Every method raises `StoreUnavailableError`.
+
+    What is shared of what was learned is part of the recipe, by its generation: it changes scores and prompts.
+    """
 
     def __init__(self, pool: Pool, recipe: str) -> None:
         self._pool = pool
-        self._recipe = recipe
-        self._version: tuple[int, int] | None = None
+        self._base = self._recipe = recipe
+        self._version: tuple[int | str, ...] | None = None
         self._kept: tuple[Kept, ...] = ()
         self._found: dict[tuple[str, int], Calibrated] = {}
 
@@ -114,9 +118,11 @@ class CalibrationStore:
         async with _answering():
             version = await self._pool.fetchrow(
                 "SELECT (SELECT version FROM pgparley.catalog_version WHERE only_row),"
-                " (SELECT version FROM pgparley.calibration_version WHERE only_row)"
+                " (SELECT version FROM pgparley.calibration_version WHERE only_row),"
+                " (SELECT generation FROM pgparley.learning_version WHERE only_row) AS generation"
             )
             if tuple(version or ()) != self._version:
+                self._recipe = _with_learned(self._base, version["generation"] if version else "")
                 rows = await self._pool.fetch(
                     f"SELECT p.question, p.source, p.grouping, p.width, p.candidates::text {_CURRENT}",
                     self._recipe,
@@ -131,6 +137,7 @@ class CalibrationStore:
 
     async def stale(self) -> int:
         """How many points are kept that do not count."""
+        await self.points()
         async with _answering():
             found = await self._pool.fetchval(
                 f"SELECT (SELECT count(*) FROM pgparley.calibration_point) - (SELECT count(*) {_CURRENT})",  # noqa: S608 - a constant
@@ -211,6 +218,7 @@ class CalibrationStore:
         )
 
     async def _keep(self, database: str, kept: Kept, qid: str | None, schema: str | None) -> None:
+        await self.points()  # brings the recipe up to date
         candidates = [_Candidate(each.right, _written(each.scores)) for each in kept.point.candidates]
         async with _answering():
             await self._pool.execute(
@@ -238,6 +246,10 @@ async def _answering() -> AsyncIterator[None]:
         yield
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
         raise StoreUnavailableError("the calibration's store does not answer") from error
+
+
+def _with_learned(recipe: str, generation: str) -> str:
+    return hashlib.sha256(f"{recipe}\n{generation}".encode()).hexdigest() if generation else recipe
 
 
 def _written(scores: tuple[Score, ...]) -> dict[str, float | None]:

@@ -11,6 +11,7 @@ import asyncio
 import re
 from dataclasses import dataclass, replace
 
+from engine.generation.example_text import example_text
 from engine.generation.grammar import WHOLE_TABLE, sql_grammar
 from engine.generation.joins import complete_joins
 from engine.generation.masks import Mask, MaskSearch, Node
@@ -117,6 +118,7 @@ class Writer:
         unnamed = frozenset[ColumnKey]() if self._tools.model.grammars else mask
         text = schema_text(without(self._shown, mask), ())[0] if unnamed else self._text
         found = value_text(self.route.values, self._shown, unnamed)
+        found += example_text(self.route.learned, self._shown, unnamed)
         user = prompt(name, schema=text, values=found, question=self._state.ask.question, **values)
         return Prompt(prompt("generate_system"), user, f"{FENCE}sql\n")
 

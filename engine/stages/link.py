@@ -16,6 +16,7 @@ from dataclasses import replace
 from engine.errors import NLError
 from engine.generation.grammar import WHOLE_TABLE
 from engine.generation.value_text import condition
+from engine.learning.adapter import Adapter
 from engine.state import ColumnKey, Encoder, Entity, Route, State, StatementError, Tools, ValueLink
 from engine.types import TraceLine
 from schema_catalog.catalog import StoreUnavailableError
@@ -65,10 +66,8 @@ async def link(state: State, tools: Tools) -> State:
     A store or a database that cannot say which values it has costs the values alone.
     """
     texts = entities(state.ask.question)
-    linked = [
-        await asyncio.to_thread(_linked, texts, route.snapshot, tools.encoder) for route in state.routes
-    ]
-    routes = tuple(replace(route, entities=found) for route, found in zip(state.routes, linked, strict=True))
+    near = [await asyncio.to_thread(linked, texts, route.snapshot, tools.encoder) for route in state.routes]
+    routes = tuple(replace(route, entities=found) for route, found in zip(state.routes, near, strict=True))
     best = [_best(route, entity) for route in routes for entity in route.entities]
     outcomes = await asyncio.gather(*(_with_values(route, state, tools) for route in routes))
     lines = [line for _, found in outcomes for line in found]
@@ -91,19 +90,23 @@ def _value_line(route: Route, link: ValueLink) -> TraceLine:
     return TraceLine("link", event, f"{route.database.name}: {meant}", link.similarity)
 
 
-def _linked(texts: Sequence[str], snapshot: Snapshot, encoder: Encoder) -> tuple[Entity, ...]:
-    elements = _elements(snapshot)
+def linked(
+    texts: Sequence[str], snapshot: Snapshot, encoder: Encoder, adapter: Adapter | None = None
+) -> tuple[Entity, ...]:
+    """Phrases with their similarities to the elements of a schema. `adapter`: turns the phrases' vectors first."""
+    elements = element_words(snapshot)
     if not texts or not elements:
         return ()
     vectors = encoder.encode([*texts, *elements.values()])
-    cosines = vectors[: len(texts)] @ vectors[len(texts) :].T
+    phrases = vectors[: len(texts)] if adapter is None else adapter.applied(vectors[: len(texts)])
+    cosines = phrases @ vectors[len(texts) :].T
     return tuple(
         Entity(text, {key: float(value) for key, value in zip(elements, row, strict=True)})
         for text, row in zip(texts, cosines, strict=True)
     )
 
 
-def _elements(snapshot: Snapshot) -> dict[ColumnKey, str]:
+def element_words(snapshot: Snapshot) -> dict[ColumnKey, str]:
     """Columns, and tables as a whole, in words."""
     words: dict[ColumnKey, str] = {}
     for table in snapshot.tables:

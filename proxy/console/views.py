@@ -46,7 +46,7 @@ _SHAPES: dict[str, Columns] = {
         "function k database points needed promised observed tested possible observed_of_all shown generated",
     ),
     "nl_catalog": columns("sssiis", "database dbname fingerprint tables columns refreshed"),
-    "nl_feedback": columns("sssiss", "qid user dbname n kind at"),
+    "nl_feedback": columns("sssissiii", "qid user dbname n kind at examples votes approved"),
     "nl_models": columns("ssss", "role name address state"),
     "nl_questions": columns("sssssisN", "qid user dbname question kind rows asked seconds"),
     "nl_stats": columns("ssN", "name labels value"),

@@ -1,0 +1,1 @@
+"""Personalisation (Odin §7): what choices, corrections and rejections teach, and how later answers use it."""

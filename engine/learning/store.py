@@ -1,0 +1,279 @@
+"""What was learned, at rest: the SQL of the tables `learned_example`, `learned_vote` and `learned_adapter`.
+
+Owns whose examples count for whom: an asker's own, and those that were approved. One small query a question tells
+whether anything changed since the last look. Every method raises `StoreUnavailableError`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+import asyncpg
+
+from engine.learning.types import Cast, Element, Kind, Known, Lesson, Vote
+from engine.settings import LearningSettings
+from schema_catalog.catalog import StoreUnavailableError
+from schema_catalog.pg import Connection, Pool
+
+REMEMBERED = 256
+"""Pairs of an asker and a database whose examples are kept in memory."""
+
+DAY = 86_400.0
+
+_LESSONS = """
+    SELECT e.id, e.question, e.normal_form, e.sql, e.kind, e.asker = $2 AS own,
+           extract(epoch FROM e.learned_at)::float8 AS at
+    FROM pgparley.learned_example e
+    WHERE e.database = $1 AND (e.asker = $2 OR e.approved_at IS NOT NULL)
+      AND e.learned_at > now() - $3 * interval '1 day'
+    ORDER BY e.learned_at DESC, e.id DESC LIMIT 1000
+"""
+
+_CASTS = """
+    SELECT v.phrase, v.preferred, v.rejected, v.weight, e.asker = $2 AS own,
+           extract(epoch FROM e.learned_at)::float8 AS at
+    FROM pgparley.learned_vote v JOIN pgparley.learned_example e ON e.id = v.example
+    WHERE e.database = $1 AND (e.asker = $2 OR e.approved_at IS NOT NULL)
+      AND e.learned_at > now() - $3 * interval '1 day'
+    ORDER BY e.learned_at DESC, e.id DESC, v.phrase LIMIT 10000
+"""
+
+_ADAPTER = """
+    SELECT version, scope, weights FROM (
+        SELECT DISTINCT ON (scope) version, scope, weights FROM pgparley.learned_adapter
+        WHERE scope IN ($1, '') AND weights IS NOT NULL AND NOT withdrawn ORDER BY scope, version DESC) newest
+    ORDER BY scope = '' LIMIT 1
+"""
+
+_EVIDENCE = """
+    SELECT e.database, v.phrase, v.preferred, v.rejected FROM pgparley.learned_vote v
+    JOIN pgparley.learned_example e ON e.id = v.example
+    WHERE (e.asker = $1 OR e.approved_at IS NOT NULL) AND e.learned_at > now() - $2 * interval '1 day'
+    ORDER BY e.learned_at DESC, e.id DESC LIMIT 5000
+"""
+
+_PAIRS = """
+    SELECT e.database, e.question, e.sql FROM pgparley.learned_example e
+    WHERE (e.asker = $1 OR e.approved_at IS NOT NULL) AND e.kind <> 'rejected'
+      AND e.learned_at > now() - $2 * interval '1 day'
+    ORDER BY e.learned_at DESC, e.id DESC LIMIT 500
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Taught:
+    """What one answer taught: a statement that a person judged. `votes`: what was meant by it."""
+
+    asker: str
+    database: str
+    question: str
+    sql: str
+    kind: Kind
+    qid: str
+    votes: tuple[Vote, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A vote that may train an adapter."""
+
+    database: str
+    phrase: str
+    preferred: Element
+    rejected: Element
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """A question with the statement that answers it."""
+
+    database: str
+    question: str
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """An adapter's training. `weights` None: it was dropped, and `verdict` says why."""
+
+    scope: str
+    votes: int
+    weights: bytes | None
+    before: float
+    after: float
+    verdict: str
+
+
+class LearningStore:
+    """`engine.state.Memory` over a store, and what is written there."""
+
+    def __init__(self, pool: Pool, settings: LearningSettings) -> None:
+        self._pool = pool
+        self._settings = settings
+        self._version: int | None = None
+        self._known: OrderedDict[tuple[str, str], tuple[float, Known]] = OrderedDict()
+
+    async def known(self, user: str, database: str) -> Known:
+        """All that may count for `user` on `database`."""
+        async with answering():
+            version = await self._pool.fetchval("SELECT version FROM pgparley.learning_version")
+            if version != self._version:
+                self._known.clear()
+                self._version = version
+            key = (user, database)
+            if key not in self._known:
+                self._known[key] = (time.time(), await self._load(user, database))
+                while len(self._known) > REMEMBERED:
+                    self._known.popitem(last=False)
+            self._known.move_to_end(key)
+            loaded, known = self._known[key]
+        return _aged(known, (time.time() - loaded) / DAY)
+
+    async def _load(self, user: str, database: str) -> Known:
+        window = self._settings.window_days
+        lessons = await self._pool.fetch(_LESSONS, database, user, window)
+        casts = await self._pool.fetch(_CASTS, database, user, window)
+        adapter = await self._pool.fetchrow(_ADAPTER, user)
+        now = time.time()
+        return Known(
+            tuple(Cast(_vote(row), row["own"], _age(row, now)) for row in casts),
+            tuple(
+                Lesson(
+                    row["id"],
+                    row["question"],
+                    row["normal_form"],
+                    row["sql"],
+                    Kind(row["kind"]),
+                    row["own"],
+                    _age(row, now),
+                )
+                for row in lessons
+            ),
+            *((adapter["weights"], adapter["version"], adapter["scope"]) if adapter else ()),
+        )
+
+    async def keep(self, taught: Sequence[Taught]) -> None:
+        """Keeps what one answer taught, in the place of what it taught before; a repetition of that changes nothing."""
+        if not taught:
+            return
+        async with answering(), self._pool.acquire() as connection, connection.transaction():
+            before = await connection.fetch(
+                "SELECT database, sql, kind FROM pgparley.learned_example WHERE asker = $1 AND qid = $2",
+                taught[0].asker,
+                taught[0].qid,
+            )
+            known = {(row["database"], row["sql"]) for row in before if row["kind"] != Kind.REJECTED}
+            if any(each.kind is Kind.CHOSEN and (each.database, each.sql) in known for each in taught):
+                return
+            await connection.execute(
+                "DELETE FROM pgparley.learned_example WHERE asker = $1 AND qid = $2",
+                taught[0].asker,
+                taught[0].qid,
+            )
+            for each in taught:
+                await self._insert(connection, each)
+
+    async def _insert(self, connection: Connection, taught: Taught) -> None:
+        approved = self._settings.auto_approve and taught.kind is not Kind.REJECTED
+        number = await connection.fetchval(
+            "INSERT INTO pgparley.learned_example"
+            " (asker, database, question, normal_form, sql, kind, qid, approved_at, approved_by)"
+            " VALUES ($1, $2, $3, $4, $5, $6, $7, CASE WHEN $8 THEN now() END, CASE WHEN $8 THEN 'auto_approve' END)"
+            " RETURNING id",
+            taught.asker,
+            taught.database,
+            taught.question,
+            normal_form(taught.question),
+            taught.sql,
+            taught.kind.value,
+            taught.qid,
+            approved,
+        )
+        await connection.executemany(
+            "INSERT INTO pgparley.learned_vote (example, phrase, preferred, rejected, weight)"
+            " VALUES ($1, $2, $3, $4, $5)",
+            [
+                (number, vote.phrase, list(vote.preferred), list(vote.rejected), vote.weight)
+                for vote in taught.votes
+            ],
+        )
+
+    async def evidence(self, scope: str) -> tuple[Evidence, ...]:
+        """The votes that may train an adapter for `scope`: a role's own and what was approved, or that alone."""
+        async with answering():
+            rows = await self._pool.fetch(_EVIDENCE, scope, self._settings.window_days)
+        return tuple(
+            Evidence(row["database"], row["phrase"], _element(row["preferred"]), _element(row["rejected"]))
+            for row in rows
+        )
+
+    async def pairs(self, scope: str) -> tuple[Verified, ...]:
+        """The verified questions by which an adapter for `scope` is checked."""
+        async with answering():
+            rows = await self._pool.fetch(_PAIRS, scope, self._settings.window_days)
+        return tuple(Verified(*row) for row in rows)
+
+    async def trained_on(self, scope: str) -> int:
+        """How many votes the last training for `scope` saw."""
+        async with answering():
+            found = await self._pool.fetchval(
+                "SELECT votes FROM pgparley.learned_adapter WHERE scope = $1 ORDER BY version DESC LIMIT 1",
+                scope,
+            )
+        return int(found or 0)
+
+    async def keep_adapter(self, trained: Trained) -> None:
+        """Notes a training; its weights are used from now on, if it has any."""
+        async with answering():
+            await self._pool.execute(
+                "INSERT INTO pgparley.learned_adapter (scope, votes, weights, before, after, verdict)"
+                " VALUES ($1, $2, $3, $4, $5, $6)",
+                trained.scope,
+                trained.votes,
+                trained.weights,
+                trained.before,
+                trained.after,
+                trained.verdict,
+            )
+
+
+def normal_form(question: str) -> str:
+    """Equal for unchanged repeats: case, white space and the mark at the end do not count."""
+    return " ".join(question.casefold().split()).rstrip(" .?!;")
+
+
+@asynccontextmanager
+async def answering() -> AsyncIterator[None]:
+    """Turns a store's failures into `StoreUnavailableError`."""
+    try:
+        yield
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+        raise StoreUnavailableError("the store of what was learned does not answer") from error
+
+
+def _vote(row: asyncpg.Record) -> Vote:
+    return Vote(row["phrase"], _element(row["preferred"]), _element(row["rejected"]), row["weight"])
+
+
+def _element(names: Sequence[str]) -> Element:
+    schema, table, column = names
+    return (schema, table, column)
+
+
+def _age(row: asyncpg.Record, now: float) -> float:
+    return max(0.0, (now - float(row["at"])) / DAY)
+
+
+def _aged(known: Known, days: float) -> Known:
+    """What was loaded `days` ago as it counts now. Less than an hour counts for nothing."""
+    if days * 24 < 1:
+        return known
+    return replace(
+        known,
+        casts=tuple(replace(each, age=each.age + days) for each in known.casts),
+        lessons=tuple(replace(each, age=each.age + days) for each in known.lessons),
+    )

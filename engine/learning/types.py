@@ -1,0 +1,109 @@
+"""What was learned of users, as values. Imports nothing of the engine, so that the engine's state may hold them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+Element = tuple[str, str, str]
+"""(schema, table, column); the column `*` stands for the table."""
+
+
+class Kind(StrEnum):
+    """How a statement became known: chosen among others, written by a person, or shown and rejected."""
+
+    CHOSEN = "chosen"
+    CORRECTED = "corrected"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """Once, `preferred` was meant by `phrase`, and not `rejected`, which stood beside it."""
+
+    phrase: str
+    preferred: Element
+    rejected: Element
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """A vote as it counts for an asker: `own`, or another's that was approved. `age` in days."""
+
+    vote: Vote
+    own: bool
+    age: float
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A question with a statement that a person judged. `key`: equal for unchanged repeats. `age` in days."""
+
+    id: int
+    question: str
+    key: str
+    sql: str
+    kind: Kind
+    own: bool
+    age: float
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """All that may count for one asker on one database, newest first.
+
+    `adapter`: the weights in use (`engine.learning.adapter`), None where there are none. `version` and `scope` are the
+    adapter's.
+    """
+
+    casts: tuple[Cast, ...] = ()
+    lessons: tuple[Lesson, ...] = ()
+    adapter: bytes | None = None
+    version: int = 0
+    scope: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """By `phrase`, which stands in the question, the asker means `preferred` rather than `rejected`.
+
+    `strength` in (0, 1); `strong`: enough to raise similarities and not only to order. `votes`: how many count.
+    `own`: the asker's votes, else those that were approved.
+    """
+
+    phrase: str
+    preferred: Element
+    rejected: Element
+    strength: float
+    strong: bool
+    votes: int
+    own: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A verified answer to a question like this one. `similarity`: cosine of the two questions."""
+
+    question: str
+    sql: str
+    similarity: float
+    own: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What of it concerns one question on one database, and names only what the asker may read.
+
+    `refused`: statements that the asker rejected for this very question.
+    """
+
+    preferences: tuple[Preference, ...] = ()
+    examples: tuple[Example, ...] = ()
+    refused: tuple[str, ...] = ()
+
+    @property
+    def personal(self) -> bool:
+        """Whether anything of it is the asker's own and not shared."""
+        own = [each.own for each in self.preferences] + [each.own for each in self.examples]
+        return bool(self.refused) or any(own)

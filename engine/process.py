@@ -16,6 +16,7 @@ from engine.api import EngineAPI
 from engine.calibration.recipe import Recipe
 from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
+from engine.conditions.classifier import Classifier, packaged
 from engine.console_views import ConsoleViews
 from engine.errors import ModelUnavailableError
 from engine.learning.learner import Learner
@@ -83,6 +84,7 @@ async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Question
             selection=settings.selection,
             values=StoredValues(ValueStore(pool)),
             limits=settings.limits,
+            conditions=Classifier.of(packaged(), encoder),
             memory=LearningStore(pool, settings.learning),
             learning=settings.learning,
         )

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from engine.calibration.conformal import Calibrated
 from engine.calibration.points import Score
 from engine.calibration.selection import Selection
+from engine.conditions.types import Condition
 from engine.errors import CancelledError
 from engine.learning.types import Known, Learned
 from engine.settings import LearningSettings, Limits, SelectionSettings
@@ -345,6 +346,21 @@ class NoValues:
         """Nothing to load."""
 
 
+class Conditions(Protocol):
+    """Says what kind of statement a question asks for. Blocks: call it in a thread."""
+
+    def predict(self, question: str, snapshot: Snapshot) -> tuple[Condition, ...]:
+        """Compositions that were seen in training, likeliest first."""
+
+
+class NoConditions:
+    """Says nothing."""
+
+    def predict(self, _question: str, _snapshot: Snapshot) -> tuple[Condition, ...]:
+        """None."""
+        return ()
+
+
 class Calibration(Protocol):
     """What is known of the scores of right candidates."""
 
@@ -390,3 +406,4 @@ class Tools:
     memory: Memory = field(default_factory=NoMemory)
     learning: LearningSettings = field(default_factory=LearningSettings)
     limits: Limits = field(default_factory=Limits)
+    conditions: Conditions = field(default_factory=NoConditions)

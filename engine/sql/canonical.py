@@ -235,6 +235,8 @@ class _Canonical(Expressions):
     def window(self, node: Any) -> str:
         """The text of a window; a named one is its definition."""
         if node.name is not None:
+            if node.name not in self._windows:
+                raise UnfitError("a window that is not defined")
             node = self._windows[node.name]
         if node.refname is not None:
             raise UnfitError("a window that extends another")

@@ -18,11 +18,13 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../protocol/scan.h"
 
 enum { CLIENT = 0, SERVER = 1, NOBODY = -1, CHUNK = 1 << 18, EVENTS = 64, MOST_PENDING = 32, NO_SOCKET = -1 };
+enum { BULK = 8192, PAUSE_NS = 100000 };
 
 typedef struct Pump Pump;
 typedef struct Flow Flow;
@@ -46,6 +48,8 @@ struct Flow {
     char *chunk;
     ssize_t size;
     int64_t rest;        /* bytes of the server's last message that are still to come */
+    uint8_t held[READY_SIZE]; /* the start of its next one, too short to judge; not forwarded yet */
+    int held_size;
     unsigned long long cycles, transactions; /* ReadyForQuery, those outside of a transaction; since `account` */
     int status;          /* of the last of them */
     int pending;         /* boundaries that the server has not answered */
@@ -58,6 +62,7 @@ struct Pump {
     scan_tables tables;
     int epoll, bell, end; /* `bell` tells the event loop of flows that have ended, `end` tells the thread to stop */
     int running;
+    int bulk;            /* whether a full buffer of PostgreSQL's came since the last wait */
     pthread_t thread;
     pthread_mutex_t lock;
     atomic_int waiting;   /* who wants `lock` apart from the thread */
@@ -162,11 +167,29 @@ static int enter_frontend(Flow *flow, const uint8_t *data, ssize_t size)
     return 1;
 }
 
-static int enter_backend(Flow *flow, const uint8_t *data, ssize_t size)
+/* Holds the last message of a chunk back until more of it comes, if nothing else in the chunk needs a look and too
+ * little of it is there for one. */
+static int hold(Flow *flow, const uint8_t *data, ssize_t *size)
 {
-    int64_t meaning = scan_backend(data, size, flow->rest, &flow->pump->tables);
+    int64_t left = *size - scan_hop(data, *size, flow->rest, flow->pump->tables.backend);
+    if (left > HEADER_SIZE || (left == HEADER_SIZE && data[*size - left] != 'Z'))
+        return 0;
+    *size -= left;
+    memcpy(flow->held, data + *size, (size_t)left);
+    flow->held_size = (int)left;
+    flow->rest = 0;
+    return 1;
+}
+
+/* Whether the chunk passes, but for what it ends with: `size` becomes less by what is held back. */
+static int enter_backend(Flow *flow, const uint8_t *data, ssize_t *size)
+{
+    int64_t meaning = scan_backend(data, *size, flow->rest, &flow->pump->tables);
     int status = meaning & 0xFF;
-    if (meaning == NEEDS_LOOK || (status && !flow->pending))
+    flow->held_size = 0;
+    if (meaning == NEEDS_LOOK)
+        return hold(flow, data, size);
+    if (status && !flow->pending)
         return 0;
     flow->rest = meaning >> 8;
     if (status) {
@@ -182,8 +205,8 @@ static int enter_backend(Flow *flow, const uint8_t *data, ssize_t size)
 static void readable(Pump *pump, Side *side)
 {
     Flow *flow = side->flow;
-    int from = side == &flow->sides[SERVER];
-    ssize_t size = recv(side->fd, pump->chunk, CHUNK, MSG_DONTWAIT);
+    int from = side == &flow->sides[SERVER], before = from == SERVER ? flow->held_size : 0;
+    ssize_t size = recv(side->fd, pump->chunk + before, CHUNK - (size_t)before, MSG_DONTWAIT);
     if (size < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (size <= 0) {
@@ -191,7 +214,10 @@ static void readable(Pump *pump, Side *side)
         return;
     }
     side->received += (unsigned long long)size;
-    if ((from == CLIENT ? enter_frontend : enter_backend)(flow, pump->chunk, size))
+    pump->bulk |= size >= BULK;
+    memcpy(pump->chunk, flow->held, (size_t)before);
+    size += before;
+    if (from == CLIENT ? enter_frontend(flow, pump->chunk, size) : enter_backend(flow, pump->chunk, &size))
         forward(flow, !from, pump->chunk, size);
     else
         end_flow(flow, from, pump->chunk, size);
@@ -214,7 +240,11 @@ static void *run(void *argument)
 {
     Pump *pump = argument;
     struct epoll_event events[EVENTS];
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
     for (;;) {
+        if (pump->bulk)
+            nanosleep(&pause, NULL);
+        pump->bulk = 0;
         int count = epoll_wait(pump->epoll, events, EVENTS, -1);
         for (int i = 0; i < count; i++) {
             if (events[i].data.fd == pump->end)
@@ -299,8 +329,9 @@ static PyObject *Flow_take(PyObject *self, PyObject *Py_UNUSED(unused))
         PyErr_NoMemory();
     else
         made = Py_BuildValue(
-            "(NNNiy#)", account(flow), unsent(&flow->sides[CLIENT]), unsent(&flow->sides[SERVER]), flow->from,
-            flow->chunk, (Py_ssize_t)(flow->from == NOBODY ? 0 : flow->size));
+            "(NNNy#iy#)", account(flow), unsent(&flow->sides[CLIENT]), unsent(&flow->sides[SERVER]), flow->held,
+            (Py_ssize_t)flow->held_size, flow->from, flow->chunk,
+            (Py_ssize_t)(flow->from == NOBODY ? 0 : flow->size));
     free(flow->chunk);
     free(flow->sides[CLIENT].out);
     free(flow->sides[SERVER].out);
@@ -351,8 +382,15 @@ static PyObject *Pump_attach(PyObject *self, PyObject *args)
     Pump *pump = (Pump *)self;
     PyObject *owner;
     int fds[2], good;
-    if (!PyArg_ParseTuple(args, "Oii", &owner, &fds[CLIENT], &fds[SERVER]))
+    long long rest;
+    const char *owed;
+    Py_ssize_t count;
+    if (!PyArg_ParseTuple(args, "OiiLy#", &owner, &fds[CLIENT], &fds[SERVER], &rest, &owed, &count))
         return NULL;
+    if (rest < 0 || count > MOST_PENDING) {
+        PyErr_SetString(PyExc_ValueError, "more is owed than a flow can keep");
+        return NULL;
+    }
     if (fds[CLIENT] < 0 || fds[SERVER] < 0) {
         PyErr_SetString(PyExc_ValueError, "a descriptor is not negative");
         return NULL;
@@ -362,6 +400,10 @@ static PyObject *Pump_attach(PyObject *self, PyObject *args)
         return NULL;
     flow->pump = pump;
     flow->from = NOBODY;
+    flow->rest = rest;
+    flow->pending = (int)count;
+    for (Py_ssize_t i = 0; i < count; i++)
+        flow->is_query |= (uint32_t)(owed[i] == 'Q') << i;
     enter(pump);
     good = know(pump, fds[CLIENT]) && know(pump, fds[SERVER]);
     for (int i = 0; good && i < 2; i++) {

@@ -18,11 +18,12 @@ class Flow:
         answered yet, bytes of the server's last message still to come, bytes from the client, from the server).
         """
 
-    def take(self) -> tuple[_Account, bytes, bytes, int, bytes | None]:
+    def take(self) -> tuple[_Account, bytes, bytes, bytes, int, bytes | None]:
         """Takes the sockets back, once; the owner need not have been named by `Pump.ended` before.
 
-        Returns (account, bytes not yet written to the client, to the server, whose chunk ended it: 0 the
-        client's, 1 the server's, -1 nobody's, that chunk).
+        Returns (account, bytes not yet written to the client, to the server, the start of a message of the
+        server's that is not forwarded yet, whose chunk ended it: 0 the client's, 1 the server's, -1 nobody's,
+        that chunk).
         """
 
 @final
@@ -30,10 +31,11 @@ class Pump:
     """The flows of one event loop. The tables are `scan.Scanner`'s."""
 
     def __init__(self, no_text: array[int], to_sync: array[int], backend: array[int], /) -> None: ...
-    def attach(self, owner: Link, client: int, server: int, /) -> Flow:
+    def attach(self, owner: Link, client: int, server: int, rest: int, owed: bytes, /) -> Flow:
         """Relays between two sockets, by their descriptors, which nobody else reads or writes until `Flow.take`.
 
-        The session is between two cycles. Keeps `owner` until then.
+        The client's next byte begins a message; `rest` bytes of the server's last are still to come, and `owed` are
+        the kinds of the boundaries that it has not answered, 32 at most. Keeps `owner` until then.
 
         Raises:
             OSError: The kernel cannot watch them.

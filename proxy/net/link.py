@@ -55,7 +55,7 @@ class Link(asyncio.Protocol):
         "_key",
         "_part",
         "_paused",
-        "_plain_cycles",
+        "_plain_chunks",
         "_received",
         "_reminder",
         "_sent",
@@ -87,7 +87,7 @@ class Link(asyncio.Protocol):
         self._paused = False
         self._flow: Flow | None = None
         self._unheard: bytearray | None = None
-        self._plain_cycles = 0
+        self._plain_chunks = 0
 
     # -- the client's transport
 
@@ -152,7 +152,7 @@ class Link(asyncio.Protocol):
             if self._worker.pump is not None:
                 self._relayed_plainly()
         else:
-            self._plain_cycles = 0
+            self._plain_chunks = 0
             self._perform(self._session.receive_backend(data))
 
     def server_lost(self) -> None:
@@ -182,19 +182,19 @@ class Link(asyncio.Protocol):
     # -- the compiled relay
 
     def _relayed_plainly(self) -> None:
-        if self._session.relays_plainly:
-            self._plain_cycles += 1
-            if self._plain_cycles == pump.PATIENCE:
-                # Not before the transports have written what they were just given.
-                asyncio.get_running_loop().call_soon(self._hand_over)
+        self._plain_chunks += 1
+        if self._plain_chunks == pump.PATIENCE:
+            # Not before the transports have written what they were just given.
+            asyncio.get_running_loop().call_soon(self._hand_over)
 
     def _hand_over(self) -> None:
-        self._plain_cycles = 0
+        self._plain_chunks = 0
         client, server, relay = self._client, self._server, self._worker.pump
         if client is None or server is None or relay is None or self._flow is not None:
             return
-        if self._session.relays_plainly and not (self._paused or self._client_full):
-            self._flow = pump.attach(relay, self, client, server)
+        debt = self._session.debt
+        if debt is not None and not (self._paused or self._client_full):
+            self._flow = pump.attach(relay, self, client, server, debt)
 
     def flow_ended(self) -> None:
         """The compiled relay met what it does not relay by itself."""
@@ -222,6 +222,9 @@ class Link(asyncio.Protocol):
 
     def _go_on(self, client: asyncio.Transport, server: asyncio.Transport, returned: pump.Returned) -> None:
         try:
+            if returned.held:
+                self._sent -= len(returned.held)
+                self.server_data(returned.held)
             if returned.side == pump.CLIENT:
                 self._received -= len(returned.chunk)
                 self.data_received(returned.chunk)

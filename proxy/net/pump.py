@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from proxy.protocol import scan
-from proxy.protocol.replies import Tally
+from proxy.protocol.replies import Debt, Tally
 
 if TYPE_CHECKING:
     from proxy.net._pump import Flow, Pump
@@ -21,7 +21,10 @@ CLIENT, SERVER, NOBODY = 0, 1, -1
 """Whose chunk it was."""
 
 PATIENCE = 3
-"""Plain cycles in a row after which a session is worth handing over: doing so costs about one of them."""
+"""Plain chunks of the server's in a row after which a session is worth handing over: it costs about one of them."""
+
+MOST_OWED = 31
+"""Boundaries not answered yet with which a session may go there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +38,16 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """A flow that is ours again. `to_client` and `to_server` have not been written yet, `chunk` not been looked at."""
+    """A flow that is ours again.
+
+    `to_client` and `to_server` have not been written yet; `held`, the start of a server's message, and `chunk` have
+    not been looked at.
+    """
 
     account: Account
     to_client: bytes
     to_server: bytes
+    held: bytes
     side: int
     chunk: bytes
 
@@ -67,16 +75,20 @@ def _ended(pump: Pump) -> None:
         link.flow_ended()
 
 
-def attach(pump: Pump, link: Link, client: asyncio.Transport, server: asyncio.Transport) -> Flow | None:
+def attach(
+    pump: Pump, link: Link, client: asyncio.Transport, server: asyncio.Transport, debt: Debt
+) -> Flow | None:
     """Hands both sockets over, unless one of them has TLS, is closing or has bytes to write."""
+    if len(debt.owed) > MOST_OWED:
+        return None
     for transport in (client, server):
         secured = transport.get_extra_info("ssl_object") is not None
         if secured or transport.is_closing() or transport.get_write_buffer_size():
             return None
     client.pause_reading()
     server.pause_reading()
-    sockets = [transport.get_extra_info("socket").fileno() for transport in (client, server)]
-    return pump.attach(link, *sockets)
+    ours, theirs = (transport.get_extra_info("socket").fileno() for transport in (client, server))
+    return pump.attach(link, ours, theirs, debt.rest, debt.owed)
 
 
 def account(flow: Flow) -> Account:
@@ -86,8 +98,8 @@ def account(flow: Flow) -> Account:
 
 def take(flow: Flow) -> Returned:
     """Takes the sockets back; reading from the transports is still off."""
-    found, to_client, to_server, side, chunk = flow.take()
-    return Returned(_account(found), to_client, to_server, side, chunk or b"")
+    found, to_client, to_server, held, side, chunk = flow.take()
+    return Returned(_account(found), to_client, to_server, held, side, chunk or b"")
 
 
 def _account(found: tuple[int, int, int, bytes, int, int, int]) -> Account:

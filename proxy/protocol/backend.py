@@ -15,7 +15,7 @@ from proxy.protocol import codec, fast, scan
 from proxy.protocol.encoding import python_encoding
 from proxy.protocol.fast import hop
 from proxy.protocol.framing import ANY_LENGTH, HEADER, HEADER_SIZE, passes
-from proxy.protocol.replies import Dropped, Replies, Status, Tally
+from proxy.protocol.replies import Debt, Dropped, Replies, Status, Tally
 from proxy.protocol.translate import ERROR_TOKEN
 
 _EXACT = passes(ANY_LENGTH, scan.BACKEND_STOPS + b"123CIsTnt")
@@ -99,12 +99,13 @@ class Backend:
         return self._rest == 0 and not self._partial
 
     @property
-    def at_rest(self) -> bool:
-        """Whether nothing is owed, cut short or watched for: replies could be counted by somebody else."""
-        return not (self._rest or self._partial or self.watching) and self.replies.at_rest
+    def debt(self) -> Debt | None:
+        """What somebody else who relays from here on has to know; None where only this one can."""
+        owed = None if self._partial or self.watching else self.replies.owed
+        return None if owed is None else Debt(self._rest, owed)
 
     def relayed(self, tally: Tally) -> None:
-        """Somebody else has relayed since `at_rest`, or since the last tally."""
+        """Somebody else has relayed since the `debt`, or since the last tally."""
         self._rest = tally.rest
         self.replies.relayed(tally)
 

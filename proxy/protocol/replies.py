@@ -22,6 +22,7 @@ MARKED = 0x80
 _SYNC = ord("S")
 _EXECUTE = ord("E")
 _BOUNDARIES = frozenset(b"QSF")
+_PLAIN_BOUNDARIES = frozenset(b"QS")
 _MARKED_BOUNDARIES = frozenset(kind | MARKED for kind in _BOUNDARIES)
 _ALL_BOUNDARIES = _BOUNDARIES | _MARKED_BOUNDARIES
 _HARMLESS = frozenset(b"PBDC")
@@ -89,6 +90,17 @@ class Tally:
     rest: int
 
 
+@dataclass(frozen=True, slots=True)
+class Debt:
+    """What somebody who relays from here on has to know.
+
+    `rest`: bytes of the server's last message that are to come. `owed`: the boundaries that it has not answered.
+    """
+
+    rest: int
+    owed: bytes
+
+
 class Replies:
     """The account of one session."""
 
@@ -108,12 +120,14 @@ class Replies:
         """Those of them that ended a transaction."""
 
     @property
-    def at_rest(self) -> bool:
-        """Whether everything has been answered and the next boundary counts."""
-        return not (self._pending or self._skipping or self._copy_in)
+    def owed(self) -> bytes | None:
+        """The boundaries that the server has not answered; None where somebody else could not keep the account."""
+        if self.exact or self._skipping or self._copy_in or not _PLAIN_BOUNDARIES.issuperset(self._pending):
+            return None
+        return bytes(self._pending)
 
     def relayed(self, tally: Tally) -> None:
-        """Somebody else has kept the account since `at_rest`, or since the last tally."""
+        """Somebody else has kept the account since it was told what is `owed`, or since the last tally."""
         self._pending[:] = tally.pending
         self.cycles += tally.cycles
         self.transactions += tally.transactions

@@ -43,7 +43,7 @@ from proxy.protocol.framing import (
 )
 from proxy.protocol.inspection import Inspector, Look, SessionLimits
 from proxy.protocol.messages import CancelRequest, EncryptionRequest, Startup
-from proxy.protocol.replies import Status
+from proxy.protocol.replies import Debt, Status
 from proxy.protocol.translator import Job, Rewritten
 
 BACKLOG_LIMIT = 1 << 16
@@ -149,9 +149,9 @@ class Session:
         return True
 
     @property
-    def relays_plainly(self) -> bool:
-        """Whether the session is between two cycles and the next plain chunk needs nothing of it."""
-        return self._plain and self.backend.at_rest
+    def debt(self) -> Debt | None:
+        """What somebody else who relays plain chunks has to know; None where the next ones need the session."""
+        return self.backend.debt if self._plain else None
 
     # -- the client's bytes
 

@@ -146,6 +146,42 @@ def test_slow_reader_of_a_large_result_gets_all_of_it(gateway: Any) -> None:
         assert counts(gateway, link)[2]
 
 
+def test_large_result_goes_there_while_it_runs(gateway: Any) -> None:
+    before = set(gateway.worker.sessions.links)
+    rows = 400_000
+    with psycopg.connect(gateway.dsn(), autocommit=True) as connection:
+        (link,) = gateway.worker.sessions.links - before
+        assert link._flow is None
+        statement = f"COPY (SELECT repeat('x', n % 20) FROM generate_series(1, {rows}) n) TO STDOUT"
+        with connection.cursor() as cursor, cursor.copy(statement) as out:
+            size = len(bytes(out.read()))
+            eventually(lambda: link._flow is not None)
+            flow = link._flow
+            size += sum(len(chunk) for chunk in out)
+        assert size == sum(n % 20 for n in range(1, rows + 1)) + rows
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+        # Rows of a few bytes: chunks end inside of headers again and again, and that is no reason to leave.
+        assert link._flow is flow
+        assert counts(gateway, link)[2]
+
+
+def test_cancelled_while_a_chunk_ends_inside_of_a_header(gateway: Any) -> None:
+    statement = "COPY (SELECT generate_series(1, 100000000) % 10) TO STDOUT"
+    with (
+        relayed(gateway) as (connection, link),
+        psycopg.connect(gateway.direct(user="postgres"), autocommit=True) as admin,
+    ):
+        for _ in range(3):
+            with connection.cursor() as cursor, pytest.raises(psycopg.errors.QueryCanceled):  # noqa: PT012, SIM117
+                with cursor.copy(statement) as out:
+                    out.read()
+                    admin.execute("SELECT pg_cancel_backend(%s)", (connection.info.backend_pid,))
+                    for _ in out:
+                        pass
+            assert connection.execute("SELECT 41 + 1").fetchone() == (42,)
+        assert counts(gateway, link)[2]
+
+
 def test_terminated_backend_says_so(gateway: Any) -> None:
     with relayed(gateway) as (victim, _):
         with psycopg.connect(gateway.direct(user="postgres"), autocommit=True) as admin:

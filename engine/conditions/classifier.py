@@ -1,0 +1,74 @@
+"""Predicts conditions: a small network over a question's features, composed only as statements seen in training are.
+
+A composition's score is the sum of the log-odds of its operators and of its hardness, and of what its own frequency
+adds; a softmax over all the compositions that were seen makes probabilities of them. Inference is numpy's alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.conditions.features import features
+from engine.conditions.types import Condition, Hardness, Kind, Operator
+from engine.models.packaged import read
+from engine.state import Encoder
+from schema_catalog.types import Snapshot
+
+NAME, FORMAT = "conditions", 1
+
+LABELS: tuple[Operator | Hardness, ...] = (*Operator, *Hardness)
+"""In the order of the network's outputs."""
+
+
+def packaged() -> Path:
+    """The folder of the model that comes with the program."""
+    return Path(__file__).with_name("base")
+
+
+def indicator(kind: Kind) -> NDArray[np.float32]:
+    """Which labels a composition has, shape (len(LABELS),)."""
+    there = {*kind.operators, kind.hardness}
+    return np.array([label in there for label in LABELS], dtype=np.float32)
+
+
+def kind_from(row: NDArray[Any]) -> Kind:
+    """The composition that an indicator stands for."""
+    there = [label for label, value in zip(LABELS, row, strict=True) if value]
+    operators = frozenset(label for label in there if isinstance(label, Operator))
+    return Kind(operators, next(label for label in there if isinstance(label, Hardness)))
+
+
+class Classifier:
+    """`engine.state.Conditions`, of one artifact."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], encoder: Encoder) -> None:
+        self._encoder = encoder
+        self._cues = [str(cue) for cue in arrays["cues"]]
+        self._weights = {key: arrays[key].astype(np.float32) for key in ("w1", "b1", "w2", "b2", "prior")}
+        self._rows = arrays["kinds"].astype(np.float32)
+        self._kinds = [kind_from(row) for row in arrays["kinds"]]
+
+    @classmethod
+    def of(cls, folder: Path, encoder: Encoder) -> Classifier:
+        """Reads an artifact; raises `engine.models.packaged.PackagedError`."""
+        return cls(read(folder, NAME, FORMAT).arrays, encoder)
+
+    def predict(self, question: str, snapshot: Snapshot) -> tuple[Condition, ...]:
+        """All the compositions seen in training, likeliest first; the probabilities sum to 1."""
+        scores = self._rows @ self.labels(question, snapshot) + self._weights["prior"]
+        chances = np.exp(scores - scores.max())
+        chances /= chances.sum()
+        order = np.argsort(-chances, kind="stable")
+        return tuple(Condition(self._kinds[number], float(chances[number])) for number in order)
+
+    def labels(self, question: str, snapshot: Snapshot) -> NDArray[np.float32]:
+        """Log-odds of each of `LABELS`."""
+        given = features(question, snapshot, self._encoder, self._cues)
+        hidden = np.maximum(given @ self._weights["w1"] + self._weights["b1"], 0.0)
+        result: NDArray[np.float32] = hidden @ self._weights["w2"] + self._weights["b2"]
+        return result

@@ -1,0 +1,34 @@
+"""A condition as a line of a prompt, by rule."""
+
+from __future__ import annotations
+
+from engine.conditions.types import Condition, Operator
+
+_WORDS = {
+    Operator.JOIN: "join tables",
+    Operator.WHERE: "filter rows (WHERE)",
+    Operator.GROUP: "group (GROUP BY)",
+    Operator.HAVING: "filter groups (HAVING)",
+    Operator.ORDER: "sort (ORDER BY)",
+    Operator.LIMIT: "keep the first rows (LIMIT)",
+    Operator.DISTINCT: "drop repeated rows (DISTINCT)",
+    Operator.NESTED: "use a nested query",
+    Operator.INTERSECT: "take what two queries share (INTERSECT)",
+    Operator.UNION: "put two queries together (UNION)",
+    Operator.EXCEPT: "take away what another query gives (EXCEPT)",
+    Operator.COUNT: "count",
+    Operator.SUM: "sum",
+    Operator.AVG: "average (AVG)",
+    Operator.MIN: "minimum (MIN)",
+    Operator.MAX: "maximum (MAX)",
+}
+
+
+def words(condition: Condition) -> str:
+    """What the statement should do, in one line without a line break; never empty.
+
+    What it should not do is left unsaid, joins apart: a small model that is told what not to do does it.
+    """
+    present = [_WORDS[operator] for operator in Operator if operator in condition.kind.operators]
+    only = [] if Operator.JOIN in condition.kind.operators else ["one table"]
+    return f"The statement reads: {', '.join(only + present)}."

@@ -1,0 +1,87 @@
+"""Small trained models that come with the program: a folder with a manifest and a file of named arrays.
+
+Owns the layout and the check that the arrays are those that the manifest was written for. Versions of one model side by
+side are the router's matter (`engine.routing.artifact`).
+
+    <folder>/manifest.json    what it is, how it was made, how good it is
+    <folder>/weights.npz      its arrays
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+_MANIFEST, _WEIGHTS = "manifest.json", "weights.npz"
+
+
+class PackagedError(Exception):
+    """The model cannot be used; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a model is. `format`: of its arrays' meaning. `encoder`: the sentence encoder under it.
+
+    `figures`: of questions held out of the training. `created`: ISO 8601, UTC. `command`: what made it.
+    """
+
+    name: str
+    format: int
+    encoder: str
+    created: str
+    command: str
+    questions: int
+    minutes: float
+    figures: dict[str, float] = field(default_factory=dict)
+    weights_sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Packaged:
+    """A manifest and its arrays."""
+
+    manifest: Manifest
+    arrays: Mapping[str, NDArray[Any]]
+
+
+def read(folder: Path, name: str, version: int) -> Packaged:
+    """The model called `name` of the format `version`; raises `PackagedError`."""
+    try:
+        manifest = msgspec.json.decode((folder / _MANIFEST).read_bytes(), type=Manifest)
+        content = (folder / _WEIGHTS).read_bytes()
+    except (OSError, msgspec.DecodeError) as problem:
+        raise PackagedError(f"{folder} cannot be read: {problem}; install pgparley again") from problem
+    if (manifest.name, manifest.format) != (name, version):
+        found = f"{manifest.name} of format {manifest.format}"
+        raise PackagedError(f"{folder} holds {found}, not {name} of format {version}; install pgparley again")
+    if hashlib.sha256(content).hexdigest() != manifest.weights_sha256:
+        raise PackagedError(f"{folder / _WEIGHTS} is damaged; install pgparley again")
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        return Packaged(manifest, {key: arrays[key] for key in arrays.files})
+
+
+def write(folder: Path, manifest: Manifest, arrays: Mapping[str, NDArray[Any]]) -> Manifest:
+    """Writes both files; the same arrays give the same bytes. Gives the manifest as written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for key in sorted(arrays):
+            entry = zipfile.ZipInfo(f"{key}.npy")  # dated 1980: no clock in the bytes
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            with archive.open(entry, "w") as member:
+                np.lib.format.write_array(member, np.asarray(arrays[key], order="C"), allow_pickle=False)
+    content = buffer.getvalue()
+    manifest = replace(manifest, weights_sha256=hashlib.sha256(content).hexdigest())
+    (folder / _WEIGHTS).write_bytes(content)
+    (folder / _MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
+    return manifest

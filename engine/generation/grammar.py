@@ -4,7 +4,8 @@ Owns the Lark text for llguidance. Masking in the decoder keeps the prompt, and 
 cache, the same for every candidate, and makes an invented column impossible. A bare name is always a column of the
 one table that is read; over several tables every column is written `table.column`, or with an alias that belongs to
 the table by its name (`p` or `pe` for `people`): the alias is written before FROM explains it, so what it may mean
-must not depend on FROM. Two tables that begin alike share such aliases; there validation has the last word.
+must not depend on FROM. Two tables that begin alike share such aliases, and all share `T1`; there validation has the
+last word.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ from schema_catalog.types import Snapshot, Table
 
 WHOLE_TABLE = "*"
 """The column of a `ColumnKey` that stands for its table: masked, nothing of the table may be named."""
+
+ANY_TABLE = ("T1", "T2", "T3", "T4", "T5", "t1", "t2", "t3", "t4", "t5")
+"""Aliases that models give to whatever comes first, second and so on. They belong to every table: a model that began to
+write one and could not would take the next best word of that letter, and with it another statement."""
 
 
 def sql_grammar(snapshot: Snapshot, masked: frozenset[ColumnKey]) -> str:
@@ -64,7 +69,8 @@ def aliases(table: Table, taken: Container[str]) -> list[str]:
     name = re.sub(r"[^a-z0-9_]", "", table.name.lower()) or "t"
     initials = "".join(word[0] for word in name.split("_") if word)
     wished = [name[:1], name[:2], name[:3], initials, f"{name[0]}1", f"{name[0]}2"]
-    return [alias for alias in dict.fromkeys(wished) if quote_ident(alias) == alias and alias not in taken]
+    own = [alias for alias in dict.fromkeys(wished) if quote_ident(alias) == alias and alias not in taken]
+    return own + [alias for alias in ANY_TABLE if alias.lower() not in taken and alias not in own]
 
 
 def _lark(name: str) -> str:

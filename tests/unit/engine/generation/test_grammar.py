@@ -55,6 +55,8 @@ ACCEPTED = [
     "SELECT c.title FROM concert c JOIN stadium s ON c.stadium_id = s.stadium_id ORDER BY avg(s.stadium_id) DESC",
     "SELECT country, avg(singer_id) AS average FROM singer GROUP BY country ORDER BY average",
     "SELECT EXTRACT(YEAR FROM concert.year::date) FROM concert WHERE concert.year BETWEEN '2014' AND '2015'",
+    "SELECT COUNT(DISTINCT T2.title) FROM stadium AS T1 INNER JOIN concert AS T2 ON T1.stadium_id = T2.stadium_id",
+    "SELECT T1.title FROM concert AS T1 WHERE T1.year > TIMESTAMP '2014-01-01 00:00:00'",
 ]
 
 ACCEPTED += [
@@ -63,6 +65,8 @@ ACCEPTED += [
 ]
 
 REFUSED = [
+    "SELECT T1.name FROM concert AS T1 JOIN singer AS T2 ON T1.concert_id = T2.birthday",
+    "SELECT TIMESTAMP 'now' FROM singer",
     "SELECT singer.name FROM singer",
     "SELECT name FROM singer",
     "SELECT country FROM stadium",

@@ -145,7 +145,9 @@ async def _verified(state: State, knowns: Sequence[Known], tools: Tools) -> Stat
         for lesson in _answers(state.ask.question, known)[:TRIED]:
             outcome = await check_candidate(Candidate(route.database.name, lesson.sql), route, state, tools)
             if not isinstance(outcome, Candidate):
-                line = TraceLine("recall", "no longer answers", f"{lesson.sql}: {outcome.message}")
+                # Another's statement may name what this asker cannot read.
+                why = f"{lesson.sql}: {outcome.message}" if lesson.own else "an approved statement"
+                line = TraceLine("recall", "no longer answers", why)
                 state = state.noted(line)
                 continue
             words = f"{describe(outcome.sql)}; {_whose(own=lesson.own)} to this question before"

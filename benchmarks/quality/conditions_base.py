@@ -34,7 +34,7 @@ from engine.conditions.types import Kind, Operator
 from engine.models.encoder import MiniLMEncoder
 from engine.models.packaged import Manifest, write
 from engine.stages.link import element_words
-from schema_catalog.types import Column, Snapshot, Table, TableKind
+from schema_catalog.types import Column, ForeignKey, Snapshot, Table, TableKind
 
 QUESTIONS = "spider/train.jsonl"
 HIDDEN, STEPS, BATCH, RATE, DECAY, DROPPED = 128, 1_500, 128, 2e-3, 0.02, 0.4
@@ -65,7 +65,7 @@ def known(bench: Path, file: str) -> list[Known]:
     encoder = MiniLMEncoder()
     items = read_items(bench / file)
     sentences = encoder.encode([item["question"] for item in items])
-    schemas = {name: _encoded(table, encoder) for name, table in _snapshots(bench).items()}
+    schemas = {name: _encoded(table, encoder) for name, table in snapshots(bench).items()}
     found = []
     for item, sentence in zip(items, sentences, strict=True):
         kind = kind_of(item["gold"])
@@ -82,11 +82,19 @@ def _asked(kind: Kind, item: Item) -> Kind:
     return kind
 
 
-def _snapshots(bench: Path) -> dict[str, Snapshot]:
+def snapshots(bench: Path) -> dict[str, Snapshot]:
+    """The schemas of Spider's databases, by name, as the benchmark describes them."""
     tables: dict[str, list[Table]] = defaultdict(list)
     for item in read_items(bench / "spider" / "schemas.jsonl"):
         columns = tuple(Column(column["name"], column["type"]) for column in item["columns"])
-        tables[item["db"]].append(Table(item["db"], item["table"], TableKind.TABLE, columns, ()))
+        keys = tuple(
+            ForeignKey((key["column"],), item["db"], key["ref_table"], (key["ref_column"],))
+            for key in item["foreign_keys"]
+        )
+        primary = tuple(item["primary_key"])
+        tables[item["db"]].append(
+            Table(item["db"], item["table"], TableKind.TABLE, columns, primary, foreign_keys=keys)
+        )
     return {name: Snapshot(name, (name,), tuple(each)) for name, each in tables.items()}
 
 

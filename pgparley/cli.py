@@ -19,6 +19,7 @@ from pgparley.calibrate_commands import calibrate as run_calibration
 from pgparley.calibrate_commands import status as calibration_status
 from pgparley.catalog_commands import catalog_app
 from pgparley.config import Config, ConfigError, cache_dir, load
+from pgparley.learned_commands import learned_app
 from pgparley.logs import configure
 from pgparley.model import fetch
 from pgparley.router_commands import router_app
@@ -42,6 +43,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(catalog_app(lambda: _config().engine.store, lambda: _config().upstream), name="catalog")
+app.add_typer(learned_app(lambda: _config().engine.store), name="learned")
 app.add_typer(router_app(lambda: (_config(), _options.file)), name="router")
 
 

@@ -48,6 +48,20 @@ def complete_joins(sql: str, snapshot: Snapshot) -> str:
     return tree.sql(dialect="postgres") if changed else sql
 
 
+def connected(one: Table, other: Table, snapshot: Snapshot) -> list[tuple[str, str]]:
+    """The pairs of columns by which one of the tables refers to the other, of references of one column."""
+    return [
+        (edge.left_columns[0], edge.right_columns[0])
+        for edge in _edges(snapshot).get(one.key, [])
+        if edge.right == other.key and len(edge.left_columns) == 1
+    ]
+
+
+def reachable(sources: Iterable[Table], goal: Table, snapshot: Snapshot) -> bool:
+    """Whether a chain of references leads from one of `sources` to `goal`."""
+    return bool(_path([table.key for table in sources], goal.key, _edges(snapshot)))
+
+
 def _edges(snapshot: Snapshot) -> dict[TableKey, list[Edge]]:
     edges: dict[TableKey, list[Edge]] = {}
     for table in snapshot.tables:

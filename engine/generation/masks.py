@@ -1,8 +1,9 @@
-"""Best-first search over masked schemas (Odin §5, algorithms 1 and 2), without I/O.
+"""Best-first search over masked schemas and conditions (Odin §5, algorithms 1 and 2; MetaSQL §III-B), without I/O.
 
-Owns which schema to try next. A mask is the set of schema elements that a statement may not name; an element
-is a column, or a whole table where a statement reads a table but none of its columns (`count(*)`), which the
-paper's columns-only masks would repeat for ever.
+Owns what to try next. A mask is the set of schema elements that a statement may not name; an element is a column, or
+a whole table where a statement reads a table but none of its columns (`count(*)`), which the paper's columns-only masks
+would repeat for ever. A condition says what kind of statement to write. Both are crossed under one budget: a node is
+worth its schema's score times its condition's probability.
 """
 
 from __future__ import annotations
@@ -11,63 +12,86 @@ import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from engine.conditions.types import Condition
 from engine.generation.grammar import WHOLE_TABLE
 from engine.state import ColumnKey, Entity
 
 Mask = frozenset[ColumnKey]
 
+NEAR = 0.7
+"""An element is masked only where another is at least this near, by share, to the phrase that it stands for. Of other
+elements, the keys of joins above all, a mask makes statements that answer another question."""
+
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A masked schema and its score: how well its weakest entity is represented, in [-1, 1] (1 at the root)."""
+    """A masked schema, a condition (None: none is told), and their worth in [-1, 1], 1 at the root.
+
+    `schema_score`: how well the weakest entity is represented in the schema, 1 where nothing is masked.
+    """
 
     mask: Mask
-    score: float
+    schema_score: float
+    condition: Condition | None = None
+
+    @property
+    def score(self) -> float:
+        """By which nodes are explored."""
+        return self.schema_score * (1.0 if self.condition is None else self.condition.probability)
 
 
 @dataclass(slots=True)
 class MaskSearch:
-    """The priority queue, what was seen, and what is left of the budget.
-
-    `floor`: a child whose score falls below this share of the unmasked schema's score is not explored; no
-    column is left that could stand for one of the entities, and a model would answer another question.
-    """
+    """The priority queue, what was seen, and what is left of the budget."""
 
     entities: Sequence[Entity]
     elements: frozenset[ColumnKey]
     budget: int
-    floor: float = 0.6
-    _queue: list[tuple[float, float, int, Mask]] = field(default_factory=list)
-    _seen: set[Mask] = field(default_factory=set)
+    conditions: Sequence[Condition] = ()
+    near: float = NEAR
+    _queue: list[tuple[float, float, int, Node]] = field(default_factory=list)
+    _seen: set[tuple[Mask, Condition | None]] = field(default_factory=set)
     _order: int = 0
 
     def __post_init__(self) -> None:
-        self._push(frozenset(), 1.0, 0.0)
+        self._push(Node(frozenset(), 1.0), 0.0)
+        for condition in self.conditions:
+            self._push(Node(frozenset(), 1.0, condition), 0.0)
 
     def take(self, count: int) -> list[Node]:
         """The best `count` nodes that the budget still pays for, best first."""
         nodes: list[Node] = []
         while self._queue and len(nodes) < count and self.budget > 0:
-            score, _, _, mask = heapq.heappop(self._queue)
-            nodes.append(Node(mask, -score))
+            nodes.append(heapq.heappop(self._queue)[3])
             self.budget -= 1
         return nodes
 
-    def expand(self, node: Node, used: Iterable[ColumnKey]) -> None:
-        """Queues the children of `node`: its mask and, each in turn, one element that its statement used."""
-        least = self.floor * self.score(frozenset())
-        for element in sorted(used):
+    def expand(
+        self, node: Node, used: Iterable[ColumnKey], exchanged: frozenset[ColumnKey] = frozenset()
+    ) -> None:
+        """Queues the children of `node`: its mask and, each in turn, one element that its statement used.
+
+        Only elements that something else could stand for (see `NEAR`), less those that were `exchanged` by rule.
+        """
+        named = frozenset(used)
+        for element in sorted(named - exchanged):
             mask = node.mask | {element}
-            if mask in self._seen or not self._unmasked(mask):
-                continue
-            score = self.score(mask)
-            if score >= least:
-                self._push(mask, score, self._relevance(element))
+            if (mask, node.condition) not in self._seen and self._replaceable(element, named, mask):
+                self._push(Node(mask, self.score(mask), node.condition), self._relevance(element))
 
     def score(self, mask: Mask) -> float:
         """The weakest entity's best similarity among the elements that `mask` leaves; 1 without entities."""
         left = self._unmasked(mask)
         return min((_best(entity, left) for entity in self.entities), default=1.0)
+
+    def _replaceable(self, element: ColumnKey, used: frozenset[ColumnKey], mask: Mask) -> bool:
+        """Whether `element` stands for a phrase, of all that a statement used, and what is left could as well."""
+        left = self._unmasked(mask) - used
+        return any(
+            entity.similarities[element] * self.near <= _best(entity, left)
+            for entity in self.entities
+            if 0 < entity.similarities.get(element, -1.0) == _best(entity, used)
+        )
 
     def _unmasked(self, mask: Mask) -> frozenset[ColumnKey]:
         tables = {key[:2] for key in mask if key[2] == WHOLE_TABLE}
@@ -77,9 +101,9 @@ class MaskSearch:
         """How near `element` is to any entity: among equal schemas, the one that lost what was asked for first."""
         return max((entity.similarities.get(element, -1.0) for entity in self.entities), default=-1.0)
 
-    def _push(self, mask: Mask, score: float, relevance: float) -> None:
-        self._seen.add(mask)
-        heapq.heappush(self._queue, (-score, -relevance, self._order, mask))
+    def _push(self, node: Node, relevance: float) -> None:
+        self._seen.add((node.mask, node.condition))
+        heapq.heappush(self._queue, (-node.score, -relevance, self._order, node))
         self._order += 1
 
 

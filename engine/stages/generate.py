@@ -1,8 +1,12 @@
-"""Generates candidates that really differ: best-first search over masked schemas (Odin §5), a model call a node.
+"""Generates candidates that really differ: best-first search over masked schemas and conditions, a model call a node.
 
-Masks are applied in the decoder: the prompt holds the whole schema, the grammar forbids the masked names.
-Against a server without grammars they are applied in the prompt, as in the paper. Each statement is checked as
-the asker before its children are queued, with one repair from the server's own words.
+Masks (Odin §5) are applied in the decoder: the prompt holds the whole schema, the grammar forbids the masked names.
+Against a server without grammars they are applied in the prompt, as in the paper. Conditions (MetaSQL §III) are a line
+behind the question. Each statement is checked as the asker before its children are queued, after what the catalog
+knows better was put right by rule, with one repair from the server's own words. What a mask would only have exchanged
+one name for is exchanged by rule (`engine.generation.twins`) and costs no call.
+
+Long because budget, prompt, check and trace of one node belong together.
 """
 
 from __future__ import annotations
@@ -11,11 +15,15 @@ import asyncio
 import re
 from dataclasses import dataclass, replace
 
+from engine.conditions.types import Condition
+from engine.conditions.words import words
 from engine.generation.example_text import example_text
+from engine.generation.exchange import exchanged
 from engine.generation.grammar import WHOLE_TABLE, sql_grammar
-from engine.generation.joins import complete_joins
 from engine.generation.masks import Mask, MaskSearch, Node
+from engine.generation.mending import mended
 from engine.generation.schema_text import schema_text
+from engine.generation.twins import Twin, phrases, twins
 from engine.generation.value_text import value_text
 from engine.prompts import prompt
 from engine.stages.validate import Cause, Rejection, check_candidate
@@ -31,7 +39,16 @@ SLACK_TOKENS = 24
 say what was asked, a model writes on for ever, and what says the same with other columns is about as long."""
 
 CONCURRENT = 3
-"""Nodes explored at once after the first: the embedded model serves them in one batch."""
+"""Nodes explored at once: the embedded model serves them in one batch."""
+
+CONDITIONS = 2
+"""Conditions told at most, the likeliest ones."""
+
+LEAST_LIKELY = 0.1
+"""The probability that a condition has at least, to be told."""
+
+TWINS = 3
+"""Statements at most that are made of the first one by exchanging a name; of each of the others one at most."""
 
 FENCE = "```"
 
@@ -64,16 +81,24 @@ def _budgets(state: State) -> list[tuple[Route, int]]:
 
 
 async def _explore(writer: Writer, calls: int, state: State) -> State:
-    search = MaskSearch(writer.route.entities, writer.elements(), calls)
+    conditions = await writer.conditions() if state.k > 1 else ()
+    search = MaskSearch(writer.route.entities, writer.elements(), calls, conditions)
     found: dict[str, Candidate] = {}
-    width = 1
-    while len(found) < state.k and (nodes := search.take(width)):
+    written = 0
+    while written < state.k and (nodes := search.take(CONCURRENT)):
         for attempt in await asyncio.gather(*map(writer.attempt, nodes)):
             state = _noted(state, attempt)
-            if isinstance(attempt.outcome, Candidate):
-                search.expand(attempt.node, _elements_used(attempt.outcome))
-                found.setdefault(attempt.outcome.sql, attempt.outcome)
-        width = CONCURRENT
+            candidate = attempt.outcome
+            if isinstance(candidate, Rejection) or candidate.sql in found:
+                continue
+            found[candidate.sql] = candidate
+            most = 0 if state.k == 1 else 1 if written else TWINS
+            written += 1
+            others, names = await writer.exchanged(candidate, search, most)
+            for other in others:
+                if found.setdefault(other.sql, other) is other:
+                    state = state.noted(TraceLine("generate", "made by exchanging a name", other.sql))
+            search.expand(attempt.node, _elements_used(candidate), names)
     return replace(state, candidates=state.candidates + tuple(found.values()))
 
 
@@ -92,15 +117,53 @@ class Writer:
         columns = {(*table.key, column.name) for table, column in self._shown.columns()}
         return frozenset(columns | {(*table.key, WHOLE_TABLE) for table in self._shown.tables})
 
+    async def conditions(self) -> tuple[Condition, ...]:
+        """The likeliest kinds of statement, as a network reads the question."""
+        snapshot = self.route.snapshot
+        found = await asyncio.to_thread(self._tools.conditions.predict, self._state.ask.question, snapshot)
+        return tuple(each for each in found[:CONDITIONS] if each.probability >= LEAST_LIKELY)
+
+    async def exchanged(
+        self, candidate: Candidate, search: MaskSearch, most: int
+    ) -> tuple[list[Candidate], frozenset[ColumnKey]]:
+        """At most `most` statements that differ from `candidate` in one name, and the elements that were exchanged."""
+        made: list[Candidate] = []
+        names: set[ColumnKey] = set()
+        for twin in await self._twins(candidate) if most else ():
+            sql = exchanged(candidate.sql, twin, self._shown)
+            if sql is None or sql == candidate.sql:
+                continue
+            mask = candidate.masked | {twin.used}
+            score = search.score(mask) * twin.likeness
+            other = replace(candidate, sql=sql, masked=mask, schema_score=score, cost=None)
+            outcome = await check_candidate(other, self.route, self._state, self._tools)
+            if isinstance(outcome, Candidate):
+                made.append(outcome)
+                names.add(twin.used)
+            if len(made) == most:
+                break
+        return made, frozenset(names)
+
+    async def _twins(self, candidate: Candidate) -> list[Twin]:
+        texts = phrases(table for table in self._shown.tables if table.key in candidate.tables)
+        vectors = await asyncio.to_thread(self._tools.encoder.encode, texts) if texts else ()
+        known = dict(zip(texts, vectors, strict=True))
+        return twins(
+            candidate.columns,
+            candidate.tables,
+            self._shown,
+            lambda one, other: float(known[one] @ known[other]),
+        )
+
     async def attempt(self, node: Node) -> Attempt:
         """One statement for `node`, repaired once where it was refused."""
-        first = await self._complete(self._prompt("generate_user", node.mask), node.mask)
+        first = await self._complete(self._prompt("generate_user", node), node.mask)
         if not node.mask and first.finished:
             self._tokens = min(ANSWER_TOKENS, 2 * first.generated + SLACK_TOKENS)
         outcome = await self._checked(first, node)
         calls = [first]
         if isinstance(outcome, Rejection) and first.finished:
-            again = self._prompt("repair_user", node.mask, sql=_statement(first.text), reason=outcome.message)
+            again = self._prompt("repair_user", node, sql=_statement(first.text), reason=outcome.message)
             second = await self._complete(again, node.mask)
             repaired = await self._checked(second, node)
             outcome = repaired if isinstance(repaired, Candidate) else outcome
@@ -113,24 +176,27 @@ class Writer:
             asked, deadline=self._state.deadline, max_tokens=self._tokens, grammar=grammar
         )
 
-    def _prompt(self, name: str, mask: Mask, **values: str) -> Prompt:
+    def _prompt(self, name: str, node: Node, **values: str) -> Prompt:
         # Under a grammar the text is the same whatever is masked: the server has it in its prefix cache.
-        unnamed = frozenset[ColumnKey]() if self._tools.model.grammars else mask
-        text = schema_text(without(self._shown, mask), ())[0] if unnamed else self._text
+        unnamed = frozenset[ColumnKey]() if self._tools.model.grammars else node.mask
+        text = schema_text(without(self._shown, node.mask), ())[0] if unnamed else self._text
         found = value_text(self.route.values, self._shown, unnamed)
         found += example_text(self.route.learned, self._shown, unnamed)
-        user = prompt(name, schema=text, values=found, question=self._state.ask.question, **values)
+        question = self._state.ask.question
+        if node.condition is not None:
+            question += f"\n{words(node.condition)}"
+        user = prompt(name, schema=text, values=found, question=question, **values)
         return Prompt(prompt("generate_system"), user, f"{FENCE}sql\n")
 
     async def _checked(self, written: Completion, node: Node) -> Candidate | Rejection:
         if not written.finished:
             return Rejection(Cause.LENGTH, f"the statement had not ended after {written.generated} tokens")
-        sql = complete_joins(_statement(written.text), self._shown)
+        sql = mended(_statement(written.text), self._shown)
         candidate = Candidate(
             database=self.route.database.name,
             sql=sql,
             masked=node.mask,
-            schema_score=node.score,
+            schema_score=node.schema_score,
             logprob=written.logprob,
         )
         outcome = await check_candidate(candidate, self.route, self._state, self._tools)
@@ -176,12 +242,13 @@ def _noted(state: State, attempt: Attempt) -> State:
             usage.first_candidate_seconds,
         )
     masked = ", ".join(sorted(".".join(key[1:]) for key in attempt.node.mask)) or "nothing"
+    how = f"with {masked} masked"
+    if attempt.node.condition is not None:
+        how += f", told: {words(attempt.node.condition)}"
     if isinstance(attempt.outcome, Rejection):
-        line = TraceLine(
-            "generate", f"refused with {masked} masked", attempt.outcome.message, attempt.node.score
-        )
+        line = TraceLine("generate", f"refused {how}", attempt.outcome.message, attempt.node.score)
     else:
-        line = TraceLine("generate", f"written with {masked} masked", attempt.outcome.sql, attempt.node.score)
+        line = TraceLine("generate", f"written {how}", attempt.outcome.sql, attempt.node.score)
         if usage.first_candidate_seconds is None:
             usage = replace(usage, first_candidate_seconds=attempt.ready - state.started)
     return replace(state, usage=usage).noted(line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.conditions.types import Condition, Hardness, Kind, Operator
 from engine.generation.masks import MaskSearch, Node
 from engine.state import ColumnKey, Entity
 
@@ -21,8 +22,8 @@ HOMETOWN = entity("hometown", home=0.7, origin=0.6, roll=0.1, table=0.2)
 NUMBER = entity("roll number", home=0.1, origin=0.1, roll=0.9, table=0.2)
 
 
-def search(budget: int = 10, floor: float = 0.6) -> MaskSearch:
-    return MaskSearch((HOMETOWN, NUMBER), ELEMENTS, budget, floor)
+def search(budget: int = 10, near: float = 0.7, conditions: tuple[Condition, ...] = ()) -> MaskSearch:
+    return MaskSearch((HOMETOWN, NUMBER), ELEMENTS, budget, conditions, near)
 
 
 def masks(nodes: list[Node]) -> list[set[ColumnKey]]:
@@ -40,21 +41,21 @@ def test_the_score_is_the_weakest_entitys_best_similarity() -> None:
 
 
 def test_the_column_with_an_alternative_is_masked_before_the_one_without() -> None:
-    tried = search(floor=0.0)
+    tried = search(near=0.0)
     (root,) = tried.take(1)
     tried.expand(root, {HOME, ROLL})
     assert masks(tried.take(2)) == [{HOME}, {ROLL}]
 
 
 def test_a_schema_without_a_column_for_an_entity_is_not_explored() -> None:
-    tried = search(floor=0.6)
+    tried = search(near=0.7)
     (root,) = tried.take(1)
     tried.expand(root, {HOME, ROLL})
     assert masks(tried.take(5)) == [{HOME}]
 
 
 def test_the_same_mask_in_another_order_is_explored_once() -> None:
-    tried = search(floor=0.0)
+    tried = search(near=0.0)
     (root,) = tried.take(1)
     tried.expand(root, {HOME, ORIGIN})
     for node in tried.take(2):
@@ -63,7 +64,7 @@ def test_the_same_mask_in_another_order_is_explored_once() -> None:
 
 
 def test_the_budget_ends_the_search() -> None:
-    tried = search(budget=2, floor=0.0)
+    tried = search(budget=2, near=0.0)
     (root,) = tried.take(1)
     tried.expand(root, {HOME, ORIGIN, ROLL})
     assert len(tried.take(5)) == 1
@@ -71,15 +72,48 @@ def test_the_budget_ends_the_search() -> None:
 
 
 def test_a_masked_table_hides_its_columns() -> None:
-    tried = search(floor=0.0)
+    tried = search(near=0.0)
     (root,) = tried.take(1)
     tried.expand(root, {TABLE})
     assert tried.take(1) == [], "nothing of the schema is left"
 
 
-def test_among_equal_scores_the_element_nearest_to_an_entity_is_masked_first() -> None:
+def test_what_stands_for_no_phrase_is_not_masked() -> None:
     key = ("public", "student", "key")
-    tried = MaskSearch((HOMETOWN,), ELEMENTS | {key}, 10, 0.0)
+    tried = MaskSearch((HOMETOWN,), ELEMENTS | {key}, 10, near=0.0)
     (root,) = tried.take(1)
     tried.expand(root, {key, ROLL})
-    assert masks(tried.take(2)) == [{ROLL}, {key}]
+    assert masks(tried.take(2)) == [{ROLL}]
+
+
+def test_what_a_rule_exchanged_is_not_masked_as_well() -> None:
+    tried = search(near=0.0)
+    (root,) = tried.take(1)
+    tried.expand(root, {HOME, ROLL}, frozenset({HOME}))
+    assert masks(tried.take(2)) == [{ROLL}]
+
+
+def test_conditions_and_masks_share_the_budget_the_best_first() -> None:
+    likely, unlikely = (
+        Condition(Kind(frozenset({operator}), Hardness.EASY), probability)
+        for operator, probability in ((Operator.COUNT, 0.8), (Operator.GROUP, 0.3))
+    )
+    tried = search(budget=4, conditions=(likely, unlikely))
+    (root,) = tried.take(1)
+    assert root == Node(frozenset(), 1.0)
+    tried.expand(root, {HOME})
+    nodes = tried.take(5)
+    assert [(set(node.mask), node.condition) for node in nodes] == [
+        (set(), likely),
+        ({HOME}, None),
+        (set(), unlikely),
+    ]
+
+
+def test_a_condition_is_crossed_with_masks() -> None:
+    told = Condition(Kind(frozenset({Operator.COUNT}), Hardness.EASY), 0.5)
+    tried = search(conditions=(told,))
+    root, under = tried.take(2)
+    tried.expand(under, {HOME})
+    assert tried.take(1) == [Node(frozenset({HOME}), 0.6, told)]
+    assert root.condition is None

@@ -1,0 +1,167 @@
+"""What a statement got wrong that the catalog knows for certain, put right by rule instead of by asking again.
+
+Owns, in this order: a qualifier that belongs to another table of FROM, a JOIN that does not follow the references
+although they connect its tables, a table that is named but not read (`engine.generation.joins`), and where NULL goes
+when the greatest comes first. It changes nothing that can be meant.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from engine.generation.joins import complete_joins, connected, reachable
+from engine.generation.scopes import Read, Scopes, from_parts, identifier, parsed
+from schema_catalog.types import Snapshot, Table
+
+
+def mended(sql: str, snapshot: Snapshot) -> str:
+    """`sql` put right; unchanged where there is nothing to do or it cannot be parsed."""
+    tree = parsed(sql)
+    if tree is None:
+        return sql
+    scopes = Scopes(tree, snapshot)
+    changed = _requalified(tree, scopes)
+    changed |= _rejoined(tree, scopes)
+    changed |= _nulls_last(tree)
+    return complete_joins(tree.sql(dialect="postgres") if changed else sql, snapshot)
+
+
+def _requalified(tree: exp.Query, scopes: Scopes) -> bool:
+    """`T1.title` where T1 has no title and one other table has, of FROM or else of the schema; not in ON."""
+    changed = False
+    for column in tree.find_all(exp.Column):
+        if column.find_ancestor(exp.Join, exp.Select) is not column.parent_select:
+            continue
+        owner = _owner(column, scopes) if column.table else _elsewhere(column, scopes)
+        if owner is not None and not column.table:
+            _qualified(column.parent_select, scopes)
+        if owner is not None:
+            column.set("table", identifier(owner))
+            changed = True
+    return changed
+
+
+def _elsewhere(column: exp.Column, scopes: Scopes) -> str | None:
+    """The one table of the schema that has a bare column which nothing that is read has."""
+    select = column.parent_select
+    if select is None or isinstance(column.this, exp.Star) or scopes.reading(column) is not None:
+        return None
+    level: exp.Select | None = select
+    while level is not None:
+        reads = scopes.reads[id(level)]
+        if any(read.table is None for read in reads) or column.name in {
+            each.alias for each in level.expressions
+        }:
+            return None
+        level = level.parent_select
+    found = [table.name for table in scopes.snapshot.tables if _holds(table, column.name)]
+    return found[0] if len(found) == 1 else None
+
+
+def _qualified(select: exp.Select | None, scopes: Scopes) -> None:
+    """Qualifies what a select reads: the table that will be joined may have columns of the same names."""
+    for column in () if select is None else select.find_all(exp.Column):
+        if (
+            not column.table
+            and column.parent_select is select
+            and (read := scopes.reading(column)) is not None
+        ):
+            column.set("table", identifier(read.name))
+
+
+def _owner(column: exp.Column, scopes: Scopes) -> str | None:
+    """What should qualify `column` instead; None where it is right or nothing else is certain."""
+    reads = scopes.reads.get(id(column.parent_select), [])
+    named = scopes.reading(column)
+    if any(read.table is None for read in reads) or (named is not None and named.table is None):
+        return None
+    if named is not None and named.table is not None and _holds(named.table, column.name):
+        return None
+    tables = {table.name: table for table in scopes.snapshot.tables}
+    if named is None and column.table in tables and _holds(tables[column.table], column.name):
+        return None
+    inside = [read.name for read in reads if read.table is not None and _holds(read.table, column.name)]
+    anywhere = [name for name, table in tables.items() if _holds(table, column.name)]
+    found = inside or anywhere
+    return found[0] if len(found) == 1 else None
+
+
+def _holds(table: Table, name: str) -> bool:
+    return any(column.name == name for column in table.columns)
+
+
+def _rejoined(tree: exp.Query, scopes: Scopes) -> bool:
+    """An inner JOIN on columns that refer to nothing goes along the references instead, over other tables too."""
+    changed = False
+    for select in tree.find_all(exp.Select):
+        reads = scopes.reads[id(select)]
+        if any(read.table is None for read in reads):
+            continue
+        for place, join in list(enumerate(from_parts(select)))[1:]:
+            changed |= _follows(select, join, reads[:place], reads[place], scopes)
+    return changed
+
+
+def _follows(
+    select: exp.Select, join: exp.Expression, before: list[Read], joined: Read, scopes: Scopes
+) -> bool:
+    pair = _compared(join, before, joined)
+    if pair is None or joined.table is None:
+        return False
+    other, left, right = pair
+    if other.table is None or other.table.key == joined.table.key:
+        return False
+    edges = connected(other.table, joined.table, scopes.snapshot)
+    if (left, right) in edges:
+        return False
+    if len(edges) == 1:
+        (new_left, new_right) = edges[0]
+        join.set("on", _equals(other.name, new_left, joined.name, new_right))
+        return True
+    if edges or not reachable([read.table for read in before if read.table], joined.table, scopes.snapshot):
+        return False
+    return _rerouted(select, join, joined, scopes)
+
+
+def _rerouted(select: exp.Select, join: exp.Expression, joined: Read, scopes: Scopes) -> bool:
+    """Takes the join out. Where its table is needed it is named by its own name, so that the way there is looked up."""
+    inside = {id(column) for column in join.find_all(exp.Column)}
+    users = [c for c in select.find_all(exp.Column) if c.table == joined.name and id(c) not in inside]
+    names = {read.name for read in scopes.reads[id(select)] if read is not joined}
+    if joined.table is None or joined.table.name in names:
+        return False
+    for column in users:
+        column.set("table", identifier(joined.table.name))
+    join.pop()
+    return True
+
+
+def _compared(join: exp.Expression, before: list[Read], joined: Read) -> tuple[Read, str, str] | None:
+    """(the table before, its column, the joined table's column) of an inner JOIN on one equality of columns."""
+    condition = join.args.get("on")
+    if join.args.get("side") or not isinstance(condition, exp.EQ):
+        return None
+    one, two = condition.left, condition.right
+    if not (isinstance(one, exp.Column) and isinstance(two, exp.Column)):
+        return None
+    if one.table == joined.name:
+        one, two = two, one
+    found = [read for read in before if read.name == one.table]
+    return (found[0], one.name, two.name) if found and two.table == joined.name else None
+
+
+def _equals(table: str, column: str, other: str, other_column: str) -> exp.EQ:
+    return exp.EQ(
+        this=exp.Column(this=identifier(column), table=identifier(table)),
+        expression=exp.Column(this=identifier(other_column), table=identifier(other)),
+    )
+
+
+def _nulls_last(tree: exp.Query) -> bool:
+    """PostgreSQL puts NULL first where the greatest comes first (docs 7.5); nobody asks for the unknown ones."""
+    changed = False
+    for order in tree.find_all(exp.Ordered):
+        if order.args.get("desc") and order.args.get("nulls_first") and not isinstance(order.this, exp.Count):
+            order.set("nulls_first", False)  # noqa: FBT003 - sqlglot's
+            changed = True
+    return changed

@@ -1,0 +1,107 @@
+"""Which tables the selects of a statement read, and which of them a column belongs to.
+
+Owns the look-up for statements that are rewritten, by sqlglot's tree; it knows the catalog's tables alone and leaves
+what comes out of a query in FROM unresolved. Whether a statement's names are right is `engine.sql.names`' to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import sqlglot
+from sqlglot import exp
+
+from engine.state import TableKey
+from schema_catalog.naming import quote_ident
+from schema_catalog.types import Snapshot, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """An entry of FROM: the name that qualifies its columns, and the table (None: a query)."""
+
+    name: str
+    table: Table | None
+    node: exp.Expression
+
+
+class Scopes:
+    """What the selects of a statement read."""
+
+    def __init__(self, tree: exp.Query, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self.tables = {(table.schema, table.name): table for table in snapshot.tables}
+        self._bare = {
+            table.name: table
+            for table in reversed(snapshot.tables)
+            if "." not in snapshot.display_name(table)
+        }
+        self.reads = {id(select): list(self._of(select)) for select in tree.find_all(exp.Select)}
+
+    def _of(self, select: exp.Select) -> Iterator[Read]:
+        for part in from_parts(select):
+            node = part.this
+            if node is not None:
+                yield Read(node.alias_or_name, self.table(node), node)
+
+    def table(self, node: exp.Expression) -> Table | None:
+        """The catalog's table that a name in FROM means."""
+        if not isinstance(node, exp.Table):
+            return None
+        return self.tables.get((node.db, node.name)) if node.db else self._bare.get(node.name)
+
+    def reading(self, column: exp.Column) -> Read | None:
+        """The entry of FROM that a column belongs to, as far as tables tell."""
+        select = column.parent_select
+        while select is not None:
+            reads = self.reads.get(id(select), [])
+            found = [read for read in reads if _has(read, column)]
+            if found:
+                return found[0]
+            if not column.table and any(read.table is None for read in reads):
+                return None
+            select = select.parent_select
+        return None
+
+    def columns(self, tree: exp.Query, table: TableKey, name: str | None = None) -> list[exp.Column]:
+        """The column references to `table`, all or those of the column `name`."""
+        return [
+            column
+            for column in tree.find_all(exp.Column)
+            if (name is None or column.name == name)
+            and (read := self.reading(column)) is not None
+            and read.table is not None
+            and read.table.key == table
+        ]
+
+
+def from_parts(select: exp.Select) -> list[exp.Expression]:
+    """FROM and the joins of a select: each holds its table or query as `this`."""
+    origin = select.args.get("from_") or select.args.get("from")
+    return [*([origin] if origin else []), *(select.args.get("joins") or [])]
+
+
+def _has(read: Read, column: exp.Column) -> bool:
+    if column.table:
+        return read.name == column.table
+    return read.table is not None and any(each.name == column.name for each in read.table.columns)
+
+
+def parsed(sql: str) -> exp.Query | None:
+    """A statement's tree, its names as PostgreSQL reads them: unquoted ones in lower case. None where it has none."""
+    try:
+        tree = sqlglot.parse_one(sql, dialect="postgres")
+    except sqlglot.errors.SqlglotError:
+        return None
+    if not isinstance(tree, exp.Query):
+        return None
+    for name in tree.find_all(exp.Identifier):
+        if not name.quoted:
+            name.set("this", name.name.lower())
+    return tree
+
+
+def identifier(name: str) -> exp.Identifier:
+    """A name as SQL writes it."""
+    return exp.to_identifier(name, quoted=quote_ident(name) != name)

@@ -1,0 +1,66 @@
+"""What is put right by rule, and what is left as it was written."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.generation.mending import mended
+from engine.sql.names import resolve
+from tests.unit.engine.generation.schemas import MUSIC
+
+PUT_RIGHT = [
+    (
+        "SELECT T1.title FROM stadium AS T1 JOIN concert AS T2 ON T1.stadium_id = T2.stadium_id",
+        "SELECT t2.title FROM stadium AS t1 JOIN concert AS t2 ON t1.stadium_id = t2.stadium_id",
+    ),
+    (
+        "SELECT s.name FROM concert c JOIN stadium s ON c.concert_id = s.stadium_id",
+        "SELECT s.name FROM concert AS c JOIN stadium AS s ON c.stadium_id = s.stadium_id",
+    ),
+    (
+        "SELECT s.artist_name FROM concert c JOIN singer s ON c.concert_id = s.singer_id",
+        "SELECT singer.artist_name FROM concert AS c JOIN singer_in_concert"
+        " ON c.concert_id = singer_in_concert.concert_id JOIN singer ON singer_in_concert.singer_id = singer.singer_id",
+    ),
+    (
+        "SELECT c.title FROM concert AS c WHERE c.capacity = '3'",
+        "SELECT c.title FROM concert AS c JOIN stadium ON c.stadium_id = stadium.stadium_id"
+        " WHERE stadium.capacity = '3'",
+    ),
+    (
+        "SELECT title FROM concert ORDER BY capacity LIMIT 1",
+        "SELECT concert.title FROM concert JOIN stadium ON concert.stadium_id = stadium.stadium_id"
+        " ORDER BY stadium.capacity LIMIT 1",
+    ),
+    (
+        "SELECT name FROM stadium ORDER BY capacity DESC LIMIT 1",
+        "SELECT name FROM stadium ORDER BY capacity DESC NULLS LAST LIMIT 1",
+    ),
+]
+
+LEFT_ALONE = [
+    "SELECT s.name FROM concert c JOIN stadium s ON c.stadium_id = s.stadium_id",
+    "SELECT c.title FROM concert c LEFT JOIN stadium s ON c.concert_id = s.stadium_id",
+    "SELECT a.country FROM singer a JOIN singer b ON a.country = b.artist_name",
+    "SELECT country FROM singer GROUP BY country ORDER BY COUNT(*) DESC LIMIT 1",
+    "SELECT name FROM stadium ORDER BY capacity LIMIT 1",
+    "SELECT country, COUNT(*) AS many FROM singer GROUP BY country ORDER BY many",
+    "SELECT x.title FROM (SELECT title FROM concert) AS x",
+    "not SQL at all (",
+]
+
+
+@pytest.mark.parametrize(("written", "right"), PUT_RIGHT)
+def test_is_put_right(written: str, right: str) -> None:
+    assert mended(written, MUSIC) == right
+    assert resolve(right, MUSIC).problems == ()
+
+
+@pytest.mark.parametrize("sql", LEFT_ALONE)
+def test_is_left_as_written(sql: str) -> None:
+    assert mended(sql, MUSIC) == sql
+
+
+@pytest.mark.parametrize("sql", [right for _, right in PUT_RIGHT])
+def test_what_is_right_stays(sql: str) -> None:
+    assert mended(sql, MUSIC) == sql

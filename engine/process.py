@@ -16,7 +16,8 @@ from engine.api import EngineAPI
 from engine.calibration.recipe import Recipe
 from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
-from engine.conditions.classifier import Classifier, packaged
+from engine.conditions import classifier
+from engine.conditions.classifier import Classifier
 from engine.console_views import ConsoleViews
 from engine.errors import ModelUnavailableError
 from engine.learning.learner import Learner
@@ -27,6 +28,8 @@ from engine.metrics import Metrics
 from engine.models.encoder import MiniLMEncoder
 from engine.models.pointer import PointerModel, packaged_base
 from engine.questions import Questions
+from engine.ranking import ranker
+from engine.ranking.ranker import TwoStages
 from engine.routing.artifact import ArtifactStore
 from engine.routing.learned import Versions
 from engine.routing.router import HybridRouter
@@ -84,7 +87,8 @@ async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Question
             selection=settings.selection,
             values=StoredValues(ValueStore(pool)),
             limits=settings.limits,
-            conditions=Classifier.of(packaged(), encoder),
+            conditions=Classifier.of(classifier.packaged(), encoder),
+            ranker=TwoStages.of(ranker.packaged(), encoder, settings.encoder),
             memory=LearningStore(pool, settings.learning),
             learning=settings.learning,
         )

@@ -361,6 +361,41 @@ class NoConditions:
         return ()
 
 
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """How well a candidate says what the question says.
+
+    `score`: in log-odds, comparable among the candidates of one call. `first`, `second`: what the stages of ranking
+    gave, None where one did not see it.
+    """
+
+    score: float
+    first: float | None = None
+    second: float | None = None
+
+
+class Ranker(Protocol):
+    """Scores candidates against a question. Blocks: call it in a thread."""
+
+    def rank(self, question: str, candidates: Sequence[Candidate]) -> tuple[Ranking, ...]:
+        """A ranking each, in the order given."""
+
+
+class ByLikelihood:
+    """How likely the model found the statement, and how well its masked schema still represents the question.
+
+    `sharpness`: how much one nat of mean log-probability weighs against similarity.
+    """
+
+    sharpness = 6.0
+
+    def rank(self, _question: str, candidates: Sequence[Candidate]) -> tuple[Ranking, ...]:
+        """See `Ranker.rank`."""
+        return tuple(
+            Ranking(self.sharpness * (each.logprob or 0.0) + each.schema_score) for each in candidates
+        )
+
+
 class Calibration(Protocol):
     """What is known of the scores of right candidates."""
 
@@ -407,3 +442,4 @@ class Tools:
     learning: LearningSettings = field(default_factory=LearningSettings)
     limits: Limits = field(default_factory=Limits)
     conditions: Conditions = field(default_factory=NoConditions)
+    ranker: Ranker = field(default_factory=ByLikelihood)

@@ -17,9 +17,9 @@ from engine.state import Candidate, ColumnKey, Entity
 VERSIONS = {
     ScoreFunction.SHORTFALL: "shortfall-1",
     ScoreFunction.ENCODER: "encoder-1",
-    ScoreFunction.CONFIDENCE: "confidence-1",
+    ScoreFunction.CONFIDENCE: "confidence-2",
     ScoreFunction.MODEL: "model-1",
-    ScoreFunction.COMBINED: "combined-1",
+    ScoreFunction.COMBINED: "combined-2",
 }
 """The names under which scores are kept; `ScoreFunction.NONE` has no scores."""
 

@@ -1,40 +1,50 @@
 """Orders the candidates and gives each a confidence.
 
-A simple score: how likely the model found the statement and how well its masked schema still represents the
-question, weighed by the route. The confidences of one answer sum to at most 1; they are not calibrated.
+What a ranker makes of statement and question (`engine.ranking`; without it how likely the model found the statement),
+weighed by the route. The confidences of one answer sum to at most 1; they are not calibrated.
 """
 
 from __future__ import annotations
 
+import asyncio
 import math
 from dataclasses import replace
 
 from engine.sql.describe import describe
-from engine.state import Candidate, State, Tools
+from engine.state import Candidate, Ranking, State, Tools
 from engine.types import TraceLine
 
-SHARPNESS = 6.0
-"""How much one nat of mean log-probability weighs against similarity."""
 
-
-async def rank(state: State, _tools: Tools) -> State:
+async def rank(state: State, tools: Tools) -> State:
     """Sorts `state.candidates`, best first, with confidences and explanations."""
+    rankings = await asyncio.to_thread(tools.ranker.rank, state.ask.question, state.candidates)
     shares = {route.database.name: route.probability for route in state.routes}
-    weights = {c.sql: shares.get(c.database, 0.0) * math.exp(_score(c)) for c in state.candidates}
-    total = sum(weights.values()) or 1.0
-    ordered = sorted(state.candidates, key=lambda c: weights[c.sql], reverse=True)
-    known = sum(shares[name] for name in {c.database for c in ordered})
-    ranked = tuple(replace(c, confidence=known * weights[c.sql] / total) for c in ordered)
+    best = max((ranking.score for ranking in rankings), default=0.0)
+    weighed = [
+        (candidate, ranking, shares.get(candidate.database, 0.0) * math.exp(ranking.score - best))
+        for candidate, ranking in zip(state.candidates, rankings, strict=True)
+    ]
+    weighed.sort(key=lambda each: each[2], reverse=True)
+    total = sum(weight for _, _, weight in weighed) or 1.0
+    known = sum(shares[name] for name in {c.database for c in state.candidates})
+    ranked = [replace(c, confidence=known * weight / total) for c, _, weight in weighed]
     explained = tuple(replace(c, explanation=explain(c, ranked[0])) for c in ranked)
     lines = [
-        TraceLine("rank", c.sql, f"logprob {c.logprob}, schema {c.schema_score:.3f}", c.confidence)
-        for c in ranked
+        TraceLine("rank", c.sql, _scores(c, ranking), c.confidence)
+        for c, (_, ranking, _) in zip(ranked, weighed, strict=True)
     ]
     return replace(state, candidates=explained).noted(*lines)
 
 
-def _score(candidate: Candidate) -> float:
-    return SHARPNESS * (candidate.logprob or 0.0) + candidate.schema_score
+def _scores(candidate: Candidate, ranking: Ranking) -> str:
+    """What the order is made of, for the trace."""
+    parts = [f"logprob {candidate.logprob}", f"schema {candidate.schema_score:.3f}"]
+    parts += [
+        f"{name} {value:.3f}"
+        for name, value in (("first stage", ranking.first), ("second stage", ranking.second))
+        if value is not None
+    ]
+    return ", ".join(parts)
 
 
 def explain(candidate: Candidate, best: Candidate) -> str:

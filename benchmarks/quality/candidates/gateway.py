@@ -14,6 +14,7 @@ from benchmarks.quality.candidates.journal import Proposal
 from benchmarks.quality.candidates.questions import SETS
 from benchmarks.quality.candidates.tasks import READER, Task
 from engine import pipeline
+from engine.ranking.ranker import FirstStage
 from engine.settings import Limits, ScoreFunction, SelectionSettings
 from engine.state import Candidate, Deadline, LanguageModel, NoValues, State, Tools
 from engine.types import Asker, AskRequest
@@ -33,6 +34,11 @@ TAKEN_AWAY = {"rank": "no_ranking", "merge": "no_merging"}
 def as_built(tools: Tools) -> Tools:
     """The tools as they are."""
     return tools
+
+
+def first_stage_only(tools: Tools) -> Tools:
+    """The tools with a ranker that compares vectors and reads nothing."""
+    return replace(tools, ranker=FirstStage(tools.encoder))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +105,7 @@ def gateways(plain: LanguageModel, k: int) -> tuple[Gateway, ...]:
         Gateway("masks_in_prompt", k, calls, GIVEN, adapt=partial(replace, model=plain)),
         Gateway("no_values", k, calls, ("spider", "defog"), adapt=partial(replace, values=NoValues())),
         Gateway("judged_by_model", k, calls, GIVEN, adapt=partial(replace, selection=combined)),
+        Gateway("first_stage_only", k, calls, ("spider",), adapt=first_stage_only),
         *(_without(stage, k, calls) for stage in pipeline.STAGES if stage.__name__ in TAKEN_AWAY),
     )
 

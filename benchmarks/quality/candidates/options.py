@@ -19,6 +19,7 @@ PACES = {
     "no_merging": 10.0,
     "no_values": 10.0,
     "no_ranking": 10.0,
+    "first_stage_only": 10.0,
     "model_alone": 2.0,
     "sampling": 5.0,
     "forced_diversity": 9.0,

@@ -101,7 +101,7 @@ async def test_a_pair_is_judged_by_its_result(calibrating: Calibrating, points: 
     assert [each.right for each in kept.point.candidates].count(True) == 1
     assert kept.point.group == "music"
     assert kept.point.right_score(FUNCTION) is not None
-    assert kept.point.right_score("confidence-1") is not None
+    assert kept.point.right_score("confidence-2") is not None
 
 
 async def test_what_was_judged_is_not_asked_again(calibrating: Calibrating, model: Any) -> None:

@@ -1,0 +1,236 @@
+"""Trains the ranker that comes along: a cross-encoder on statements made wrong by rule, a head on real lists.
+
+    python -m benchmarks.quality.ranker_base --bench FOLDER --lists FILE --out FOLDER
+
+`--lists` is what `benchmarks.quality.ranking_data` wrote. The databases of those lists are no part of what the
+cross-encoder is trained on: its scores of the lists are those of unseen databases. The head, which weighs these scores
+against what the engine knows anyway, is fitted on the lists; its figures are by cross-validation over their databases.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import sqlglot
+import torch
+from numpy.typing import NDArray
+from sqlglot import exp
+from torch import Tensor
+from torch.nn import functional
+
+from benchmarks.quality.candidates.questions import Item, read_items
+from benchmarks.quality.conditions_base import snapshots
+from benchmarks.quality.mutations import mutations
+from benchmarks.quality.ranking_lists import fitted
+from engine.models.cross import CrossEncoder, Pair, arrays_of, tokenized
+from engine.models.cross_network import Heads, Pairs, Scores
+from engine.models.encoder import loaded_model
+from engine.models.packaged import Manifest, write
+from engine.ranking.phrases import phrases
+from engine.ranking.ranker import FORMAT, NAME
+from engine.settings import EncoderSettings
+
+TUNED = 3
+"""Layers of the encoder that are trained, from the top: the rest is the packaged model's."""
+
+WRONG, LISTS = 4, 10
+"""Wrong statements beside a right one, and lists a step."""
+
+RATE, HEAD_RATE, WARM = 1e-4, 1e-3, 0.1
+
+_LEAST = ("min", "lowest", "least", "smallest", "earliest", "youngest", "shortest", "fewest", "cheapest")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question with the phrases of statements, the right one first."""
+
+    question: str
+    statements: tuple[tuple[str, ...], ...]
+
+
+def asked_for(item: Item) -> str:
+    """The gold less a `min` that only PostgreSQL wants, around a column of a grouped statement."""
+    if any(word in item["question"].lower() for word in _LEAST):
+        return str(item["gold"])
+    tree = sqlglot.parse_one(item["gold"], dialect="postgres")
+    for node in list(tree.find_all(exp.Min)):
+        if node.parent_select is not None and node.parent_select.args.get("group"):
+            node.replace(node.this.copy())
+    return tree.sql(dialect="postgres")
+
+
+def example(item: Item, snapshot: Any, seed: str) -> Example | None:
+    """None where no wrong statement could be made."""
+    right = asked_for(item)
+    wrong = mutations(right, snapshot, WRONG, seed)
+    if not wrong or not phrases(right):
+        return None
+    return Example(item["question"], tuple(phrases(sql) for sql in (right, *wrong)))
+
+
+class Trainer:
+    """The cross-encoder in training."""
+
+    def __init__(self, seed: int, steps: int) -> None:
+        torch.manual_seed(seed)
+        model = loaded_model(EncoderSettings(threads=torch.get_num_threads()))
+        self.tokenizer = model.tokenizer
+        bert = model[0].auto_model
+        self._embeddings = bert.embeddings
+        self._below = bert.encoder.layer[:-TUNED]
+        self.layers = bert.encoder.layer[-TUNED:]
+        self.heads = Heads(bert.config.hidden_size)
+        groups = [
+            {"params": list(self.layers.parameters()), "lr": RATE},
+            {"params": list(self.heads.parameters()), "lr": HEAD_RATE},
+        ]
+        self._optimiser = torch.optim.AdamW(groups, weight_decay=0.01)
+        rates = [RATE, HEAD_RATE]
+        self._schedule = torch.optim.lr_scheduler.OneCycleLR(
+            self._optimiser, rates, total_steps=steps, pct_start=WARM, cycle_momentum=False
+        )
+
+    def scores(self, pairs: Pairs) -> Scores:
+        """As the artifact will give them, up to its precision."""
+        outside = (1.0 - pairs.mask[:, None, None, :].float()) * -1e4
+        with torch.no_grad():
+            hidden = self._embeddings(input_ids=pairs.ids)
+            for layer in self._below:
+                hidden = _states(layer(hidden, outside))
+        for layer in self.layers:
+            hidden = _states(layer(hidden, outside))
+        found: Scores = self.heads(hidden, pairs)
+        return found
+
+    def learn(self, examples: Sequence[Example]) -> float:
+        """One step; the loss before it."""
+        pairs: list[Pair] = [(each.question, said) for each in examples for said in each.statements]
+        found = self.scores(tokenized(self.tokenizer, pairs))
+        loss = listwise(found, [len(each.statements) for each in examples]) + phrasewise(found, examples)
+        self._optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]  # torch types it not
+        torch.nn.utils.clip_grad_norm_([*self.layers.parameters(), *self.heads.parameters()], 1.0)
+        self._optimiser.step()
+        self._schedule.step()
+        return float(loss.detach())
+
+
+def _states(result: Any) -> Tensor:
+    states: Tensor = result[0] if isinstance(result, tuple) else result
+    return states
+
+
+def listwise(found: Scores, sizes: Sequence[int]) -> Tensor:
+    """The cost of choosing the right statement of each list: by the whole, by the phrases, by both."""
+    total = torch.zeros(())
+    at = 0
+    for size in sizes:
+        whole, phrased = found.whole[at : at + size], found.phrase_total[at : at + size]
+        for scores in (whole, phrased, whole + phrased):
+            total = total - functional.log_softmax(scores, dim=0)[0]
+        at += size
+    return total / (3 * len(sizes))
+
+
+def phrasewise(found: Scores, examples: Sequence[Example]) -> Tensor:
+    """The cost of telling the phrases that the right statement has from those that it has not."""
+    rows = [
+        [float(phrase in each.statements[0]) for phrase in said]
+        for each in examples
+        for said in each.statements
+    ]
+    truth = torch.zeros_like(found.phrases)
+    for number, row in enumerate(rows):
+        kept = row[: truth.shape[1]]
+        truth[number, : len(kept)] = torch.tensor(kept)
+    costs = functional.binary_cross_entropy_with_logits(found.phrases, truth, reduction="none")
+    # Wrong phrases are the fewer: both kinds weigh the same.
+    wrong = (1 - truth) * found.present
+    right = truth * found.present
+    return 0.5 * (
+        (costs * wrong).sum() / wrong.sum().clamp_min(1) + (costs * right).sum() / right.sum().clamp_min(1)
+    )
+
+
+def train(options: argparse.Namespace, left_out: set[str]) -> tuple[Trainer, int]:
+    """The trained cross-encoder and on how many questions, within the minutes given."""
+    drawn = random.Random(options.seed)  # noqa: S311 - a seeded draw, no secret
+    schemas = snapshots(options.bench)
+    items = [
+        item for item in read_items(options.bench / "spider" / "train.jsonl") if item["db"] not in left_out
+    ]
+    drawn.shuffle(items)
+    trainer = Trainer(options.seed, options.steps)
+    at, recent, started = 0, 0.0, time.monotonic()
+    for step in range(options.steps):
+        batch: list[Example] = []
+        while len(batch) < LISTS:
+            item = items[at % len(items)]
+            made = example(item, schemas[item["db"]], f"{options.seed}:{at}:{item['id']}")
+            at += 1
+            if made is not None:
+                batch.append(made)
+        recent += trainer.learn(batch)
+        if step % 20 == 19:  # noqa: PLR2004 - often enough to watch
+            seconds = time.monotonic() - started
+            sys.stdout.write(f"step {step + 1} loss {recent / 20:.3f} after {seconds:.0f} s\n")
+            sys.stdout.flush()
+            recent = 0.0
+    return trainer, min(at, len(items))
+
+
+def main() -> int:
+    """Trains, fits, measures, writes; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--bench", type=Path, required=True, help="the data's folder")
+    parser.add_argument("--lists", type=Path, nargs="+", required=True, help="what ranking_data wrote")
+    parser.add_argument("--out", type=Path, required=True, help="the artifact's folder")
+    parser.add_argument("--steps", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    started = time.monotonic()
+    lists = [item for file in options.lists for item in read_items(file)]
+    trainer, questions = train(options, {item["db"] for item in lists})
+    arrays: dict[str, NDArray[Any]] = arrays_of(trainer.layers, trainer.heads)
+    finish(options, arrays, lists, questions, started)
+    return 0
+
+
+def finish(
+    options: argparse.Namespace,
+    arrays: dict[str, NDArray[Any]],
+    lists: Sequence[Item],
+    questions: int,
+    started: float,
+) -> None:
+    """Fits the head over the cross-encoder's scores, measures both, writes the artifact."""
+    head, figures = fitted(lists, CrossEncoder(arrays), snapshots(options.bench))
+    manifest = Manifest(
+        name=NAME,
+        format=FORMAT,
+        encoder="all-MiniLM-L6-v2",
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        command="python -m benchmarks.quality.ranker_base --bench FOLDER --lists FILE --out FOLDER"
+        f" --steps {options.steps} --seed {options.seed}",
+        questions=questions,
+        minutes=round((time.monotonic() - started) / 60, 1),
+        figures={key: round(value, 4) for key, value in figures.items()},
+    )
+    written = write(options.out, manifest, arrays | {"head": head})
+    sys.stdout.write(json.dumps(written.figures, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

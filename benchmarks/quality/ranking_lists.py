@@ -1,0 +1,156 @@
+"""Lists of statements that the model wrote, with verdicts: fits the ranker's head on them and measures orders of them.
+
+Owns the lists' features, the fit by cross-validation over databases, and the figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.quality.candidates.questions import Item
+from engine.models.encoder import MiniLMEncoder
+from engine.ranking.phrases import phrases
+from engine.ranking.ranker import FEATURES, PRIOR, Reader, cosines, features
+from engine.stages.link import entities, linked
+from engine.state import Candidate, ColumnKey, Entity
+from schema_catalog.types import Snapshot
+
+FOLDS = 5
+PULL = 0.05
+"""How strongly the head is held to the prior, a list: few lists say little."""
+
+SCALE = np.array([2.0, 2.0, 0.1, 0.3, 0.2, 0.5], dtype=np.float32)
+"""About how much each feature differs within a list: what makes the weights comparable."""
+
+STEPS, RATE = 2_000, 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One question's statements: features (n, f), whether each is right, and the database."""
+
+    database: str
+    features: NDArray[np.float32]
+    right: NDArray[np.bool_]
+
+
+def judged(items: Sequence[Item], reader: Reader, schemas: Mapping[str, Snapshot]) -> list[Judged]:
+    """Lists of statements that run, without those that repeat another's words."""
+    encoder = MiniLMEncoder()
+    found = []
+    for item in items:
+        said: dict[tuple[str, ...], tuple[Candidate, bool]] = {}
+        asked = linked(entities(item["question"]), schemas[item["db"]], encoder)
+        for each in item["candidates"]:
+            words = phrases(each["sql"])
+            if each["runs"] and words:
+                said.setdefault(words, (_candidate(each, item["db"], asked), bool(each["right"])))
+        if said:
+            near = cosines(item["question"], list(said), encoder)
+            read = reader.scores([(item["question"], words) for words in said])
+            values = features([candidate for candidate, _ in said.values()], near, read)
+            found.append(Judged(item["db"], values, np.array([right for _, right in said.values()])))
+    return found
+
+
+def _candidate(item: Item, database: str, asked: Sequence[Entity]) -> Candidate:
+    masked = frozenset((database, table, column) for _, table, column in item["masked"])
+    score = min((_left(entity, masked) for entity in asked), default=1.0) if masked else 1.0
+    return Candidate(database, item["sql"], masked=masked, schema_score=score, logprob=item["logprob"])
+
+
+def _left(entity: Entity, masked: frozenset[ColumnKey]) -> float:
+    return max((value for key, value in entity.similarities.items() if key not in masked), default=-1.0)
+
+
+def contested(lists: Sequence[Judged]) -> list[Judged]:
+    """Those that have a right and a wrong statement: only there an order matters."""
+    return [each for each in lists if each.right.any() and not each.right.all()]
+
+
+def fit(lists: Sequence[Judged], columns: Sequence[int]) -> NDArray[np.float32]:
+    """The head's weights, (f,): listwise, all weights but those of `columns` as in the prior."""
+    weights, prior = PRIOR * SCALE, PRIOR * SCALE
+    free = np.isin(np.arange(len(FEATURES)), columns)
+    moment, square = np.zeros_like(weights), np.zeros_like(weights)
+    for step in range(1, STEPS + 1):
+        gradient = 2 * PULL * (weights - prior)
+        for each in lists:
+            gradient = gradient + _gradient(each, weights) / len(lists)
+        gradient = np.where(free, gradient, 0.0)
+        moment, square = 0.9 * moment + 0.1 * gradient, 0.999 * square + 0.001 * gradient**2
+        corrected = moment / (1 - 0.9**step), square / (1 - 0.999**step)
+        weights = weights - RATE * corrected[0] / (np.sqrt(corrected[1]) + 1e-8)
+    result: NDArray[np.float32] = (weights / SCALE).astype(np.float32)
+    return result
+
+
+def _gradient(each: Judged, weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Of the negative log-probability that a statement drawn by its score is right."""
+    scaled = each.features / SCALE
+    scores = scaled @ weights
+    chances = np.exp(scores - scores.max())
+    chances /= chances.sum()
+    among = chances * each.right / max(float((chances * each.right).sum()), 1e-12)
+    found: NDArray[np.float32] = scaled.T @ (chances - among)
+    return found
+
+
+Order = Callable[[Judged], NDArray[np.float32]]
+
+
+def measured(lists: Sequence[Judged], score: Order) -> dict[str, float]:
+    """Accuracy of the first and mean reciprocal rank, a list without a right statement counting 0."""
+    ranks = []
+    for each in lists:
+        order = np.argsort(-score(each), kind="stable")
+        places = np.flatnonzero(each.right[order])
+        ranks.append(int(places[0]) + 1 if len(places) else 0)
+    return {
+        "acc1": float(np.mean([rank == 1 for rank in ranks])),
+        "mrr": float(np.mean([1 / rank if rank else 0.0 for rank in ranks])),
+    }
+
+
+NEURAL, COSINE = (0, 1), (2,)
+EVERYTHING = tuple(range(len(FEATURES)))
+
+
+def _folded(lists: Sequence[Judged], columns: Sequence[int]) -> Iterator[tuple[Judged, NDArray[np.float32]]]:
+    """Each list with a head that was fitted on other databases' lists."""
+    databases = sorted({each.database for each in lists})
+    for fold in range(FOLDS):
+        here = set(databases[fold::FOLDS])
+        head = fit(contested([each for each in lists if each.database not in here]), columns)
+        yield from ((each, head) for each in lists if each.database in here)
+
+
+def _crossed(lists: Sequence[Judged], columns: Sequence[int]) -> dict[str, float]:
+    heads = {id(each): head for each, head in _folded(lists, columns)}
+    return measured(lists, lambda each: each.features @ heads[id(each)])
+
+
+def fitted(
+    items: Sequence[Item], reader: Reader, schemas: Mapping[str, Snapshot]
+) -> tuple[NDArray[np.float32], dict[str, float]]:
+    """The head fitted on all the lists, and figures of the orders there are."""
+    lists = judged(items, reader, schemas)
+    systems = {
+        "as_found": measured(lists, lambda each: -np.arange(len(each.right), dtype=np.float32)),
+        "by_logprob": measured(lists, lambda each: each.features[:, 3]),
+        "by_prior": measured(lists, lambda each: each.features @ PRIOR),
+        "first_stage": measured(lists, lambda each: each.features[:, 2]),
+        "cross_encoder": measured(lists, lambda each: each.features[:, 0] + each.features[:, 1]),
+        "whole_alone": measured(lists, lambda each: each.features[:, 0]),
+        "phrases_alone": measured(lists, lambda each: each.features[:, 1]),
+        "head": _crossed(lists, EVERYTHING),
+        "head_without_cross_encoder": _crossed(lists, EVERYTHING[2:]),
+        "best_possible": measured(lists, lambda each: each.right.astype(np.float32)),
+    }
+    figures = {f"{name}_{key}": value for name, each in systems.items() for key, value in each.items()}
+    figures |= {"lists": float(len(lists)), "lists_contested": float(len(contested(lists)))}
+    return fit(contested(lists), EVERYTHING), figures

@@ -1,0 +1,120 @@
+"""The ranker's cross-encoder, loaded from an artifact and asked.
+
+Owns turning questions and phrases into tokens, and arrays into a network: the tuned layers take their places in a copy
+of the sentence encoder, whose fast pass then reads the pairs. Light to import: torch comes with the first question.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.models.bert import BertPass
+from engine.models.encoder import loaded_model
+from engine.settings import EncoderSettings
+
+if TYPE_CHECKING:
+    from engine.models.cross_network import Heads, Pairs
+
+LAYERS, HEADS = "layers", "heads"
+"""What the names of an artifact's arrays begin with."""
+
+QUESTION_TOKENS, PAIR_TOKENS = 64, 160
+"""At most; what is beyond is cut off. A question has about twenty tokens, its statement's phrases about forty."""
+
+Pair = tuple[str, Sequence[str]]
+"""A question and a statement's phrases."""
+
+
+class CrossEncoder:
+    """Scores pairs; safe to call from several threads, which then take turns."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], settings: EncoderSettings | None = None) -> None:
+        self._arrays = arrays
+        self._settings = settings or EncoderSettings()
+        self._lock = threading.Lock()
+        self._built: tuple[Any, BertPass, Heads] | None = None
+
+    def scores(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
+        """Shape (len(pairs), 2): of the whole, and of the phrases together; higher is better.
+
+        Raises `EncoderUnavailableError`.
+        """
+        if not pairs:
+            return np.zeros((0, 2), dtype=np.float32)
+        import torch  # noqa: PLC0415  heavy: loaded with the first question
+
+        with self._lock, torch.inference_mode():
+            tokenizer, read, heads = self._loaded()
+            batch = tokenized(tokenizer, pairs)
+            found = heads(read(batch.ids, batch.mask > 0), batch)
+            return torch.stack([found.whole, found.phrase_total], dim=1).numpy()
+
+    def _loaded(self) -> tuple[Any, BertPass, Heads]:
+        if self._built is None:
+            import torch  # noqa: PLC0415  as above
+
+            from engine.models.cross_network import Heads  # noqa: PLC0415  as torch
+
+            model = loaded_model(self._settings)
+            bert = model[0].auto_model
+            arrays = {
+                key: torch.from_numpy(np.array(value, np.float32)) for key, value in self._arrays.items()
+            }
+            tuned = bert.encoder.layer[-_layers(self._arrays) :]
+            tuned.load_state_dict(_under(LAYERS, arrays))
+            heads = Heads(bert.config.hidden_size)
+            heads.load_state_dict(_under(HEADS, arrays))
+            integers = torch.cpu._is_vnni_supported()  # noqa: SLF001  has no public name
+            self._built = model.tokenizer, BertPass(bert.eval(), integers=integers), heads.eval()
+        return self._built
+
+
+def arrays_of(layers: Any, heads: Any) -> dict[str, NDArray[Any]]:
+    """What an artifact holds, in half precision. `layers`, `heads`: torch modules."""
+    found = {f"{LAYERS}.{name}": value for name, value in layers.state_dict().items()}
+    found |= {f"{HEADS}.{name}": value for name, value in heads.state_dict().items()}
+    return {name: value.detach().numpy().astype(np.float16) for name, value in found.items()}
+
+
+def tokenized(tokenizer: Any, pairs: Sequence[Pair]) -> Pairs:
+    """The pairs as one batch, padded to the longest."""
+    import torch  # noqa: PLC0415  heavy: loaded with the first question
+
+    from engine.models.cross_network import Pairs  # noqa: PLC0415  as torch
+
+    distinct = list(dict.fromkeys(text for question, phrases in pairs for text in (question, *phrases)))
+    tokens = dict(zip(distinct, tokenizer(distinct, add_special_tokens=False)["input_ids"], strict=True))
+    rows = [
+        _row(tokenizer, [tokens[question], *(tokens[each] for each in phrases)])
+        for question, phrases in pairs
+    ]
+    width = max(len(ids) for ids, _ in rows)
+    ids, parts = np.zeros((len(rows), width), dtype=np.int64), np.zeros((len(rows), width), dtype=np.int64)
+    mask = np.zeros((len(rows), width), dtype=np.int64)
+    for number, (row, belongs) in enumerate(rows):
+        ids[number, : len(row)], parts[number, : len(row)] = row, belongs
+        mask[number, : len(row)] = 1
+    return Pairs(torch.from_numpy(ids), torch.from_numpy(mask), torch.from_numpy(parts))
+
+
+def _row(tokenizer: Any, texts: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
+    start, end = tokenizer.cls_token_id, tokenizer.sep_token_id
+    ids, parts = [start, *texts[0][:QUESTION_TOKENS], end], [0, *[1] * len(texts[0][:QUESTION_TOKENS]), 0]
+    for number, text in enumerate(texts[1:], 2):
+        ids += [*text, end]
+        parts += [*[number] * len(text), 0]
+    return ids[:PAIR_TOKENS], parts[:PAIR_TOKENS]
+
+
+def _layers(arrays: Mapping[str, NDArray[Any]]) -> int:
+    return len({name.split(".")[1] for name in arrays if name.startswith(f"{LAYERS}.")})
+
+
+def _under(prefix: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    start = f"{prefix}."
+    return {name.removeprefix(start): value for name, value in arrays.items() if name.startswith(start)}

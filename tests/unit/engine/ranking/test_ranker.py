@@ -1,0 +1,121 @@
+"""The two stages: what is read, how scores become one, and what the stage makes of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from engine.models.cross import Pair
+from engine.ranking.ranker import FEATURES, PRIOR, SECOND_STAGE, FirstStage, TwoStages
+from engine.stages.rank import rank
+from engine.state import ByLikelihood, Candidate, Deadline, Ranker, Route, State, Tools
+from engine.types import Asker, AskRequest
+from schema_catalog.types import Database
+from tests.unit.engine.generation.schemas import MUSIC
+
+
+class Counting:
+    """An encoder by which a text is the nearer to the question the more often it says `name`."""
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        angles = [0.0, *(1.5 / (1 + text.count("name")) for text in texts[1:])]
+        return np.array([[np.cos(angle), np.sin(angle)] for angle in angles], dtype=np.float32)
+
+
+class Reading:
+    """A cross-encoder that likes phrases with `country`, and remembers what it read."""
+
+    def __init__(self) -> None:
+        self.read: list[Pair] = []
+
+    def scores(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
+        self.read += pairs
+        return np.array(
+            [[2.0 * ("country" in " ".join(said)), -0.5] for _, said in pairs], dtype=np.float32
+        ).reshape(-1, 2)
+
+
+def candidate(sql: str, logprob: float | None = -0.1) -> Candidate:
+    return Candidate("music", sql, logprob=logprob, schema_score=1.0)
+
+
+NAMES = candidate("SELECT name FROM singer", -0.1)
+COUNTRIES = candidate("SELECT country FROM singer", -0.2)
+ALL = np.ones(len(FEATURES), dtype=np.float32)
+
+
+def test_the_head_weighs_both_stages_and_what_the_engine_knows() -> None:
+    reader = Reading()
+    names, countries = TwoStages(ALL, reader, Counting()).rank("which?", [NAMES, COUNTRIES])
+    near = float(np.cos(1.5 / 2)), float(np.cos(1.5))
+    assert [names.first, countries.first] == pytest.approx(near)
+    assert [names.second, countries.second] == pytest.approx([-0.5, 1.5])
+    assert names.score == pytest.approx(near[0] - 0.5 - 0.1 + 1.0)
+    assert countries.score == pytest.approx(near[1] + 1.5 - 0.2 + 1.0)
+    assert reader.read == [
+        ("which?", ("show singer name", "from singer")),
+        ("which?", ("show singer country", "from singer")),
+    ]
+
+
+def test_without_training_the_head_is_the_likelihood() -> None:
+    given = [NAMES, COUNTRIES, candidate("SELECT singer_id FROM singer", None)]
+    trained = TwoStages(PRIOR, Reading(), Counting()).rank("which?", given)
+    plain = ByLikelihood().rank("which?", given)
+    assert [each.score for each in trained] == pytest.approx([each.score for each in plain])
+
+
+def test_of_many_only_the_nearest_are_read_and_the_others_come_after_them() -> None:
+    many = [candidate(f"SELECT c{number} FROM singer") for number in range(SECOND_STAGE)]
+    reader = Reading()
+    given = [*many, NAMES]
+    rankings = TwoStages(ALL, reader, Counting()).rank("which?", given)
+    assert len(reader.read) == SECOND_STAGE
+    unread = [number for number, each in enumerate(rankings) if each.second is None]
+    assert unread == [SECOND_STAGE - 1]
+    assert rankings[unread[0]].score < min(each.score for each in rankings if each.second is not None)
+
+
+def test_the_first_stage_alone_is_the_cosine() -> None:
+    names, countries = FirstStage(Counting()).rank("which?", [NAMES, COUNTRIES])
+    assert names.score == names.first == pytest.approx(np.cos(1.5 / 2))
+    assert names.score > countries.score
+
+
+async def ranked(ranker: Ranker, *candidates: Candidate) -> State:
+    route = Route(Database("music", "", "music", ("public",), ()), MUSIC, 0.8, ())
+    ask = AskRequest(Asker("ann", "music"), "Where do the singers come from?")
+    deadline = Deadline(time.monotonic() + 60)
+    state = State(ask, 5, 5, deadline, time.monotonic(), (route,), candidates)
+    nothing = cast("Any", None)
+    return await rank(state, Tools(nothing, nothing, nothing, nothing, nothing, ranker=ranker))
+
+
+async def test_the_stage_orders_by_the_ranker_and_shares_out_the_routes_probability() -> None:
+    done = await ranked(TwoStages(ALL, Reading(), Counting()), NAMES, COUNTRIES)
+    assert [each.sql for each in done.candidates] == [COUNTRIES.sql, NAMES.sql]
+    assert sum(each.confidence for each in done.candidates) == pytest.approx(0.8)
+    assert "second stage 1.500" in done.trace[0].detail
+    assert "first stage" in done.trace[0].detail
+    assert done.candidates[0].explanation == "country from singer"
+
+
+async def test_without_a_ranker_likelihood_orders() -> None:
+    done = await ranked(ByLikelihood(), COUNTRIES, NAMES)
+    assert [each.sql for each in done.candidates] == [NAMES.sql, COUNTRIES.sql]
+    assert "stage" not in done.trace[0].detail
+
+
+async def test_scores_of_any_size_make_confidences() -> None:
+    low = [candidate("SELECT name FROM singer", -900.0), candidate("SELECT country FROM singer", -901.0)]
+    done = await ranked(ByLikelihood(), *low)
+    assert done.candidates[0].confidence == pytest.approx(0.8, abs=0.01)
+
+
+async def test_nothing_to_rank_is_nothing() -> None:
+    assert (await ranked(TwoStages(ALL, Reading(), Counting()))).candidates == ()

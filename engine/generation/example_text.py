@@ -41,7 +41,7 @@ def example_text(learned: Learned, shown: Snapshot, hidden: Container[ColumnKey]
 
 def _preferences(learned: Learned, shown: Snapshot, hidden: Container[ColumnKey]) -> Iterator[str]:
     for each in learned.preferences:
-        if not any(_hidden(element, hidden) for element in (each.preferred, each.rejected)):
+        if each.named and not any(_hidden(element, hidden) for element in (each.preferred, each.rejected)):
             line = preference_line(each, shown)
             if line is not None:
                 yield line

@@ -14,12 +14,12 @@ import structlog
 
 from engine.errors import NLError
 from engine.learning.adapting import adapt
-from engine.learning.hints import elements, votes
+from engine.learning.hints import elements, phrases, votes
 from engine.learning.store import LearningStore, Taught
 from engine.learning.types import Kind, Vote
 from engine.questions import Stored
 from engine.sql.names import resolve
-from engine.stages.link import entities, linked
+from engine.stages.link import entities
 from engine.state import Tools
 from engine.types import AnswerRow
 from schema_catalog.catalog import StoreUnavailableError
@@ -102,8 +102,8 @@ class Learner:
         rejected = [found for other in others if not (found := resolve(other, snapshot)).problems]
         if chosen.problems or not rejected:
             return ()
-        phrases = linked(entities(question), snapshot, self._tools.encoder)
-        return votes(phrases, elements(chosen), map(elements, rejected), WEIGHTS[kind])
+        spoken = phrases(entities(question), snapshot, self._tools.encoder)
+        return votes(spoken, elements(chosen), map(elements, rejected), WEIGHTS[kind])
 
     async def _train_when_due(self, user: str) -> None:
         """Trains in the background once there are enough new votes: the asker's adapter and everybody's."""

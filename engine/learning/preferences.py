@@ -18,16 +18,31 @@ from engine.settings import LearningSettings
 Alike = Callable[[str, str], float]
 """Cosine of a phrase of a vote and a phrase of the question."""
 
+Near = Callable[[Element], float]
+"""Cosine of an element and the phrase of the question that is nearest to it."""
+
+ABOUT = 0.4
+"""Cosine from which a question is about an element, in whatever words."""
+
+FAINT = 0.5
+"""What a vote counts where the question is about its elements in other words than the vote's."""
+
 LEAST = 0.05
 """A strength below this is none: both alternatives stay as they are."""
 
 _Pair = tuple[Element, Element]
 _Matched = tuple[Cast, str, float]
-"""A vote, the phrase of the question that it is about, and how alike the two are, in (0, 1]."""
+"""A vote, the phrase of the question that it is about ("": in other words), and how alike the two are, in (0, 1]."""
 
 
 def preferences(
-    question: str, phrases: Sequence[str], casts: Sequence[Cast], alike: Alike, settings: LearningSettings
+    question: str,
+    phrases: Sequence[str],
+    casts: Sequence[Cast],
+    alike: Alike,
+    near: Near,
+    *,
+    settings: LearningSettings,
 ) -> tuple[Preference, ...]:
     """The preferences that concern a question, strongest first, at most `settings.hints`.
 
@@ -38,6 +53,8 @@ def preferences(
         if cast.age > settings.window_days or _named_otherwise(question, cast):
             continue
         phrase, match = _matching(cast.vote.phrase, phrases, alike, settings.alike)
+        if not phrase and max(near(cast.vote.preferred), near(cast.vote.rejected)) >= ABOUT:
+            phrase, match = "", FAINT
         if match > 0.0:
             first, second = sorted((cast.vote.preferred, cast.vote.rejected))
             pools[first, second].append((cast, phrase, match))
@@ -58,9 +75,17 @@ def _weighed(pair: _Pair, pool: list[_Matched], settings: LearningSettings) -> P
     if strength < LEAST:
         return None
     preferred, rejected = pair if net > 0 else (pair[1], pair[0])
-    phrase = max(counted, key=lambda each: each[2])[1]
+    cast, phrase, _ = max(counted, key=lambda each: each[2])
+    strong = strength >= settings.strong and phrase != ""
     return Preference(
-        phrase, preferred, rejected, strength, strength >= settings.strong, len(counted), bool(own)
+        phrase or cast.vote.phrase,
+        preferred,
+        rejected,
+        strength,
+        strong,
+        len(counted),
+        own=bool(own),
+        named=phrase != "",
     )
 
 

@@ -66,10 +66,11 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """By `phrase`, which stands in the question, the asker means `preferred` rather than `rejected`.
+    """By `phrase` the asker means `preferred` rather than `rejected`.
 
     `strength` in (0, 1); `strong`: enough to raise similarities and not only to order. `votes`: how many count.
-    `own`: the asker's votes, else those that were approved.
+    `own`: the asker's votes, else those that were approved. `named`: the phrase is the question's; else it is about
+    one of the two in other words, and the preference only orders.
     """
 
     phrase: str
@@ -79,6 +80,7 @@ class Preference:
     strong: bool
     votes: int
     own: bool
+    named: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from engine.sql.describe import describe
 from engine.sql.names import Resolution, resolve
 from engine.stages.link import linked
 from engine.stages.validate import check_candidate
-from engine.state import Candidate, Encoder, Entity, Route, State, Tools
+from engine.state import Candidate, ColumnKey, Encoder, Entity, Route, State, Tools
 from engine.types import TraceLine
 from schema_catalog.catalog import StoreUnavailableError
 
@@ -84,9 +84,14 @@ def _preferences(
         return ()
     texts = list(dict.fromkeys([*phrases, *(each.vote.phrase for each in casts)]))
     vectors = dict(zip(texts, tools.encoder.encode(texts), strict=True))
-    return preferences(
-        question, phrases, casts, lambda one, two: float(np.dot(vectors[one], vectors[two])), tools.learning
-    )
+
+    def alike(one: str, two: str) -> float:
+        return float(np.dot(vectors[one], vectors[two]))
+
+    def near(element: ColumnKey) -> float:
+        return max(entity.similarities[element] for entity in route.entities)
+
+    return preferences(question, phrases, casts, alike, near, settings=tools.learning)
 
 
 def _examples(
@@ -182,7 +187,7 @@ def _told(route: Route, known: Known) -> Iterator[TraceLine]:
         )
     for each in route.learned.preferences:
         whose = "yours" if each.own else "approved"
-        sure = "strong" if each.strong else "weak"
+        sure = "strong" if each.strong else "weak" if each.named else "in other words"
         detail = f"{name}: {preference_line(each, route.snapshot)} ({whose}, {sure}, votes: {each.votes})"
         yield TraceLine("recall", "hint", detail, round(each.strength, 3))
     for example in route.learned.examples:

@@ -30,7 +30,9 @@ def found(
     casts: list[Cast], settings: LearningSettings = SETTINGS, question: str = "What were the total sales?"
 ) -> Preference | None:
     """The preference that comes of votes, newest first."""
-    made = preferences(question, ["total sales"], casts, lambda _one, _two: 0.0, settings)
+    made = preferences(
+        question, ["total sales"], casts, lambda _one, _two: 0.0, lambda _element: 0.0, settings=settings
+    )
     assert len(made) <= 1
     return made[0] if made else None
 

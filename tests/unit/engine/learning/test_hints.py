@@ -30,7 +30,7 @@ def shown(found: tuple[Vote, ...]) -> set[tuple[str, str, str]]:
 
 
 NAME = phrase("name", singer=0.2, singer__artist_name=0.6, singer__performer_name=0.55, singer__age=0.3)
-SINGERS = phrase("singers", singer=0.9, singer__artist_name=0.7, singer__performer_name=0.7, singer__age=0.5)
+SINGERS = phrase("singers", singer=0.9, singer__artist_name=0.62, singer__performer_name=0.6, singer__age=0.5)
 FRANCE = phrase("france", singer=0.1, singer__artist_name=0.05, singer__performer_name=0.1, singer__age=0.0)
 
 
@@ -86,6 +86,15 @@ def test_a_column_that_also_stands_in_a_joined_table(*, joined: bool) -> None:
     chosen, other = (through, plain) if joined else (plain, through)
     pair = ("singer_country.country", "singer.country")
     assert shown(votes([country], chosen, [other], 1.0)) == {("country", *(pair if joined else pair[::-1]))}
+
+
+def test_a_table_is_not_taken_for_its_column() -> None:
+    """`name` is nearer to the table than to the second column, and yet about the columns."""
+    name = phrase("name", singer=0.48, singer__artist_name=0.63, singer__performer_name=0.46)
+    singer = phrase("singer", singer=1.0, singer__artist_name=0.64, singer__performer_name=0.58)
+    for chosen, other in (("artist", "performer"), ("performer", "artist")):
+        found = votes([singer, name], used(f"singer.{chosen}_name"), [used(f"singer.{other}_name")], 1.0)
+        assert shown(found) == {("name", f"singer.{chosen}_name", f"singer.{other}_name")}
 
 
 def test_each_rejected_statement_has_its_say() -> None:

@@ -23,7 +23,7 @@ FOLDS = 5
 PULL = 0.05
 """How strongly the head is held to the prior, a list: few lists say little."""
 
-SCALE = np.array([2.0, 2.0, 0.1, 0.3, 0.2, 0.5], dtype=np.float32)
+SCALE = np.array([2.0, 2.0, 0.3, 0.2, 0.5], dtype=np.float32)
 """About how much each feature differs within a list: what makes the weights comparable."""
 
 STEPS, RATE = 2_000, 0.05
@@ -31,9 +31,10 @@ STEPS, RATE = 2_000, 0.05
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One question's statements: features (n, f), whether each is right, and the database."""
+    """One question's statements: features (n, f), the first stage's cosines and whether each is right, (n,)."""
 
     database: str
+    near: NDArray[np.float32]
     features: NDArray[np.float32]
     right: NDArray[np.bool_]
 
@@ -52,8 +53,8 @@ def judged(items: Sequence[Item], reader: Reader, schemas: Mapping[str, Snapshot
         if said:
             near = cosines(item["question"], list(said), encoder)
             read = reader.scores([(item["question"], words) for words in said])
-            values = features([candidate for candidate, _ in said.values()], near, read)
-            found.append(Judged(item["db"], values, np.array([right for _, right in said.values()])))
+            values = features([candidate for candidate, _ in said.values()], read)
+            found.append(Judged(item["db"], near, values, np.array([right for _, right in said.values()])))
     return found
 
 
@@ -116,7 +117,6 @@ def measured(lists: Sequence[Judged], score: Order) -> dict[str, float]:
     }
 
 
-NEURAL, COSINE = (0, 1), (2,)
 EVERYTHING = tuple(range(len(FEATURES)))
 
 
@@ -141,9 +141,9 @@ def fitted(
     lists = judged(items, reader, schemas)
     systems = {
         "as_found": measured(lists, lambda each: -np.arange(len(each.right), dtype=np.float32)),
-        "by_logprob": measured(lists, lambda each: each.features[:, 3]),
+        "by_logprob": measured(lists, lambda each: each.features[:, 2]),
         "by_prior": measured(lists, lambda each: each.features @ PRIOR),
-        "first_stage": measured(lists, lambda each: each.features[:, 2]),
+        "first_stage": measured(lists, lambda each: each.near),
         "cross_encoder": measured(lists, lambda each: each.features[:, 0] + each.features[:, 1]),
         "whole_alone": measured(lists, lambda each: each.features[:, 0]),
         "phrases_alone": measured(lists, lambda each: each.features[:, 1]),

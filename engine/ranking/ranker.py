@@ -6,6 +6,7 @@ Owns what the head weighs and how many candidates the second stage reads. The ne
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,13 +21,13 @@ from engine.state import Candidate, Encoder, Ranking
 
 NAME, FORMAT = "ranker", 1
 
-FEATURES = ("whole", "phrases", "cosine", "logprob", "schema", "masked")
-"""What the head weighs: the cross-encoder's two scores, the first stage's, and what the engine knows anyway."""
+FEATURES = ("whole", "phrases", "logprob", "schema", "masked")
+"""What the head weighs: the cross-encoder's two scores, and what the engine knows anyway."""
 
 SECOND_STAGE = 10
 """Candidates that the cross-encoder reads at most (the paper's ten); beyond, the first stage chooses which."""
 
-PRIOR = np.array([0.0, 0.0, 0.0, 6.0, 1.0, 0.0], dtype=np.float32)
+PRIOR = np.array([0.0, 0.0, 6.0, 1.0, 0.0], dtype=np.float32)
 """The head without training: one nat of mean log-probability weighs six times as much as similarity."""
 
 UNREAD = -1.0
@@ -45,12 +46,10 @@ def packaged() -> Path:
     return Path(__file__).with_name("base")
 
 
-def features(
-    candidates: Sequence[Candidate], cosines: NDArray[np.float32], read: NDArray[np.float32]
-) -> NDArray[np.float32]:
-    """Shape (n, len(FEATURES)). `cosines`: (n,); `read`: (n, 2)."""
+def features(candidates: Sequence[Candidate], judged: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Shape (n, len(FEATURES)). `judged`: (n, 2), by the cross-encoder."""
     known = [(c.logprob or 0.0, c.schema_score, float(bool(c.masked))) for c in candidates]
-    return np.concatenate([read, cosines[:, None], np.array(known, dtype=np.float32).reshape(-1, 3)], axis=1)
+    return np.concatenate([judged, np.array(known, dtype=np.float32).reshape(-1, 3)], axis=1)
 
 
 def cosines(question: str, said: Sequence[Sequence[str]], encoder: Encoder) -> NDArray[np.float32]:
@@ -90,14 +89,25 @@ class TwoStages:
     def rank(self, question: str, candidates: Sequence[Candidate]) -> tuple[Ranking, ...]:
         """See `engine.state.Ranker.rank`."""
         said = [phrases(each.sql) for each in candidates]
+        if len(candidates) <= SECOND_STAGE:
+            return self._second(question, candidates, said)
         near = cosines(question, said, self._encoder)
         order = [int(place) for place in np.argsort(-near, kind="stable")]
         kept = sorted(order[:SECOND_STAGE])
-        judged = self._reader.scores([(question, said[number]) for number in kept])
-        second = features([candidates[number] for number in kept], near[kept], judged) @ self._head
-        worst = float(second.min(initial=0.0))
-        found = {number: worst + UNREAD * place for place, number in enumerate(order[SECOND_STAGE:], 1)}
-        rankings = {number: Ranking(score, float(near[number])) for number, score in found.items()}
-        for number, score, scores in zip(kept, second, judged, strict=True):
-            rankings[number] = Ranking(float(score), float(near[number]), float(scores.sum()))
-        return tuple(rankings[number] for number in range(len(candidates)))
+        second = self._second(question, [candidates[n] for n in kept], [said[n] for n in kept])
+        worst = min(each.score for each in second)
+        found = {
+            number: Ranking(worst + UNREAD * place) for place, number in enumerate(order[SECOND_STAGE:], 1)
+        }
+        found |= dict(zip(kept, second, strict=True))
+        return tuple(replace(found[number], first=float(value)) for number, value in enumerate(near))
+
+    def _second(
+        self, question: str, candidates: Sequence[Candidate], said: Sequence[Sequence[str]]
+    ) -> tuple[Ranking, ...]:
+        judged = self._reader.scores([(question, each) for each in said])
+        scores = features(candidates, judged) @ self._head
+        return tuple(
+            Ranking(float(score), second=float(both.sum()))
+            for score, both in zip(scores, judged, strict=True)
+        )

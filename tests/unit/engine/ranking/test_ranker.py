@@ -49,14 +49,13 @@ COUNTRIES = candidate("SELECT country FROM singer", -0.2)
 ALL = np.ones(len(FEATURES), dtype=np.float32)
 
 
-def test_the_head_weighs_both_stages_and_what_the_engine_knows() -> None:
+def test_the_head_weighs_the_cross_encoder_and_what_the_engine_knows() -> None:
     reader = Reading()
     names, countries = TwoStages(ALL, reader, Counting()).rank("which?", [NAMES, COUNTRIES])
-    near = float(np.cos(1.5 / 2)), float(np.cos(1.5))
-    assert [names.first, countries.first] == pytest.approx(near)
+    assert [names.first, countries.first] == [None, None]
     assert [names.second, countries.second] == pytest.approx([-0.5, 1.5])
-    assert names.score == pytest.approx(near[0] - 0.5 - 0.1 + 1.0)
-    assert countries.score == pytest.approx(near[1] + 1.5 - 0.2 + 1.0)
+    assert names.score == pytest.approx(-0.5 - 0.1 + 1.0)
+    assert countries.score == pytest.approx(1.5 - 0.2 + 1.0)
     assert reader.read == [
         ("which?", ("show singer name", "from singer")),
         ("which?", ("show singer country", "from singer")),
@@ -78,6 +77,7 @@ def test_of_many_only_the_nearest_are_read_and_the_others_come_after_them() -> N
     assert len(reader.read) == SECOND_STAGE
     unread = [number for number, each in enumerate(rankings) if each.second is None]
     assert unread == [SECOND_STAGE - 1]
+    assert rankings[-1].first == pytest.approx(np.cos(1.5 / 2))
     assert rankings[unread[0]].score < min(each.score for each in rankings if each.second is not None)
 
 
@@ -101,7 +101,7 @@ async def test_the_stage_orders_by_the_ranker_and_shares_out_the_routes_probabil
     assert [each.sql for each in done.candidates] == [COUNTRIES.sql, NAMES.sql]
     assert sum(each.confidence for each in done.candidates) == pytest.approx(0.8)
     assert "second stage 1.500" in done.trace[0].detail
-    assert "first stage" in done.trace[0].detail
+    assert "first stage" not in done.trace[0].detail
     assert done.candidates[0].explanation == "country from singer"
 
 

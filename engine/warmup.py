@@ -1,4 +1,4 @@
-"""Loads what the first question would otherwise wait for: encoder, router's index, values, the prompts' beginnings."""
+"""Loads what the first question would otherwise wait for: encoder, ranker, index, values, prompts' beginnings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import structlog
 from engine.errors import NLError
 from engine.generation.schema_text import schema_text
 from engine.prompts import prompt
-from engine.state import Deadline, LanguageModel, Prompt, Tools
+from engine.state import Candidate, Deadline, LanguageModel, Prompt, Tools
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import Snapshot
 
@@ -29,6 +29,7 @@ async def warm_up(tools: Tools, databases: int, ready: asyncio.Event) -> None:
     """
     began = time.monotonic()
     await asyncio.to_thread(tools.encoder.encode, ["ready"])
+    await asyncio.to_thread(tools.ranker.rank, "ready", (Candidate("", "SELECT 1"),))
     await _until_answering(tools.model)
     try:
         entries = await tools.catalog.entries()

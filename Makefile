@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 
-.PHONY: demo test test-all check bench bench-quality bench-routing bench-wire compat clean
+.PHONY: demo test test-all check bench bench-personal bench-quality bench-routing bench-wire compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
@@ -38,6 +38,11 @@ bench-quality: $(VENV)/.installed  ## candidates beside baselines, ablations and
 	@$(BIN)/pgparley fetch-model
 	$(BIN)/python -m benchmarks.quality.candidates --json benchmarks/results/candidates.json \
 		--plot benchmarks/results/candidates.png --page benchmarks/results/candidates.md $(ARGS)
+
+bench-personal: $(VENV)/.installed  ## what learning from a choice is worth at the second meeting; resumable
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
+	@$(BIN)/pgparley fetch-model
+	$(BIN)/python -m benchmarks.quality.personal --json benchmarks/results/personal.json $(ARGS)
 
 compat: $(VENV)/.installed  ## real clients through the gateway; writes docs/compatibility.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[compat]"

@@ -84,16 +84,14 @@ async def _explore(writer: Writer, calls: int, state: State) -> State:
     conditions = await writer.conditions() if state.k > 1 else ()
     search = MaskSearch(writer.route.entities, writer.elements(), calls, conditions)
     found: dict[str, Candidate] = {}
-    written = 0
-    while written < state.k and (nodes := search.take(CONCURRENT)):
+    while len(found) < state.k and (nodes := search.take(CONCURRENT)):
         for attempt in await asyncio.gather(*map(writer.attempt, nodes)):
             state = _noted(state, attempt)
             candidate = attempt.outcome
             if isinstance(candidate, Rejection) or candidate.sql in found:
                 continue
+            most = min(1 if found else TWINS, state.k - 1)
             found[candidate.sql] = candidate
-            most = 0 if state.k == 1 else 1 if written else TWINS
-            written += 1
             others, names = await writer.exchanged(candidate, search, most)
             for other in others:
                 if found.setdefault(other.sql, other) is other:

@@ -49,7 +49,7 @@ async def test_run_looks_for_a_second_statement(service: Service, model: Any) ->
     reply = await ask(service, k=1, run=True)
     assert (len(reply.rows), reply.members) == (1, 2)
     model.prompts.clear()
-    model.lines[:] = ["SELECT name FROM singer"]
+    model.lines[:] = ["SELECT age FROM singer"]
     reply = await ask(service, k=1, run=True)
     assert reply.members == 1
     assert len(model.prompts) > 1

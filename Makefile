@@ -22,7 +22,7 @@ check: $(VENV)/.installed  ## ruff, mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: bench-routing bench-wire bench-quality  ## every benchmark; results in benchmarks/results
+bench: bench-routing bench-wire bench-quality bench-personal  ## every benchmark; results in benchmarks/results
 
 bench-routing: $(VENV)/.installed  ## databases and tables found among many, beside baselines; what it costs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"

@@ -12,9 +12,11 @@ from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
 from engine.console_views import ConsoleViews
 from engine.errors import UnsupportedError
+from engine.learning.store import LearningStore, Taught
+from engine.learning.types import Kind, Vote
 from engine.llm.settings import ModelSettings
 from engine.questions import Questions
-from engine.settings import Limits
+from engine.settings import LearningSettings, Limits
 from engine.state import Tools
 from engine.types import AnswerRow, Asker, AskReply, AskRequest, RowKind, ViewRequest
 from proxy.console import views
@@ -37,6 +39,9 @@ async def test_every_view_fits_its_columns(server: Server) -> None:
         await pool.execute(
             "INSERT INTO pgparley.database (name, dsn, dbname, search_path) VALUES ('s', 'secret', 's', '{}')"
         )
+        vote = Vote("many", ("public", "t", "a"), ("public", "t", "b"), 1.0)
+        taught = Taught("ana", "s", "how many?", "SELECT 1", Kind.CHOSEN, "q1", (vote,))
+        await LearningStore(pool, LearningSettings()).keep([taught])
         nothing: Any = None
         tools = Tools(nothing, nothing, nothing, nothing, nothing)
         calibrating = Calibrating(tools, CalibrationStore(pool, "recipe"), Limits())
@@ -53,6 +58,7 @@ async def test_every_view_fits_its_columns(server: Server) -> None:
             assert description(shape, ())
         assert seen["nl_questions"][0][3:6] == ("how many?", "candidate", 1)
         assert seen["nl_feedback"][0][3:5] == (1, "chosen")
+        assert seen["nl_feedback"][0][6:] == (1, 1, 0)
         assert "hunter2" not in str(seen)
         assert "secret" not in str(seen)
         with pytest.raises(UnsupportedError):

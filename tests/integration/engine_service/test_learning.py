@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
@@ -12,7 +14,8 @@ import pytest
 
 from engine.calibration.store import CalibrationStore
 from engine.learning.learner import Learner
-from engine.learning.store import LearningStore
+from engine.learning.store import LearningStore, Taught
+from engine.learning.types import Kind, Vote
 from engine.questions import Questions
 from engine.service import Service
 from engine.settings import LearningSettings, Limits
@@ -309,3 +312,40 @@ async def test_a_store_that_fails_costs_what_was_learned_alone(learning: Service
     reply = await Service(tools, Questions(pool, 600.0), LIMITS).ask(AskRequest(ANA, OTHER))
     assert [row.sql for row in reply.rows] == [NAME, STAGE]
     assert any(line.event == "nothing is recalled" for line in reply.trace)
+
+
+async def test_an_adapter_is_trained_when_it_is_due_and_used_if_it_was_kept(
+    service: Service, pool: Any, learning: Service
+) -> None:
+    columns = ("singer_id", "name", "stage_name", "family_name", "age")
+    pairs = list(itertools.combinations(columns, 2))
+    store = LearningStore(pool, LearningSettings())
+    for number in range(5):
+        votes = tuple(
+            Vote(f"the {one} {other} {number}", ("public", "singer", one), ("public", "singer", other), 1.0)
+            for one, other in pairs
+        )
+        await store.keep(
+            [Taught("ana", "music", f"question {number}", NAME, Kind.CHOSEN, f"q{number}", votes)]
+        )
+    eager = made(service, pool, LearningSettings(adapter_votes=51))
+    learner = eager._learner
+    assert learner is not None
+    await choose(eager, STAGE)
+    assert set(learner._training) == {"ana"}
+    await asyncio.gather(*learner._training.values())
+    (kept,) = await pool.fetch(
+        "SELECT scope, votes, weights, before, after, verdict FROM pgparley.learned_adapter"
+    )
+    assert (kept["scope"], kept["votes"]) == ("ana", 51)
+    assert (kept["weights"] is not None) == (kept["verdict"] == "used")
+    if kept["verdict"] == "used":
+        assert kept["after"] >= kept["before"]
+    adapted = any(line.event == "adapter" for line in (await ask(eager)).trace)
+    assert adapted == (kept["verdict"] == "used")
+    # Not due again at once, and gone with what it was trained on.
+    await choose(eager, STAGE, "name of every singer")
+    assert len(await pool.fetch("SELECT FROM pgparley.learned_adapter")) == 1
+    await eager.tell(TellRequest(ANA, Topic.FORGET))
+    assert await pool.fetch("SELECT FROM pgparley.learned_adapter") == []
+    await learner.aclose()

@@ -91,7 +91,10 @@ def _same_tables(table: Table, snapshot: Snapshot, read: frozenset[ColumnKey]) -
 
 
 def _columns_alike(
-    used: ColumnKey, known: dict[TableKey, Table], keys: frozenset[ColumnKey], likeness: Likeness
+    used: ColumnKey,
+    known: dict[TableKey, Table],
+    keys: dict[ColumnKey, frozenset[ColumnKey]],
+    likeness: Likeness,
 ) -> Iterator[Twin]:
     table = known[used[:2]]
     column = next((each for each in table.columns if each.name == used[2]), None)
@@ -99,7 +102,11 @@ def _columns_alike(
         return
     for other in table.columns:
         key = (*table.key, other.name)
-        if other is not column and _kind(other) == _kind(column) and (key in keys) == (used in keys):
+        if (
+            other is not column
+            and _kind(other) == _kind(column)
+            and _same_role(keys.get(used), keys.get(key))
+        ):
             alike = _alike(table, column, table, other, likeness)
             if alike >= ALIKE:
                 yield Twin(used, key, alike)
@@ -126,17 +133,21 @@ def _alike(table: Table, column: Column, other_table: Table, other: Column, like
     return (bare + whole) / 2
 
 
-def _keys(snapshot: Snapshot) -> frozenset[ColumnKey]:
-    """The columns that refer to others or are referred to."""
-    return frozenset(
-        key
-        for table in snapshot.tables
-        for reference in table.foreign_keys
-        for key in (
-            *((*table.key, name) for name in reference.columns),
-            *((reference.ref_schema, reference.ref_table, name) for name in reference.ref_columns),
-        )
-    )
+def _keys(snapshot: Snapshot) -> dict[ColumnKey, frozenset[ColumnKey]]:
+    """The columns that refer to others or are referred to, each with those at the other end."""
+    ends: dict[ColumnKey, set[ColumnKey]] = {}
+    for table in snapshot.tables:
+        for reference in table.foreign_keys:
+            for name, target in zip(reference.columns, reference.ref_columns, strict=True):
+                own, other = (*table.key, name), (reference.ref_schema, reference.ref_table, target)
+                ends.setdefault(own, set()).add(other)
+                ends.setdefault(other, set()).add(own)
+    return {key: frozenset(others) for key, others in ends.items()}
+
+
+def _same_role(one: frozenset[ColumnKey] | None, other: frozenset[ColumnKey] | None) -> bool:
+    """Whether both are keys that meet the same column, or neither is a key: a pet's number is no student's."""
+    return one is other if one is None or other is None else bool(one & other)
 
 
 def _neighbours(table: Table, known: dict[TableKey, Table]) -> Sequence[Table]:

@@ -33,7 +33,7 @@ def condition(link: ValueLink, shown: Snapshot) -> str | None:
         return None
     written = f"{qualifier(shown, table)}.{quote_ident(column)}"
     literals = ["'" + value.replace("'", "''") + "'" for value in link.values]
-    return f"{written} {'is' if link.relation is Relation.ONE_OF else link.relation} {' or '.join(literals)}"
+    return f"{written} {'is either' if link.relation is Relation.ONE_OF else link.relation} {' or '.join(literals)}"
 
 
 def _hidden(link: ValueLink, hidden: Container[ColumnKey]) -> bool:

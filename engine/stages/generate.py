@@ -116,10 +116,14 @@ class Writer:
         return frozenset(columns | {(*table.key, WHOLE_TABLE) for table in self._shown.tables})
 
     async def conditions(self) -> tuple[Condition, ...]:
-        """The likeliest kinds of statement, as a network reads the question."""
+        """The likeliest kinds of statement, as a network reads the question; those told in the same words once."""
         snapshot = self.route.snapshot
         found = await asyncio.to_thread(self._tools.conditions.predict, self._state.ask.question, snapshot)
-        return tuple(each for each in found[:CONDITIONS] if each.probability >= LEAST_LIKELY)
+        told: dict[str, Condition] = {}
+        for each in found:
+            if each.probability >= LEAST_LIKELY and len(told) < CONDITIONS:
+                told.setdefault(words(each), each)
+        return tuple(told.values())
 
     async def exchanged(
         self, candidate: Candidate, search: MaskSearch, most: int

@@ -59,6 +59,27 @@ def test_a_key_is_exchanged_for_a_key_alone() -> None:
     assert pairs("SELECT singer_id FROM singer", MUSIC) == []
 
 
+def test_keys_of_different_tables_are_no_twins() -> None:
+    assert pairs("SELECT concert_id FROM singer_in_concert", MUSIC) == []
+
+
+def test_keys_that_refer_to_the_same_are_twins() -> None:
+    snapshot = replace(
+        MUSIC,
+        tables=(
+            *MUSIC.tables,
+            table(
+                "tour",
+                "tour_id first_id last_id",
+                ("first_id", "concert", "concert_id"),
+                ("last_id", "concert", "concert_id"),
+            ),
+        ),
+    )
+    first, last = ("public", "tour", "first_id"), ("public", "tour", "last_id")
+    assert pairs("SELECT first_id FROM tour", snapshot) == [(first, last)]
+
+
 def test_a_column_in_a_table_of_its_own() -> None:
     assert pairs("SELECT country FROM singer", WITH_A_TABLE)[0] == (COUNTRY, ELSEWHERE)
     assert pairs("SELECT country FROM singer_country", WITH_A_TABLE)[0] == (ELSEWHERE, COUNTRY)

@@ -16,7 +16,7 @@ from benchmarks.quality.candidates.tasks import READER, Task
 from engine import pipeline
 from engine.ranking.ranker import FirstStage
 from engine.settings import Limits, ScoreFunction, SelectionSettings
-from engine.state import Candidate, Deadline, LanguageModel, NoValues, State, Tools
+from engine.state import Candidate, Deadline, LanguageModel, NoConditions, NoValues, State, Tools
 from engine.types import Asker, AskRequest
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -104,6 +104,7 @@ def gateways(plain: LanguageModel, k: int) -> tuple[Gateway, ...]:
         Gateway("one_candidate", 1, 1, ("spider",)),
         Gateway("masks_in_prompt", k, calls, GIVEN, adapt=partial(replace, model=plain)),
         Gateway("no_values", k, calls, ("spider", "defog"), adapt=partial(replace, values=NoValues())),
+        Gateway("no_conditions", k, calls, ("spider",), adapt=partial(replace, conditions=NoConditions())),
         Gateway("judged_by_model", k, calls, GIVEN, adapt=partial(replace, selection=combined)),
         Gateway("first_stage_only", k, calls, ("spider",), adapt=first_stage_only),
         *(_without(stage, k, calls) for stage in pipeline.STAGES if stage.__name__ in TAKEN_AWAY),

@@ -18,6 +18,7 @@ PACES = {
     "judged_by_model": 12.0,
     "no_merging": 10.0,
     "no_values": 10.0,
+    "no_conditions": 10.0,
     "no_ranking": 10.0,
     "first_stage_only": 10.0,
     "model_alone": 2.0,

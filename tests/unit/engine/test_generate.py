@@ -1,0 +1,156 @@
+"""What the search over masks and conditions asks a model, and what it makes of the answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from engine.conditions.types import Condition, Hardness, Kind, Operator
+from engine.stages.generate import generate
+from engine.stages.link import linked
+from engine.state import Completion, Deadline, Plan, Prompt, Route, State, Tools
+from engine.types import Asker, AskRequest
+from schema_catalog.types import Database
+from tests.unit.engine.generation.schemas import MUSIC
+
+SORTED, GROUPED = "sort (ORDER BY)", "group (GROUP BY)"
+
+
+def condition(operator: Operator, hardness: Hardness, probability: float) -> Condition:
+    return Condition(Kind(frozenset({operator}), hardness), probability)
+
+
+CONDITIONS = (
+    condition(Operator.ORDER, Hardness.EASY, 0.5),
+    condition(Operator.ORDER, Hardness.MEDIUM, 0.3),
+    condition(Operator.GROUP, Hardness.EASY, 0.15),
+    condition(Operator.WHERE, Hardness.EASY, 0.05),
+)
+
+
+@dataclass
+class Model:
+    """Says what the first of `lines` says whose words are in the prompt, else the last."""
+
+    lines: Sequence[tuple[str, str]]
+    prompts: list[str] = field(default_factory=list)
+    grammars: bool = True
+
+    async def complete(self, prompt: Prompt, **_: object) -> Completion:
+        self.prompts.append(prompt.user)
+        line = next((line for words, line in self.lines if words in prompt.user), self.lines[-1][1])
+        return Completion(f"{line}\n```", 1, 0, 9, -0.1, finished=True)
+
+
+class Upstream:
+    """Plans everything."""
+
+    async def explain(self, *_: object) -> Plan:
+        return Plan(1.0, 1.0)
+
+
+class Encoder:
+    """Equal words are alike, others hardly."""
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        vectors = np.stack([sum(map(self._word, text.split()), np.zeros(64)) for text in texts])
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+    @staticmethod
+    def _word(word: str) -> Any:
+        return np.random.default_rng(sum(word.encode()) * 7919 + len(word)).normal(size=64)
+
+
+class Conditions:
+    """Always says the same."""
+
+    def predict(self, *_: object) -> tuple[Condition, ...]:
+        return CONDITIONS
+
+
+def generated(model: Model, k: int = 6, question: str = "artist name of each singer") -> State:
+    encoder = Encoder()
+    database = Database("music", "", "music", ("public",), ("public",))
+    route = Route(
+        database,
+        MUSIC,
+        1.0,
+        tuple(table.key for table in MUSIC.tables),
+        linked(("artist name", "singer"), MUSIC, cast("Any", encoder)),
+    )
+    tools = Tools(
+        catalog=cast("Any", None),
+        upstream=cast("Any", Upstream()),
+        encoder=cast("Any", encoder),
+        model=cast("Any", model),
+        router=cast("Any", None),
+        conditions=cast("Any", Conditions()),
+    )
+    state = State(AskRequest(Asker("ana", "music"), question), k, 6, Deadline(1e12), 0.0, routes=(route,))
+    return asyncio.run(generate(replace(state), tools))
+
+
+def test_the_likeliest_conditions_are_told_once_in_the_same_words() -> None:
+    model = Model([("", "SELECT COUNT(*) FROM concert")])
+    generated(model)
+    told = [[words for words in (SORTED, GROUPED, "WHERE") if words in prompt] for prompt in model.prompts]
+    assert told[:3] == [[], [SORTED], [GROUPED]]
+    assert [prompt.partition("The statement reads")[0].rstrip() for prompt in model.prompts[:3]] == [
+        model.prompts[0]
+    ] * 3
+
+
+def test_a_near_name_is_exchanged_without_a_call() -> None:
+    model = Model([("", "SELECT artist_name FROM singer")])
+    state = generated(model, k=2)
+    assert [each.sql for each in state.candidates] == [
+        "SELECT artist_name FROM singer",
+        "SELECT performer_name FROM singer",
+    ]
+    first, second = state.candidates
+    assert second.masked == {("public", "singer", "artist_name")}
+    assert second.schema_score < first.schema_score == 1.0
+    assert state.usage.calls == len(model.prompts) == 3
+
+
+def test_one_candidate_costs_one_call_and_nothing_is_exchanged() -> None:
+    model = Model([("", "SELECT artist_name FROM singer")])
+    state = generated(model, k=1)
+    assert len(state.candidates) == 1
+    assert len(model.prompts) == 1
+
+
+def test_a_condition_finds_what_was_not_written_without_it() -> None:
+    model = Model(
+        [
+            (GROUPED, "SELECT country, COUNT(*) FROM singer GROUP BY country"),
+            ("", "SELECT title FROM concert"),
+        ]
+    )
+    found = {each.sql: each for each in generated(model).candidates}
+    assert "SELECT country, COUNT(*) FROM singer GROUP BY country" in found
+    assert all(not each.masked for each in found.values() if "GROUP" in each.sql or "title" in each.sql)
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        (
+            "SELECT T1.title FROM stadium AS T1 JOIN concert AS T2 ON T1.stadium_id = T2.concert_id",
+            "SELECT t2.title FROM stadium AS t1 JOIN concert AS t2 ON t1.stadium_id = t2.stadium_id",
+        ),
+        (
+            "SELECT name FROM stadium ORDER BY capacity DESC LIMIT 1",
+            "SELECT name FROM stadium ORDER BY capacity DESC NULLS LAST LIMIT 1",
+        ),
+    ],
+)
+def test_what_the_catalog_knows_is_put_right_before_it_is_checked(written: str, kept: str) -> None:
+    model = Model([("", written)])
+    assert [each.sql for each in generated(model, k=1).candidates] == [kept]
+    assert len(model.prompts) == 1

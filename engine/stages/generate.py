@@ -158,13 +158,14 @@ class Writer:
         )
 
     async def attempt(self, node: Node) -> Attempt:
-        """One statement for `node`, repaired once where it was refused."""
+        """One statement for `node`, repaired once where it was refused with nothing masked."""
         first = await self._complete(self._prompt("generate_user", node), node.mask)
         if not node.mask and first.finished:
             self._tokens = min(ANSWER_TOKENS, 2 * first.generated + SLACK_TOKENS)
         outcome = await self._checked(first, node)
         calls = [first]
-        if isinstance(outcome, Rejection) and first.finished:
+        # What a mask made wrong is rarely put right under the same mask, and costs as much as another statement.
+        if isinstance(outcome, Rejection) and first.finished and not node.mask:
             again = self._prompt("repair_user", node, sql=_statement(first.text), reason=outcome.message)
             second = await self._complete(again, node.mask)
             repaired = await self._checked(second, node)

@@ -50,6 +50,10 @@ QUESTIONS = (
                 "WHERE b.year_id = 1998 GROUP BY p.player_id ORDER BY sum(b.hr) DESC LIMIT 1"
             ),
             (
+                "SELECT p.name_last FROM batting b JOIN people p USING (player_id) "
+                "WHERE b.year_id = 1998 GROUP BY p.player_id ORDER BY sum(b.hr) DESC LIMIT 1"
+            ),
+            (
                 "SELECT player_id FROM batting WHERE year_id = 1998 GROUP BY player_id "
                 "ORDER BY sum(hr) DESC LIMIT 1"
             ),

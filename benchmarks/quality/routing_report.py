@@ -134,7 +134,7 @@ def plot(file: Path, found: Found) -> None:
     left.set_xticks(range(len(keys)), keys)
     left.set_ylabel("database recall@1, %")
     left.set_title("Systems on the same questions, with 95 % intervals; higher is better")
-    left.legend(fontsize="x-small", ncols=2, loc="lower left")
+    left.legend(fontsize="x-small", ncols=5, loc="upper center", bbox_to_anchor=(0.5, -0.08))
     for name, points in found.get("growth", {}).get("points", {}).items():
         sizes = [point["tables"] for point in points]
         right.plot(sizes, [point["p50_ms"] for point in points], marker="o", label=f"{name}, p50")

@@ -256,7 +256,8 @@ def _translated(database: Database, deadline: Deadline) -> Iterator[None]:
         raise CancelledError(
             "the question ran out of time", hint="Ask for less, or raise nl.timeout."
         ) from error
-    except (OSError, asyncpg.InterfaceError) as error:
+    except (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
+        # The last is what the driver says where the server's farewell came between two of its operations.
         raise _unavailable(database, error) from error
 
 

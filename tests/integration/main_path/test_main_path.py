@@ -59,7 +59,8 @@ async def test_asyncpg_asks_and_chooses(stack: Stack) -> None:
     connection = await asyncpg.connect(stack.uri("music"))
     try:
         rows = await connection.fetch(f"NL: $${FRENCH}$$")
-        assert rows[0]["kind"] == "candidate"
+        # Verified where this user has chosen an answer to it already, in another test.
+        assert rows[0]["kind"] in {"candidate", "verified"}
         assert 0 < rows[0]["confidence"] <= 1
         assert await connection.fetchval(f"NL CHOOSE 1 OF '{rows[0]['qid']}'") == 2
     finally:

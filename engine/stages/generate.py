@@ -97,6 +97,11 @@ async def _explore(writer: Writer, calls: int, state: State) -> State:
                 if found.setdefault(other.sql, other) is other:
                     state = state.noted(TraceLine("generate", "made by exchanging a name", other.sql))
             search.expand(attempt.node, _elements_used(candidate), names)
+    if not found and writer.grammars:
+        attempt = await writer.freely()
+        state = _noted(state, attempt)
+        if isinstance(attempt.outcome, Candidate):
+            found[attempt.outcome.sql] = attempt.outcome
     return replace(state, candidates=state.candidates + tuple(found.values()))
 
 
@@ -156,6 +161,21 @@ class Writer:
             self._shown,
             lambda one, other: float(known[one] @ known[other]),
         )
+
+    @property
+    def grammars(self) -> bool:
+        """Whether the model writes under a grammar."""
+        return self._tools.model.grammars
+
+    async def freely(self) -> Attempt:
+        """One statement without a grammar, under which a model that found no way on may write for ever."""
+        node = Node(frozenset(), 1.0)
+        asked = self._prompt("generate_user", node)
+        written = await self._tools.model.complete(
+            asked, deadline=self._state.deadline, max_tokens=ANSWER_TOKENS
+        )
+        outcome = await self._checked(written, node)
+        return Attempt(node, outcome, (written,), self._state.deadline.clock())
 
     async def attempt(self, node: Node) -> Attempt:
         """One statement for `node`, repaired once where it was refused with nothing masked."""

@@ -70,7 +70,11 @@ async def _run(options: Options, console: Console) -> None:
         passes = [each for each in passes if each.answers]
         scorer = Scorer(options.bench, place.dsn, options.work / "scoring")
         results = await asyncio.to_thread(judged, options, scorer, passes, console.print)
-    missing = [f"{name}: not asked, or not installed (extra bench-peers)" for name in PEERS if not _has(systems, name)]
+    missing = [
+        f"{name}: not asked, or not installed (extra bench-peers)"
+        for name in PEERS
+        if not _has(systems, name)
+    ]
     given = report.Run(
         machine,
         shlex.join(["python", "-m", "benchmarks.quality.candidates", *sys.argv[1:]]),

@@ -40,9 +40,12 @@ class Model:
     lines: Sequence[tuple[str, str]]
     prompts: list[str] = field(default_factory=list)
     grammars: bool = True
+    stuck: bool = False
 
-    async def complete(self, prompt: Prompt, **_: object) -> Completion:
+    async def complete(self, prompt: Prompt, grammar: str | None = None, **_: object) -> Completion:
         self.prompts.append(prompt.user)
+        if self.stuck and grammar is not None:
+            return Completion("SELECT DATE", 1, 0, 200, -0.1, finished=False)
         line = next((line for words, line in self.lines if words in prompt.user), self.lines[-1][1])
         return Completion(f"{line}\n```", 1, 0, 9, -0.1, finished=True)
 
@@ -154,3 +157,9 @@ def test_what_the_catalog_knows_is_put_right_before_it_is_checked(written: str, 
     model = Model([("", written)])
     assert [each.sql for each in generated(model, k=1).candidates] == [kept]
     assert len(model.prompts) == 1
+
+
+def test_where_the_grammar_leads_nowhere_the_model_writes_freely() -> None:
+    model = Model([("", "SELECT artist_name FROM singer")], stuck=True)
+    assert [each.sql for each in generated(model).candidates] == ["SELECT artist_name FROM singer"]
+    assert len(model.prompts) == 4, "the question, two conditions, and once more"

@@ -19,6 +19,9 @@ MODES = ("simple", "extended", "prepared")
 CLIENTS = (1, 8, 32)
 COPY_TABLE = "COPY pgbench_accounts TO STDOUT"
 SELECT_TABLE = "SELECT * FROM pgbench_accounts LIMIT 300000"
+STEADY = 3
+"""How much longer the runs of many clients are: each opens its sessions, whose servers begin with cold caches where the
+relay does not pool, and within one second that is a tenth of what is measured."""
 _TPS = re.compile(r"^tps = ([\d.]+)", re.MULTILINE)
 _COUNT = re.compile(r"actually processed: (\d+)")
 
@@ -41,7 +44,7 @@ class Cell(Protocol):
         """Unique among the cells."""
 
     def run(self, server: Server, system: System, seconds: float) -> Sample:
-        """Measures `system`, for about `seconds` where the cell has no end of its own."""
+        """Measures `system`, for about `seconds`, or `STEADY` times that, where the cell has no end of its own."""
 
 
 def _address(system: System) -> list[str]:
@@ -71,10 +74,11 @@ class Pgbench:
     def run(self, server: Server, system: System, seconds: float) -> Sample:
         """Units are transactions."""
         timed = self.clients == 1 and not self.reconnect
+        length = seconds if self.clients == 1 or self.reconnect else seconds * STEADY
         with tempfile.TemporaryDirectory() as folder:
             command = [
                 server.tool("pgbench"), "-S", "-n", "-M", self.mode, "-c", str(self.clients), "-j", "1",
-                "-T", f"{max(1, round(seconds))}", *(["-C"] if self.reconnect else []),
+                "-T", f"{max(1, round(length))}", *(["-C"] if self.reconnect else []),
                 *(["-l", "--log-prefix", "latency"] if timed else []), *_address(system), DATABASE,
             ]  # fmt: skip
             before = cpu_seconds(system.pids)

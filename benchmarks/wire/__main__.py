@@ -94,7 +94,9 @@ def _options() -> Options:
     parser.add_argument(
         "--most", type=int, default=27, help="rounds of a cell at most, dropped ones included"
     )
-    parser.add_argument("--seconds", type=float, default=1.0, help="length of one run (of many clients: three times that)")
+    parser.add_argument(
+        "--seconds", type=float, default=1.0, help="length of one run; of many clients, three times that"
+    )
     parser.add_argument("--noise", type=float, default=0.06, help="share of the machine that others may take")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="*", help=f"cells whose name matches; also {', '.join(_EXTRAS)}")

@@ -109,7 +109,7 @@ class Candidate:
     weakest entity's best similarity in its masked schema (Odin §5.3). `logprob`: mean log-probability of its
     tokens, None where the model gives none. `cost`: the planner's total cost. `confidence` in [0, 1]. `scores`: how
     badly it fits, by function (the select stage). `preference`: how far it agrees with what the asker has meant before,
-    below zero where it contradicts (the prefer stage).
+    below zero where it contradicts (the prefer stage). `fruitless`: it ran and found nothing (the merge stage).
     """
 
     database: str
@@ -124,6 +124,7 @@ class Candidate:
     explanation: str = ""
     scores: tuple[Score, ...] = ()
     preference: float = 0.0
+    fruitless: bool = False
 
 
 @dataclass(frozen=True, slots=True)

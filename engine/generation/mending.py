@@ -1,20 +1,25 @@
 """What a statement got wrong that the catalog knows for certain, put right by rule instead of by asking again.
 
-Owns, in this order: a qualifier that belongs to another table of FROM, a JOIN that does not follow the references
-although they connect its tables, a table that is named but not read (`engine.generation.joins`), and where NULL goes
-when the greatest comes first. It changes nothing that can be meant.
+Owns, in this order: a qualifier that belongs to another table of FROM, a JOIN or a subquery that does not follow the
+references although they connect its tables, a literal that the database spells in other letters' case, where NULL goes
+when the greatest comes first, and a table that is named but not read (`engine.generation.joins`). It changes nothing
+that can be meant.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from engine.generation.joins import complete_joins, connected, reachable
+from engine.generation.literals import as_stored
 from engine.generation.scopes import Read, Scopes, from_parts, identifier, parsed
+from engine.state import ValueLink
 from schema_catalog.types import Snapshot, Table
 
 
-def mended(sql: str, snapshot: Snapshot) -> str:
+def mended(sql: str, snapshot: Snapshot, values: Sequence[ValueLink] = ()) -> str:
     """`sql` put right; unchanged where there is nothing to do or it cannot be parsed."""
     tree = parsed(sql)
     if tree is None:
@@ -22,6 +27,8 @@ def mended(sql: str, snapshot: Snapshot) -> str:
     scopes = Scopes(tree, snapshot)
     changed = _requalified(tree, scopes)
     changed |= _rejoined(tree, scopes)
+    changed |= _relinked(tree, scopes)
+    changed |= as_stored(tree, values, scopes)
     changed |= _nulls_last(tree)
     return complete_joins(tree.sql(dialect="postgres") if changed else sql, snapshot)
 
@@ -155,6 +162,38 @@ def _equals(table: str, column: str, other: str, other_column: str) -> exp.EQ:
         this=exp.Column(this=identifier(column), table=identifier(table)),
         expression=exp.Column(this=identifier(other_column), table=identifier(other)),
     )
+
+
+def _relinked(tree: exp.Query, scopes: Scopes) -> bool:
+    """`owner_id IN (SELECT dog_id FROM dogs)`: of connected tables a key is compared with what refers to it."""
+    changed = False
+    for node in tree.find_all(exp.In, exp.EQ, exp.NEQ):
+        query = node.args.get("query") if isinstance(node, exp.In) else node.args.get("expression")
+        inner = query.this if isinstance(query, exp.Subquery) else query
+        if not isinstance(inner, exp.Select) or len(inner.expressions) != 1:
+            continue
+        outside, inside = node.this, inner.expressions[0]
+        if not isinstance(outside, exp.Column) or not isinstance(inside, exp.Column):
+            continue
+        one, other = scopes.reading(outside), scopes.reading(inside)
+        if (
+            one is None
+            or other is None
+            or one.table is None
+            or other.table is None
+            or one.table is other.table
+        ):
+            continue
+        edges = connected(one.table, other.table, scopes.snapshot)
+        ways = [there for here, there in edges if here == outside.name]
+        if len(ways) == 1 and inside.name != ways[0] and _is_key(other.table, inside.name):
+            inside.set("this", identifier(ways[0]))
+            changed = True
+    return changed
+
+
+def _is_key(table: Table, name: str) -> bool:
+    return name in table.primary_key or any(name in key.columns for key in table.foreign_keys)
 
 
 def _nulls_last(tree: exp.Query) -> bool:

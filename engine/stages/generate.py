@@ -20,9 +20,11 @@ from engine.conditions.words import words
 from engine.generation.example_text import example_text
 from engine.generation.exchange import exchanged
 from engine.generation.grammar import WHOLE_TABLE, sql_grammar
+from engine.generation.literals import moved
 from engine.generation.masks import Mask, MaskSearch, Node
 from engine.generation.mending import mended
 from engine.generation.schema_text import schema_text
+from engine.generation.sense import senseless
 from engine.generation.twins import Twin, phrases, twins
 from engine.generation.value_text import value_text
 from engine.prompts import prompt
@@ -133,23 +135,34 @@ class Writer:
     async def exchanged(
         self, candidate: Candidate, search: MaskSearch, most: int
     ) -> tuple[list[Candidate], frozenset[ColumnKey]]:
-        """At most `most` statements that differ from `candidate` in one name, and the elements that were exchanged."""
+        """At most `most` statements that differ from `candidate` in one name, and the elements that were exchanged.
+
+        One more where a literal moves to a column that holds it.
+        """
         made: list[Candidate] = []
         names: set[ColumnKey] = set()
+        if most and (sql := moved(candidate.sql, self.route.values, self._shown)) is not None:
+            other = await self._checked_again(replace(candidate, sql=sql, cost=None))
+            made += [other] if other is not None else []
         for twin in await self._twins(candidate) if most else ():
             sql = exchanged(candidate.sql, twin, self._shown)
             if sql is None or sql == candidate.sql:
                 continue
             mask = candidate.masked | {twin.used}
             score = search.score(mask) * twin.likeness
-            other = replace(candidate, sql=sql, masked=mask, schema_score=score, cost=None)
-            outcome = await check_candidate(other, self.route, self._state, self._tools)
-            if isinstance(outcome, Candidate):
-                made.append(outcome)
+            other = await self._checked_again(
+                replace(candidate, sql=sql, masked=mask, schema_score=score, cost=None)
+            )
+            if other is not None:
+                made.append(other)
                 names.add(twin.used)
-            if len(made) == most:
+            if len(made) >= most:
                 break
         return made, frozenset(names)
+
+    async def _checked_again(self, candidate: Candidate) -> Candidate | None:
+        outcome = await check_candidate(candidate, self.route, self._state, self._tools)
+        return outcome if isinstance(outcome, Candidate) else None
 
     async def _twins(self, candidate: Candidate) -> list[Twin]:
         texts = phrases(table for table in self._shown.tables if table.key in candidate.tables)
@@ -214,7 +227,7 @@ class Writer:
     async def _checked(self, written: Completion, node: Node) -> Candidate | Rejection:
         if not written.finished:
             return Rejection(Cause.LENGTH, f"the statement had not ended after {written.generated} tokens")
-        sql = mended(_statement(written.text), self._shown)
+        sql = mended(_statement(written.text), self._shown, self.route.values)
         candidate = Candidate(
             database=self.route.database.name,
             sql=sql,
@@ -222,6 +235,8 @@ class Writer:
             schema_score=node.schema_score,
             logprob=written.logprob,
         )
+        if (reason := senseless(sql, self._shown)) is not None:
+            return Rejection(Cause.SENSE, reason)
         outcome = await check_candidate(candidate, self.route, self._state, self._tools)
         # An alias that two tables share, or a server without grammars, lets a masked name through.
         if isinstance(outcome, Candidate) and (hidden := _elements_used(outcome) & node.mask):

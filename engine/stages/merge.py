@@ -5,7 +5,7 @@ one is chosen (`[limits] run_candidates` turns that off). Equal rows alone are n
 data, and two counts may agree by chance, which are the very readings that an asker has to choose between. So two
 statements are one only where the one reads and calls nothing that the other does not, and both compare with the same
 literals; key columns that refer to each other count as one. What fails on the data it would run on goes, as what
-fails in planning does.
+fails in planning does; what finds nothing is marked.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import asyncio
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -60,10 +60,14 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class NotCompared:
-    """Why a candidate's rows are no evidence. `broken`: it cannot run on this data at all."""
+    """Why a candidate's rows are no evidence.
+
+    `broken`: it cannot run on this data at all. `fruitless`: it finds nothing, or NULL alone.
+    """
 
     why: str
     broken: bool = False
+    fruitless: bool = False
 
 
 def _nested(one: frozenset[T], other: frozenset[T]) -> bool:
@@ -77,28 +81,25 @@ async def merge(state: State, tools: Tools) -> State:
     routes = {route.database.name: route for route in state.routes}
     outcomes = await _run_all(state, tools, routes)
     lines: list[TraceLine] = []
-    kept: list[tuple[Candidate, Rows | NotCompared]] = []
-    for candidate, outcome in sorted(
-        zip(state.candidates, outcomes, strict=True), key=lambda pair: _score(pair[0]), reverse=True
-    ):
+    kept: dict[int, tuple[Candidate, Rows | NotCompared]] = {}
+    for place in sorted(range(len(outcomes)), key=lambda n: _score(state.candidates[n]), reverse=True):
+        candidate, outcome = state.candidates[place], outcomes[place]
         if isinstance(outcome, NotCompared):
             event = "dropped by running it" if outcome.broken else "not compared by its rows"
             lines.append(TraceLine("merge", event, f"{outcome.why}: {candidate.sql}"))
             if outcome.broken:
                 continue
-        twin = _twin(candidate, outcome, kept)
+            candidate = replace(candidate, fruitless=outcome.fruitless)
+        twin = _twin(candidate, outcome, kept.values())
         if twin is not None:
             lines.append(TraceLine("merge", "gives the same rows", f"{candidate.sql}; kept: {twin.sql}"))
             continue
-        kept.append((candidate, outcome))
-    left = {id(candidate) for candidate, _ in kept}
-    return replace(
-        state, candidates=tuple(candidate for candidate in state.candidates if id(candidate) in left)
-    ).noted(*lines)
+        kept[place] = (candidate, outcome)
+    return replace(state, candidates=tuple(kept[place][0] for place in sorted(kept))).noted(*lines)
 
 
 def _twin(
-    candidate: Candidate, outcome: Rows | NotCompared, kept: Sequence[tuple[Candidate, Rows | NotCompared]]
+    candidate: Candidate, outcome: Rows | NotCompared, kept: Iterable[tuple[Candidate, Rows | NotCompared]]
 ) -> Candidate | None:
     if isinstance(outcome, NotCompared):
         return None
@@ -138,9 +139,14 @@ async def _outcome(
         return NotCompared(error.message, broken=error.sqlstate.startswith(_DATA_ERRORS))
     except NLError as error:
         return NotCompared(error.message)
-    if result.truncated or not result.rows:
-        much = f"more than {limits.run_rows}" if result.truncated else "no"
-        return NotCompared(f"it gives {much} rows")
+    if result.truncated:
+        return NotCompared(f"it gives more than {limits.run_rows} rows")
+    return _evidence(result, candidate, route, form)
+
+
+def _evidence(result: Result, candidate: Candidate, route: Route, form: Settled) -> Rows | NotCompared:
+    if all(value is None for row in result.rows for value in row):
+        return NotCompared("it finds nothing", fruitless=True)
     return Rows(fingerprint(result, ordered=form.ordered), _reads(candidate, route.snapshot), form)
 
 

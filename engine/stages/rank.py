@@ -1,7 +1,8 @@
 """Orders the candidates and gives each a confidence.
 
 What a ranker makes of statement and question (`engine.ranking`; without it how likely the model found the statement),
-weighed by the route. The confidences of one answer sum to at most 1; they are not calibrated.
+weighed by the route, and by whether it found anything: who asks expects an answer, and a literal of the wrong column
+finds none. The confidences of one answer sum to at most 1; they are not calibrated.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from engine.sql.describe import describe
 from engine.state import Candidate, Ranking, State, Tools
 from engine.types import TraceLine
 
+FRUITLESS = 0.25
+"""What a statement that finds nothing is worth beside others that do."""
+
 
 async def rank(state: State, tools: Tools) -> State:
     """Sorts `state.candidates`, best first, with confidences and explanations."""
@@ -21,7 +25,7 @@ async def rank(state: State, tools: Tools) -> State:
     shares = {route.database.name: route.probability for route in state.routes}
     best = max((ranking.score for ranking in rankings), default=0.0)
     weighed = [
-        (candidate, ranking, shares.get(candidate.database, 0.0) * math.exp(ranking.score - best))
+        (candidate, ranking, _worth(candidate, ranking.score - best) * shares.get(candidate.database, 0.0))
         for candidate, ranking in zip(state.candidates, rankings, strict=True)
     ]
     weighed.sort(key=lambda each: each[2], reverse=True)
@@ -36,6 +40,10 @@ async def rank(state: State, tools: Tools) -> State:
     return replace(state, candidates=explained).noted(*lines)
 
 
+def _worth(candidate: Candidate, behind: float) -> float:
+    return math.exp(behind) * (FRUITLESS if candidate.fruitless else 1.0)
+
+
 def _scores(candidate: Candidate, ranking: Ranking) -> str:
     """What the order is made of, for the trace."""
     parts = [f"logprob {candidate.logprob}", f"schema {candidate.schema_score:.3f}"]
@@ -44,6 +52,7 @@ def _scores(candidate: Candidate, ranking: Ranking) -> str:
         for name, value in (("first stage", ranking.first), ("second stage", ranking.second))
         if value is not None
     ]
+    parts += ["finds nothing"] if candidate.fruitless else []
     return ", ".join(parts)
 
 

@@ -27,7 +27,7 @@ _NAME_ERRORS = frozenset({"42703", "42P01", "42883"})
 
 
 class Cause(StrEnum):
-    """Which check refused a statement; the last two are the generator's."""
+    """Which check refused a statement; the last three are the generator's."""
 
     GUARD = "guard"
     NAMES = "names"
@@ -35,6 +35,7 @@ class Cause(StrEnum):
     TIME = "time"
     LENGTH = "length"
     MASK = "mask"
+    SENSE = "sense"
 
 
 @dataclass(frozen=True, slots=True)

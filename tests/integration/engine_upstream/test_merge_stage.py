@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,8 +11,9 @@ import pytest
 
 from engine.settings import Limits, UpstreamSettings
 from engine.stages.merge import merge
+from engine.stages.rank import rank
 from engine.stages.validate import validate
-from engine.state import Candidate, Deadline, Result, Route, State, Tools
+from engine.state import Candidate, Deadline, Ranking, Result, Route, State, Tools
 from engine.types import Asker, AskRequest
 from engine.upstream import Databases
 from schema_catalog.introspect import introspect
@@ -44,6 +45,14 @@ class Counting(Databases):
         """Counts, then runs."""
         self.runs += 1
         return await super().run(database, role, sql, row_cap, deadline)
+
+
+class Alike:
+    """A ranker that finds all equally good."""
+
+    def rank(self, _question: str, candidates: Sequence[Candidate]) -> tuple[Ranking, ...]:
+        """See `engine.state.Ranker.rank`."""
+        return tuple(Ranking(0.0) for _ in candidates)
 
 
 @pytest.fixture
@@ -190,3 +199,16 @@ async def test_a_slow_statement_costs_its_own_seconds(state: State, tools: Tools
     assert time.monotonic() - began < 5
     assert left(after) == ["SELECT name FROM singer", slow, ONE[0][0]]
     assert any("not compared" in line.event and slow in line.detail for line in after.trace)
+
+
+async def test_what_finds_nothing_is_marked_and_ranked_behind(state: State, tools: Tools) -> None:
+    after = await merged(
+        state,
+        tools,
+        "SELECT name FROM singer WHERE name = 'FR'",
+        "SELECT max(age) FROM singer WHERE alias = 'FR'",
+        "SELECT name FROM singer WHERE country = 'FR'",
+    )
+    assert [each.fruitless for each in after.candidates] == [True, True, False]
+    ranked = await rank(after, replace(tools, ranker=Alike()))
+    assert left(ranked)[0] == "SELECT name FROM singer WHERE country = 'FR'"

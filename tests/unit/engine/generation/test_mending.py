@@ -36,9 +36,15 @@ PUT_RIGHT = [
         "SELECT name FROM stadium ORDER BY capacity DESC LIMIT 1",
         "SELECT name FROM stadium ORDER BY capacity DESC NULLS LAST LIMIT 1",
     ),
+    (
+        "SELECT name FROM stadium WHERE stadium_id NOT IN (SELECT concert_id FROM concert)",
+        "SELECT name FROM stadium WHERE NOT stadium_id IN (SELECT stadium_id FROM concert)",
+    ),
 ]
 
 LEFT_ALONE = [
+    "SELECT name FROM stadium WHERE name IN (SELECT title FROM concert)",
+    "SELECT artist_name FROM singer WHERE singer_id IN (SELECT concert_id FROM concert)",
     "SELECT s.name FROM concert c JOIN stadium s ON c.stadium_id = s.stadium_id",
     "SELECT c.title FROM concert c LEFT JOIN stadium s ON c.concert_id = s.stadium_id",
     "SELECT a.country FROM singer a JOIN singer b ON a.country = b.artist_name",

@@ -1,0 +1,97 @@
+"""What no one asks: statements whose outcome is known whatever the tables hold.
+
+Owns two faults of small models that run without an error: counting within groups of which each is one row, and taking
+from a table's rows all that the same table has. The reason that is given is for the model that writes again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from engine.generation.scopes import Read, Scopes, from_parts, parsed
+from schema_catalog.types import Snapshot
+
+_FILTERS = ("where", "group", "having", "joins", "limit", "offset")
+
+
+def senseless(sql: str, snapshot: Snapshot) -> str | None:
+    """Why `sql` cannot be meant; None where it can, or cannot be parsed."""
+    tree = parsed(sql)
+    if tree is None:
+        return None
+    scopes = Scopes(tree, snapshot)
+    for select in tree.find_all(exp.Select):
+        reason = _lone_rows_counted(select, scopes) or _all_excluded(select, scopes)
+        if reason is not None:
+            return reason
+    return None
+
+
+def _lone_rows_counted(select: exp.Select, scopes: Scopes) -> str | None:
+    """COUNT over groups that hold a key of all that is read."""
+    group = select.args.get("group")
+    reads = scopes.reads[id(select)]
+    if group is None or any(read.table is None for read in reads) or not _counts(select):
+        return None
+    given = {
+        (read.name, column.name)
+        for column in group.expressions
+        if isinstance(column, exp.Column) and (read := scopes.reading(column)) is not None
+    }
+    equal = list(_equalities(select, scopes))
+    settled: set[str] = set()
+    while new := [read for read in reads if read.name not in settled and _keyed(read, given)]:
+        for read in new:
+            settled.add(read.name)
+            given |= {(read.name, column.name) for column in read.table.columns} if read.table else set()
+        given |= {end for pair in equal for end in pair if pair[0] in given or pair[1] in given}
+    if any(read.name not in settled for read in reads):
+        return None
+    names = " and ".join(dict.fromkeys(read.table.name for read in reads if read.table is not None))
+    return f"each group is one row of {names}, so that counting gives 1: join the table whose rows are to be counted"
+
+
+def _keyed(read: Read, given: set[tuple[str, str]]) -> bool:
+    key = read.table.primary_key if read.table is not None else ()
+    return bool(key) and all((read.name, column) in given for column in key)
+
+
+def _counts(select: exp.Select) -> bool:
+    return any(
+        count.parent_select is select and not isinstance(count.parent, exp.Window)
+        for count in select.find_all(exp.Count)
+    )
+
+
+def _equalities(select: exp.Select, scopes: Scopes) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+    """What inner joins set equal: (name, column) pairs."""
+    for join in from_parts(select)[1:]:
+        condition = join.args.get("on")
+        if join.args.get("side") or condition is None:
+            continue
+        for equal in condition.find_all(exp.EQ):
+            ends = [each for each in (equal.left, equal.right) if isinstance(each, exp.Column)]
+            found = [(read.name, end.name) for end in ends if (read := scopes.reading(end)) is not None]
+            if len(found) == 2:  # noqa: PLR2004  both sides
+                yield found[0], found[1]
+
+
+def _all_excluded(select: exp.Select, scopes: Scopes) -> str | None:
+    """`a NOT IN (SELECT a FROM t)` over t itself."""
+    where = select.args.get("where")
+    for inside in [] if where is None else where.find_all(exp.In):
+        query = inside.args.get("query")
+        inner = query.this if isinstance(query, exp.Subquery) else query
+        if not isinstance(inside.parent, exp.Not) or not isinstance(inner, exp.Select):
+            continue
+        if len(inner.expressions) != 1 or any(inner.args.get(each) for each in _FILTERS):
+            continue
+        ends = (inside.this, inner.expressions[0])
+        reads = [scopes.reading(end) if isinstance(end, exp.Column) else None for end in ends]
+        tables = {read.table.name for read in reads if read is not None and read.table is not None}
+        if None not in reads and len(tables) == 1 and ends[0].name == ends[1].name:
+            (name,) = tables
+            return f"no row is left: {name}.{ends[0].name} is always among all {ends[0].name} of {name}"
+    return None

@@ -18,9 +18,17 @@ from engine.state import ColumnKey, Entity
 
 Mask = frozenset[ColumnKey]
 
-NEAR = 0.7
+WORTH = 0.75
+"""A masked node that is worth less than this share of the whole schema is not explored: where a phrase has nothing left
+that is like it, or the condition is unlikely as well, the statement answers another question, and takes as long."""
+
+NEAR = 0.85
 """An element is masked only where another is at least this near, by share, to the phrase that it stands for. Of other
-elements, the keys of joins above all, a mask makes statements that answer another question."""
+elements a mask makes statements that answer another question."""
+
+BEST = 0.97
+"""An element stands for a phrase where none of the schema is much nearer, by share: every column of `student` is a
+little like the word, and means another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +57,14 @@ class MaskSearch:
     budget: int
     conditions: Sequence[Condition] = ()
     near: float = NEAR
+    worth: float = WORTH
     _queue: list[tuple[float, float, int, Node]] = field(default_factory=list)
     _seen: set[tuple[Mask, Condition | None]] = field(default_factory=set)
     _order: int = 0
+    _whole: float = 1.0
 
     def __post_init__(self) -> None:
+        self._whole = self.score(frozenset())
         self._push(Node(frozenset(), 1.0), 0.0)
         for condition in self.conditions:
             self._push(Node(frozenset(), 1.0, condition), 0.0)
@@ -71,13 +82,18 @@ class MaskSearch:
     ) -> None:
         """Queues the children of `node`: its mask and, each in turn, one element that its statement used.
 
-        Only elements that something else could stand for (see `NEAR`), less those that were `exchanged` by rule.
+        Only elements that something else could stand for (see `NEAR`), less those that are `exchanged` by rule.
         """
         named = frozenset(used)
         for element in sorted(named - exchanged):
             mask = node.mask | {element}
-            if (mask, node.condition) not in self._seen and self._replaceable(element, named, mask):
-                self._push(Node(mask, self.score(mask), node.condition), self._relevance(element))
+            child = Node(mask, self.score(mask), node.condition)
+            if (
+                (mask, node.condition) not in self._seen
+                and child.score >= self.worth * self._whole
+                and self._replaceable(element, named, mask)
+            ):
+                self._push(child, self._relevance(element))
 
     def score(self, mask: Mask) -> float:
         """The weakest entity's best similarity among the elements that `mask` leaves; 1 without entities."""
@@ -86,11 +102,13 @@ class MaskSearch:
 
     def _replaceable(self, element: ColumnKey, used: frozenset[ColumnKey], mask: Mask) -> bool:
         """Whether `element` stands for a phrase, of all that a statement used, and what is left could as well."""
-        left = self._unmasked(mask) - used
+        all_left = self._unmasked(mask)
+        left = all_left - used
         return any(
             entity.similarities[element] * self.near <= _best(entity, left)
             for entity in self.entities
             if 0 < entity.similarities.get(element, -1.0) == _best(entity, used)
+            and entity.similarities[element] >= BEST * _best(entity, all_left)
         )
 
     def _unmasked(self, mask: Mask) -> frozenset[ColumnKey]:

@@ -1,9 +1,9 @@
 """What a statement got wrong that the catalog knows for certain, put right by rule instead of by asking again.
 
 Owns, in this order: a qualifier that belongs to another table of FROM, a JOIN or a subquery that does not follow the
-references although they connect its tables, a literal that the database spells in other letters' case, where NULL goes
-when the greatest comes first, and a table that is named but not read (`engine.generation.joins`). It changes nothing
-that can be meant.
+references although they connect its tables, a literal that the database spells in other letters' case, a column that is
+shown for each group and not grouped by, where NULL goes when the greatest comes first, and a table that is named but
+not read (`engine.generation.joins`). It changes nothing that can be meant.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from engine.generation.scopes import Read, Scopes, from_parts, identifier, parse
 from engine.state import ValueLink
 from schema_catalog.types import Snapshot, Table
 
+_GROUPING_SETS = ("rollup", "cube", "grouping_sets")
+
 
 def mended(sql: str, snapshot: Snapshot, values: Sequence[ValueLink] = ()) -> str:
     """`sql` put right; unchanged where there is nothing to do or it cannot be parsed."""
@@ -29,6 +31,7 @@ def mended(sql: str, snapshot: Snapshot, values: Sequence[ValueLink] = ()) -> st
     changed |= _rejoined(tree, scopes)
     changed |= _relinked(tree, scopes)
     changed |= as_stored(tree, values, scopes)
+    changed |= _grouped(tree, scopes)
     changed |= _nulls_last(tree)
     return complete_joins(tree.sql(dialect="postgres") if changed else sql, snapshot)
 
@@ -194,6 +197,43 @@ def _relinked(tree: exp.Query, scopes: Scopes) -> bool:
 
 def _is_key(table: Table, name: str) -> bool:
     return name in table.primary_key or any(name in key.columns for key in table.foreign_keys)
+
+
+def _grouped(tree: exp.Query, scopes: Scopes) -> bool:
+    """Groups by what is shown or sorted by as well, unless its table's key says it already (docs 7.2.3)."""
+    changed = False
+    for select in tree.find_all(exp.Select):
+        group = select.args.get("group")
+        if group is None or not group.expressions or any(group.args.get(each) for each in _GROUPING_SETS):
+            continue
+        order = select.args.get("order")
+        shown = [each.unalias() for each in select.expressions]
+        shown += [each.this for each in (order.expressions if order is not None else [])]
+        names = {each.alias for each in select.expressions if isinstance(each, exp.Alias)}
+        for column in shown:
+            if not isinstance(column, exp.Column) or isinstance(column.this, exp.Star):
+                continue
+            if (not column.table and column.name in names) or _settled(column, group.expressions, scopes):
+                continue
+            group.append("expressions", column.copy())
+            changed = True
+    return changed
+
+
+def _settled(column: exp.Column, grouped: Sequence[exp.Expression], scopes: Scopes) -> bool:
+    """Whether the column is the same within a group, as PostgreSQL sees it, or nobody knows what it is."""
+    read = scopes.reading(column)
+    if read is None or read.table is None:
+        return True
+    there = {
+        each.name
+        for each in grouped
+        if isinstance(each, exp.Column)
+        and (other := scopes.reading(each)) is not None
+        and other.name == read.name
+    }
+    key = read.table.primary_key
+    return column.name in there or (bool(key) and set(key) <= there)
 
 
 def _nulls_last(tree: exp.Query) -> bool:

@@ -1,10 +1,10 @@
 """Generates candidates that really differ: best-first search over masked schemas and conditions, a model call a node.
 
 Masks (Odin §5) are applied in the decoder: the prompt holds the whole schema, the grammar forbids the masked names.
-Against a server without grammars they are applied in the prompt, as in the paper. Conditions (MetaSQL §III) are a line
-behind the question. Each statement is checked as the asker before its children are queued, after what the catalog
-knows better was put right by rule, with one repair from the server's own words. What a mask would only have exchanged
-one name for is exchanged by rule (`engine.generation.twins`) and costs no call.
+Against a server without grammars they are applied in the prompt, as in the paper. Conditions (MetaSQL §III) are a
+comment that the answer begins with. Each statement is checked as the asker before its children are queued, after what
+the catalog knows better was put right by rule, with one repair from the server's own words. What a mask would only have
+exchanged one name for is exchanged by rule (`engine.generation.twins`) and costs no call.
 
 Long because budget, prompt, check and trace of one node belong together.
 """
@@ -41,12 +41,13 @@ SLACK_TOKENS = 24
 say what was asked, a model writes on for ever, and what says the same with other columns is about as long."""
 
 CONCURRENT = 3
-"""Nodes explored at once: the embedded model serves them in one batch."""
+"""Nodes explored at once: the embedded model serves them in one batch. The first one goes alone: it is there sooner,
+and what it says lets the model guess most of what the others will."""
 
 CONDITIONS = 2
 """Conditions told at most, the likeliest ones."""
 
-LEAST_LIKELY = 0.1
+LEAST_LIKELY = 0.2
 """The probability that a condition has at least, to be told."""
 
 TWINS = 3
@@ -86,7 +87,9 @@ async def _explore(writer: Writer, calls: int, state: State) -> State:
     conditions = await writer.conditions() if state.k > 1 else ()
     search = MaskSearch(writer.route.entities, writer.elements(), calls, conditions)
     found: dict[str, Candidate] = {}
-    while len(found) < state.k and (nodes := search.take(CONCURRENT)):
+    at_once = 1
+    while len(found) < state.k and (nodes := search.take(at_once)):
+        at_once = CONCURRENT
         for attempt in await asyncio.gather(*map(writer.attempt, nodes)):
             state = _noted(state, attempt)
             candidate = attempt.outcome
@@ -98,7 +101,7 @@ async def _explore(writer: Writer, calls: int, state: State) -> State:
             for other in others:
                 if found.setdefault(other.sql, other) is other:
                     state = state.noted(TraceLine("generate", "made by exchanging a name", other.sql))
-            search.expand(attempt.node, _elements_used(candidate), names)
+            search.expand(attempt.node, _elements_used(candidate), names | writer.references)
     if not found and writer.grammars:
         attempt = await writer.freely()
         state = _noted(state, attempt)
@@ -121,6 +124,16 @@ class Writer:
         """Everything of the schema that a statement may name: columns, and tables as a whole."""
         columns = {(*table.key, column.name) for table, column in self._shown.columns()}
         return frozenset(columns | {(*table.key, WHOLE_TABLE) for table in self._shown.tables})
+
+    @property
+    def references(self) -> frozenset[ColumnKey]:
+        """The columns that refer to others: a mask on one brings a wrong join, or none."""
+        return frozenset(
+            (*table.key, column)
+            for table in self._shown.tables
+            for key in table.foreign_keys
+            for column in key.columns
+        )
 
     async def conditions(self) -> tuple[Condition, ...]:
         """The likeliest kinds of statement, as a network reads the question; those told in the same words once."""
@@ -218,11 +231,10 @@ class Writer:
         text = schema_text(without(self._shown, node.mask), ())[0] if unnamed else self._text
         found = value_text(self.route.values, self._shown, unnamed)
         found += example_text(self.route.learned, self._shown, unnamed)
-        question = self._state.ask.question
-        if node.condition is not None:
-            question += f"\n{words(node.condition)}"
-        user = prompt(name, schema=text, values=found, question=question, **values)
-        return Prompt(prompt("generate_system"), user, f"{FENCE}sql\n")
+        user = prompt(name, schema=text, values=found, question=self._state.ask.question, **values)
+        # As a comment of the answer a condition costs its own tokens alone: what is before it stays the same.
+        told = "" if node.condition is None else f"-- {words(node.condition)}\n"
+        return Prompt(prompt("generate_system"), user, f"{FENCE}sql\n{told}")
 
     async def _checked(self, written: Completion, node: Node) -> Candidate | Rejection:
         if not written.finished:

@@ -26,12 +26,12 @@ BATCH_TOKENS = 512
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Tokens to decode in one sequence from `position` on; the logits of the last one where `logits`."""
+    """Tokens to decode in one sequence from `position` on; the logits of the last `logits` of them."""
 
     sequence: int
     position: int
     tokens: Sequence[int]
-    logits: bool
+    logits: int
 
 
 class Runtime:
@@ -74,13 +74,13 @@ class Runtime:
         """Whether `token` ends an answer."""
         return bool(llama_cpp.llama_vocab_is_eog(self._vocab, token))
 
-    def decode(self, slices: Sequence[Slice]) -> list[NDArray[np.float32] | None]:
-        """Decodes all slices in one pass and gives, a slice each, the logits asked for.
+    def decode(self, slices: Sequence[Slice]) -> list[list[NDArray[np.float32]]]:
+        """Decodes all slices in one pass and gives, a slice each, the logits asked for, in order.
 
         The arrays, shape (vocabulary,), are views that the next call overwrites. Raises `MemoryError` where
         the cache has no room.
         """
-        rows: list[int | None] = []
+        rows: list[range] = []
         at = 0
         for piece in slices:
             for offset, token in enumerate(piece.tokens):
@@ -88,13 +88,13 @@ class Runtime:
                 self._batch.pos[at] = piece.position + offset
                 self._batch.n_seq_id[at] = 1
                 self._batch.seq_id[at][0] = piece.sequence
-                self._batch.logits[at] = piece.logits and offset == len(piece.tokens) - 1
+                self._batch.logits[at] = offset >= len(piece.tokens) - piece.logits
                 at += 1
-            rows.append(at - 1 if piece.logits else None)
+            rows.append(range(at - piece.logits, at))
         self._batch.n_tokens = at
         if llama_cpp.llama_decode(self._context, self._batch) != 0:
             raise MemoryError("the key-value cache is full")
-        return [None if row is None else self._logits(row) for row in rows]
+        return [[self._logits(row) for row in wanted] for wanted in rows]
 
     def copy(self, source: int, target: int, length: int) -> None:
         """Lets `target` share the first `length` cells of `source`."""

@@ -4,7 +4,8 @@ Owns the sequences of the key-value cache. What a finished or running request le
 a new request starts from the sequence that shares the longest beginning with its prompt, so that candidates
 for one question, and questions on one schema, pay for their own tokens alone. Prompts are computed one after
 the other, because the next one usually shares the beginning of the one before it; answers are written
-together, because a batch of six costs a CPU about two and a half times what one costs.
+together, because a batch of six costs a CPU about two and a half times what one costs, and several tokens at
+once where another answer lets them be guessed (`drafts`).
 
 Runs in its own thread; `submit` is for the event loop's thread.
 """
@@ -14,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,6 +24,7 @@ import numpy as np
 from llguidance import LLMatcher
 from numpy.typing import NDArray
 
+from engine.llm.embedded import drafts
 from engine.llm.embedded.runtime import BATCH_TOKENS, Runtime, Slice
 
 PROMPT_TOKENS_BESIDE_ANSWERS = 64
@@ -70,11 +72,12 @@ class GrammarProblemError(Exception):
 
 @dataclass(slots=True)
 class _Sequence:
-    """One sequence of the cache: its tokens, and when it was last used."""
+    """One sequence of the cache: its tokens, when it was last used, and where in it an answer begins."""
 
     tokens: list[int] = field(default_factory=list)
     used: int = 0
     busy: bool = False
+    answer: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -86,6 +89,7 @@ class _Job:
     sequence: int = -1
     cached: int = 0
     pending: list[int] = field(default_factory=list)
+    guess: int = drafts.FIRST
     answer: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     top: list[Likely] = field(default_factory=list)
@@ -197,7 +201,7 @@ class Scheduler:
             length = self._restore(target, file, prompt)
         self._make_room(len(prompt) - length + job.request.max_tokens, keep={target})
         self._clock += 1
-        self._sequences[target] = _Sequence(list(prompt[:length]), self._clock, busy=True)
+        self._sequences[target] = _Sequence(list(prompt[:length]), self._clock, busy=True, answer=len(prompt))
         self._sequences[source].used = self._clock
         job.sequence, job.cached, job.pending = target, length, list(prompt[length:])
         job.random = np.random.default_rng(job.request.seed)
@@ -242,21 +246,60 @@ class Scheduler:
             tokens = job.pending[:room]
             if not tokens:
                 continue
-            room -= len(tokens)
+            whole = len(tokens) == len(job.pending)
+            guessed = self._guess(job, room - len(tokens)) if whole else []
+            room -= len(tokens) + len(guessed)
             position = len(self._sequences[job.sequence].tokens)
-            slices.append(Slice(job.sequence, position, tokens, logits=len(tokens) == len(job.pending)))
+            slices.append(Slice(job.sequence, position, tokens + guessed, whole + len(guessed)))
             jobs.append(job)
         try:
             logits = self._runtime.decode(slices)
         except MemoryError as problem:
             self._give_up(problem)
             return
-        for job, piece, row in zip(jobs, slices, logits, strict=True):
+        for job, piece, rows in zip(jobs, slices, logits, strict=True):
             self._sequences[job.sequence].tokens.extend(piece.tokens)
             job.pending = job.pending[len(piece.tokens) :]
-            if row is not None:
+            if rows:
                 self._keep(job)
-                self._sample(job, row)
+                self._write(job, rows)
+
+    def _guess(self, job: _Job, room: int) -> list[int]:
+        """Tokens that may follow what is pending; none where it is by chance, or where the prompt is to be kept."""
+        request = job.request
+        if request.temperature > 0 or (request.keep is not None and not job.answer):
+            return []
+        ending = (*request.prompt[-drafts.GRAM :], *job.answer)
+        others = sorted((s for s in self._sequences if s.answer), key=lambda s: s.used, reverse=True)
+        answers = (
+            s.tokens[max(0, s.answer - drafts.GRAM) :]
+            for s in others
+            if s is not self._sequences[job.sequence]
+        )
+        left = request.max_tokens - len(job.answer) - 1
+        return drafts.guess(ending, answers, min(job.guess, room, left))
+
+    def _write(self, job: _Job, rows: Sequence[NDArray[np.float32]]) -> None:
+        """Chooses a token for each row of logits, as long as what was guessed is what was chosen.
+
+        The first row belongs to the last token that was not guessed, each other one to a guessed token.
+        """
+        sequence = self._sequences[job.sequence]
+        begin = len(job.request.prompt)
+        first = len(job.answer)
+        guessed = sequence.tokens[begin + first :]
+        going = True
+        while (
+            going and (more := len(job.answer) - first) < len(rows) and guessed[:more] == job.answer[first:]
+        ):
+            going = self._sample(job, rows[more])
+        right = _common(guessed, job.answer[first:])
+        if right < len(guessed):
+            self._runtime.truncate(job.sequence, begin + first + right)
+            del sequence.tokens[begin + first + right :]
+        job.pending = job.answer[first + right :]
+        if guessed:
+            job.guess = drafts.next_length(len(guessed), right)
 
     def _keep(self, job: _Job) -> None:
         """Writes the prompt that has just been computed to the request's file, once."""
@@ -273,31 +316,33 @@ class Scheduler:
             self._runtime.truncate(index, 0)
             sequence.tokens = []
 
-    def _sample(self, job: _Job, logits: NDArray[np.float32]) -> None:
+    def _sample(self, job: _Job, logits: NDArray[np.float32]) -> bool:
+        """Writes one token and those that the grammar then forces; whether the answer goes on."""
         token, logprob = self._choose(job, logits)
         if self._runtime.is_end(token):
             self._finish(job, finished=True)
-            return
+            return False
         self._accept(job, token, logprob, _likeliest(logits, job.request.top))
         stopped = False
         if job.matcher is not None:
             if not job.matcher.consume_token(token):
                 self._release(job)
                 _fail(job, GrammarProblemError(job.matcher.get_error()))
-                return
+                return False
             for forced in job.matcher.compute_ff_tokens():
                 if job.matcher.consume_token(forced):
                     self._accept(job, forced, 0.0, ())
             stopped = job.matcher.is_stopped()
         if stopped or len(job.answer) >= job.request.max_tokens:
             self._finish(job, finished=stopped)
+            return False
+        return True
 
     @staticmethod
     def _accept(job: _Job, token: int, logprob: float, top: Likely) -> None:
         job.answer.append(token)
         job.logprobs.append(logprob)
         job.top.append(top)
-        job.pending.append(token)
 
     def _choose(self, job: _Job, logits: NDArray[np.float32]) -> tuple[int, float]:
         """The next token and the logarithm of its probability among all tokens, allowed or not."""

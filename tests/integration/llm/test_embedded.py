@@ -177,8 +177,33 @@ async def test_a_kept_prompt_survives_a_restart(tmp_path: Path) -> None:
         runtime.close()
     computed, from_memory, from_file = written
     assert [computed.cached, from_memory.cached, from_file.cached] == [0, len(prompt) - 1, len(prompt) - 1]
-    # Not compared with the first: a batch of many tokens and one of a single token round differently.
-    assert from_memory == from_file
+    # Batches of one token and of many round differently: where two tokens are as likely, either may follow.
+    assert from_memory.tokens[:4] == from_file.tokens[:4] == computed.tokens[:4]
+    assert from_memory.logprobs[:4] == pytest.approx(from_file.logprobs[:4], abs=0.1)
+
+
+async def test_what_was_said_before_is_guessed_and_takes_fewer_steps(tmp_path: Path) -> None:
+    settings = EmbeddedModelSettings(
+        path=cache_dir() / "models" / QWEN_CODER_1_5B.name, prefixes=tmp_path, context=2048
+    )
+    runtime = await asyncio.to_thread(Runtime, settings)
+    steps: list[int] = []
+    decode = runtime.decode
+    runtime.decode = lambda slices: steps.append(0) or decode(slices)  # type: ignore[func-returns-value,method-assign]
+    scheduler = Scheduler(runtime)
+    prompt = tuple(runtime.tokenize(f"{SCHEMA}\n-- Country and age of each singer, the oldest first\nSELECT"))
+    written, counts = [], []
+    for grammar in ('start: /[^;]+/ ";"', 'start: " name" /[^;]+/ ";"'):
+        steps.clear()
+        written.append(await scheduler.submit(Request(prompt, max_tokens=40, grammar=grammar)))
+        counts.append(len(steps))
+    texts = [b"".join(map(runtime.piece, each.tokens)).decode() for each in written]
+    scheduler.close()
+    runtime.close()
+    assert texts[0].startswith(" country, age FROM singer ORDER BY age DESC")
+    assert texts[1].startswith(" name, age FROM singer ORDER BY age DESC")
+    assert counts[0] >= len(written[0].tokens), "nothing to guess from"
+    assert counts[1] < len(written[1].tokens) / 2
 
 
 async def test_a_damaged_kept_prompt_is_computed_again(tmp_path: Path) -> None:

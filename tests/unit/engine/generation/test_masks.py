@@ -23,7 +23,7 @@ NUMBER = entity("roll number", home=0.1, origin=0.1, roll=0.9, table=0.2)
 
 
 def search(budget: int = 10, near: float = 0.7, conditions: tuple[Condition, ...] = ()) -> MaskSearch:
-    return MaskSearch((HOMETOWN, NUMBER), ELEMENTS, budget, conditions, near)
+    return MaskSearch((HOMETOWN, NUMBER), ELEMENTS, budget, conditions, near, worth=0.0)
 
 
 def masks(nodes: list[Node]) -> list[set[ColumnKey]]:
@@ -80,10 +80,25 @@ def test_a_masked_table_hides_its_columns() -> None:
 
 def test_what_stands_for_no_phrase_is_not_masked() -> None:
     key = ("public", "student", "key")
-    tried = MaskSearch((HOMETOWN,), ELEMENTS | {key}, 10, near=0.0)
+    tried = MaskSearch((HOMETOWN, NUMBER), ELEMENTS | {key}, 10, near=0.0, worth=0.0)
     (root,) = tried.take(1)
     tried.expand(root, {key, ROLL})
     assert masks(tried.take(2)) == [{ROLL}]
+
+
+def test_a_mask_that_leaves_a_phrase_without_a_column_is_not_worth_a_call() -> None:
+    tried = MaskSearch((HOMETOWN, NUMBER), ELEMENTS, 10, near=0.0)
+    (root,) = tried.take(1)
+    tried.expand(root, {HOME, ROLL})
+    assert masks(tried.take(5)) == [{HOME}], "without the roll number the best is 0.2"
+
+
+def test_what_stands_for_a_phrase_less_well_than_something_else_is_not_masked() -> None:
+    student = entity("student", table=0.9, home=0.4, origin=0.39, roll=0.3)
+    tried = MaskSearch((student,), ELEMENTS, 10)
+    (root,) = tried.take(1)
+    tried.expand(root, {HOME})
+    assert tried.take(1) == [], "birthplace is like a student, but it is the table that is meant"
 
 
 def test_what_a_rule_exchanged_is_not_masked_as_well() -> None:

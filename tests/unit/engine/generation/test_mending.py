@@ -37,12 +37,23 @@ PUT_RIGHT = [
         "SELECT name FROM stadium ORDER BY capacity DESC NULLS LAST LIMIT 1",
     ),
     (
+        "SELECT artist_name, country, COUNT(*) FROM singer GROUP BY country",
+        "SELECT artist_name, country, COUNT(*) FROM singer GROUP BY country, artist_name",
+    ),
+    (
+        "SELECT country FROM singer GROUP BY country ORDER BY artist_name",
+        "SELECT country FROM singer GROUP BY country, artist_name ORDER BY artist_name",
+    ),
+    (
         "SELECT name FROM stadium WHERE stadium_id NOT IN (SELECT concert_id FROM concert)",
         "SELECT name FROM stadium WHERE NOT stadium_id IN (SELECT stadium_id FROM concert)",
     ),
 ]
 
 LEFT_ALONE = [
+    "SELECT artist_name, COUNT(*) FROM singer GROUP BY singer_id",
+    "SELECT artist_name, COUNT(*) FROM singer",
+    "SELECT upper(country), COUNT(*) FROM singer GROUP BY upper(country)",
     "SELECT name FROM stadium WHERE name IN (SELECT title FROM concert)",
     "SELECT artist_name FROM singer WHERE singer_id IN (SELECT concert_id FROM concert)",
     "SELECT s.name FROM concert c JOIN stadium s ON c.stadium_id = s.stadium_id",

@@ -1,0 +1,35 @@
+"""Guesses at how an answer goes on, from what stands in the cache.
+
+Candidates for one question are much alike: what a mask or a condition changes is a name or a clause, and the rest is
+what another candidate said. A guess costs little, because several tokens of one sequence are decoded nearly as fast as
+one, and changes nothing: what the model would not have written itself is dropped (speculative decoding with the
+prompt's own n-grams, greedy, so that accepted tokens are the model's).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+GRAM = 3
+"""Tokens that an answer must share with another before what follows there is a guess."""
+
+FIRST, LONGEST = 4, 8
+"""Tokens of a guess, at first and at most."""
+
+
+def guess(ending: Sequence[int], answers: Iterable[Sequence[int]], length: int) -> list[int]:
+    """At most `length` tokens that follow `ending` (its last `GRAM` tokens) in the first of `answers` that has it."""
+    gram = list(ending[-GRAM:])
+    if length < 1 or len(gram) < GRAM:
+        return []
+    for answer in answers:
+        tokens = list(answer)
+        for place in range(len(tokens) - GRAM - 1, -1, -1):
+            if tokens[place : place + GRAM] == gram:
+                return tokens[place + GRAM : place + GRAM + length]
+    return []
+
+
+def next_length(length: int, accepted: int) -> int:
+    """How much to guess after `accepted` of `length` tokens were right: twice as much, or about what was right."""
+    return min(2 * length, LONGEST) if accepted == length else max(1, accepted + 1)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from engine.generation.scopes import Read, Scopes, from_parts, parsed
-from schema_catalog.types import Snapshot
+from schema_catalog.types import Snapshot, Table
 
 _FILTERS = ("where", "group", "having", "joins", "limit", "offset")
 
@@ -49,8 +49,21 @@ def _lone_rows_counted(select: exp.Select, scopes: Scopes) -> str | None:
         given |= {end for pair in equal for end in pair if pair[0] in given or pair[1] in given}
     if any(read.name not in settled for read in reads):
         return None
-    names = " and ".join(dict.fromkeys(read.table.name for read in reads if read.table is not None))
-    return f"each group is one row of {names}, so that counting gives 1: join the table whose rows are to be counted"
+    tables = list({read.table.key: read.table for read in reads if read.table is not None}.values())
+    names = " and ".join(table.name for table in tables)
+    reason = f"each group is one row of {names}, so that counting gives 1: join the table whose rows are to be counted"
+    referring = sorted(
+        {table for each in tables for table, _ in _referring(each, scopes)} - {t.name for t in tables}
+    )
+    return f"{reason} ({', '.join(referring)})" if referring else reason
+
+
+def _referring(table: Table, scopes: Scopes) -> Iterator[tuple[str, str]]:
+    """(table, column) of what refers to `table`."""
+    for other in scopes.snapshot.tables:
+        for key in other.foreign_keys:
+            if (key.ref_schema, key.ref_table) == table.key and len(key.columns) == 1:
+                yield other.name, key.columns[0]
 
 
 def _keyed(read: Read, given: set[tuple[str, str]]) -> bool:
@@ -90,8 +103,10 @@ def _all_excluded(select: exp.Select, scopes: Scopes) -> str | None:
             continue
         ends = (inside.this, inner.expressions[0])
         reads = [scopes.reading(end) if isinstance(end, exp.Column) else None for end in ends]
-        tables = {read.table.name for read in reads if read is not None and read.table is not None}
+        tables = {read.table.key: read.table for read in reads if read is not None and read.table is not None}
         if None not in reads and len(tables) == 1 and ends[0].name == ends[1].name:
-            (name,) = tables
-            return f"no row is left: {name}.{ends[0].name} is always among all {ends[0].name} of {name}"
+            (table,) = tables.values()
+            reason = f"no row is left: {table.name}.{ends[0].name} is always among all {ends[0].name} of {table.name}"
+            referring = [f"{other}.{column}" for other, column in _referring(table, scopes)]
+            return f"{reason}; select what refers to it ({', '.join(referring)})" if referring else reason
     return None

@@ -39,6 +39,15 @@ def test_the_reason_is_said(sql: str) -> None:
     assert reason.startswith(KNOWN[sql])
 
 
+def test_it_names_what_could_be_meant_instead() -> None:
+    counted = senseless("SELECT name, COUNT(*) FROM stadium GROUP BY stadium_id", MUSIC)
+    excluded = senseless(
+        "SELECT artist_name FROM singer WHERE singer_id NOT IN (SELECT singer_id FROM singer)", MUSIC
+    )
+    assert (counted or "").endswith("(concert)")
+    assert (excluded or "").endswith("(singer_in_concert.singer_id)")
+
+
 @pytest.mark.parametrize("sql", MEANT)
 def test_what_can_be_meant_passes(sql: str) -> None:
     assert senseless(sql, MUSIC) is None

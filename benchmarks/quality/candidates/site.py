@@ -44,9 +44,10 @@ _PRIVILEGES_TTL = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Everything that a pass needs. `plain`: the same model, told nothing of grammars."""
+    """Everything that a pass needs. `pool`: the store of the engine. `plain`: the same model without grammars."""
 
     cluster: Cluster
+    pool: Pool
     tools: Tools
     plain: ChatModel
     meter: Meter
@@ -65,6 +66,7 @@ class Site:
             return Task(question, place, self.tools)
         place = Place(self._database(asked.views.snapshot.database), asked.views.snapshot)
         await self._create(asked.views)
+        await _allow_values(self.pool, self.tools.upstream, place)
         return Task(question, place, replace(self.tools, catalog=OneDatabase(place)))
 
     def _database(self, schema: str) -> Database:
@@ -109,7 +111,7 @@ async def site(work: Path, bench: Path) -> AsyncIterator[Site]:
                 await _register(pool, tools.upstream, running, catalogued(bench))
                 entries = await tools.catalog.entries()
                 places = {database.name: Place(database, snapshot) for database, snapshot in entries}
-                yield Site(running, tools, plain, meter, places)
+                yield Site(running, pool, tools, plain, meter, places)
             await plain.aclose()
     finally:
         await asyncio.to_thread(cluster.stop, running)
@@ -154,20 +156,28 @@ async def _stale(running: Cluster) -> bool:
 
 
 async def _register(pool: Pool, upstream: Upstream, running: Cluster, names: tuple[str, ...]) -> None:
-    """Registers what is not yet; the values of every text column may be used, as a DBA allows with one command."""
-    store, values = CatalogStore(pool), ValueStore(pool)
+    """Registers what is not yet."""
+    store = CatalogStore(pool)
     known = {entry.database.name for entry in await store.list() if entry.snapshot_id is not None}
     async with _connected(running.dsn(DATA)) as connection:
         for name in names:
             if name not in known:
                 database = _database(running, name)
                 snapshot = await introspect(connection, database)
-                with contextlib.suppress(DuplicateNameError):
-                    await store.add(database)
-                await values.allow(name, text_columns(snapshot))
-                await refresh_values(values, database, snapshot, upstream, ConnectSettings())
+                await _allow_values(pool, upstream, Place(database, snapshot))
                 # The last, so that what was cut off before it is done again.
                 await store.save_snapshot(snapshot)
+
+
+async def _allow_values(pool: Pool, upstream: Upstream, place: Place) -> None:
+    """The values of every text column may be used, as a DBA allows with one command; read once."""
+    values, database = ValueStore(pool), place.database
+    if any(column.read_at is not None for column in await values.allowed(database.name)):
+        return
+    with contextlib.suppress(DuplicateNameError):
+        await CatalogStore(pool).add(database)
+    await values.allow(database.name, text_columns(place.snapshot))
+    await refresh_values(values, database, place.snapshot, upstream, ConnectSettings())
 
 
 @asynccontextmanager

@@ -150,7 +150,7 @@ class Writer:
     ) -> tuple[list[Candidate], frozenset[ColumnKey]]:
         """At most `most` statements that differ from `candidate` in one name, and the elements that were exchanged.
 
-        One more where a literal moves to a column that holds it.
+        First, and beside one name at least, the statement whose literal moves to a column that holds it.
         """
         made: list[Candidate] = []
         names: set[ColumnKey] = set()

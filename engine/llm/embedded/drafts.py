@@ -1,9 +1,9 @@
 """Guesses at how an answer goes on, from what stands in the cache.
 
 Candidates for one question are much alike: what a mask or a condition changes is a name or a clause, and the rest is
-what another candidate said. A guess costs little, because several tokens of one sequence are decoded nearly as fast as
-one, and changes nothing: what the model would not have written itself is dropped (speculative decoding with the
-prompt's own n-grams, greedy, so that accepted tokens are the model's).
+what another candidate said. A token that is decoded beside others costs about a third of a step of its own (two cores),
+so a guess is cheap, and it changes nothing: what the model would not have written itself is dropped (speculative
+decoding with n-grams of earlier answers, greedy; up to rounding, which differs between large and small batches).
 """
 
 from __future__ import annotations

@@ -193,17 +193,16 @@ async def test_what_was_said_before_is_guessed_and_takes_fewer_steps(tmp_path: P
     scheduler = Scheduler(runtime)
     prompt = tuple(runtime.tokenize(f"{SCHEMA}\n-- Country and age of each singer, the oldest first\nSELECT"))
     written, counts = [], []
-    for grammar in ('start: /[^;]+/ ";"', 'start: " name" /[^;]+/ ";"'):
+    for _ in range(2):
         steps.clear()
-        written.append(await scheduler.submit(Request(prompt, max_tokens=40, grammar=grammar)))
+        written.append(await scheduler.submit(Request(prompt, max_tokens=24, grammar="start: /[^;]+/")))
         counts.append(len(steps))
-    texts = [b"".join(map(runtime.piece, each.tokens)).decode() for each in written]
     scheduler.close()
     runtime.close()
-    assert texts[0].startswith(" country, age FROM singer ORDER BY age DESC")
-    assert texts[1].startswith(" name, age FROM singer ORDER BY age DESC")
-    assert counts[0] >= len(written[0].tokens), "nothing to guess from"
-    assert counts[1] < len(written[1].tokens) / 2
+    first, again = written
+    assert again.tokens[:8] == first.tokens[:8]
+    assert counts[0] >= len(first.tokens), "nothing to guess from"
+    assert counts[1] <= counts[0] / 2
 
 
 async def test_a_damaged_kept_prompt_is_computed_again(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from aiohttp import web
 
@@ -17,6 +16,7 @@ from benchmarks.quality.candidates.questions import SETS, QuestionSet, Selection
 from benchmarks.quality.candidates.running import Pass, run
 from benchmarks.quality.candidates.site import Site, site
 from benchmarks.quality.candidates.tasks import System
+from tests.chat_server import chat_server, completion
 
 LOADER = """
 import sys, psycopg
@@ -72,31 +72,10 @@ async def scripted_model(column: str) -> AsyncIterator[str]:
     """A server that always asks for `column`."""
 
     async def chat(_: web.Request) -> web.Response:
-        choice: dict[str, Any] = {
-            "index": 0,
-            "finish_reason": "stop",
-            "message": {"role": "assistant", "content": f"SELECT {column} FROM singer\n```"},
-            "logprobs": None,
-        }
-        usage = {"prompt_tokens": 10, "completion_tokens": 4, "total_tokens": 14}
-        return web.json_response(
-            {
-                "id": "1",
-                "object": "chat.completion",
-                "created": 0,
-                "model": "m",
-                "choices": [choice],
-                "usage": usage,
-            }
-        )
+        return completion(f"SELECT {column} FROM singer\n```")
 
-    app = web.Application()
-    app.router.add_post("/v1/chat/completions", chat)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-    await runner.cleanup()
+    async with chat_server(chat) as address:
+        yield address
 
 
 async def answered(

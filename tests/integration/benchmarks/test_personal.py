@@ -15,6 +15,7 @@ from benchmarks.quality.candidates.questions import SETS
 from benchmarks.quality.candidates.site import site
 from benchmarks.quality.personal import Measuring, Options, Outcome, summary
 from benchmarks.quality.personal_pairs import pairs
+from tests.chat_server import chat_server, completion
 
 LOADER = """
 import sys, psycopg
@@ -99,31 +100,10 @@ async def first_allowed(asked: list[str]) -> AsyncIterator[str]:
         asked.append(body["messages"][-1]["content"] if body["messages"][-1]["role"] == "user" else "")
         grammar = json.dumps({key: value for key, value in body.items() if key != "messages"})
         column = next((each for each in COLUMNS if each in grammar), COLUMNS[0])
-        choice: dict[str, Any] = {
-            "index": 0,
-            "finish_reason": "stop",
-            "message": {"role": "assistant", "content": f"SELECT {column} FROM singer\n```"},
-            "logprobs": None,
-        }
-        usage = {"prompt_tokens": 10, "completion_tokens": 4, "total_tokens": 14}
-        return web.json_response(
-            {
-                "id": "1",
-                "object": "chat.completion",
-                "created": 0,
-                "model": "m",
-                "choices": [choice],
-                "usage": usage,
-            }
-        )
+        return completion(f"SELECT {column} FROM singer\n```")
 
-    app = web.Application()
-    app.router.add_post("/v1/chat/completions", chat)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-    await runner.cleanup()
+    async with chat_server(chat) as address:
+        yield address
 
 
 def test_pairs_are_of_one_ambiguity_and_are_no_paraphrases(tmp_path: Path) -> None:

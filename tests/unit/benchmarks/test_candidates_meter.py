@@ -11,6 +11,7 @@ from aiohttp import web
 
 from benchmarks.quality.candidates.journal import Cost
 from benchmarks.quality.candidates.meter import Meter, metering
+from tests.chat_server import USAGE, chat_server, completion
 
 
 @pytest.fixture
@@ -22,32 +23,10 @@ async def served() -> AsyncIterator[tuple[str, list[dict[str, Any]]]]:
         bodies.append(await http.json())
         if bodies[-1]["model"] == "absent":
             return web.json_response({"error": {"message": "no such model"}}, status=400)
-        message = {"role": "assistant", "content": "SELECT 1\nSQLResult: 7"}
-        usage = {
-            "prompt_tokens": 10,
-            "completion_tokens": 4,
-            "total_tokens": 14,
-            "prompt_tokens_details": {"cached_tokens": 7},
-        }
-        choice = {"index": 0, "message": message, "finish_reason": "stop"}
-        return web.json_response(
-            {
-                "id": "1",
-                "object": "chat.completion",
-                "created": 0,
-                "model": "m",
-                "choices": [choice],
-                "usage": usage,
-            }
-        )
+        return completion("SELECT 1\nSQLResult: 7", USAGE | {"prompt_tokens_details": {"cached_tokens": 7}})
 
-    app = web.Application()
-    app.router.add_post("/v1/chat/completions", chat)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    yield f"http://127.0.0.1:{runner.addresses[0][1]}", bodies
-    await runner.cleanup()
+    async with chat_server(chat) as address:
+        yield address, bodies
 
 
 async def ask(meter: Meter, **options: Any) -> str | None:

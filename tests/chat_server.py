@@ -1,0 +1,35 @@
+"""A chat server for tests: an address, and a function that says what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from aiohttp import web
+
+USAGE = {"prompt_tokens": 10, "completion_tokens": 4, "total_tokens": 14}
+
+
+def completion(text: str, usage: dict[str, Any] = USAGE) -> web.Response:
+    """A chat completion that says `text`."""
+    choice = {
+        "index": 0,
+        "finish_reason": "stop",
+        "message": {"role": "assistant", "content": text},
+        "logprobs": None,
+    }
+    reply = {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+    return web.json_response(reply | {"usage": usage})
+
+
+@asynccontextmanager
+async def chat_server(chat: Callable[[web.Request], Awaitable[web.Response]]) -> AsyncIterator[str]:
+    """Serves `chat` on a free port; the address has no path."""
+    app = web.Application()
+    app.router.add_post("/v1/chat/completions", chat)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    await runner.cleanup()

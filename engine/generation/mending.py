@@ -170,27 +170,14 @@ def _equals(table: str, column: str, other: str, other_column: str) -> exp.EQ:
 def _relinked(tree: exp.Query, scopes: Scopes) -> bool:
     """`owner_id IN (SELECT dog_id FROM dogs)`: of connected tables a key is compared with what refers to it."""
     changed = False
-    for node in tree.find_all(exp.In, exp.EQ, exp.NEQ):
-        query = node.args.get("query") if isinstance(node, exp.In) else node.args.get("expression")
-        inner = query.this if isinstance(query, exp.Subquery) else query
-        if not isinstance(inner, exp.Select) or len(inner.expressions) != 1:
+    for comparison in tree.find_all(exp.In, exp.EQ, exp.NEQ):
+        found = scopes.drawn(comparison)
+        if found is None or found.one.key == found.other.key:
             continue
-        outside, inside = node.this, inner.expressions[0]
-        if not isinstance(outside, exp.Column) or not isinstance(inside, exp.Column):
-            continue
-        one, other = scopes.reading(outside), scopes.reading(inside)
-        if (
-            one is None
-            or other is None
-            or one.table is None
-            or other.table is None
-            or one.table is other.table
-        ):
-            continue
-        edges = connected(one.table, other.table, scopes.snapshot)
-        ways = [there for here, there in edges if here == outside.name]
-        if len(ways) == 1 and inside.name != ways[0] and _is_key(other.table, inside.name):
-            inside.set("this", identifier(ways[0]))
+        edges = connected(found.one, found.other, scopes.snapshot)
+        ways = [there for here, there in edges if here == found.outside.name]
+        if len(ways) == 1 and found.inside.name != ways[0] and _is_key(found.other, found.inside.name):
+            found.inside.set("this", identifier(ways[0]))
             changed = True
     return changed
 

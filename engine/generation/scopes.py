@@ -26,6 +26,17 @@ class Read:
     node: exp.Expression
 
 
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A column beside what a subquery gives: `outside IN (SELECT inside …)`, and the tables that the two are of."""
+
+    outside: exp.Column
+    one: Table
+    inside: exp.Column
+    other: Table
+    query: exp.Select
+
+
 class Scopes:
     """What the selects of a statement read."""
 
@@ -63,6 +74,20 @@ class Scopes:
                 return None
             select = select.parent_select
         return None
+
+    def drawn(self, comparison: exp.Predicate) -> Drawn | None:
+        """The sides of IN, = or <> where they are a table's column and a subquery that gives a table's column alone."""
+        given = comparison.args.get("query") or comparison.args.get("expression")
+        query = given.this if isinstance(given, exp.Subquery) else given
+        if not isinstance(query, exp.Select) or len(query.expressions) != 1:
+            return None
+        outside, inside = comparison.this, query.expressions[0]
+        if not isinstance(outside, exp.Column) or not isinstance(inside, exp.Column):
+            return None
+        one, other = self.reading(outside), self.reading(inside)
+        if one is None or other is None or one.table is None or other.table is None:
+            return None
+        return Drawn(outside, one.table, inside, other.table, query)
 
     def columns(self, tree: exp.Query, table: TableKey, name: str | None = None) -> list[exp.Column]:
         """The column references to `table`, all or those of the column `name`."""

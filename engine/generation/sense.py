@@ -95,18 +95,12 @@ def _all_excluded(select: exp.Select, scopes: Scopes) -> str | None:
     """`a NOT IN (SELECT a FROM t)` over t itself."""
     where = select.args.get("where")
     for inside in [] if where is None else where.find_all(exp.In):
-        query = inside.args.get("query")
-        inner = query.this if isinstance(query, exp.Subquery) else query
-        if not isinstance(inside.parent, exp.Not) or not isinstance(inner, exp.Select):
+        found = scopes.drawn(inside) if isinstance(inside.parent, exp.Not) else None
+        if found is None or any(found.query.args.get(each) for each in _FILTERS):
             continue
-        if len(inner.expressions) != 1 or any(inner.args.get(each) for each in _FILTERS):
-            continue
-        ends = (inside.this, inner.expressions[0])
-        reads = [scopes.reading(end) if isinstance(end, exp.Column) else None for end in ends]
-        tables = {read.table.key: read.table for read in reads if read is not None and read.table is not None}
-        if None not in reads and len(tables) == 1 and ends[0].name == ends[1].name:
-            (table,) = tables.values()
-            reason = f"no row is left: {table.name}.{ends[0].name} is always among all {ends[0].name} of {table.name}"
-            referring = [f"{other}.{column}" for other, column in _referring(table, scopes)]
+        if found.one.key == found.other.key and found.outside.name == found.inside.name:
+            table, column = found.one.name, found.outside.name
+            reason = f"no row is left: {table}.{column} is always among all {column} of {table}"
+            referring = [f"{other}.{key}" for other, key in _referring(found.one, scopes)]
             return f"{reason}; select what refers to it ({', '.join(referring)})" if referring else reason
     return None

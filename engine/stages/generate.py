@@ -86,6 +86,7 @@ def _budgets(state: State) -> list[tuple[Route, int]]:
 async def _explore(writer: Writer, calls: int, state: State) -> State:
     conditions = await writer.conditions() if state.k > 1 else ()
     search = MaskSearch(writer.route.entities, writer.elements(), calls, conditions)
+    references = writer.references()
     found: dict[str, Candidate] = {}
     at_once = 1
     while len(found) < state.k and (nodes := search.take(at_once)):
@@ -101,7 +102,7 @@ async def _explore(writer: Writer, calls: int, state: State) -> State:
             for other in others:
                 if found.setdefault(other.sql, other) is other:
                     state = state.noted(TraceLine("generate", "made by exchanging a name", other.sql))
-            search.expand(attempt.node, _elements_used(candidate), names | writer.references)
+            search.expand(attempt.node, _elements_used(candidate), names | references)
     if not found and writer.grammars:
         attempt = await writer.freely()
         state = _noted(state, attempt)
@@ -125,7 +126,6 @@ class Writer:
         columns = {(*table.key, column.name) for table, column in self._shown.columns()}
         return frozenset(columns | {(*table.key, WHOLE_TABLE) for table in self._shown.tables})
 
-    @property
     def references(self) -> frozenset[ColumnKey]:
         """The columns that refer to others: a mask on one brings a wrong join, or none."""
         return frozenset(

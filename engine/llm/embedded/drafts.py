@@ -17,13 +17,12 @@ FIRST, LONGEST = 4, 8
 """Tokens of a guess, at first and at most."""
 
 
-def guess(ending: Sequence[int], answers: Iterable[Sequence[int]], length: int) -> list[int]:
+def guess(ending: Sequence[int], answers: Iterable[list[int]], length: int) -> list[int]:
     """At most `length` tokens that follow `ending` (its last `GRAM` tokens) in the first of `answers` that has it."""
     gram = list(ending[-GRAM:])
     if length < 1 or len(gram) < GRAM:
         return []
-    for answer in answers:
-        tokens = list(answer)
+    for tokens in answers:
         for place in range(len(tokens) - GRAM - 1, -1, -1):
             if tokens[place : place + GRAM] == gram:
                 return tokens[place + GRAM : place + GRAM + length]

@@ -270,12 +270,9 @@ class Scheduler:
         if request.temperature > 0 or (request.keep is not None and not job.answer):
             return []
         ending = (*request.prompt[-drafts.GRAM :], *job.answer)
-        others = sorted((s for s in self._sequences if s.answer), key=lambda s: s.used, reverse=True)
-        answers = (
-            s.tokens[max(0, s.answer - drafts.GRAM) :]
-            for s in others
-            if s is not self._sequences[job.sequence]
-        )
+        others = [s for n, s in enumerate(self._sequences) if s.answer and n != job.sequence]
+        others.sort(key=lambda s: s.used, reverse=True)
+        answers = (s.tokens[max(0, s.answer - drafts.GRAM) :] for s in others)
         left = request.max_tokens - len(job.answer) - 1
         return drafts.guess(ending, answers, min(job.guess, room, left))
 

@@ -11,7 +11,6 @@ store. A run that was cut off goes on where it stopped when the same command is 
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import json
@@ -27,10 +26,11 @@ import asyncpg
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.quality.candidates.command import ROOT, check_bench, common_parser, finished
 from benchmarks.quality.candidates.figures import Figure, percentile, ratio
 from benchmarks.quality.candidates.gateway import Gateway, gateways
-from benchmarks.quality.candidates.journal import Answer, Cost, Journal, identity, locked
-from benchmarks.quality.candidates.judging import JudgingError, Scorer
+from benchmarks.quality.candidates.journal import Answer, Cost, Journal, identity
+from benchmarks.quality.candidates.judging import Scorer
 from benchmarks.quality.candidates.model_server import model_server
 from benchmarks.quality.candidates.questions import SETS, Asked, QuestionSet, by_name
 from benchmarks.quality.candidates.site import Site, site
@@ -44,12 +44,10 @@ from engine.questions import Stored
 from engine.settings import LearningSettings
 from engine.state import NoMemory
 from engine.types import AnswerRow, Asker, AskReply, AskRequest, RowKind
-from pgparley.config import cache_dir
 from schema_catalog.migrate import migrate
 from schema_catalog.pg import Pool
 from schema_catalog.store import CatalogStore, DuplicateNameError
 
-ROOT = Path(__file__).resolve().parents[2]
 STORE = "personal"
 """The database of what is learned: apart from the candidates benchmark's, whose engine must know nothing."""
 
@@ -93,21 +91,7 @@ class Outcome:
 
 def main() -> int:
     """Measures, prints the table, returns the exit status (2: no data, wrong options, another run; 130: stopped)."""
-    console = Console(width=150)
-    try:
-        options = _options()
-        with locked(options.work):
-            asyncio.run(_run(options, console))
-    except KeyboardInterrupt:
-        console.print("Stopped. The same command goes on from here.")
-        return 130
-    except BlockingIOError:
-        console.print("another run uses this work folder", style="red")
-        return 2
-    except (ValueError, JudgingError) as problem:
-        console.print(f"{problem}", style="red", markup=False)
-        return 2
-    return 0
+    return finished(_options, _run, Console(width=150))
 
 
 async def _run(options: Options, console: Console) -> None:
@@ -355,33 +339,16 @@ def _write(
 
 
 def _options() -> Options:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.quality.personal",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "--bench", type=Path, default=ROOT.parent / "shared" / "bench", help="the data's folder"
-    )
-    parser.add_argument(
-        "--work", type=Path, default=cache_dir() / "bench-quality", help="where answers are kept"
-    )
+    parser = common_parser("benchmarks.quality.personal", __doc__)
     parser.add_argument("--only", help=f"sets, comma-separated, of {', '.join(each.name for each in AMBIQT)}")
     parser.add_argument("--n", type=int, default=10, help="pairs a set")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--half", type=int, choices=(0, 1), help="only questions whose text hashes to it")
-    parser.add_argument("--k", type=int, default=6, help="candidates that are asked for")
-    parser.add_argument("--plan", action="store_true", help="say what is left to ask, and for how long")
-    parser.add_argument("--score", action="store_true", help="ask nothing, report what is answered")
-    parser.add_argument("--json", type=Path)
     parser.add_argument(
         "--into", type=Path, help="a result of the candidates benchmark whose summary gets the figures"
     )
     given = parser.parse_args()
     if given.n < 1:
         raise ValueError(f"--n is a number of pairs, not {given.n}")
-    if not (given.bench / "score.py").is_file():
-        raise ValueError(f"no benchmark in {given.bench}: give its folder with --bench")
+    check_bench(given.bench)
     sets = by_name(given.only, AMBIQT, "set", lambda each: each.name)
     names = ("bench", "work", "n", "seed", "half", "k", "plan", "score", "json", "into")
     return Options(sets=sets, **{name: getattr(given, name) for name in names})

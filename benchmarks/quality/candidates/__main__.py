@@ -13,18 +13,18 @@ import importlib.metadata
 import shlex
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from benchmarks.quality.candidates import report
 from benchmarks.quality.candidates.alone import Alone, Diversity, Sampling
+from benchmarks.quality.candidates.command import ROOT, finished
 from benchmarks.quality.candidates.evaluation import judged
 from benchmarks.quality.candidates.figures import summary
 from benchmarks.quality.candidates.gateway import gateways
-from benchmarks.quality.candidates.journal import Answer, Journal, identity, locked
-from benchmarks.quality.candidates.judging import JudgingError, Scorer
+from benchmarks.quality.candidates.journal import Answer, Journal, identity
+from benchmarks.quality.candidates.judging import Scorer
 from benchmarks.quality.candidates.model_server import model_server
 from benchmarks.quality.candidates.options import PACES, Options, read_options
 from benchmarks.quality.candidates.peers import PEERS, installed
@@ -35,26 +35,10 @@ from benchmarks.quality.candidates.tasks import System
 from benchmarks.wire.machine import describe
 from engine.llm.settings import ModelSettings
 
-ROOT = Path(__file__).resolve().parents[3]
-
 
 def main() -> int:
     """Measures, prints the table, returns the exit status (2: no data, wrong options, another run; 130: stopped)."""
-    console = Console(width=170)
-    try:
-        options = read_options(__doc__)
-        with locked(options.work):
-            asyncio.run(_run(options, console))
-    except KeyboardInterrupt:
-        console.print("Stopped. The same command goes on from here.")
-        return 130
-    except BlockingIOError:
-        console.print("another run uses this work folder", style="red")
-        return 2
-    except (ValueError, JudgingError) as problem:
-        console.print(f"{problem}", style="red", markup=False)
-        return 2
-    return 0
+    return finished(lambda: read_options(__doc__), _run, Console(width=170))
 
 
 async def _run(options: Options, console: Console) -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.quality.candidates.command import check_bench, common_parser
 from benchmarks.quality.candidates.questions import SETS, QuestionSet, Selection, by_name
 from engine.calibration.splits import Split
-from pgparley.config import cache_dir
 
-ROOT = Path(__file__).resolve().parents[3]
 PACES = {
     "pgparley": 10.0,
     "one_candidate": 2.5,
@@ -49,35 +47,18 @@ class Options:
 
 def read_options(description: str | None) -> Options:
     """What the command line says; raises `ValueError` where it names what there is not."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.quality.candidates",
-        description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "--bench", type=Path, default=ROOT.parent / "shared" / "bench", help="the data's folder"
-    )
-    parser.add_argument(
-        "--work", type=Path, default=cache_dir() / "bench-quality", help="where answers are kept"
-    )
+    parser = common_parser("benchmarks.quality.candidates", description)
     parser.add_argument("--only", help=f"sets, comma-separated, of {', '.join(each.name for each in SETS)}")
     parser.add_argument("--systems", help=f"systems, comma-separated, of {', '.join(PACES)}")
     parser.add_argument("--n", default="100", help="questions a set, drawn by --seed, or all")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--half", type=int, choices=(0, 1), help="only questions whose text hashes to it")
     parser.add_argument("--split", choices=[*Split], help="only questions that the engine's split puts there")
-    parser.add_argument("--k", type=int, default=6, help="candidates that pgparley is asked for")
-    parser.add_argument("--plan", action="store_true", help="say what is left to ask, and for how long")
-    parser.add_argument("--score", action="store_true", help="ask nothing, report what is answered")
-    parser.add_argument("--json", type=Path)
     parser.add_argument("--plot", type=Path)
     parser.add_argument("--page", type=Path)
     given = parser.parse_args()
     if given.n != "all" and (not given.n.isdecimal() or given.n == "0"):
         raise ValueError(f"--n is a number or all, not {given.n}")
     number = None if given.n == "all" else int(given.n)
-    if not (given.bench / "score.py").is_file():
-        raise ValueError(f"no benchmark in {given.bench}: give its folder with --bench")
+    check_bench(given.bench)
     split = None if given.split is None else Split(given.split)
     return Options(
         given.bench,

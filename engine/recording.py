@@ -29,6 +29,7 @@ class RecordingModel:
         grammar: str | None = None,
         temperature: float = 0.0,
         seed: int = 0,
+        others: int = 0,
     ) -> Completion:
         """The model's own answer."""
         self.sent += (SentPrompt(prompt.system, prompt.user, prompt.prefix),)
@@ -39,6 +40,7 @@ class RecordingModel:
             grammar=grammar,
             temperature=temperature,
             seed=seed,
+            others=others,
         )
 
     async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:

@@ -162,8 +162,19 @@ class Encoder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Token:
+    """A token of an answer, and what the model would have written in its place: texts and their probabilities."""
+
+    text: str
+    others: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Completion:
-    """What a language model wrote. Tokens by kind as in `Usage`; `logprob`: mean over the generated tokens."""
+    """What a language model wrote. Tokens by kind as in `Usage`; `logprob`: mean over the generated tokens.
+
+    `tokens`: those of the text in order, where others were asked for and the model tells them.
+    """
 
     text: str
     prefilled: int
@@ -171,6 +182,7 @@ class Completion:
     generated: int
     logprob: float | None
     finished: bool
+    tokens: tuple[Token, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,10 +224,12 @@ class LanguageModel(Protocol):
         grammar: str | None = None,
         temperature: float = 0.0,
         seed: int = 0,
+        others: int = 0,
     ) -> Completion:
         """Continues `prompt`; `grammar` is a Lark grammar that the text (less `prefix`) must match.
 
-        `seed`: where the temperature is above zero, the same one gives the same answer.
+        `seed`: where the temperature is above zero, the same one gives the same answer. `others`: of how many tokens
+        to tell for each that was written how likely they were in its place.
         """
 
     async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:

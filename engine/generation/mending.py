@@ -44,7 +44,7 @@ def _requalified(tree: exp.Query, scopes: Scopes) -> bool:
             continue
         owner = _owner(column, scopes) if column.table else _elsewhere(column, scopes)
         if owner is not None and not column.table:
-            _qualified(column.parent_select, scopes)
+            scopes.qualify(column.parent_select)
         if owner is not None:
             column.set("table", identifier(owner))
             changed = True
@@ -66,17 +66,6 @@ def _elsewhere(column: exp.Column, scopes: Scopes) -> str | None:
         level = level.parent_select
     found = [table.name for table in scopes.snapshot.tables if _holds(table, column.name)]
     return found[0] if len(found) == 1 else None
-
-
-def _qualified(select: exp.Select | None, scopes: Scopes) -> None:
-    """Qualifies what a select reads: the table that will be joined may have columns of the same names."""
-    for column in () if select is None else select.find_all(exp.Column):
-        if (
-            not column.table
-            and column.parent_select is select
-            and (read := scopes.reading(column)) is not None
-        ):
-            column.set("table", identifier(read.name))
 
 
 def _owner(column: exp.Column, scopes: Scopes) -> str | None:

@@ -75,6 +75,16 @@ class Scopes:
             select = select.parent_select
         return None
 
+    def qualify(self, select: exp.Select | None) -> None:
+        """Qualifies what a select reads: a table that is going to be joined may have columns of the same names."""
+        for column in () if select is None else select.find_all(exp.Column):
+            if (
+                not column.table
+                and column.parent_select is select
+                and (read := self.reading(column)) is not None
+            ):
+                column.set("table", identifier(read.name))
+
     def drawn(self, comparison: exp.Predicate) -> Drawn | None:
         """The sides of IN, = or <> where they are a table's column and a subquery that gives a table's column alone."""
         given = comparison.args.get("query") or comparison.args.get("expression")

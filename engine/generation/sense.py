@@ -1,16 +1,18 @@
 """What no one asks: statements whose outcome is known whatever the tables hold.
 
 Owns two faults of small models that run without an error: counting within groups of which each is one row, and taking
-from a table's rows all that the same table has. The reason that is given is for the model that writes again.
+from a table's rows all that the same table has. Where something refers to the table it is put
+right by rule; the reason that is given otherwise is for the model that writes again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 
-from engine.generation.scopes import Read, Scopes, from_parts, parsed
+from engine.generation.scopes import Drawn, Read, Scopes, from_parts, identifier, parsed
+from engine.state import TableKey
 from schema_catalog.types import Snapshot, Table
 
 _FILTERS = ("where", "group", "having", "joins", "limit", "offset")
@@ -49,21 +51,17 @@ def _lone_rows_counted(select: exp.Select, scopes: Scopes) -> str | None:
         given |= {end for pair in equal for end in pair if pair[0] in given or pair[1] in given}
     if any(read.name not in settled for read in reads):
         return None
-    tables = list({read.table.key: read.table for read in reads if read.table is not None}.values())
-    names = " and ".join(table.name for table in tables)
-    reason = f"each group is one row of {names}, so that counting gives 1: join the table whose rows are to be counted"
-    referring = sorted(
-        {table for each in tables for table, _ in _referring(each, scopes)} - {t.name for t in tables}
-    )
-    return f"{reason} ({', '.join(referring)})" if referring else reason
+    names = " and ".join(dict.fromkeys(read.table.name for read in reads if read.table is not None))
+    return f"each group is one row of {names}, so that counting gives 1: join the table whose rows are to be counted"
 
 
-def _referring(table: Table, scopes: Scopes) -> Iterator[tuple[str, str]]:
-    """(table, column) of what refers to `table`."""
+def _referring(table: Table, scopes: Scopes, to: str | None = None) -> Iterator[tuple[Table, str, str]]:
+    """(table, its column, the other's) of what refers to `table`, to its column `to` where that is given."""
     for other in scopes.snapshot.tables:
         for key in other.foreign_keys:
-            if (key.ref_schema, key.ref_table) == table.key and len(key.columns) == 1:
-                yield other.name, key.columns[0]
+            single = (key.ref_schema, key.ref_table) == table.key and len(key.columns) == 1
+            if single and to in (None, key.ref_columns[0]):
+                yield other, key.columns[0], key.ref_columns[0]
 
 
 def _keyed(read: Read, given: set[tuple[str, str]]) -> bool:
@@ -93,14 +91,68 @@ def _equalities(select: exp.Select, scopes: Scopes) -> Iterator[tuple[tuple[str,
 
 def _all_excluded(select: exp.Select, scopes: Scopes) -> str | None:
     """`a NOT IN (SELECT a FROM t)` over t itself."""
+    for found in _excluding(select, scopes):
+        return (
+            f"no row is left: {found.one.name}.{found.outside.name} is always among all of {found.one.name}"
+        )
+    return None
+
+
+def _excluding(select: exp.Select, scopes: Scopes) -> Iterator[Drawn]:
     where = select.args.get("where")
     for inside in [] if where is None else where.find_all(exp.In):
         found = scopes.drawn(inside) if isinstance(inside.parent, exp.Not) else None
         if found is None or any(found.query.args.get(each) for each in _FILTERS):
             continue
         if found.one.key == found.other.key and found.outside.name == found.inside.name:
-            table, column = found.one.name, found.outside.name
-            reason = f"no row is left: {table}.{column} is always among all {column} of {table}"
-            referring = [f"{other}.{key}" for other, key in _referring(found.one, scopes)]
-            return f"{reason}; select what refers to it ({', '.join(referring)})" if referring else reason
-    return None
+            yield found
+
+
+def with_what_refers(sql: str, snapshot: Snapshot, near: Callable[[TableKey], float]) -> str:
+    """`sql` with the rows that refer to a table counted, or excluded, in place of the table's own.
+
+    Of several references that of the nearest table; unchanged where there is nothing to do.
+    """
+    tree = parsed(sql)
+    if tree is None:
+        return sql
+    scopes = Scopes(tree, snapshot)
+    changed = False
+    for select in list(tree.find_all(exp.Select)):
+        for found in list(_excluding(select, scopes)):
+            ways = list(_referring(found.one, scopes, found.outside.name))
+            if ways:
+                table, column, _ = max(ways, key=lambda way: near(way[0].key))
+                query = exp.select(exp.column(identifier(column))).from_(_written(table, snapshot))
+                found.query.replace(query)
+                changed = True
+        if _lone_rows_counted(select, scopes) is not None:
+            changed |= _counting(select, scopes, near)
+    return tree.sql(dialect="postgres") if changed else sql
+
+
+def _counting(select: exp.Select, scopes: Scopes, near: Callable[[TableKey], float]) -> bool:
+    """Joins the nearest table that refers to one that is read."""
+    reads = scopes.reads[id(select)]
+    there = {read.table.key for read in reads if read.table is not None}
+    ways = [
+        (table, column, read, to)
+        for read in reads
+        if read.table is not None
+        for table, column, to in _referring(read.table, scopes)
+        if table.key not in there
+    ]
+    if not ways:
+        return False
+    table, column, read, to = max(ways, key=lambda way: near(way[0].key))
+    scopes.qualify(select)
+    ends = (
+        exp.column(identifier(to), identifier(read.name)),
+        exp.column(identifier(column), identifier(table.name)),
+    )
+    select.join(_written(table, scopes.snapshot), on=exp.EQ(this=ends[0], expression=ends[1]), copy=False)
+    return True
+
+
+def _written(table: Table, snapshot: Snapshot) -> exp.Table:
+    return exp.to_table(snapshot.display_name(table), dialect="postgres")

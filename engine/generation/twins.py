@@ -60,6 +60,15 @@ def twins(
     return sorted(found, key=lambda twin: -twin.likeness)
 
 
+def interchangeable(used: ColumnKey, other: ColumnKey, snapshot: Snapshot) -> bool:
+    """Whether two columns of one table are of one kind and play the same part as keys."""
+    columns = {(*table.key, column.name): column for table, column in snapshot.columns()}
+    if used not in columns or other not in columns or _kind(columns[used]) != _kind(columns[other]):
+        return False
+    keys = _keys(snapshot)
+    return _same_role(keys.get(used), keys.get(other))
+
+
 def phrases(tables: Iterable[Table]) -> list[str]:
     """All that `twins` compares where statements read `tables`, each once."""
     texts = [

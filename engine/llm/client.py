@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import openai
-from openai.types.chat import ChatCompletion, ChatCompletionMessageParam
+from openai.types.chat import ChatCompletion, ChatCompletionMessageParam, ChatCompletionTokenLogprob
 
 from engine.errors import CancelledError, ModelUnavailableError
 from engine.llm.settings import GrammarSupport, ModelSettings
-from engine.state import Completion, Deadline, Prompt, Weighed
+from engine.state import Completion, Deadline, Prompt, Token, Weighed
 
 TOP_LOGPROBS = 20
 """Of how many tokens the log-probabilities are asked for: the protocol's most."""
@@ -42,9 +42,12 @@ class ChatModel:
         grammar: str | None = None,
         temperature: float = 0.0,
         seed: int = 0,
+        others: int = 0,
     ) -> Completion:
         """See `engine.state.LanguageModel.complete`."""
         extra: dict[str, Any] = {"seed": seed} if seed else {}
+        if others:
+            extra["top_logprobs"] = min(others, TOP_LOGPROBS)
         if grammar is not None and self.grammars:
             extra["structured_outputs"] = {"grammar": grammar}
         return _completion(await self._ask(prompt, deadline, max_tokens, temperature, extra))
@@ -125,4 +128,9 @@ def _completion(reply: ChatCompletion) -> Completion:
         generated=usage.completion_tokens if usage else 0,
         logprob=sum(token.logprob for token in content) / len(content) if content else None,
         finished=choice.finish_reason == "stop",
+        tokens=tuple(map(_token, content or ())),
     )
+
+
+def _token(told: ChatCompletionTokenLogprob) -> Token:
+    return Token(told.token, tuple((other.token, math.exp(other.logprob)) for other in told.top_logprobs))

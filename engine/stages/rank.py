@@ -9,14 +9,22 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
+from engine.generation.grammar import WHOLE_TABLE
+from engine.generation.wording import unread
 from engine.sql.describe import describe
 from engine.state import Candidate, Ranking, State, Tools
 from engine.types import TraceLine
+from schema_catalog.types import Snapshot
 
 FRUITLESS = 0.25
 """What a statement that finds nothing is worth beside others that do."""
+
+UNREAD = 0.1
+"""What a statement is worth that reads nothing of a table which the question calls by its name. Of Spider's training
+questions 4 % are answered by one."""
 
 
 async def rank(state: State, tools: Tools) -> State:
@@ -24,9 +32,15 @@ async def rank(state: State, tools: Tools) -> State:
     rankings = await asyncio.to_thread(tools.ranker.rank, state.ask.question, state.candidates)
     shares = {route.database.name: route.probability for route in state.routes}
     best = max((ranking.score for ranking in rankings), default=0.0)
+    snapshots = {route.database.name: route.snapshot for route in state.routes}
+    silent = [_unread(state.ask.question, each, snapshots.get(each.database)) for each in state.candidates]
     weighed = [
-        (candidate, ranking, _worth(candidate, ranking.score - best) * shares.get(candidate.database, 0.0))
-        for candidate, ranking in zip(state.candidates, rankings, strict=True)
+        (
+            candidate,
+            _scores(candidate, ranking, left),
+            _worth(candidate, ranking.score - best, left) * shares.get(candidate.database, 0.0),
+        )
+        for candidate, ranking, left in zip(state.candidates, rankings, silent, strict=True)
     ]
     weighed.sort(key=lambda each: each[2], reverse=True)
     total = sum(weight for _, _, weight in weighed) or 1.0
@@ -34,17 +48,24 @@ async def rank(state: State, tools: Tools) -> State:
     ranked = [replace(c, confidence=known * weight / total) for c, _, weight in weighed]
     explained = tuple(replace(c, explanation=explain(c, ranked[0])) for c in ranked)
     lines = [
-        TraceLine("rank", c.sql, _scores(c, ranking), c.confidence)
-        for c, (_, ranking, _) in zip(ranked, weighed, strict=True)
+        TraceLine("rank", c.sql, scores, c.confidence)
+        for c, (_, scores, _) in zip(ranked, weighed, strict=True)
     ]
     return replace(state, candidates=explained).noted(*lines)
 
 
-def _worth(candidate: Candidate, behind: float) -> float:
-    return math.exp(behind) * (FRUITLESS if candidate.fruitless else 1.0)
+def _unread(question: str, candidate: Candidate, snapshot: Snapshot | None) -> list[str]:
+    """The tables that the question names and the statement says nothing of, less those that it may not read."""
+    hidden = {key[:2] for key in candidate.masked if key[2] == WHOLE_TABLE}
+    left = [] if snapshot is None else unread(question, candidate.tables, snapshot)
+    return [table.name for table in left if table.key not in hidden]
 
 
-def _scores(candidate: Candidate, ranking: Ranking) -> str:
+def _worth(candidate: Candidate, behind: float, silent: Sequence[str]) -> float:
+    return math.exp(behind) * (FRUITLESS if candidate.fruitless else 1.0) * (UNREAD if silent else 1.0)
+
+
+def _scores(candidate: Candidate, ranking: Ranking, silent: Sequence[str]) -> str:
     """What the order is made of, for the trace."""
     parts = [f"logprob {candidate.logprob}", f"schema {candidate.schema_score:.3f}"]
     parts += [
@@ -53,6 +74,7 @@ def _scores(candidate: Candidate, ranking: Ranking) -> str:
         if value is not None
     ]
     parts += ["finds nothing"] if candidate.fruitless else []
+    parts += [f"says nothing of {', '.join(silent)}"] if silent else []
     return ", ".join(parts)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -15,8 +16,10 @@ from engine.errors import CancelledError, UnsafeSQLError
 from engine.guard import Refused, check
 from engine.sql.canonical import canonical
 from engine.sql.names import resolve
-from engine.state import Candidate, Route, State, StatementError, Tools
+from engine.sql.problems import NotInFrom, Problem
+from engine.state import Candidate, Route, State, StatementError, TableKey, Tools
 from engine.types import TraceLine
+from schema_catalog.types import Snapshot
 
 _SHOWN_PROBLEMS = 3
 _EXCERPT = 40
@@ -40,10 +43,14 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A statement that will not be shown. `message`: why, in words fit for the model that repairs it."""
+    """A statement that will not be shown. `message`: why, in words fit for the model that repairs it.
+
+    `stray`: the tables that it names and that nothing joins to what it reads.
+    """
 
     cause: Cause
     message: str
+    stray: frozenset[TableKey] = frozenset()
 
 
 async def check_candidate(
@@ -61,7 +68,7 @@ async def check_candidate(
     resolution = resolve(sql, route.snapshot)
     if resolution.problems:
         messages = [problem.message for problem in resolution.problems[:_SHOWN_PROBLEMS]]
-        return Rejection(Cause.NAMES, "; ".join(messages))
+        return Rejection(Cause.NAMES, "; ".join(messages), _stray(resolution.problems, route.snapshot))
     try:
         plan = await tools.upstream.explain(route.database, state.ask.asker.user, sql, state.deadline)
     except StatementError as error:
@@ -72,6 +79,11 @@ async def check_candidate(
         state.deadline.remaining()
         return Rejection(Cause.TIME, "planning it took too long")
     return replace(candidate, sql=sql, tables=resolution.tables, columns=resolution.columns, cost=plan.cost)
+
+
+def _stray(problems: Sequence[Problem], snapshot: Snapshot) -> frozenset[TableKey]:
+    names = {problem.name[-1] for problem in problems if isinstance(problem, NotInFrom)}
+    return frozenset(table.key for table in snapshot.tables if table.name in names)
 
 
 async def validate(state: State, tools: Tools) -> State:

@@ -147,15 +147,15 @@ def summary(results: Results) -> dict[str, float | None]:
     peers = {name: value for name in PEERS if (value := figure("spider", "acc1", name)) is not None}
     best = max(peers, key=peers.__getitem__, default="")
     scored = VERSIONS[SelectionSettings().score]
-    ambiqt = [each for each in results.selected if (each.system, each.function) == ("pgparley", scored)]
+    ambiqt = next((s for s in results.selected if (s.system, s.function) == ("pgparley", scored)), None)
     promises = [each for each in results.covered if (each.system, each.function) == ("pgparley", scored)]
     chosen = next((p for p in promises if (p.set_name, p.promised) == ("spider", SELECTED_AT)), None)
     defog, alone = figure("defog", "acc1"), figure("defog", "acc1", "model_alone")
     return {
         **{f"ambiqt_{kind}_both5": figure(f"ambiqt_{kind}", "both5") for kind in "ctj"},
-        "ambiqt_selected_both5": _weighted(ambiqt, [each.both5 for each in ambiqt]),
-        "ambiqt_selected_both5_before": _weighted(ambiqt, [each.both5_before for each in ambiqt]),
-        "ambiqt_selected_set_size": _weighted(ambiqt, [each.set_size for each in ambiqt]),
+        "ambiqt_selected_both5": None if ambiqt is None else round(ambiqt.both5, 4),
+        "ambiqt_selected_both5_before": None if ambiqt is None else round(ambiqt.both5_before, 4),
+        "ambiqt_selected_set_size": None if ambiqt is None else round(ambiqt.set_size, 4),
         "spider_acc1": figure("spider", "acc1"),
         "spider_set_acc": figure("spider", "set_acc"),
         "spider_set_size": figure("spider", "set_size"),
@@ -172,10 +172,3 @@ def summary(results: Results) -> dict[str, float | None]:
         "peer_acc1": peers.get(best),
         "peer_seconds_ratio": between("seconds", best),
     }
-
-
-def _weighted(selected: Sequence[Selected], values: Sequence[float]) -> float | None:
-    total = sum(each.n for each in selected)
-    if not total:
-        return None
-    return round(sum(each.n * value for each, value in zip(selected, values, strict=True)) / total, 4)

@@ -13,7 +13,7 @@ import pytest
 from engine.conditions.types import Condition, Hardness, Kind, Operator
 from engine.stages.generate import generate
 from engine.stages.link import linked
-from engine.state import Completion, Deadline, Plan, Prompt, Route, State, Tools
+from engine.state import Completion, Deadline, Plan, Prompt, Route, State, Token, Tools
 from engine.types import Asker, AskRequest
 from schema_catalog.types import Database
 from tests.unit.engine.generation.schemas import MUSIC
@@ -41,13 +41,17 @@ class Model:
     prompts: list[str] = field(default_factory=list)
     grammars: bool = True
     stuck: bool = False
+    nearly: tuple[str, float] | None = None
+    """In place of each word."""
 
     async def complete(self, prompt: Prompt, grammar: str | None = None, **_: object) -> Completion:
         self.prompts.append(f"{prompt.user}\n{prompt.prefix}")
         if self.stuck and grammar is not None:
             return Completion("SELECT DATE", 1, 0, 200, -0.1, finished=False)
         line = next((line for words, line in self.lines if words in self.prompts[-1]), self.lines[-1][1])
-        return Completion(f"{line}\n```", 1, 0, 9, -0.1, finished=True)
+        others = () if self.nearly is None else (self.nearly,)
+        tokens = tuple(Token(f" {word}", others) for word in line.split())
+        return Completion(f"{line}\n```", 1, 0, 9, -0.1, finished=True, tokens=tokens)
 
 
 class Upstream:
@@ -100,7 +104,7 @@ def generated(model: Model, k: int = 6, question: str = "artist name of each sin
 
 def test_the_likeliest_conditions_are_told_once_in_the_same_words() -> None:
     model = Model([("", "SELECT COUNT(*) FROM concert")])
-    generated(model)
+    generated(model, question="how many are there?")
     told = [[words for words in (SORTED, GROUPED, "WHERE") if words in prompt] for prompt in model.prompts]
     assert told[0] == [], "the question alone comes first"
     assert [words for words in told if words] == [[SORTED], [GROUPED]]
@@ -155,8 +159,34 @@ def test_a_condition_finds_what_was_not_written_without_it() -> None:
 )
 def test_what_the_catalog_knows_is_put_right_before_it_is_checked(written: str, kept: str) -> None:
     model = Model([("", written)])
-    assert [each.sql for each in generated(model, k=1).candidates] == [kept]
+    assert [each.sql for each in generated(model, k=1, question="the greatest").candidates] == [kept]
     assert len(model.prompts) == 1
+
+
+def test_a_statement_without_a_table_that_the_question_names_is_written_again() -> None:
+    model = Model([("is about singer", "SELECT artist_name FROM singer"), ("", "SELECT title FROM concert")])
+    assert [each.sql for each in generated(model, k=1).candidates] == ["SELECT artist_name FROM singer"]
+    stubborn = Model([("", "SELECT title FROM concert")])
+    assert [each.sql for each in generated(stubborn, k=1).candidates] == ["SELECT title FROM concert"]
+    assert len(model.prompts) == len(stubborn.prompts) == 2
+
+
+def test_the_question_settles_what_the_model_left_out() -> None:
+    model = Model([("", "SELECT title FROM concert WHERE year IN ('2014', '2015')")])
+    (only,) = generated(model, k=1, question="titles of both 2014 and 2015").candidates
+    assert "INTERSECT" in only.sql
+
+
+def test_what_the_model_nearly_named_is_exchanged_first() -> None:
+    model = Model([("", "SELECT artist_name FROM singer")], nearly=(" country", 0.2))
+    state = generated(model, k=3)
+    assert [each.sql for each in state.candidates] == [
+        "SELECT artist_name FROM singer",
+        "SELECT country FROM singer",
+        "SELECT performer_name FROM singer",
+    ]
+    hardly = generated(Model([("", "SELECT artist_name FROM singer")], nearly=(" country", 0.001)), k=2)
+    assert [each.sql for each in hardly.candidates][1] == "SELECT performer_name FROM singer"
 
 
 def test_where_the_grammar_leads_nowhere_the_model_writes_freely() -> None:

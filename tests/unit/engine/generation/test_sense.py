@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from engine.generation.sense import senseless
-from tests.unit.engine.generation.schemas import MUSIC
+from engine.generation.sense import senseless, with_what_refers
+from tests.unit.engine.generation.schemas import MUSIC, table
 
 KNOWN = {
     "SELECT name, COUNT(*) FROM stadium GROUP BY stadium_id": "each group is one row of stadium",
@@ -39,13 +41,51 @@ def test_the_reason_is_said(sql: str) -> None:
     assert reason.startswith(KNOWN[sql])
 
 
-def test_it_names_what_could_be_meant_instead() -> None:
-    counted = senseless("SELECT name, COUNT(*) FROM stadium GROUP BY stadium_id", MUSIC)
-    excluded = senseless(
-        "SELECT artist_name FROM singer WHERE singer_id NOT IN (SELECT singer_id FROM singer)", MUSIC
-    )
-    assert (counted or "").endswith("(concert)")
-    assert (excluded or "").endswith("(singer_in_concert.singer_id)")
+def near(table: tuple[str, str]) -> float:
+    return {"concert": 0.4, "singer_in_concert": 0.6}.get(table[1], 0.0)
+
+
+@pytest.mark.parametrize(
+    ("sql", "right"),
+    [
+        (
+            "SELECT name, COUNT(*) FROM stadium GROUP BY stadium_id",
+            "SELECT stadium.name, COUNT(*) FROM stadium JOIN concert ON stadium.stadium_id = concert.stadium_id"
+            " GROUP BY stadium.stadium_id",
+        ),
+        (
+            "SELECT COUNT(*) FROM concert c JOIN stadium s ON c.stadium_id = s.stadium_id GROUP BY c.concert_id",
+            "SELECT COUNT(*) FROM concert AS c JOIN stadium AS s ON c.stadium_id = s.stadium_id"
+            " JOIN singer_in_concert ON c.concert_id = singer_in_concert.concert_id GROUP BY c.concert_id",
+        ),
+        (
+            "SELECT artist_name FROM singer WHERE singer_id NOT IN (SELECT singer_id FROM singer)",
+            "SELECT artist_name FROM singer WHERE NOT singer_id IN (SELECT singer_id FROM singer_in_concert)",
+        ),
+    ],
+)
+def test_what_refers_to_a_table_is_counted_or_excluded_in_its_place(sql: str, right: str) -> None:
+    assert with_what_refers(sql, MUSIC, near) == right
+    assert senseless(right, MUSIC) is None
+
+
+def test_of_several_references_the_nearest_table_is_taken() -> None:
+    tour = table("tour", "tour_id stadium_id", ("stadium_id", "stadium", "stadium_id"))
+    snapshot = replace(MUSIC, tables=(*MUSIC.tables, tour))
+    sql = "SELECT name FROM stadium WHERE stadium_id NOT IN (SELECT stadium_id FROM stadium)"
+    assert with_what_refers(sql, snapshot, lambda key: float(key[1] == "tour")).endswith("FROM tour)")
+    assert with_what_refers(sql, snapshot, lambda key: float(key[1] == "concert")).endswith("FROM concert)")
+
+
+def test_where_nothing_refers_to_a_table_the_statement_stays() -> None:
+    sql = "SELECT entry_id FROM singer_in_concert WHERE entry_id NOT IN (SELECT entry_id FROM singer_in_concert)"
+    assert with_what_refers(sql, MUSIC, near) == sql
+    assert senseless(sql, MUSIC) is not None
+
+
+@pytest.mark.parametrize("sql", MEANT)
+def test_what_can_be_meant_stays(sql: str) -> None:
+    assert with_what_refers(sql, MUSIC, near) == sql
 
 
 @pytest.mark.parametrize("sql", MEANT)

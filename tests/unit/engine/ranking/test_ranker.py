@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -119,3 +120,14 @@ async def test_scores_of_any_size_make_confidences() -> None:
 
 async def test_nothing_to_rank_is_nothing() -> None:
     assert (await ranked(TwoStages(ALL, Reading(), Counting()))).candidates == ()
+
+
+async def test_what_reads_nothing_of_a_table_that_the_question_names_comes_behind() -> None:
+    silent = replace(candidate("SELECT name FROM stadium", -0.1), tables=frozenset({("public", "stadium")}))
+    reads = replace(COUNTRIES, tables=frozenset({("public", "singer")}))
+    done = await ranked(ByLikelihood(), silent, reads)
+    assert [each.sql for each in done.candidates] == [reads.sql, silent.sql]
+    assert done.trace[1].detail.endswith("says nothing of singer")
+    masked = replace(silent, masked=frozenset({("public", "singer", "*")}))
+    allowed = await ranked(ByLikelihood(), masked, reads)
+    assert [each.sql for each in allowed.candidates] == [silent.sql, reads.sql], "it may not read that table"

@@ -57,13 +57,14 @@ class View:
     """What is linked against: an index, the places of its columns that may be seen, and names of the schema.
 
     `names`: keys of the table and column names that the asker may see. `relevance`: how near each column is to
-    what the question asks for, a cosine.
+    what the question asks for, a cosine. `coded`: the same of the columns whose codes it may ask for.
     """
 
     index: ValueIndex
     seen: NDArray[np.bool_]
     names: frozenset[str]
     relevance: Mapping[ColumnKey, float]
+    coded: Mapping[ColumnKey, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +176,7 @@ def _codes(view: View, linked: set[ColumnKey]) -> list[ValueLink]:
     found = []
     for place in np.flatnonzero(view.seen).tolist():
         column = view.index.columns[place]
-        similarity = view.relevance.get(column, 0.0)
+        similarity = view.coded.get(column, 0.0)
         few = 1 < view.index.count(place) <= CODES and view.index.complete[place]
         if similarity < ASKED_FOR or column in linked or not few:
             continue

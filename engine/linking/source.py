@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import asyncpg
 
+from engine.generation.grammar import WHOLE_TABLE
 from engine.linking import folding
 from engine.linking.index import ValueIndex
 from engine.linking.match import View, match
@@ -47,7 +48,7 @@ class StoredValues:
         seen = index.visible(visible)
         if not seen.any():
             return ()
-        view = View(index, seen, _names(route.snapshot), _relevance(route.entities))
+        view = View(index, seen, _names(route.snapshot), _relevance(route.entities), coded(route))
         return await asyncio.to_thread(match, question, view)
 
     async def prepare(self, databases: Sequence[Database]) -> None:
@@ -90,4 +91,23 @@ def _relevance(entities: Sequence[Entity]) -> dict[ColumnKey, float]:
     for entity in entities:
         for column, cosine in entity.similarities.items():
             best[column] = max(cosine, best.get(column, -1.0))
+    return best
+
+
+def coded(route: Route) -> dict[ColumnKey, float]:
+    """How near each column is to a phrase that is less like its table: what names the table asks for no code of it.
+
+    Keys are left out: their codes stand for rows of another table.
+    """
+    keys = {
+        (*table.key, name)
+        for table in route.snapshot.tables
+        for names in (table.primary_key, *(key.columns for key in table.foreign_keys))
+        for name in names
+    }
+    best: dict[ColumnKey, float] = {}
+    for entity in route.entities:
+        for column, cosine in entity.similarities.items():
+            if column not in keys and cosine > entity.similarities.get((*column[:2], WHOLE_TABLE), -1.0):
+                best[column] = max(cosine, best.get(column, -1.0))
     return best

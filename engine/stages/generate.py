@@ -24,11 +24,12 @@ from engine.generation.grammar import WHOLE_TABLE, sql_grammar
 from engine.generation.literals import moved
 from engine.generation.masks import Mask, MaskSearch, Node
 from engine.generation.mending import mended
+from engine.generation.named import unread
 from engine.generation.schema_text import schema_text
 from engine.generation.sense import senseless, with_what_refers
 from engine.generation.twins import Twin, interchangeable, phrases, twins
 from engine.generation.value_text import value_text
-from engine.generation.wording import reworded, unread
+from engine.generation.wording import reworded
 from engine.prompts import prompt
 from engine.stages.validate import Cause, Rejection, check_candidate
 from engine.state import Candidate, ColumnKey, Completion, Prompt, Route, State, TableKey, Tools

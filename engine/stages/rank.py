@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.generation.grammar import WHOLE_TABLE
-from engine.generation.wording import unread
+from engine.generation.named import unread
 from engine.sql.describe import describe
 from engine.state import Candidate, Ranking, State, Tools
 from engine.types import TraceLine

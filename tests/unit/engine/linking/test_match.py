@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 
 from engine.linking import folding
 from engine.linking.index import ValueIndex
 from engine.linking.match import COLUMNS, LINKS, View, match
-from engine.state import ColumnKey, Relation, ValueLink
+from engine.linking.source import coded
+from engine.state import ColumnKey, Entity, Relation, Route, ValueLink
+from schema_catalog.types import Column, Database, ForeignKey, Snapshot, Table, TableKind
 from schema_catalog.values import ColumnValues
 
 
@@ -34,7 +37,7 @@ NAMES = frozenset(map(folding.key, ("singer", "name", "country", "concert", "fli
 
 
 def view(index: ValueIndex = INDEX, **more: object) -> View:
-    values = {"seen": index.visible(index.columns), "names": NAMES, "relevance": {}, **more}
+    values = {"seen": index.visible(index.columns), "names": NAMES, "relevance": {}, "coded": {}, **more}
     return View(index, **values)  # type: ignore[arg-type]  # a test names what it needs
 
 
@@ -111,13 +114,33 @@ def test_codes_are_explained_where_the_question_is_near_them() -> None:
     values = {"person.sex": ("M", "F"), "person.state": ("CA", "NY"), "person.kind": ("adult", "child")}
     columns = [ColumnValues(column(name), codes) for name, codes in values.items()]
     near = {column("person.sex"): 0.6, column("person.state"): 0.3, column("person.kind"): 0.9}
-    links = match("how many women", view(ValueIndex(columns), relevance=near))
+    links = match("how many women", view(ValueIndex(columns), coded=near))
     assert links == (ValueLink("", column("person.sex"), ("F", "M"), 0.6, Relation.ONE_OF),)
     cut = ValueIndex([ColumnValues(column("person.sex"), ("M", "F"), more=True)])
-    assert match("how many women", view(cut, relevance=near)) == ()
+    assert match("how many women", view(cut, coded=near)) == ()
     hidden = ValueIndex(columns)
     seen = hidden.visible([column("person.state")])
-    assert match("how many women", view(hidden, relevance=near, seen=seen)) == ()
+    assert match("how many women", view(hidden, coded=near, seen=seen)) == ()
+
+
+def test_the_name_of_a_table_asks_for_none_of_its_codes() -> None:
+    likeness = {"people.*": 0.9, "people.sex": 0.6}
+    named = Entity("people", {column(name): value for name, value in likeness.items()})
+    women = Entity(
+        "women", {column("people.*"): 0.4, column("people.sex"): 0.5, column("people.club_id"): 0.7}
+    )
+    people = Table(
+        "public",
+        "people",
+        TableKind.TABLE,
+        (Column("sex", "text"), Column("club_id", "text")),
+        foreign_keys=(ForeignKey(("club_id",), "public", "club", ("id",)),),
+    )
+    route = Route(
+        Database("d", "", "d", ("public",), ()), Snapshot("d", ("public",), (people,)), 1.0, (), (named,)
+    )
+    assert coded(route) == {}
+    assert coded(replace(route, entities=(named, women))) == {column("people.sex"): 0.5}, "a key has no codes"
 
 
 def test_a_hundred_thousand_values_take_milliseconds() -> None:

@@ -1,0 +1,33 @@
+"""Which tables a question names, and which of them a statement leaves out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine.generation.named import unread
+from tests.unit.engine.generation.schemas import MUSIC, table
+
+
+@pytest.mark.parametrize(
+    ("question", "tables", "left"),
+    [
+        ("What are the names of stadiums with concerts?", ["stadium"], ["concert"]),
+        ("What are the names of stadiums with concerts?", ["concert"], []),
+        ("Which singers are in the stadium?", ["singer_in_concert"], ["stadium"]),
+        ("Who is a Singer in concert?", ["concert"], ["singer_in_concert"]),
+        ("What are the names?", [], []),
+    ],
+)
+def test_a_table_that_is_named_is_read_or_referred_to(
+    question: str, tables: list[str], left: list[str]
+) -> None:
+    found = unread(question, [("public", name) for name in tables], MUSIC)
+    assert [each.name for each in found] == left
+
+
+def test_a_name_that_a_column_may_mean_is_no_tables() -> None:
+    city = table("city", "city_id home_country")
+    snapshot = replace(MUSIC, tables=(city, table("country", "code population"), *MUSIC.tables))
+    assert unread("Which country has most cities?", [city.key], snapshot) == []

@@ -159,7 +159,7 @@ def test_a_condition_finds_what_was_not_written_without_it() -> None:
 )
 def test_what_the_catalog_knows_is_put_right_before_it_is_checked(written: str, kept: str) -> None:
     model = Model([("", written)])
-    assert [each.sql for each in generated(model, k=1, question="the greatest").candidates] == [kept]
+    assert [each.sql for each in generated(model, k=1, question="greatest of stadiums").candidates] == [kept]
     assert len(model.prompts) == 1
 
 

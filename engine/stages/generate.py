@@ -24,7 +24,7 @@ from engine.generation.grammar import WHOLE_TABLE, sql_grammar
 from engine.generation.literals import moved
 from engine.generation.masks import Mask, MaskSearch, Node
 from engine.generation.mending import mended
-from engine.generation.named import unread
+from engine.generation.named import named, unread
 from engine.generation.schema_text import schema_text
 from engine.generation.sense import senseless, with_what_refers
 from engine.generation.twins import Twin, interchangeable, phrases, twins
@@ -239,9 +239,8 @@ class Writer:
         reason = outcome.message if isinstance(outcome, Rejection) else self._unsaid(outcome)
         # What a mask made wrong is rarely put right under the same mask, and costs as much as another statement.
         if reason is not None and first.finished and not node.mask:
-            # Under a grammar without them it cannot name again what nothing joins.
-            stray = outcome.stray if isinstance(outcome, Rejection) else frozenset[TableKey]()
-            left = replace(node, mask=node.mask | {(*table, WHOLE_TABLE) for table in stray})
+            # Under a grammar without them it cannot name again what it went astray with.
+            left = replace(node, mask=node.mask | {(*table, WHOLE_TABLE) for table in self._stray(outcome)})
             again = self._prompt("repair_user", left, sql=_statement(first.text), reason=reason)
             second = await self._complete(again, left.mask)
             repaired = await self._checked(second, left)
@@ -251,6 +250,13 @@ class Writer:
                 outcome, written = repaired, second
             calls.append(second)
         return Attempt(node, outcome, written, tuple(calls), self._state.deadline.clock())
+
+    def _stray(self, outcome: Candidate | Rejection) -> frozenset[TableKey]:
+        """The tables not to be named again: what nothing joins, or the only one where another is asked for."""
+        if isinstance(outcome, Rejection):
+            return outcome.stray
+        asked = {table.key for table in named(self._state.ask.question, self._shown)}
+        return outcome.tables if len(outcome.tables) == 1 and not outcome.tables & asked else frozenset()
 
     def _nearness(self, table: TableKey) -> float:
         """How near a table's name is to any phrase of the question."""

@@ -19,7 +19,7 @@ from engine.state import Candidate, Ranking, State, Tools
 from engine.types import TraceLine
 from schema_catalog.types import Snapshot
 
-FRUITLESS = 0.25
+FRUITLESS = 0.1
 """What a statement that finds nothing is worth beside others that do."""
 
 UNREAD = 0.1

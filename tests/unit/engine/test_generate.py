@@ -171,6 +171,12 @@ def test_a_statement_without_a_table_that_the_question_names_is_written_again() 
     assert len(model.prompts) == len(stubborn.prompts) == 2
 
 
+def test_a_table_that_was_read_in_place_of_the_named_one_may_not_be_named_again() -> None:
+    model = Model([("is about singer", "SELECT artist_name FROM singer"), ("", "SELECT name FROM stadium")])
+    (only,) = generated(model, k=1, question="names of singers").candidates
+    assert only.masked == {("public", "stadium", "*")}
+
+
 def test_the_question_settles_what_the_model_left_out() -> None:
     model = Model([("", "SELECT title FROM concert WHERE year IN ('2014', '2015')")])
     (only,) = generated(model, k=1, question="titles of both 2014 and 2015").candidates

@@ -70,6 +70,17 @@ async def test_a_grammar_is_obeyed(model: ChatModel) -> None:
     assert written.finished
 
 
+async def test_it_tells_what_it_would_have_written_instead(model: ChatModel) -> None:
+    prompt = Prompt(SYSTEM, f"{SCHEMA}\n\nHow many singers are from France?", "```sql\n")
+    written = await model.complete(prompt, deadline=deadline(), max_tokens=60, others=3)
+    assert "".join(token.text for token in written.tokens) == written.text
+    for token in written.tokens:
+        texts, shares = zip(*token.others, strict=True)
+        assert texts[0] == token.text, "without a grammar the likeliest is written"
+        assert 1 >= shares[0] > shares[1] >= shares[2] > 0
+        assert sum(shares) <= 1.001
+
+
 async def test_a_batch_writes_what_each_request_alone_writes(model: ChatModel) -> None:
     questions = [
         "How many singers are there?",

@@ -23,6 +23,10 @@ from schema_catalog.values import ValueStore, Version
 KEPT = 1_000_000
 """Values in memory at most; beyond that the databases asked least recently are dropped."""
 
+OF_TABLE = 0.8
+"""Of its table's likeness to a phrase, what a column of codes needs: "official languages" is a little more like the
+table of languages than the column that says which are official, "singers" much more than what sex they have."""
+
 NOTHING = ValueIndex(())
 
 
@@ -95,7 +99,7 @@ def _relevance(entities: Sequence[Entity]) -> dict[ColumnKey, float]:
 
 
 def coded(route: Route) -> dict[ColumnKey, float]:
-    """How near each column is to a phrase that is less like its table: what names the table asks for no code of it.
+    """How near each column is to a phrase that is not much more like its table: whoever names that asks for no code.
 
     Keys are left out: their codes stand for rows of another table.
     """
@@ -108,6 +112,7 @@ def coded(route: Route) -> dict[ColumnKey, float]:
     best: dict[ColumnKey, float] = {}
     for entity in route.entities:
         for column, cosine in entity.similarities.items():
-            if column not in keys and cosine > entity.similarities.get((*column[:2], WHOLE_TABLE), -1.0):
+            table = entity.similarities.get((*column[:2], WHOLE_TABLE), -1.0)
+            if column[2] != WHOLE_TABLE and column not in keys and cosine >= OF_TABLE * table:
                 best[column] = max(cosine, best.get(column, -1.0))
     return best

@@ -173,7 +173,7 @@ class Writer:
             made += [other] if other is not None else []
         for twin in await self._twins(candidate, written) if most else ():
             sql = exchanged(candidate.sql, twin, self._shown)
-            if sql is None or sql == candidate.sql:
+            if sql is None or sql == candidate.sql or self._misplaced(sql):
                 continue
             mask = candidate.masked | {twin.used}
             score = search.score(mask) * twin.likeness
@@ -258,6 +258,10 @@ class Writer:
         asked = {table.key for table in named(self._state.ask.question, self._shown)}
         return outcome.tables if len(outcome.tables) == 1 and not outcome.tables & asked else frozenset()
 
+    def _misplaced(self, sql: str) -> bool:
+        """Whether a literal is compared with a column that does not hold it although one beside it does."""
+        return moved(sql, self.route.values, self._shown) is not None
+
     def _nearness(self, table: TableKey) -> float:
         """How near a table's name is to any phrase of the question."""
         return max(
@@ -306,6 +310,8 @@ class Writer:
         )
         if (reason := senseless(sql, self._shown)) is not None:
             return Rejection(Cause.SENSE, reason)
+        if node.mask and self._misplaced(sql):
+            return Rejection(Cause.SENSE, "a literal stands beside another column than the one that holds it")
         outcome = await check_candidate(candidate, self.route, self._state, self._tools)
         # An alias that two tables share, or a server without grammars, lets a masked name through.
         if isinstance(outcome, Candidate) and (hidden := _elements_used(outcome) & node.mask):

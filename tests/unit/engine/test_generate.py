@@ -13,7 +13,7 @@ import pytest
 from engine.conditions.types import Condition, Hardness, Kind, Operator
 from engine.stages.generate import generate
 from engine.stages.link import linked
-from engine.state import Completion, Deadline, Plan, Prompt, Route, State, Token, Tools
+from engine.state import Completion, Deadline, Plan, Prompt, Relation, Route, State, Token, Tools, ValueLink
 from engine.types import Asker, AskRequest
 from schema_catalog.types import Database
 from tests.unit.engine.generation.schemas import MUSIC
@@ -80,7 +80,12 @@ class Conditions:
         return CONDITIONS
 
 
-def generated(model: Model, k: int = 6, question: str = "artist name of each singer") -> State:
+def generated(
+    model: Model,
+    k: int = 6,
+    question: str = "artist name of each singer",
+    values: tuple[ValueLink, ...] = (),
+) -> State:
     encoder = Encoder()
     database = Database("music", "", "music", ("public",), ("public",))
     route = Route(
@@ -89,6 +94,7 @@ def generated(model: Model, k: int = 6, question: str = "artist name of each sin
         1.0,
         tuple(table.key for table in MUSIC.tables),
         linked(("artist name", "singer"), MUSIC, cast("Any", encoder)),
+        values,
     )
     tools = Tools(
         catalog=cast("Any", None),
@@ -193,6 +199,14 @@ def test_what_the_model_nearly_named_is_exchanged_first() -> None:
     ]
     hardly = generated(Model([("", "SELECT artist_name FROM singer")], nearly=(" country", 0.001)), k=2)
     assert [each.sql for each in hardly.candidates][1] == "SELECT performer_name FROM singer"
+
+
+def test_a_literal_does_not_go_to_a_column_that_lacks_it() -> None:
+    held = ValueLink("Adele", ("public", "singer", "artist_name"), ("Adele",), 1.0, Relation.EQUALS)
+    model = Model([("", "SELECT country FROM singer WHERE artist_name = 'Adele'")])
+    assert len(generated(model, k=2).candidates) == 2
+    (only,) = generated(model, k=2, values=(held,)).candidates
+    assert "artist_name = 'Adele'" in only.sql
 
 
 def test_where_the_grammar_leads_nowhere_the_model_writes_freely() -> None:

@@ -1,15 +1,17 @@
 """What a statement got wrong that the catalog knows for certain, put right by rule instead of by asking again.
 
 Owns, in this order: a qualifier that belongs to another table of FROM, a JOIN or a subquery that does not follow the
-references although they connect its tables, a literal that the database spells in other letters' case, a column that is
-shown for each group and not grouped by, where NULL goes when the greatest comes first, and a table that is named but
-not read (`engine.generation.joins`). It changes nothing that can be meant.
+references although they connect its tables, a literal that the database spells in other letters' case, numbers that a
+column keeps as text, a column that is shown for each group and not grouped by, where NULL goes when the greatest comes
+first, and a table that is named but not read (`engine.generation.joins`). It changes nothing that can be meant.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+import sqlglot
 from sqlglot import exp
 
 from engine.generation.joins import complete_joins, connected, reachable
@@ -31,6 +33,7 @@ def mended(sql: str, snapshot: Snapshot, values: Sequence[ValueLink] = ()) -> st
     changed |= _rejoined(tree, scopes)
     changed |= _relinked(tree, scopes)
     changed |= as_stored(tree, values, scopes)
+    changed |= _as_numbers(tree, scopes)
     changed |= _grouped(tree, scopes)
     changed |= _nulls_last(tree)
     return complete_joins(tree.sql(dialect="postgres") if changed else sql, snapshot)
@@ -175,12 +178,38 @@ def _is_key(table: Table, name: str) -> bool:
     return name in table.primary_key or any(name in key.columns for key in table.foreign_keys)
 
 
+def _as_numbers(tree: exp.Query, scopes: Scopes) -> bool:
+    """What is summed, averaged or compared with a number is the number that a text begins with, NULL without one."""
+    changed = False
+    for node in tree.find_all(exp.Sum, exp.Avg, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.EQ, exp.NEQ):
+        column = node.this
+        if not isinstance(column, exp.Column) or not _text(column, scopes):
+            continue
+        if isinstance(node, exp.Sum | exp.Avg) or _number(node.expression):
+            start = f"substring({column.sql(dialect='postgres')} FROM '^[-+]?[0-9]+[.]?[0-9]*')"
+            column.replace(sqlglot.parse_one(f"CAST({start} AS numeric)", dialect="postgres"))
+            changed = True
+    return changed
+
+
+def _text(column: exp.Column, scopes: Scopes) -> bool:
+    read = scopes.reading(column)
+    types = {each.name: each.type for each in read.table.columns} if read is not None and read.table else {}
+    return re.match(r"text|character", types.get(column.name, "")) is not None
+
+
+def _number(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Literal) and not node.is_string
+
+
 def _grouped(tree: exp.Query, scopes: Scopes) -> bool:
     """Groups by what is shown or sorted by as well, unless its table's key says it already (docs 7.2.3)."""
     changed = False
     for select in tree.find_all(exp.Select):
-        group = select.args.get("group")
-        if group is None or not group.expressions or any(group.args.get(each) for each in _GROUPING_SETS):
+        group = select.args.get("group") or exp.Group()
+        if any(group.args.get(each) for each in _GROUPING_SETS):
+            continue
+        if not group.expressions and not _aggregated(select):
             continue
         order = select.args.get("order")
         shown = [each.unalias() for each in select.expressions]
@@ -192,8 +221,21 @@ def _grouped(tree: exp.Query, scopes: Scopes) -> bool:
             if (not column.table and column.name in names) or _settled(column, group.expressions, scopes):
                 continue
             group.append("expressions", column.copy())
+            select.set("group", group)
             changed = True
     return changed
+
+
+def _aggregated(select: exp.Select) -> bool:
+    """Whether rows are sorted by what counts, sums or the like over several, and nothing else does: each is a group."""
+    order = select.args.get("order")
+    over = [
+        found
+        for part in (*select.expressions, *([order] if order else []))
+        for found in part.find_all(exp.AggFunc)
+        if found.find_ancestor(exp.Window, exp.Select) is select
+    ]
+    return bool(over) and all(found.find_ancestor(exp.Order, exp.Select) is order for found in over)
 
 
 def _settled(column: exp.Column, grouped: Sequence[exp.Expression], scopes: Scopes) -> bool:

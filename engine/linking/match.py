@@ -46,7 +46,7 @@ CODE_LETTERS = 3
 CODED = 2
 """Columns of codes that are explained at most."""
 
-ASKED_FOR = 0.45
+ASKED_FOR = 0.5
 """Cosine of a phrase and a column of codes from which the question is taken to mean one of them."""
 
 _NUMBER = re.compile(r"[^\d.]")

@@ -10,6 +10,15 @@ from tests.unit.engine.generation.schemas import MUSIC
 
 PUT_RIGHT = [
     (
+        "SELECT AVG(capacity) FROM stadium WHERE capacity > 3",
+        "SELECT AVG(CAST(SUBSTRING(capacity FROM '^[-+]?[0-9]+[.]?[0-9]*') AS DECIMAL)) FROM stadium"
+        " WHERE CAST(SUBSTRING(capacity FROM '^[-+]?[0-9]+[.]?[0-9]*') AS DECIMAL) > 3",
+    ),
+    (
+        "SELECT country FROM singer ORDER BY COUNT(*) DESC LIMIT 1",
+        "SELECT country FROM singer GROUP BY country ORDER BY COUNT(*) DESC LIMIT 1",
+    ),
+    (
         "SELECT T1.title FROM stadium AS T1 JOIN concert AS T2 ON T1.stadium_id = T2.stadium_id",
         "SELECT t2.title FROM stadium AS t1 JOIN concert AS t2 ON t1.stadium_id = t2.stadium_id",
     ),
@@ -51,6 +60,8 @@ PUT_RIGHT = [
 ]
 
 LEFT_ALONE = [
+    "SELECT MAX(capacity) FROM stadium WHERE capacity > '3'",
+    "SELECT COUNT(*) FROM singer ORDER BY COUNT(*)",
     "SELECT artist_name, COUNT(*) FROM singer GROUP BY singer_id",
     "SELECT artist_name, COUNT(*) FROM singer",
     "SELECT upper(country), COUNT(*) FROM singer GROUP BY upper(country)",

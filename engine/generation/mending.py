@@ -82,9 +82,14 @@ def _owner(column: exp.Column, scopes: Scopes) -> str | None:
     tables = {table.name: table for table in scopes.snapshot.tables}
     if named is None and column.table in tables and _holds(tables[column.table], column.name):
         return None
+    there = [read.table for read in reads if read.table is not None]
     inside = [read.name for read in reads if read.table is not None and _holds(read.table, column.name)]
-    anywhere = [name for name, table in tables.items() if _holds(table, column.name)]
-    found = inside or anywhere
+    beside = [
+        name
+        for name, table in tables.items()
+        if _holds(table, column.name) and any(connected(one, table, scopes.snapshot) for one in there)
+    ]
+    found = inside or beside
     return found[0] if len(found) == 1 else None
 
 

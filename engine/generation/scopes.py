@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import sqlglot
 from sqlglot import exp
 
-from engine.state import TableKey
+from engine.state import ColumnKey, TableKey
 from schema_catalog.naming import quote_ident
 from schema_catalog.types import Snapshot, Table
 
@@ -98,6 +98,16 @@ class Scopes:
         if one is None or other is None or one.table is None or other.table is None:
             return None
         return Drawn(outside, one.table, inside, other.table, query)
+
+    def shown(self, tree: exp.Query) -> frozenset[ColumnKey]:
+        """The tables' columns that a statement gives as they are, of a set operation those of its first query."""
+        first: exp.Expr = tree
+        while isinstance(first, exp.SetOperation):
+            first = first.left
+        items = first.expressions if isinstance(first, exp.Select) else []
+        columns = [each for item in items if isinstance(each := item.unalias(), exp.Column)]
+        reads = [(column, self.reading(column)) for column in columns]
+        return frozenset((*read.table.key, column.name) for column, read in reads if read and read.table)
 
     def columns(self, tree: exp.Query, table: TableKey, name: str | None = None) -> list[exp.Column]:
         """The column references to `table`, all or those of the column `name`."""

@@ -3,8 +3,8 @@
 Owns when rows are evidence. Every candidate runs as the asker, read-only, with a short timeout and a row cap, before
 one is chosen (`[limits] run_candidates` turns that off). Equal rows alone are none: two columns may hold the same
 data, and two counts may agree by chance, which are the very readings that an asker has to choose between. So two
-statements are one only where the one reads and calls nothing that the other does not, and both compare with the same
-literals; key columns that refer to each other count as one. What fails on the data it would run on goes, as what
+statements are one only where the one shows, reads and calls nothing that the other does not, and both compare with the
+same literals; key columns that refer to each other count as one. What fails on the data it would run on goes, as what
 fails in planning does; what finds nothing is marked.
 """
 
@@ -14,13 +14,14 @@ import asyncio
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import msgspec
 
 from engine.errors import NLError
+from engine.generation.scopes import Scopes, parsed
 from engine.sql.settled import Settled, settled
 from engine.state import Candidate, ColumnKey, Deadline, Result, Route, State, StatementError, TableKey, Tools
 from engine.types import TraceLine
@@ -42,16 +43,21 @@ Reads = frozenset[ColumnKey | TableKey]
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """What a candidate gave, as a digest of types and rows, and what it read and compared with to get there."""
+    """What a candidate gave, as a digest of types and rows, and what it read and compared with to get there.
+
+    `shown`: the columns that it gives as they are.
+    """
 
     digest: bytes
     reads: Reads
+    shown: Reads
     form: Settled
 
     def same(self, other: Rows) -> bool:
         """Whether both say the same in other words."""
         return (
             self.digest == other.digest
+            and _nested(self.shown, other.shown)
             and self.form.literals == other.form.literals
             and _nested(self.form.functions, other.form.functions)
             and _nested(self.reads, other.reads)
@@ -147,7 +153,15 @@ async def _outcome(
 def _evidence(result: Result, candidate: Candidate, route: Route, form: Settled) -> Rows | NotCompared:
     if all(value is None for row in result.rows for value in row):
         return NotCompared("it finds nothing", fruitless=True)
-    return Rows(fingerprint(result, ordered=form.ordered), _reads(candidate, route.snapshot), form)
+    root = _root(route.snapshot)
+    tree = parsed(candidate.sql)
+    shown = frozenset[ColumnKey]() if tree is None else Scopes(tree, route.snapshot).shown(tree)
+    return Rows(
+        fingerprint(result, ordered=form.ordered),
+        frozenset(map(root, candidate.columns)) | candidate.tables,
+        frozenset(map(root, shown)),
+        form,
+    )
 
 
 def fingerprint(result: Result, *, ordered: bool) -> bytes:
@@ -160,8 +174,8 @@ def fingerprint(result: Result, *, ordered: bool) -> bytes:
     return hashlib.sha256(msgspec.json.encode([ordered, types, rows])).digest()
 
 
-def _reads(candidate: Candidate, snapshot: Snapshot) -> Reads:
-    """Tables and columns; a column that refers to another stands for that one."""
+def _root(snapshot: Snapshot) -> Callable[[ColumnKey], ColumnKey]:
+    """Gives of a column that refers to another the one that it refers to in the end, of any other itself."""
     referred = _referred(snapshot)
 
     def root(column: ColumnKey) -> ColumnKey:
@@ -171,8 +185,7 @@ def _reads(candidate: Candidate, snapshot: Snapshot) -> Reads:
             met.add(up)
         return column
 
-    columns: Reads = frozenset(root(column) for column in candidate.columns)
-    return columns | candidate.tables
+    return root
 
 
 def _referred(snapshot: Snapshot) -> dict[ColumnKey, ColumnKey]:

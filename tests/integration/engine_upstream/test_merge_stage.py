@@ -120,6 +120,10 @@ TWO = {
         "SELECT name FROM singer",
         "SELECT alias FROM singer",
     ),
+    "two columns of the same data, and the one joins by the other's": (
+        "SELECT singer.name FROM singer JOIN song ON song.singer_id = singer.singer_id WHERE singer.alias <> ''",
+        "SELECT singer.alias FROM singer JOIN song ON song.singer_id = singer.singer_id WHERE singer.name <> ''",
+    ),
     "two references to one table": ("SELECT first_id FROM duet", "SELECT second_id FROM duet"),
     "two counts agree by chance": ("SELECT count(*) FROM singer", "SELECT count(*) FROM stadium"),
     "a filter that filters nothing today": (

@@ -192,16 +192,15 @@ class Writer:
         return outcome if isinstance(outcome, Candidate) else None
 
     async def _twins(self, candidate: Candidate, written: Completion) -> list[Twin]:
-        """What the model nearly named, and then what has nearly the same name."""
+        """Tables of the same columns, what the model nearly named, and what has nearly the same name, in this order."""
         nearly = [
             Twin(each.used, each.other, 1.0)
             for each in doubts(candidate, written.tokens, self._shown)
             if each.probability >= DOUBT and interchangeable(each.used, each.other, self._shown)
         ]
         known = {(twin.used, twin.other) for twin in nearly}
-        return nearly + [
-            twin for twin in await self._alike(candidate) if (twin.used, twin.other) not in known
-        ]
+        alike = [twin for twin in await self._alike(candidate) if (twin.used, twin.other) not in known]
+        return sorted((*nearly, *alike), key=lambda twin: twin.used[2] != WHOLE_TABLE)
 
     async def _alike(self, candidate: Candidate) -> list[Twin]:
         texts = phrases(table for table in self._shown.tables if table.key in candidate.tables)

@@ -18,7 +18,10 @@ from engine.generation.joins import complete_joins, connected, reachable
 from engine.generation.literals import as_stored
 from engine.generation.scopes import Read, Scopes, from_parts, identifier, parsed
 from engine.state import ValueLink
-from schema_catalog.types import Snapshot, Table
+from schema_catalog.types import Snapshot, Table, TableKind
+
+_KEYED = (TableKind.TABLE, TableKind.PARTITIONED)
+"""What has keys in PostgreSQL: a view has none to go by, whatever else says that it has."""
 
 _GROUPING_SETS = ("rollup", "cube", "grouping_sets")
 
@@ -255,7 +258,7 @@ def _settled(column: exp.Column, grouped: Sequence[exp.Expression], scopes: Scop
         and (other := scopes.reading(each)) is not None
         and other.name == read.name
     }
-    key = read.table.primary_key
+    key = read.table.primary_key if read.table.kind in _KEYED else ()
     return column.name in there or (bool(key) and set(key) <= there)
 
 

@@ -139,10 +139,11 @@ def _snapshot(schema: str, item: Item) -> Snapshot:
 
 
 def _table(schema: str, item: Item) -> Table:
+    """A view as what it comes nearest to: without keys for the server, the same rows for everyone."""
     return Table(
         schema,
         item["table"],
-        TableKind.TABLE,
+        TableKind.MATERIALIZED_VIEW,
         tuple(Column(column["name"], column["type"]) for column in item["columns"]),
         tuple(item["primary_key"]),
         tuple(_names(item.get("unique_keys", ()))),

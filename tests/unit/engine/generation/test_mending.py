@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from engine.generation.mending import mended
 from engine.sql.names import resolve
+from schema_catalog.types import TableKind
 from tests.unit.engine.generation.schemas import MUSIC
 
 PUT_RIGHT = [
@@ -92,3 +95,10 @@ def test_is_left_as_written(sql: str) -> None:
 @pytest.mark.parametrize("sql", [right for _, right in PUT_RIGHT])
 def test_what_is_right_stays(sql: str) -> None:
     assert mended(sql, MUSIC) == sql
+
+
+def test_a_views_key_groups_nothing() -> None:
+    view = replace(MUSIC.tables[1], kind=TableKind.VIEW)
+    snapshot = replace(MUSIC, tables=(MUSIC.tables[0], view, *MUSIC.tables[2:]))
+    sql = "SELECT artist_name, COUNT(*) FROM singer GROUP BY singer_id"
+    assert mended(sql, snapshot) == f"{sql}, artist_name"

@@ -1,7 +1,7 @@
-"""The tables that a question calls by their names, and whether a statement reads anything of them.
+"""What a question calls by name, tables and values, and whether a statement speaks of it.
 
-Owns when a word is a table's name. Of Spider's training questions 96 % are answered by statements that read each table
-so named, or one that refers to it.
+Owns when a word is a name. Of Spider's training questions 96 % are answered by statements that read each table so
+named, or one that refers to it.
 """
 
 from __future__ import annotations
@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from engine.routing.words import identifier_words
-from engine.state import TableKey
+from engine.state import Relation, TableKey, ValueLink
 from schema_catalog.types import Snapshot, Table
+
+CERTAIN = 0.97
+"""Similarity of a value that is the question's own, but for how it is written."""
 
 
 def named(question: str, snapshot: Snapshot) -> list[Table]:
@@ -54,3 +57,17 @@ def _stands_alone(name: Sequence[str], asked: Sequence[str], names: Iterable[Seq
 
 def _places(part: Sequence[str], whole: Sequence[str]) -> list[int]:
     return [n for n in range(len(whole) - len(part) + 1) if tuple(whole[n : n + len(part)]) == tuple(part)]
+
+
+def unused(question: str, sql: str, links: Iterable[ValueLink]) -> list[str]:
+    """The values that `question` calls by name and `sql` compares nothing with, as the question has them.
+
+    A name begins with a capital letter, but for the question's first word, and stands in the database as it is.
+    """
+    spelt: dict[str, set[str]] = {}
+    for link in links:
+        begins = question.find(link.span) if link.span[:1].isupper() else 0
+        if begins > 0 and link.relation is Relation.EQUALS and link.similarity >= CERTAIN:
+            spelt.setdefault(link.span, {link.span.casefold()}).update(map(str.casefold, link.values))
+    said = sql.casefold()
+    return [span for span, values in spelt.items() if not any(value in said for value in values)]

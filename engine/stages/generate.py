@@ -24,7 +24,7 @@ from engine.generation.grammar import WHOLE_TABLE, sql_grammar
 from engine.generation.literals import moved
 from engine.generation.masks import Mask, MaskSearch, Node
 from engine.generation.mending import mended
-from engine.generation.named import named, unread
+from engine.generation.named import named, unread, unused
 from engine.generation.schema_text import schema_text
 from engine.generation.sense import senseless, with_what_refers
 from engine.generation.twins import Twin, interchangeable, phrases, twins
@@ -269,9 +269,14 @@ class Writer:
 
     def _unsaid(self, candidate: Candidate) -> str | None:
         """What the question speaks of and the statement does not, in words for the model; None where it says all."""
-        left = unread(self._state.ask.question, candidate.tables, self._shown)
-        names = ", ".join(table.name for table in left)
-        return f"the question is about {names}, which the statement does not read: join it" if left else None
+        question = self._state.ask.question
+        tables = ", ".join(table.name for table in unread(question, candidate.tables, self._shown))
+        values = ", ".join(unused(question, candidate.sql, self.route.values))
+        said = (
+            [f"the question is about {tables}, which the statement does not read: join it"] if tables else []
+        )
+        said += [f"the question is about {values}, which the statement does not filter by"] if values else []
+        return "; ".join(said) or None
 
     async def _complete(self, asked: Prompt, mask: Mask) -> Completion:
         grammar = sql_grammar(self._shown, mask) if self._tools.model.grammars else None

@@ -13,18 +13,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.generation.grammar import WHOLE_TABLE
-from engine.generation.named import unread
+from engine.generation.named import unread, unused
 from engine.sql.describe import describe
-from engine.state import Candidate, Ranking, State, Tools
+from engine.state import Candidate, Ranking, Route, State, Tools
 from engine.types import TraceLine
-from schema_catalog.types import Snapshot
 
 FRUITLESS = 0.1
 """What a statement that finds nothing is worth beside others that do."""
 
-UNREAD = 0.1
-"""What a statement is worth that reads nothing of a table which the question calls by its name. Of Spider's training
-questions 4 % are answered by one."""
+UNSAID = 0.1
+"""What a statement is worth that says nothing of a table or a value which the question calls by its name. Of Spider's
+training questions with a table's name 4 % are answered by one."""
 
 
 async def rank(state: State, tools: Tools) -> State:
@@ -32,8 +31,8 @@ async def rank(state: State, tools: Tools) -> State:
     rankings = await asyncio.to_thread(tools.ranker.rank, state.ask.question, state.candidates)
     shares = {route.database.name: route.probability for route in state.routes}
     best = max((ranking.score for ranking in rankings), default=0.0)
-    snapshots = {route.database.name: route.snapshot for route in state.routes}
-    silent = [_unread(state.ask.question, each, snapshots.get(each.database)) for each in state.candidates]
+    routes = {route.database.name: route for route in state.routes}
+    silent = [_unsaid(state.ask.question, each, routes.get(each.database)) for each in state.candidates]
     weighed = [
         (
             candidate,
@@ -54,15 +53,20 @@ async def rank(state: State, tools: Tools) -> State:
     return replace(state, candidates=explained).noted(*lines)
 
 
-def _unread(question: str, candidate: Candidate, snapshot: Snapshot | None) -> list[str]:
-    """The tables that the question names and the statement says nothing of, less those that it may not read."""
+def _unsaid(question: str, candidate: Candidate, route: Route | None) -> list[str]:
+    """The tables and values that the question names and the statement does not, less tables that it may not read."""
+    if route is None:
+        return []
     hidden = {key[:2] for key in candidate.masked if key[2] == WHOLE_TABLE}
-    left = [] if snapshot is None else unread(question, candidate.tables, snapshot)
-    return [table.name for table in left if table.key not in hidden]
+    left = unread(question, candidate.tables, route.snapshot)
+    return [
+        *(table.name for table in left if table.key not in hidden),
+        *unused(question, candidate.sql, route.values),
+    ]
 
 
 def _worth(candidate: Candidate, behind: float, silent: Sequence[str]) -> float:
-    return math.exp(behind) * (FRUITLESS if candidate.fruitless else 1.0) * (UNREAD if silent else 1.0)
+    return math.exp(behind) * (FRUITLESS if candidate.fruitless else 1.0) * (UNSAID if silent else 1.0)
 
 
 def _scores(candidate: Candidate, ranking: Ranking, silent: Sequence[str]) -> str:

@@ -177,6 +177,14 @@ def test_a_statement_without_a_table_that_the_question_names_is_written_again() 
     assert len(model.prompts) == len(stubborn.prompts) == 2
 
 
+def test_a_statement_without_a_value_that_the_question_names_is_written_again() -> None:
+    held = ValueLink("Kenya", ("public", "singer", "country"), ("Kenya",), 1.0, Relation.EQUALS)
+    filtered = "SELECT artist_name FROM singer WHERE country = 'Kenya'"
+    model = Model([("does not filter by", filtered), ("", "SELECT artist_name FROM singer")])
+    (only,) = generated(model, k=1, question="artist names of Kenya", values=(held,)).candidates
+    assert only.sql == filtered
+
+
 def test_a_table_that_was_read_in_place_of_the_named_one_may_not_be_named_again() -> None:
     model = Model([("is about singer", "SELECT artist_name FROM singer"), ("", "SELECT name FROM stadium")])
     (only,) = generated(model, k=1, question="names of singers").candidates

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.generation.named import unread
+from engine.generation.named import unread, unused
+from engine.state import Relation, ValueLink
 from tests.unit.engine.generation.schemas import MUSIC, table
 
 
@@ -31,3 +32,23 @@ def test_a_name_that_a_column_may_mean_is_no_tables() -> None:
     city = table("city", "city_id home_country")
     snapshot = replace(MUSIC, tables=(city, table("country", "code population"), *MUSIC.tables))
     assert unread("Which country has most cities?", [city.key], snapshot) == []
+
+
+def link(span: str, value: str, similarity: float = 1.0, relation: Relation = Relation.EQUALS) -> ValueLink:
+    return ValueLink(span, ("public", "singer", "country"), (value,), similarity, relation)
+
+
+@pytest.mark.parametrize(
+    ("sql", "found", "left"),
+    [
+        ("SELECT 1 FROM singer", [link("Kenya", "KENYA")], ["Kenya"]),
+        ("SELECT 1 FROM singer WHERE country = 'kenya'", [link("Kenya", "KENYA")], []),
+        ("SELECT 1 FROM singer WHERE country = 'KEN'", [link("Kenya", "KEN")], []),
+        ("SELECT 1 FROM singer", [link("Which", "Which"), link("from", "From"), link("", "F")], []),
+        ("SELECT 1 FROM singer", [link("Kenya", "Kenyan", 0.9)], []),
+        ("SELECT 1 FROM singer", [link("Kenya", "Kenya", 1.0, Relation.SUCH_AS)], []),
+        ("SELECT 1 FROM singer WHERE name = 'Ke'", [link("Kenya", "Kenya"), link("Kenya", "Ke")], []),
+    ],
+)
+def test_a_value_that_is_named_is_compared_with(sql: str, found: list[ValueLink], left: list[str]) -> None:
+    assert unused("Which singers are from Kenya?", sql, found) == left

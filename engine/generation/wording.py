@@ -81,18 +81,22 @@ def _aggregates(select: exp.Select) -> bool:
 
 
 def _excluded(joined: Joined) -> exp.Query | None:
-    """`JOIN pets … WHERE kind <> 'cat'` as `NOT IN (SELECT … WHERE kind = 'cat')`."""
+    """`JOIN pets … WHERE kind <> 'cat'` as `NOT IN (SELECT … WHERE kind = 'cat')`.
+
+    With `kind = 'dog'` beside it, which says all of one row already, the pets stay joined as well.
+    """
     for test in joined.tests:
         column, opposite = _opposite(test)
         if column is None or opposite is None:
             continue
-        kept = joined.names([*joined.shown(), *(each for each in joined.tests if each is not test)])
-        kept = kept or {joined.reads[0].name}
+        others = [each for each in joined.tests if each is not test]
+        equal = any(isinstance(each, exp.EQ) and each.this == column for each in others)
+        kept = joined.names([*joined.shown(), *([] if equal else others)]) or {joined.reads[0].name}
         branch = joined.branch(column, kept)
         if branch is None or not branch.many:
             continue
         inside = joined.over(branch.reads, [branch.link.far]).where(opposite)
-        outside = joined.without(test, branch.reads)
+        outside = joined.without(test, [] if equal else branch.reads)
         return outside.where(exp.In(this=branch.link.near.copy(), query=exp.Subquery(this=inside)).not_())
     return None
 

@@ -28,6 +28,13 @@ REWORDED = [
         " WHERE c.year IN ('2014', '2015'))",
     ),
     (
+        "Which singers sang in 2014 but not in 2015?",
+        f"SELECT s.artist_name {PLAYED} WHERE c.year = '2014' AND c.year <> '2015'",
+        f"SELECT s.artist_name {PLAYED} WHERE c.year = '2014' AND NOT s.singer_id IN"
+        " (SELECT e.singer_id FROM singer_in_concert AS e JOIN concert AS c ON e.concert_id = c.concert_id"
+        " WHERE c.year = '2015')",
+    ),
+    (
         "Stadiums without a concert called like x, by name",
         "SELECT s.name FROM concert AS c JOIN stadium AS s ON c.stadium_id = s.stadium_id"
         " WHERE NOT c.title LIKE '%x%' ORDER BY s.name",

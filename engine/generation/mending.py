@@ -182,6 +182,28 @@ def _relinked(tree: exp.Query, scopes: Scopes) -> bool:
     return changed
 
 
+def unknown_apart(sql: str, snapshot: Snapshot) -> str:
+    """`sql` with NULL left out of what NOT IN compares with: one alone, and no row is left (docs 9.24.2)."""
+    tree = parsed(sql)
+    if tree is None:
+        return sql
+    scopes = Scopes(tree, snapshot)
+    changed = False
+    for inside in tree.find_all(exp.In):
+        found = scopes.drawn(inside) if isinstance(inside.parent, exp.Not) else None
+        if found is None or found.query.args.get("having") or not _nullable(found.other, found.inside.name):
+            continue
+        known = exp.Not(this=exp.Is(this=found.inside.copy(), expression=exp.Null()))
+        if not any(known == each for each in found.query.find_all(exp.Not)):
+            found.query.where(known, copy=False)
+            changed = True
+    return tree.sql(dialect="postgres") if changed else sql
+
+
+def _nullable(table: Table, name: str) -> bool:
+    return name not in table.primary_key and any(c.name == name and c.nullable for c in table.columns)
+
+
 def _is_key(table: Table, name: str) -> bool:
     return name in table.primary_key or any(name in key.columns for key in table.foreign_keys)
 

@@ -1,8 +1,8 @@
 """What no one asks: statements whose outcome is known whatever the tables hold.
 
 Owns two faults of small models that run without an error: counting within groups of which each is one row, and taking
-from a table's rows all that the same table has. Where something refers to the table it is put
-right by rule; the reason that is given otherwise is for the model that writes again.
+from a table's rows all that the same table has. Where something refers to the table they are put right by rule; the
+reason that is given otherwise is for the model that writes again.
 """
 
 from __future__ import annotations

@@ -25,7 +25,6 @@ _AND = re.compile(r"\band\b", re.IGNORECASE)
 _OR = re.compile(r"\bor\b", re.IGNORECASE)
 _DIFFERENT = re.compile(r"\b(?:different|distinct|unique)\b", re.IGNORECASE)
 _MORE = ("group", "having", "windows", "qualify", "with_", "with")
-_END = ("order", "limit", "offset")
 _TWO = 2
 
 

@@ -23,7 +23,7 @@ from engine.generation.exchange import exchanged
 from engine.generation.grammar import WHOLE_TABLE, sql_grammar
 from engine.generation.literals import moved
 from engine.generation.masks import Mask, MaskSearch, Node
-from engine.generation.mending import mended
+from engine.generation.mending import mended, unknown_apart
 from engine.generation.named import named, unread, unused
 from engine.generation.schema_text import schema_text
 from engine.generation.sense import senseless, with_what_refers
@@ -305,6 +305,7 @@ class Writer:
         sql = mended(_statement(written.text), self._shown, self.route.values)
         sql = with_what_refers(sql, self._shown, self._nearness)
         sql = reworded(sql, self._state.ask.question, self._shown) or sql
+        sql = unknown_apart(sql, self._shown)
         candidate = Candidate(
             database=self.route.database.name,
             sql=sql,

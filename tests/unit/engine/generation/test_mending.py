@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.generation.mending import mended
+from engine.generation.mending import mended, unknown_apart
 from engine.sql.names import resolve
 from schema_catalog.types import TableKind
 from tests.unit.engine.generation.schemas import MUSIC
@@ -102,3 +102,26 @@ def test_a_views_key_groups_nothing() -> None:
     snapshot = replace(MUSIC, tables=(MUSIC.tables[0], view, *MUSIC.tables[2:]))
     sql = "SELECT artist_name, COUNT(*) FROM singer GROUP BY singer_id"
     assert mended(sql, snapshot) == f"{sql}, artist_name"
+
+
+@pytest.mark.parametrize(
+    ("sql", "kept"),
+    [
+        (
+            "SELECT name FROM stadium WHERE stadium_id NOT IN (SELECT stadium_id FROM concert WHERE year = '3')",
+            "SELECT name FROM stadium WHERE NOT stadium_id IN"
+            " (SELECT stadium_id FROM concert WHERE year = '3' AND NOT stadium_id IS NULL)",
+        ),
+        ("SELECT title FROM concert WHERE stadium_id NOT IN (SELECT stadium_id FROM stadium)", None),
+        ("SELECT name FROM stadium WHERE stadium_id IN (SELECT stadium_id FROM concert)", None),
+        ("SELECT name FROM stadium WHERE NOT stadium_id IN (1, 2)", None),
+        (
+            "SELECT name FROM stadium WHERE NOT stadium_id IN"
+            " (SELECT stadium_id FROM concert WHERE NOT stadium_id IS NULL)",
+            None,
+        ),
+        ("not SQL at all (", None),
+    ],
+)
+def test_one_unknown_does_not_exclude_everything(sql: str, kept: str | None) -> None:
+    assert unknown_apart(sql, MUSIC) == (kept or sql)

@@ -115,16 +115,19 @@ def model() -> ScriptedLLM:
 
 
 @pytest.fixture
-async def service(pool: Any, model: ScriptedLLM) -> AsyncIterator[Service]:
+async def tools(pool: Any, model: ScriptedLLM) -> AsyncIterator[Tools]:
     upstream = Databases(UpstreamSettings(pool_size=2))
     encoder: Any = WordEncoder()
-    router = HybridRouter(encoder)
-    tools = Tools(
+    yield Tools(
         catalog=CachedCatalog(CatalogStore(pool)),
         upstream=upstream,
         encoder=encoder,
         model=model,
-        router=router,
+        router=HybridRouter(encoder),
     )
-    yield Service(tools, Questions(pool, 600.0), Limits(k=2, calls=4))
     await upstream.aclose()
+
+
+@pytest.fixture
+def service(pool: Any, tools: Tools) -> Service:
+    return Service(tools, Questions(pool, 600.0), Limits(k=2, calls=4))

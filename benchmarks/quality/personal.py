@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import math
 import sys
 import time
 from collections.abc import AsyncIterator, Sequence
@@ -271,7 +272,7 @@ async def _store(place: Site) -> AsyncIterator[Pool]:
 
 
 def summary(outcomes: Sequence[Outcome]) -> dict[str, float | None]:
-    """The flat numbers; a ratio is None where nothing was right without."""
+    """The flat numbers; a ratio and its bounds are None where nothing was right without."""
     found: dict[str, float | None] = {}
     for name, of in _groups(outcomes):
         gain = ratio([float(each.with_first) for each in of], [float(each.without_first) for each in of])
@@ -282,7 +283,8 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, float | None]:
         ):
             for part in ("value", "low", "high") if value else ():
                 suffix = "" if part == "value" else f"_{part}"
-                found[f"personal{name}_{key}{suffix}"] = round(getattr(value, part), 4)
+                number = round(getattr(value, part), 4)
+                found[f"personal{name}_{key}{suffix}"] = number if math.isfinite(number) else None
             if value is None:
                 found[f"personal{name}_{key}"] = None
         found[f"personal{name}_n"] = len(of)

@@ -239,7 +239,7 @@ class Writer:
         # What a mask made wrong is rarely put right under the same mask, and costs as much as another statement.
         if reason is not None and first.finished and not node.mask:
             # Under a grammar without them it cannot name again what it went astray with.
-            left = replace(node, mask=node.mask | {(*table, WHOLE_TABLE) for table in self._stray(outcome)})
+            left = replace(node, mask=node.mask | self._stray(outcome))
             again = self._prompt("repair_user", left, sql=_statement(first.text), reason=reason)
             second = await self._complete(again, left.mask)
             repaired = await self._checked(second, left)
@@ -250,12 +250,13 @@ class Writer:
             calls.append(second)
         return Attempt(node, outcome, written, tuple(calls), self._state.deadline.clock())
 
-    def _stray(self, outcome: Candidate | Rejection) -> frozenset[TableKey]:
-        """The tables not to be named again: what nothing joins, or the only one where another is asked for."""
+    def _stray(self, outcome: Candidate | Rejection) -> Mask:
+        """What is not to be named again: what nothing joins, or the only table where another is asked for."""
         if isinstance(outcome, Rejection):
             return outcome.stray
         asked = {table.key for table in named(self._state.ask.question, self._shown)}
-        return outcome.tables if len(outcome.tables) == 1 and not outcome.tables & asked else frozenset()
+        alone = len(outcome.tables) == 1 and not outcome.tables & asked
+        return frozenset((*table, WHOLE_TABLE) for table in outcome.tables) if alone else frozenset()
 
     def _misplaced(self, sql: str) -> bool:
         """Whether a literal is compared with a column that does not hold it although one beside it does."""

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from engine.errors import CancelledError, UnsafeSQLError
+from engine.generation.grammar import WHOLE_TABLE
 from engine.guard import Refused, check
 from engine.sql.canonical import canonical
-from engine.sql.names import resolve
-from engine.sql.problems import NotInFrom, Problem
-from engine.state import Candidate, Route, State, StatementError, TableKey, Tools
+from engine.sql.names import Resolution, resolve
+from engine.sql.problems import NotInFrom, UnknownColumn
+from engine.state import Candidate, ColumnKey, Route, State, StatementError, Tools
 from engine.types import TraceLine
 from schema_catalog.types import Snapshot
 
@@ -45,12 +45,12 @@ class Cause(StrEnum):
 class Rejection:
     """A statement that will not be shown. `message`: why, in words fit for the model that repairs it.
 
-    `stray`: the tables that it names and that nothing joins to what it reads.
+    `stray`: what it names of tables that it does not read: a table as a whole, or a column of that name.
     """
 
     cause: Cause
     message: str
-    stray: frozenset[TableKey] = frozenset()
+    stray: frozenset[ColumnKey] = frozenset()
 
 
 async def check_candidate(
@@ -68,7 +68,7 @@ async def check_candidate(
     resolution = resolve(sql, route.snapshot)
     if resolution.problems:
         messages = [problem.message for problem in resolution.problems[:_SHOWN_PROBLEMS]]
-        return Rejection(Cause.NAMES, "; ".join(messages), _stray(resolution.problems, route.snapshot))
+        return Rejection(Cause.NAMES, "; ".join(messages), _stray(resolution, route.snapshot))
     try:
         plan = await tools.upstream.explain(route.database, state.ask.asker.user, sql, state.deadline)
     except StatementError as error:
@@ -81,9 +81,12 @@ async def check_candidate(
     return replace(candidate, sql=sql, tables=resolution.tables, columns=resolution.columns, cost=plan.cost)
 
 
-def _stray(problems: Sequence[Problem], snapshot: Snapshot) -> frozenset[TableKey]:
-    names = {problem.name[-1] for problem in problems if isinstance(problem, NotInFrom)}
-    return frozenset(table.key for table in snapshot.tables if table.name in names)
+def _stray(resolution: Resolution, snapshot: Snapshot) -> frozenset[ColumnKey]:
+    tables = {each.name[-1] for each in resolution.problems if isinstance(each, NotInFrom)}
+    columns = {each.name[-1] for each in resolution.problems if isinstance(each, UnknownColumn)}
+    whole = {(*table.key, WHOLE_TABLE) for table in snapshot.tables if table.name in tables}
+    parts = {(*table.key, column.name) for table, column in snapshot.columns() if column.name in columns}
+    return frozenset(whole | {key for key in parts if key[:2] not in resolution.tables})
 
 
 async def validate(state: State, tools: Tools) -> State:

@@ -191,6 +191,17 @@ def test_a_table_that_was_read_in_place_of_the_named_one_may_not_be_named_again(
     assert only.masked == {("public", "stadium", "*")}
 
 
+def test_a_column_of_a_table_that_is_not_read_may_not_be_named_again() -> None:
+    model = Model(
+        [
+            ("does not exist", "SELECT s.artist_name FROM singer AS s"),
+            ("", "SELECT s.capacity FROM singer AS s"),
+        ]
+    )
+    (only,) = generated(model, k=1).candidates
+    assert only.masked == {("public", "stadium", "capacity")}
+
+
 def test_the_question_settles_what_the_model_left_out() -> None:
     model = Model([("", "SELECT title FROM concert WHERE year IN ('2014', '2015')")])
     (only,) = generated(model, k=1, question="titles of both 2014 and 2015").candidates

@@ -2,6 +2,8 @@
 
 A stage is `async def stage(state: State, tools: Tools) -> State`: it returns a copy with its own fields set
 and trace lines added. Owns no behaviour beyond that.
+
+Long because the state and what its stages may call are one contract, which is read as a whole.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class Joined:
         start = self.scopes.reading(column)
         if start is None or start.name in kept:
             return None
-        inside, ways = {start.name}, [*self.links, *(link.turned() for link in self.links)]
+        inside, ways = {start.name}, self._ways()
         while new := {self._name(way.far) for way in ways if self._name(way.near) in inside} - kept - inside:
             inside |= new
         border = [way for way in ways if self._name(way.near) in kept and self._name(way.far) in inside]
@@ -86,8 +86,7 @@ class Joined:
     def over(self, reads: Sequence[Read], items: Sequence[exp.Expr]) -> exp.Select:
         """`items` of `reads`, joined by the links between them."""
         select = exp.select(*(item.copy() for item in items)).from_(reads[0].node.copy())
-        there = {reads[0].name}
-        ways = [*self.links, *(link.turned() for link in self.links)]
+        there, ways = {reads[0].name}, self._ways()
         for _ in reads[1:]:
             read, way = next(
                 (read, way)
@@ -102,6 +101,9 @@ class Joined:
             )
             there.add(read.name)
         return select
+
+    def _ways(self) -> list[Link]:
+        return [*self.links, *(link.turned() for link in self.links)]
 
     def _name(self, column: exp.Column) -> str:
         read = self.scopes.reading(column)

@@ -189,9 +189,8 @@ def unknown_apart(sql: str, snapshot: Snapshot) -> str:
         return sql
     scopes = Scopes(tree, snapshot)
     changed = False
-    for inside in tree.find_all(exp.In):
-        found = scopes.drawn(inside) if isinstance(inside.parent, exp.Not) else None
-        if found is None or found.query.args.get("having") or not _nullable(found.other, found.inside.name):
+    for found in scopes.left_out(tree):
+        if found.query.args.get("having") or not _nullable(found.other, found.inside.name):
             continue
         known = exp.Not(this=exp.Is(this=found.inside.copy(), expression=exp.Null()))
         if not any(known == each for each in found.query.find_all(exp.Not)):

@@ -75,6 +75,13 @@ class Scopes:
             select = select.parent_select
         return None
 
+    def left_out(self, part: exp.Expr) -> Iterator[Drawn]:
+        """The sides of each NOT IN of `part`, where they are as in `drawn`."""
+        for inside in part.find_all(exp.In):
+            found = self.drawn(inside) if isinstance(inside.parent, exp.Not) else None
+            if found is not None:
+                yield found
+
     def qualify(self, select: exp.Select | None) -> None:
         """Qualifies what a select reads: a table that is going to be joined may have columns of the same names."""
         for column in () if select is None else select.find_all(exp.Column):

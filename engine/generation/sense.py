@@ -100,9 +100,8 @@ def _all_excluded(select: exp.Select, scopes: Scopes) -> str | None:
 
 def _excluding(select: exp.Select, scopes: Scopes) -> Iterator[Drawn]:
     where = select.args.get("where")
-    for inside in [] if where is None else where.find_all(exp.In):
-        found = scopes.drawn(inside) if isinstance(inside.parent, exp.Not) else None
-        if found is None or any(found.query.args.get(each) for each in _FILTERS):
+    for found in [] if where is None else scopes.left_out(where):
+        if any(found.query.args.get(each) for each in _FILTERS):
             continue
         if found.one.key == found.other.key and found.outside.name == found.inside.name:
             yield found

@@ -315,11 +315,11 @@ class Scheduler:
 
     def _sample(self, job: _Job, logits: NDArray[np.float32]) -> bool:
         """Writes one token and those that the grammar then forces; whether the answer goes on."""
-        token, logprob = self._choose(job, logits)
+        token, total = self._choose(job, logits), _log_total(logits)
         if self._runtime.is_end(token):
             self._finish(job, finished=True)
             return False
-        self._accept(job, token, logprob, _likeliest(logits, job.request.top))
+        self._accept(job, token, float(logits[token]) - total, _likeliest(logits, job.request.top, total))
         stopped = False
         if job.matcher is not None:
             if not job.matcher.consume_token(token):
@@ -341,9 +341,8 @@ class Scheduler:
         job.logprobs.append(logprob)
         job.top.append(top)
 
-    def _choose(self, job: _Job, logits: NDArray[np.float32]) -> tuple[int, float]:
-        """The next token and the logarithm of its probability among all tokens, allowed or not."""
-        log_total = _log_total(logits)
+    def _choose(self, job: _Job, logits: NDArray[np.float32]) -> int:
+        """The next token, of those that are allowed."""
         allowed = logits
         if job.matcher is not None:
             llguidance.numpy.fill_next_token_bitmask(job.matcher, self._mask)
@@ -351,10 +350,8 @@ class Scheduler:
             allowed = np.where(bits == 1, logits, np.float32(-np.inf))
         if job.request.temperature > 0:
             noise = job.random.gumbel(size=allowed.shape).astype(np.float32)
-            token = int(np.argmax(allowed / job.request.temperature + noise))
-        else:
-            token = int(np.argmax(allowed))
-        return token, float(logits[token]) - log_total
+            return int(np.argmax(allowed / job.request.temperature + noise))
+        return int(np.argmax(allowed))
 
     def _finish(self, job: _Job, *, finished: bool) -> None:
         answer = [t for t in job.answer if not self._runtime.is_end(t)]
@@ -373,10 +370,10 @@ def _log_total(logits: NDArray[np.float32]) -> float:
     return top + float(np.log(np.exp(logits - top).sum()))
 
 
-def _likeliest(logits: NDArray[np.float32], count: int) -> Likely:
+def _likeliest(logits: NDArray[np.float32], count: int, total: float) -> Likely:
+    """`total`: of `logits`, as `_log_total` has it."""
     if count < 1:
         return ()
-    total = _log_total(logits)
     found = np.argpartition(logits, -count)[-count:]
     ordered = found[np.argsort(logits[found])[::-1]]
     return tuple((int(token), float(logits[token]) - total) for token in ordered)

@@ -47,11 +47,28 @@ ANSWER_COLUMNS: tuple[tuple[str, str], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
+class SessionLoan:
+    """Where the engine borrows the asker's own session, as one connects to a server.
+
+    `host`: an IP address, or the directory of a Unix socket. `token`: good until the request is answered; who has
+    it may act as the asker.
+    """
+
+    host: str
+    port: int
+    token: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Asker:
-    """Who asks: the role the upstream authenticated and the server database it is connected to."""
+    """Who asks: the role the upstream authenticated and the server database it is connected to.
+
+    `session`: the way to that very session while the request is under way, None where it is not lent.
+    """
 
     user: str
     dbname: str
+    session: SessionLoan | None = None
 
 
 @dataclass(frozen=True, slots=True)

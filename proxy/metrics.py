@@ -43,6 +43,17 @@ class GatewayMetrics:
             ("sqlstate",),
             registry=self.registry,
         )
+        self.loans = Counter(
+            "pgparley_loans", "Transactions of the engine in askers' sessions", registry=self.registry
+        )
+        self.loans_cancelled = Counter(
+            "pgparley_loans_cancelled", "Those that had to be cancelled at the server", registry=self.registry
+        )
+        self.loans_overdue = Counter(
+            "pgparley_loans_overdue",
+            "Sessions ended because the server did not stop in time",
+            registry=self.registry,
+        )
         self.engine_seconds = Histogram(
             "pgparley_nl_engine_seconds",
             "Seconds that the engine took for a request",

@@ -70,6 +70,11 @@ class GatewaySettings:
     nl_progress: float = 5.0
     """Seconds after which a client that waits for an NL statement is told so by a NOTICE, and again each time
     they double. 0 for never."""
+    lend_addr: str = ""
+    """IP address at which an engine on another machine borrows the sessions that ask; empty: a Unix socket in
+    `runtime_dir`. What goes over it is not encrypted: a network of the gateway's and the engine's own."""
+    loan_grace: float = 5.0
+    """Seconds that a server gets to stop what the engine began in an asker's session; then the session ends."""
     max_question_chars: int = 4000
     server_connect_timeout: float = 15.0
     """Seconds to wait for the upstream's socket."""
@@ -128,6 +133,7 @@ class GatewaySettings:
 FIXED = frozenset(
     {
         "engine",
+        "lend_addr",
         "listen_addr",
         "listen_backlog",
         "listen_port",

@@ -12,22 +12,26 @@ from typing import TYPE_CHECKING, cast
 
 from engine.types import ErrorReply
 from proxy.net import pump
+from proxy.net.consultation import Consultation
 from proxy.net.handshake import Part, wrapped
 from proxy.net.spares import Trial
 from proxy.net.upstream import without_delay
 from proxy.protocol import codec
 from proxy.protocol.commands import (
     AbortConsult,
+    CancelLent,
     Close,
     Command,
     Consult,
     Dial,
     EngineRequest,
     KeyKnown,
+    LoanEnded,
     RareCommand,
     SendCancel,
     StatementFailed,
     StatementSeen,
+    ToBorrower,
     ToClient,
     ToUpstream,
 )
@@ -51,13 +55,13 @@ class Link(asyncio.Protocol):
     __slots__ = (
         "_client",
         "_client_full",
+        "_consultation",
         "_flow",
         "_key",
         "_part",
         "_paused",
         "_plain_chunks",
         "_received",
-        "_reminder",
         "_sent",
         "_server",
         "_session",
@@ -81,7 +85,7 @@ class Link(asyncio.Protocol):
         # A session dials first and consults later, one request at a time: one task at most.
         self._task: asyncio.Task[None] | None = None
         self._since = 0.0
-        self._reminder: asyncio.TimerHandle | None = None
+        self._consultation: Consultation | None = None
         self._upstream_full = False
         self._client_full = False
         self._paused = False
@@ -111,6 +115,8 @@ class Link(asyncio.Protocol):
         self._take_back()
         self._client = None
         self._stop_task()
+        if self._consultation is not None:
+            self._consultation.abandon()
         if self._server is not None:
             self._server.close()
         self._worker.closed(self, self._key)
@@ -272,6 +278,8 @@ class Link(asyncio.Protocol):
             case KeyKnown():
                 self._key = command.key
                 worker.key_known(command.key, self)
+            case ToBorrower() | CancelLent() | LoanEnded():
+                self._perform_for_loan(command)
             case StatementSeen():
                 worker.metrics.statements.labels(command.kind).inc()
             case StatementFailed():
@@ -280,6 +288,19 @@ class Link(asyncio.Protocol):
             case Close():
                 worker.log.debug("session_ends", reason=command.reason)
                 self._close()
+
+    def _perform_for_loan(self, command: ToBorrower | CancelLent | LoanEnded) -> None:
+        consultation = self._consultation
+        if consultation is None:
+            return
+        match command:
+            case ToBorrower():
+                consultation.to_borrower(command.data)
+            case CancelLent():
+                consultation.must_end()
+                self._worker.spawn("cancel", self._cancel_lent())
+            case LoanEnded():
+                consultation.ended()
 
     def _close(self) -> None:
         self._take_back()
@@ -335,31 +356,38 @@ class Link(asyncio.Protocol):
 
     async def _consult(self, request: EngineRequest) -> None:
         asked = time.perf_counter()
-        self._expect_patience(self._worker.settings.nl_progress)
-        try:
-            reply = await self._worker.consult(request)
-        finally:
-            self._stop_reminding()
+        worker = self._worker
+        self._consultation = Consultation(
+            worker,
+            self._session,
+            self._perform,
+            metrics=worker.metrics,
+            regulate=self._lent_full,
+            patience=worker.settings.nl_progress,
+            grace=worker.settings.loan_grace,
+        )
+        reply = await self._consultation.reply(request)
         told = time.perf_counter()
         before, self._since = asked - self._since, told
         self._task = None
         self._perform(self._session.answered(reply))
-        self._worker.metrics.engine_seconds.observe(told - asked)
-        self._worker.metrics.overhead_seconds.observe(before + time.perf_counter() - told)
+        if self._consultation.idle:
+            # Half a kilobyte that every session which ever asked would keep.
+            self._consultation = None
+        worker.metrics.engine_seconds.observe(told - asked)
+        worker.metrics.overhead_seconds.observe(before + time.perf_counter() - told)
 
-    def _expect_patience(self, seconds: float) -> None:
-        """Tells the client after `seconds`, and again when they have doubled, that it is still waited for."""
-        if seconds > 0:
-            self._reminder = asyncio.get_running_loop().call_later(seconds, self._remind, seconds)
+    def _lent_full(self, *, full: bool) -> None:
+        if self._server is not None and not self._server.is_closing():
+            (self._server.pause_reading if full else self._server.resume_reading)()
 
-    def _remind(self, waited: float) -> None:
-        self._perform(self._session.progress(waited))
-        self._reminder = asyncio.get_running_loop().call_later(waited, self._remind, 2 * waited)
-
-    def _stop_reminding(self) -> None:
-        if self._reminder is not None:
-            self._reminder.cancel()
-            self._reminder = None
+    async def _cancel_lent(self) -> None:
+        try:
+            await self._worker.dialer.send_once(codec.encode_cancel(self._key or b""))
+        except OSError as error:
+            # The loan's grace runs on, and ends the session where the server does not stop by itself.
+            self._worker.log.warning("cancel_not_sent", error=str(error) or type(error).__name__)
+        self._perform(self._session.cancel_sent())
 
     async def _cancel(self, request: CancelRequest) -> None:
         try:

@@ -20,15 +20,17 @@ import structlog
 
 from engine.client import EngineAddress, EngineClient
 from engine.errors import InternalError, NLError
-from engine.types import ErrorReply
+from engine.types import ErrorReply, SessionLoan
 from proxy.console.reports import Visitor, WorkerReport
 from proxy.console.tables import Value
 from proxy.console.views import Here
 from proxy.metrics import GatewayMetrics
 from proxy.net import access, duties, listen, lookup, pump
+from proxy.net.consultation import Consultation
 from proxy.net.control import Answer, Control, Request
 from proxy.net.gate import Gate
 from proxy.net.link import Link
+from proxy.net.loans import Loans
 from proxy.net.sessions import Sessions
 from proxy.net.spares import Spares
 from proxy.net.upstream import Dialer
@@ -126,6 +128,7 @@ class Worker:
         self._tasks: set[asyncio.Task[None]] = set()
         self._ids = 0
         self._shutdown: str | None = None
+        self._loans = Loans(settings.runtime_dir, settings.lend_addr)
         self.spares = self._spares()
         """Sockets to the server that wait for their clients."""
 
@@ -145,6 +148,7 @@ class Worker:
             name = f"gateway-{os.getpid()}.sock"
             self._control = Control(Path(settings.runtime_dir), name, self.handle)
             await self._control.open()
+        await self._loans.open()
         self._gate = Gate(self, self._listening())
         await self._gate.open()
         relay = "python" if self.pump is None else "compiled"
@@ -187,6 +191,7 @@ class Worker:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.engine.close()
         pump.stop(self.pump)
+        await self._loans.close()
         if self._control is not None:
             await self._control.close()
         self.log.info("stopped")
@@ -425,6 +430,14 @@ class Worker:
         return table.rows
 
     # -- the engine
+
+    def offer(self, consultation: Consultation) -> SessionLoan | None:
+        """Where the engine can borrow the server of the consultation's session; None where nothing is lent."""
+        return self._loans.offer(consultation)
+
+    def withdraw(self, loan: SessionLoan) -> None:
+        """Ends an offer."""
+        self._loans.withdraw(loan)
 
     async def consult(self, request: EngineRequest) -> EngineReply:
         """The engine's reply; every failure comes as an ErrorReply."""

@@ -7,6 +7,7 @@ the cancel key. A chunk without a reply to change passes as it came.
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -22,13 +23,14 @@ _EXACT = passes(ANY_LENGTH, scan.BACKEND_STOPS + b"123CIsTnt")
 _READY = ord("Z")
 _ERROR = ord("E")
 _STATUS = ord("S")
+_COMPLETE = ord("C")
 _COPY_IN = ord("G")
 _KEY = ord("K")
 _AUTHENTICATION = ord("R")
 _PARAMETERS = ord("t")
 _AUTHENTICATED = HEADER.pack(_AUTHENTICATION, 8) + bytes(4)
 _TOKEN = re.compile(ERROR_TOKEN.encode() + rb"[0-9]+")
-_WATCHED = (b"client_encoding\0", b"standard_conforming_strings\0")
+_WATCHED = (b"client_encoding\0", b"standard_conforming_strings\0", b"server_version\0")
 _STALE_PLAN = b"RevalidateCachedQuery"
 
 
@@ -67,6 +69,7 @@ class Backend:
         "encoding",
         "key",
         "replies",
+        "server_version",
         "standard_strings",
         "watching",
     )
@@ -81,6 +84,7 @@ class Backend:
         self.authenticated = False
         self.key: bytes | None = None
         self.encoding = "utf-8"
+        self.server_version = ""
         self.standard_strings = True
 
     def expect_error(self, expected: Expected) -> None:
@@ -155,7 +159,7 @@ class Backend:
         if kind == _COPY_IN:
             self.replies.copy_in_started()
         elif kind == _STATUS:
-            # A dozen come with each login, and two of them matter.
+            # A dozen come with each login, and three of them matter.
             if message.startswith(_WATCHED, HEADER_SIZE):
                 self._parameter(*codec.decode_status(message))
         elif kind == _KEY:
@@ -168,7 +172,8 @@ class Backend:
                 codec.without_last_parameter(message) if mark is not None and mark.strip_parameter else None
             )
         else:
-            mark = self.replies.completed(kind)
+            tag = message[HEADER_SIZE:-1] if kind == _COMPLETE else b""
+            mark = self.replies.completed(kind, tag)
             return mark.notice + message if mark is not None and mark.notice else None
         return None
 
@@ -210,3 +215,5 @@ class Backend:
             self.encoding = python_encoding(value)
         elif name == "standard_conforming_strings":
             self.standard_strings = value == "on"
+        elif name == "server_version":
+            self.server_version = sys.intern(value)

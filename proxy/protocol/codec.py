@@ -26,6 +26,11 @@ _NULL_LENGTH = 0xFFFF_FFFF
 _MALFORMED = (struct.error, ValueError, IndexError)
 
 
+def encode_cancel(key: bytes) -> bytes:
+    """A CancelRequest packet; `key` is the body of a BackendKeyData."""
+    return _INT32.pack(len(key) + 8) + _INT32.pack(_CANCEL_CODE) + key
+
+
 def message(kind: bytes, body: bytes) -> bytes:
     """One message with its header."""
     return kind + _INT32.pack(len(body) + 4) + body

@@ -73,6 +73,25 @@ class KeyKnown:
 
 
 @dataclass(frozen=True, slots=True)
+class ToBorrower:
+    """Write to the connection that has borrowed the session's server."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class CancelLent:
+    """Cancel what the borrower had the server do, on a connection of its own; then say `Session.cancel_sent`."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoanEnded:
+    """The borrower's connection is to be closed. `intact`: the session is as the client left it."""
+
+    intact: bool
+
+
+@dataclass(frozen=True, slots=True)
 class StatementSeen:
     """An NL statement of this kind was taken in: for the metrics."""
 
@@ -93,5 +112,17 @@ class Close:
     reason: str
 
 
-RareCommand = Dial | Consult | AbortConsult | SendCancel | KeyKnown | StatementSeen | StatementFailed | Close
+RareCommand = (
+    Dial
+    | Consult
+    | AbortConsult
+    | SendCancel
+    | KeyKnown
+    | ToBorrower
+    | CancelLent
+    | LoanEnded
+    | StatementSeen
+    | StatementFailed
+    | Close
+)
 Command = ToClient | ToUpstream | RareCommand

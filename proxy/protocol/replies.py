@@ -14,7 +14,7 @@ COPY it ignores CopyData, CopyDone and CopyFail.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import Enum, IntEnum, auto
 
 MARKED = 0x80
 """Bit set in a queued kind that has a mark."""
@@ -27,6 +27,10 @@ _MARKED_BOUNDARIES = frozenset(kind | MARKED for kind in _BOUNDARIES)
 _ALL_BOUNDARIES = _BOUNDARIES | _MARKED_BOUNDARIES
 _HARMLESS = frozenset(b"PBDC")
 _COPY_ENDS = frozenset(b"cf")
+_BEGINS = frozenset({b"BEGIN", b"START TRANSACTION"})
+_ENDS = (b"COMMIT", b"ROLLBACK", b"PREPARE")
+"""Command tags, of which ROLLBACK TO SAVEPOINT has the second too."""
+
 _COMPLETES: dict[int, frozenset[int]] = {
     ord("P"): frozenset(b"1"),
     ord("B"): frozenset(b"2"),
@@ -101,16 +105,38 @@ class Debt:
     owed: bytes
 
 
+class Effect(Enum):
+    """What the commands that completed in an open segment have done, as far as a Sync would matter to it."""
+
+    NONE = auto()
+    BEGUN = auto()
+    """A transaction block was begun before anything else, and stands."""
+    OTHER = auto()
+    ENDED = auto()
+    """A transaction block may have ended."""
+
+
 class Replies:
     """The account of one session."""
 
-    __slots__ = ("_copy_in", "_marks", "_pending", "_skipping", "cycles", "exact", "status", "transactions")
+    __slots__ = (
+        "_copy_in",
+        "_effect",
+        "_marks",
+        "_pending",
+        "_skipping",
+        "cycles",
+        "exact",
+        "status",
+        "transactions",
+    )
 
     def __init__(self) -> None:
         self._pending = bytearray()
         self._marks: list[Mark] = []
         self._skipping = False
         self._copy_in = False
+        self._effect = Effect.NONE
         self.exact = False
         """Whether every reply has to be matched now, not ReadyForQuery alone."""
         self.status = int(Status.IDLE)
@@ -144,6 +170,7 @@ class Replies:
             self._skipping = False
         elif self._copy_in and kind == _SYNC:
             return
+        self._effect = Effect.NONE
         self._pending.append(kind)
 
     def forwarded(self, kinds: bytes, mark: Mark | None = None) -> None:
@@ -200,13 +227,38 @@ class Replies:
         """The mark of the message that the server is answering now."""
         return self._marks[0] if self._pending and self._pending[0] & MARKED else None
 
-    def completed(self, kind: int) -> Mark | None:
-        """A reply of `kind` arrived in exact mode. Returns the mark of the message that it completes."""
-        if not self._pending or kind not in _COMPLETES.get(self._pending[0] & ~MARKED, ()):
+    def completed(self, kind: int, tag: bytes = b"") -> Mark | None:
+        """A reply of `kind` arrived in exact mode; `tag`: of a CommandComplete.
+
+        Returns the mark of the message that it completes.
+        """
+        head = self._pending[0] & ~MARKED if self._pending else 0
+        if kind not in _COMPLETES.get(head, ()):
             return None
+        if head == _EXECUTE:
+            self._executed(tag)
         mark = self._pop()
         self._settle()
         return mark
+
+    def _executed(self, tag: bytes) -> None:
+        if tag in _BEGINS and self._effect is Effect.NONE:
+            self._effect = Effect.BEGUN
+        elif tag.startswith(_ENDS):
+            self._effect = Effect.ENDED
+        elif self._effect is Effect.NONE:
+            self._effect = Effect.OTHER
+
+    @property
+    def sync_is_harmless(self) -> bool:
+        """Whether a Sync sent now, when all has been answered, would commit nothing."""
+        within = self.status == Status.OPEN and self._effect is not Effect.ENDED
+        return within or self._effect in (Effect.NONE, Effect.BEGUN)
+
+    def synced(self, status: int) -> None:
+        """A Sync that the client did not send has been answered with `status`."""
+        self._effect = Effect.NONE
+        self.status = status
 
     def failed(self) -> list[Dropped]:
         """An ErrorResponse arrived. Returns the marked messages that will not be carried out."""

@@ -22,6 +22,7 @@ from proxy.protocol.commands import (
     Dial,
     EngineReply,
     KeyKnown,
+    LoanEnded,
     SendCancel,
     StatementFailed,
     StatementSeen,
@@ -42,6 +43,7 @@ from proxy.protocol.framing import (
     startup_length,
 )
 from proxy.protocol.inspection import Inspector, Look, SessionLimits
+from proxy.protocol.lending import Lending
 from proxy.protocol.messages import CancelRequest, EncryptionRequest, Startup
 from proxy.protocol.replies import Debt, Status
 from proxy.protocol.translator import Job, Rewritten
@@ -54,6 +56,18 @@ _PASSWORD = ord("p")
 _PLAIN_TABLE = passes(FRONTEND_LIMITS, b"QPSFcf")
 _SPECIAL_TABLE = passes(FRONTEND_LIMITS, b"QPSFcfBDC")
 _ACCOUNTED = frozenset(b"QFScf")
+
+
+_OVERDUE = ErrorReply(
+    "57014",
+    "the server did not stop a statement of the question in time, and the session has ended",
+    hint="Ask for less at once. What the server still does ends there by itself or by pg_terminate_backend.",
+)
+_LOST = ErrorReply(
+    "08006",
+    "the session could not be given back as it was after a question, and has ended",
+    hint="Connect again.",
+)
 
 
 class Phase(Enum):
@@ -100,6 +114,11 @@ _HOLDING = frozenset({Phase.DIALLING, Phase.CONSULTING, Phase.CLOSED})
 """Phases in which the client's bytes wait."""
 
 
+def _relays_nothing(_data: bytes) -> bool:
+    """`Session.relay_backend` while the server is lent."""
+    return False
+
+
 class Session:
     """The state machine of one client connection."""
 
@@ -109,6 +128,8 @@ class Session:
         "_inspector",
         "_job",
         "_key_told",
+        "_late",
+        "_lending",
         "_limits",
         "_need",
         "_plain",
@@ -127,9 +148,11 @@ class Session:
         self._rest = 0
         self._job: tuple[int, Job] | None = None
         self._key_told = False
+        self._lending: Lending | None = None
+        self._late: EngineReply | None = None
         self.backend = Backend()
         self._account = self.backend.replies.forwarded_boundary
-        self.relay_backend = self.backend.relay
+        self.relay_backend: Callable[[bytes], bool] = self.backend.relay
         """Takes in a server's chunk that passes as it is; false where `receive_backend` has to look."""
         self.phase = Phase.STARTUP
 
@@ -294,6 +317,13 @@ class Session:
 
     def receive_backend(self, data: bytes) -> list[Command]:
         """Takes in a server's chunk."""
+        if self._lending is None:
+            return self._received_backend(data)
+        if self._lending.opened:
+            return self._lent(self._lending.loan.receive_backend(data))
+        return self._lent([*self._received_backend(data), *self._lending.proceed()])
+
+    def _received_backend(self, data: bytes) -> list[Command]:
         pieces = self.backend.receive(data)
         out: list[Command] = [ToClient(b"".join(pieces))] if pieces else []
         if self.backend.key is not None and not self._key_told:
@@ -378,7 +408,10 @@ class Session:
         seen.clear()
 
     def answered(self, reply: EngineReply) -> list[Command]:
-        """The engine's reply to the last `Consult`."""
+        """The engine's reply to the last `Consult`; it waits where a loan still stands, which ends."""
+        if self._lending is not None:
+            self._late = reply
+            return self.borrower_left()
         out: list[Command] = []
         self._move(Event.ANSWERED)
         self._step(reply, out)
@@ -402,10 +435,64 @@ class Session:
         awaited the server is left alone, lest the request meet a later statement.
         """
         replies = self.backend.replies
+        error = CancelledError("canceling statement due to user request").reply()
+        if self._lending is not None and self._lending.opened:
+            return False, [AbortConsult(), *self.answered(error)]
         if self.phase is not Phase.CONSULTING or replies.waiting_for_server:
             return True, []
-        error = CancelledError("canceling statement due to user request").reply()
         return replies.has_open_segment, [AbortConsult(), *self.answered(error)]
+
+    # -- lending the server to the engine
+
+    @property
+    def can_lend(self) -> bool:
+        """Whether an engine is consulted that has no loan yet and no answer."""
+        return self.phase is Phase.CONSULTING and self._lending is None and self._late is None
+
+    def lend(self) -> list[Command]:
+        """The engine wants the session's server for one transaction; only while `can_lend`."""
+        self._lending = Lending(self.backend, self._inspecting.translator.unnamed)
+        return self._lent(self._lending.proceed())
+
+    def receive_borrower(self, data: bytes) -> list[Command]:
+        """Takes in a chunk of the borrower's."""
+        return [] if self._lending is None else self._lent(self._lending.loan.receive_borrower(data))
+
+    def borrower_left(self) -> list[Command]:
+        """The borrower has gone, or is to go."""
+        return [] if self._lending is None else self._lent(self._lending.leave())
+
+    def cancel_sent(self) -> list[Command]:
+        """The last `CancelLent` has been carried out."""
+        return [] if self._lending is None else self._lent(self._lending.loan.cancelled())
+
+    def loan_overdue(self) -> list[Command]:
+        """The server has not come back in time: the session ends."""
+        self.phase = Phase.CLOSED
+        out: list[Command] = []
+        self._end(_OVERDUE, out)
+        return out
+
+    def _lent(self, out: list[Command]) -> list[Command]:
+        """Looks where the loan is after each step; when it has ended, the session goes on."""
+        lending = self._lending
+        if lending is None:
+            return out
+        self.relay_backend = _relays_nothing if lending.opened else self.backend.relay
+        if not lending.ended:
+            return out
+        self._lending = None
+        self.relay_backend = self.backend.relay
+        if not lending.refused:
+            self.backend.replies.synced(lending.loan.status)
+            out += self._received_backend(lending.loan.leftover)
+        if LoanEnded(intact=False) in out:
+            self.phase = Phase.CLOSED
+            self._end(_LOST, out)
+        elif self._late is not None:
+            late, self._late = self._late, None
+            out += self.answered(late)
+        return out
 
     _HANDLERS: ClassVar[dict[Phase, Callable[[Session, bytes, list[Command]], int]]] = {
         Phase.STARTUP: _first_packets,

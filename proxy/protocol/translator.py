@@ -105,11 +105,12 @@ _Making = Generator[EngineRequest, EngineReply, _Piece]
 class Translator:
     """The jobs of one session. `expected` collects the errors that the server will raise in our place."""
 
-    __slots__ = ("_token", "conversation", "expected", "specials")
+    __slots__ = ("_token", "_unnamed", "conversation", "expected", "specials")
 
     def __init__(self, asker: Asker, values: tuple[tuple[str, str], ...], *, max_chars: int) -> None:
         self.conversation = Conversation(asker, values, max_chars=max_chars)
         self._token = 0
+        self._unnamed = b""
         self.specials: dict[bytes, Treatment] = {}
         self.expected: list[Expected] = []
 
@@ -132,6 +133,11 @@ class Translator:
         self.specials.pop(change.name, None)
         if isinstance(change.before, Treatment) and not (failed and not change.name):
             self.specials[change.name] = change.before
+
+    @property
+    def unnamed(self) -> bytes:
+        """The Parse message that made the unnamed statement, where it is ours; another's Parse ends it."""
+        return self._unnamed if b"" in self.specials else b""
 
     # -- Query
 
@@ -213,6 +219,8 @@ class Translator:
             types = (*types, *(0,) * (treatment.index - len(types)), translate.TEXT_OID)
         change = self.define(parse.name, treatment)
         message = codec.encode_parse(Parse(parse.name, encode(sql, situation.encoding), types))
+        if not parse.name:
+            self._unnamed = message
         return Rewritten(message, Mark(change=change) if change else None)
 
     def _parse(

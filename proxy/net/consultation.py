@@ -1,0 +1,179 @@
+"""One question to the engine on behalf of a session: how long the client waits, and the loans of its server.
+
+Owns the request's task, the reminders and the queue of borrowers; one of them has the server at a time. Decides
+nothing about the protocol: that is `proxy.protocol.session`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Protocol
+
+from engine.types import ErrorReply, SessionLoan
+from proxy.metrics import GatewayMetrics
+from proxy.protocol.commands import Command, EngineReply, EngineRequest
+from proxy.protocol.session import Session
+
+
+class Borrower(Protocol):
+    """A connection of the engine's that wants the session's server."""
+
+    def write(self, data: bytes) -> None:
+        """Sends what the server says."""
+
+    def close(self) -> None:
+        """Ends it, once everything written has gone out."""
+
+    def refuse(self, error: ErrorReply) -> None:
+        """Says why it gets nothing, and ends it."""
+
+
+class Engine(Protocol):
+    """What a consultation needs of its worker."""
+
+    async def consult(self, request: EngineRequest) -> EngineReply:
+        """The engine's reply; every failure comes as an ErrorReply."""
+
+    def offer(self, consultation: Consultation) -> SessionLoan | None:
+        """Where the engine can borrow the session's server from now on; None where it cannot."""
+
+    def withdraw(self, loan: SessionLoan) -> None:
+        """Ends an offer."""
+
+
+_OVER = ErrorReply("57014", "the question is over", hint="Nothing is lent after the answer.")
+
+
+class Consultation:
+    """From the request to the answer. `perform`: carries out the session's commands."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        session: Session,
+        perform: Callable[[list[Command]], None],
+        *,
+        metrics: GatewayMetrics,
+        regulate: Callable[..., None],
+        patience: float,
+        grace: float,
+    ) -> None:
+        """What a consultation needs of its session's connection.
+
+        `regulate` stops reading from the server while `full`. `patience`: seconds to the first reminder, 0 for
+        none. `grace`: seconds that a loan gets to end in.
+        """
+        self._engine = engine
+        self._session = session
+        self._perform = perform
+        self._metrics = metrics
+        self._regulate = regulate
+        self._patience = patience
+        self._grace = grace
+        self._waiting: deque[Borrower] = deque()
+        self._active: Borrower | None = None
+        self._over = False
+        self._reminder: asyncio.TimerHandle | None = None
+        self._overdue: asyncio.TimerHandle | None = None
+
+    async def reply(self, request: EngineRequest) -> EngineReply:
+        """Asks the engine."""
+        loan = self._engine.offer(self)
+        self._expect_patience(self._patience)
+        try:
+            asker = replace(request.asker, session=loan)
+            return await self._engine.consult(replace(request, asker=asker))
+        finally:
+            self.close()
+            if loan is not None:
+                self._engine.withdraw(loan)
+
+    def close(self) -> None:
+        """Nobody is reminded any more, and nobody else gets the server."""
+        self._over = True
+        if self._reminder is not None:
+            self._reminder.cancel()
+        while self._waiting:
+            self._waiting.popleft().refuse(_OVER)
+
+    # -- patience
+
+    def _expect_patience(self, seconds: float) -> None:
+        """Tells the client after `seconds`, and again when they have doubled, that it is still waited for."""
+        if seconds > 0:
+            self._reminder = asyncio.get_running_loop().call_later(seconds, self._remind, seconds)
+
+    def _remind(self, waited: float) -> None:
+        self._perform(self._session.progress(waited))
+        self._reminder = asyncio.get_running_loop().call_later(waited, self._remind, 2 * waited)
+
+    # -- loans
+
+    @property
+    def idle(self) -> bool:
+        """Whether it is over and nobody has the server."""
+        return self._over and self._active is None
+
+    def borrow(self, borrower: Borrower) -> None:
+        """A connection of the engine's has come for the server; it gets it when its turn is."""
+        if self._over:
+            borrower.refuse(_OVER)
+            return
+        self._waiting.append(borrower)
+        self._next()
+
+    def _next(self) -> None:
+        while self._active is None and self._waiting and self._session.can_lend:
+            self._active = self._waiting.popleft()
+            self._metrics.loans.inc()
+            self._perform(self._session.lend())
+
+    def said(self, borrower: Borrower, data: bytes) -> None:
+        """Bytes from a borrower."""
+        if borrower is self._active:
+            self._perform(self._session.receive_borrower(data))
+
+    def left(self, borrower: Borrower) -> None:
+        """A borrower has closed its connection."""
+        if borrower in self._waiting:
+            self._waiting.remove(borrower)
+        elif borrower is self._active:
+            self._perform(self._session.borrower_left())
+
+    def full(self, *, full: bool) -> None:
+        """The borrower reads slower than the server writes, or it has caught up."""
+        self._regulate(full=full)
+
+    def to_borrower(self, data: bytes) -> None:
+        """Carries out `ToBorrower`."""
+        if self._active is not None:
+            self._active.write(data)
+
+    def must_end(self) -> None:
+        """The loan is on its way back, and has `grace` seconds for it."""
+        self._metrics.loans_cancelled.inc()
+        self._overdue = asyncio.get_running_loop().call_later(self._grace, self._too_late)
+
+    def _too_late(self) -> None:
+        self._overdue = None
+        self._metrics.loans_overdue.inc()
+        self._perform(self._session.loan_overdue())
+
+    def ended(self) -> None:
+        """Carries out `LoanEnded`."""
+        if self._overdue is not None:
+            self._overdue.cancel()
+            self._overdue = None
+        borrower, self._active = self._active, None
+        if borrower is not None:
+            borrower.close()
+        # Not before the session has gone on from here.
+        asyncio.get_running_loop().call_soon(self._next)
+
+    def abandon(self) -> None:
+        """The session has ended."""
+        self.close()
+        self.ended()

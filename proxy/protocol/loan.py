@@ -1,0 +1,266 @@
+"""The loan of a session's server to the engine, for the length of one transaction that is always rolled back.
+
+Owns what the borrower may send, the frame around it (a transaction of its own, or a savepoint in the client's),
+and the way back to exactly what the client left. Bytes go in, commands come out. Whether the server may be lent at
+all is `lending`'s to decide; whose socket the borrower's is, the driver's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from engine.types import ErrorReply
+from proxy.protocol import codec
+from proxy.protocol.commands import CancelLent, Command, LoanEnded, ToBorrower, ToClient, ToUpstream
+from proxy.protocol.framing import HEADER, HEADER_SIZE, LENGTH_SIZE
+from proxy.protocol.replies import Status
+
+BORROWED_LIMIT = 1 << 20
+"""Length of the longest message of a borrower: statements have far fewer characters."""
+
+_ALLOWED = frozenset(b"QPBDECHS")
+_OPENING_SEGMENT = frozenset(b"PBDECH")
+_TERMINATE = ord("X")
+_SYNC = ord("S")
+_QUERY = ord("Q")
+_READY = ord("Z")
+_ERROR = ord("E")
+_NOTIFICATION = ord("A")
+_SYNC_MESSAGE = codec.message(b"S", b"")
+
+_ENCODING = "SET LOCAL client_encoding = 'UTF8'"
+_FRAMES = {
+    Status.IDLE: (f"BEGIN READ ONLY; {_ENCODING}", "ROLLBACK"),
+    Status.OPEN: (
+        f"SAVEPOINT pgparley_loan; SET LOCAL transaction_read_only = on; {_ENCODING}",
+        "ROLLBACK TO SAVEPOINT pgparley_loan; RELEASE SAVEPOINT pgparley_loan",
+    ),
+}
+"""Transaction status → what opens and what ends the frame. Settings made in it end with it (docs, SET)."""
+
+FAILED = ErrorReply("25P02", "the session's transaction has failed")
+_NOT_ALLOWED = ErrorReply("08P01", "a borrower may send queries only")
+
+
+class Stage(Enum):
+    """How far a loan is."""
+
+    SYNCING = auto()
+    """The server is asked where it stands: what the client has left open has been answered."""
+    OPENING = auto()
+    LENT = auto()
+    CLOSING = auto()
+    """The borrower has gone; the server has not answered all that it was sent."""
+    RESTORING = auto()
+    ENDED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """What a borrower is told of the server. `key`: the body of BackendKeyData."""
+
+    version: str
+    key: bytes
+
+
+class Loan:
+    """One loan. `restore`: messages that give the client back what a transaction does not, "" for none."""
+
+    def __init__(self, server: Server, restore: bytes = b"") -> None:
+        self.stage = Stage.SYNCING
+        self._server = server
+        self._restore = restore
+        self._status = Status.IDLE
+        self._owed = 0
+        self._unsynced = False
+        self._cancelling = False
+        self._problem = b""
+        self._unwanted = False
+        self._borrowed = b""
+        self._head = b""
+        self._rest = 0
+
+    @property
+    def status(self) -> Status:
+        """The client's transaction status, known once the server has said it."""
+        return self._status
+
+    @property
+    def leftover(self) -> bytes:
+        """What the server said after the loan's end."""
+        return self._head
+
+    def open(self) -> list[Command]:
+        """Begins. Everything that the server was sent before has been answered."""
+        self._owed = 1
+        return [ToUpstream(_SYNC_MESSAGE)]
+
+    # -- the borrower
+
+    def receive_borrower(self, data: bytes) -> list[Command]:
+        """Takes in a chunk of the borrower's; whole messages alone go on, so that none is ever left half-sent."""
+        if self.stage is not Stage.LENT:
+            return []
+        self._borrowed += data
+        out: list[Command] = []
+        pos = 0
+        while pos + HEADER_SIZE <= len(self._borrowed):
+            kind, length = HEADER.unpack_from(self._borrowed, pos)
+            if kind not in _ALLOWED or not LENGTH_SIZE <= length <= BORROWED_LIMIT:
+                return [*out, *self._refuse(kind)]
+            end = pos + 1 + length
+            if end > len(self._borrowed):
+                break
+            out.append(ToUpstream(self._borrowed[pos:end]))
+            self._account(kind)
+            pos = end
+        self._borrowed = self._borrowed[pos:]
+        return out
+
+    def _account(self, kind: int) -> None:
+        self._unsynced = kind in _OPENING_SEGMENT
+        self._owed += kind in (_QUERY, _SYNC)
+
+    def _refuse(self, kind: int) -> list[Command]:
+        told: list[Command] = []
+        if kind != _TERMINATE:
+            told += refusal(_NOT_ALLOWED)
+        return told + self.end()
+
+    def end(self) -> list[Command]:
+        """The borrower has gone, or is to go: what it began is cancelled and undone."""
+        if self.stage is Stage.LENT:
+            self.stage = Stage.CLOSING
+            out: list[Command] = []
+            if self._unsynced:
+                out.append(ToUpstream(_SYNC_MESSAGE))
+                self._owed += 1
+            if self._owed:
+                self._cancelling = True
+                out.append(CancelLent())
+            return out + self._restored_when_quiet()
+        if self.stage in (Stage.SYNCING, Stage.OPENING):
+            # The frame stands soon, and goes at once.
+            self._unwanted = True
+        return []
+
+    def cancelled(self) -> list[Command]:
+        """The request to cancel has been carried out: none can meet a later statement any more."""
+        self._cancelling = False
+        return self._restored_when_quiet()
+
+    # -- the server
+
+    def receive_backend(self, data: bytes) -> list[Command]:
+        """Takes in a chunk of the server's."""
+        out: list[Command] = []
+        data = self._head + data
+        self._head = b""
+        pos = 0
+        while pos < len(data) and self.stage is not Stage.ENDED:
+            if self._rest:
+                end = min(pos + self._rest, len(data))
+                self._rest -= end - pos
+                self._pass(data[pos:end], out)
+                pos = end
+                continue
+            if not self._whole(data, pos):
+                break
+            kind, length = HEADER.unpack_from(data, pos)
+            if self._looks_at(kind):
+                self._observe(data[pos : pos + 1 + length], out)
+                pos += 1 + length
+            else:
+                self._rest = 1 + length
+        self._head = data[pos:]
+        return out
+
+    def _whole(self, data: bytes, pos: int) -> bool:
+        """Whether what has to be seen whole of the message at `pos` has arrived."""
+        if pos + HEADER_SIZE > len(data):
+            return False
+        kind, length = HEADER.unpack_from(data, pos)
+        return not self._looks_at(kind) or pos + 1 + int(length) <= len(data)
+
+    def _looks_at(self, kind: int) -> bool:
+        return kind in (_READY, _NOTIFICATION) or (kind == _ERROR and self.stage is not Stage.LENT)
+
+    def _pass(self, data: bytes, out: list[Command]) -> None:
+        if self.stage is Stage.LENT:
+            out.append(ToBorrower(data))
+
+    def _observe(self, message: bytes, out: list[Command]) -> None:
+        if message[0] == _NOTIFICATION:
+            # The client listens, whoever has its server.
+            out.append(ToClient(message))
+        elif message[0] == _ERROR:
+            self._problem = self._problem or message
+        else:
+            self._owed -= 1
+            self._ready(Status(message[-1]), message, out)
+
+    def _ready(self, status: Status, message: bytes, out: list[Command]) -> None:
+        match self.stage:
+            case Stage.SYNCING:
+                self._status = status
+                out += self._framed()
+            case Stage.OPENING:
+                out += self._lent()
+            case Stage.LENT:
+                out.append(ToBorrower(message))
+            case Stage.CLOSING:
+                out += self._restored_when_quiet()
+            case Stage.RESTORING if self._owed == 0:
+                self.stage = Stage.ENDED
+                out.append(LoanEnded(intact=status == self._status and not self._problem))
+
+    def _framed(self) -> list[Command]:
+        if self._unwanted or self._status not in _FRAMES:
+            self.stage = Stage.ENDED
+            return [*refusal(FAILED), LoanEnded(intact=True)]
+        self.stage = Stage.OPENING
+        return [self._query(_FRAMES[self._status][0])]
+
+    def _lent(self) -> list[Command]:
+        if self._problem or self._unwanted:
+            return [ToBorrower(self._problem), *self._restored()]
+        self.stage = Stage.LENT
+        return [ToBorrower(_greeting(self._server))]
+
+    def _restored_when_quiet(self) -> list[Command]:
+        quiet = self.stage is Stage.CLOSING and not self._owed and not self._cancelling
+        return self._restored() if quiet else []
+
+    def _restored(self) -> list[Command]:
+        self.stage = Stage.RESTORING
+        self._problem = b""
+        back: list[Command] = [self._query(_FRAMES[self._status][1])]
+        if self._restore:
+            self._owed += 1
+            back.append(ToUpstream(self._restore + _SYNC_MESSAGE))
+        return back
+
+    def _query(self, sql: str) -> ToUpstream:
+        self._owed += 1
+        return ToUpstream(codec.encode_query(sql.encode()))
+
+
+def refusal(error: ErrorReply) -> list[Command]:
+    """What a borrower is told that gets nothing, or nothing more."""
+    return [ToBorrower(codec.encode_error(error, "utf-8", severity=b"FATAL"))]
+
+
+def _greeting(server: Server) -> bytes:
+    """What a server says to a client that it lets in, in a transaction (docs, 54.2.1)."""
+    statuses = (
+        ("server_version", server.version),
+        ("server_encoding", "UTF8"),
+        ("client_encoding", "UTF8"),
+        ("integer_datetimes", "on"),
+        ("standard_conforming_strings", "on"),
+    )
+    parts = [codec.message(b"R", bytes(4))]
+    parts += [codec.message(b"S", f"{name}\0{value}\0".encode()) for name, value in statuses]
+    parts += [codec.message(b"K", server.key), codec.message(b"Z", b"T")]
+    return b"".join(parts)

@@ -12,7 +12,7 @@ _SCHEMES = ("postgresql", "postgres")
 _PAIR = re.compile(
     r"\s*(?P<key>\w+)\s*=\s*(?:'(?P<quoted>(?:[^'\\]|\\.)*)'|(?P<bare>(?:[^\s'\\]|\\.)*))(?=\s|\Z)"
 )
-_SECRET = ("password", "sslpassword", "passfile", "oauth_client_secret")
+_SECRET = ("password", "sslpassword", "oauth_client_secret")
 
 
 class DSNError(Exception):
@@ -22,7 +22,11 @@ class DSNError(Exception):
 def as_uri(dsn: str) -> str:
     """`dsn`, a libpq URI or keyword string (PostgreSQL docs 32.1.1), as a URI; raises `DSNError`."""
     if "://" in dsn.split("=", 1)[0]:
-        if urlsplit(dsn).scheme not in _SCHEMES:
+        try:
+            scheme = urlsplit(dsn).scheme
+        except ValueError:
+            raise DSNError("the brackets of the connection URI do not match") from None
+        if scheme not in _SCHEMES:
             raise DSNError("a connection URI starts with postgresql://")
         return dsn
     values: dict[str, str] = {}
@@ -41,7 +45,9 @@ def _uri(values: dict[str, str]) -> str:
     user, password, dbname = (quote(values.pop(key, ""), safe="") for key in ("user", "password", "dbname"))
     login = user + (f":{password}" if password else "")
     query = urlencode(values, quote_via=quote)
-    return _joined(SplitResult("postgresql", f"{login}@" if login else "", f"/{dbname}", query, ""))
+    # A path of "/" alone would be a database without a name to the driver, and hide the one of a service.
+    path = f"/{dbname}" if dbname else ""
+    return _joined(SplitResult("postgresql", f"{login}@" if login else "", path, query, ""))
 
 
 def _joined(parts: SplitResult) -> str:
@@ -52,8 +58,7 @@ def _joined(parts: SplitResult) -> str:
 def with_dbname(uri: str, dbname: str) -> str:
     """`uri` for another database of the same server."""
     parts = urlsplit(uri)
-    kept = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] != "dbname"]
-    return _joined(parts._replace(path=f"/{quote(dbname, safe='')}", query=urlencode(kept, quote_via=quote)))
+    return _joined(parts._replace(path=f"/{quote(dbname, safe='')}", query=_without(parts, "dbname")))
 
 
 def redacted(uri: str) -> str:
@@ -71,3 +76,38 @@ def dbname_of(uri: str) -> str | None:
     """The database that `uri` names, None where it leaves that to the server."""
     parts = urlsplit(uri)
     return dict(parse_qsl(parts.query)).get("dbname") or unquote(parts.path.lstrip("/")) or None
+
+
+def user_of(uri: str) -> str | None:
+    """The user that `uri` names, None where it leaves that to the client's environment."""
+    parts = urlsplit(uri)
+    written = parts.netloc.rpartition("@")[0].partition(":")[0]
+    return unquote(written) or dict(parse_qsl(parts.query)).get("user")
+
+
+def has_password(uri: str) -> bool:
+    """Whether `uri` holds a password itself; one in a file that it names does not count."""
+    parts = urlsplit(uri)
+    written = parts.netloc.rpartition("@")[0].partition(":")[2]
+    return bool(written) or bool(dict(parse_qsl(parts.query)).get("password"))
+
+
+def without_login(uri: str) -> str:
+    """`uri` without its user and its password; what else it names, files with keys included, stays."""
+    parts = urlsplit(uri)
+    kept = _without(parts, "user", "password")
+    return _joined(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=kept))
+
+
+def with_user(uri: str, user: str) -> str:
+    """`uri` for another user; a password stays."""
+    parts = urlsplit(uri)
+    login, _, server = parts.netloc.rpartition("@")
+    _, colon, password = login.partition(":")
+    netloc = f"{quote(user, safe='')}{colon}{password}@{server}"
+    return _joined(parts._replace(netloc=netloc, query=_without(parts, "user")))
+
+
+def _without(parts: SplitResult, *keys: str) -> str:
+    kept = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] not in keys]
+    return urlencode(kept, quote_via=quote)

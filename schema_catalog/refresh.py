@@ -1,6 +1,6 @@
 """Connects to registered databases and brings the catalog up to date with them.
 
-Owns the connection to a registered database for introspection. Does not decide when to look.
+Owns the connection to a registered database for introspection, and trying a login. Does not decide when to look.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from dataclasses import dataclass
 import asyncpg
 
 from schema_catalog.drift import Change, compare
+from schema_catalog.identity import read_identity
 from schema_catalog.introspect import introspect
 from schema_catalog.pg import Connection
 from schema_catalog.store import CatalogStore
-from schema_catalog.types import Database, Snapshot
+from schema_catalog.types import Database, Login, Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ async def connect(dsn: str, settings: ConnectSettings) -> Connection:
 
 
 async def describe(name: str, dsn: str, schemas: tuple[str, ...], settings: ConnectSettings) -> Database:
-    """The entry for a database: its name on the server and the search path under which it is to be read.
+    """The entry for a database: its name on the server, its identity, and the search path for reading it.
 
     The path is `schemas` where given, else the one that the server sets for new connections, less `"$user"`:
     it must mean the same for every asker. Raises `UnreachableError`, also where one of `schemas` does not
@@ -56,6 +57,7 @@ async def describe(name: str, dsn: str, schemas: tuple[str, ...], settings: Conn
     try:
         dbname: str = await connection.fetchval("SELECT current_database()::text")
         path = await _search_path(connection, schemas)
+        identity = await read_identity(connection)
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
         raise UnreachableError(f"cannot read: {error}") from error
     finally:
@@ -63,7 +65,7 @@ async def describe(name: str, dsn: str, schemas: tuple[str, ...], settings: Conn
     absent = set(schemas).difference(path)
     if absent:
         raise UnreachableError(f'database "{dbname}" has no schema "{min(absent)}"')
-    return Database(name, dsn, dbname, path, schemas)
+    return Database(name, dsn, dbname, path, schemas, identity=identity)
 
 
 async def _search_path(connection: Connection, schemas: tuple[str, ...]) -> tuple[str, ...]:
@@ -78,11 +80,11 @@ async def _search_path(connection: Connection, schemas: tuple[str, ...]) -> tupl
     return tuple(schema for schema in path if schema != own)
 
 
-async def take(database: Database, settings: ConnectSettings) -> Snapshot:
-    """The schema of `database` now; raises `UnreachableError`."""
+async def take(database: Database, settings: ConnectSettings) -> tuple[Snapshot, str | None]:
+    """The schema of `database` and its identity now; raises `UnreachableError`."""
     connection = await connect(database.dsn, settings)
     try:
-        return await introspect(connection, database)
+        return await introspect(connection, database), await read_identity(connection)
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
         raise UnreachableError(f"cannot read the schema: {error or type(error).__name__}") from error
     finally:
@@ -92,6 +94,31 @@ async def take(database: Database, settings: ConnectSettings) -> Snapshot:
 async def refresh(store: CatalogStore, database: Database, settings: ConnectSettings) -> tuple[Change, ...]:
     """Takes a snapshot, stores it and says what changed; raises `UnreachableError` and the store's errors."""
     before = await store.newest(database.name)
-    after = await take(database, settings)
+    after, identity = await take(database, settings)
     await store.save_snapshot(after)
+    await store.set_identity(database.name, identity)
     return compare(before, after)
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """The role that a login has on the server, and whether it is a superuser's."""
+
+    role: str
+    superuser: bool
+
+
+async def try_login(database: Database, login: Login, settings: ConnectSettings) -> Tried:
+    """Connects as `login`, which is of one asker by name; raises `UnreachableError`, also where it leads elsewhere."""
+    connection = await connect(login.dsn, settings)
+    try:
+        role: str = await connection.fetchval("SELECT session_user::pg_catalog.text")
+        superuser = await connection.fetchval("SELECT pg_catalog.current_setting('is_superuser')")
+        identity = await read_identity(connection)
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+        raise UnreachableError(f"cannot read: {error}") from error
+    finally:
+        await connection.close(timeout=settings.connect_timeout)
+    if None not in (identity, database.identity) and identity != database.identity:
+        raise UnreachableError(f'this login leads to another database than the registered "{database.name}"')
+    return Tried(role, superuser == "on")

@@ -1,8 +1,8 @@
-"""The catalog at rest: registered databases and their snapshots in schema `pgparley` of the store database.
+"""The catalog at rest: registered databases, logins and snapshots in schema `pgparley` of the store database.
 
 Owns the SQL of those tables. Does not connect to the registered databases and keeps nothing in memory.
-Connection strings may hold passwords: they leave here inside `Database`, which does not show them, and appear
-in no error.
+Connection strings may hold passwords: they leave here inside `Database` and `Login`, which do not show them,
+and appear in no error.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import asyncpg
 import msgspec
 
 from schema_catalog.pg import Pool
-from schema_catalog.types import Database, Snapshot
+from schema_catalog.types import Database, Login, Snapshot
 
 
 class CatalogError(Exception):
@@ -28,6 +28,10 @@ class DuplicateNameError(CatalogError):
 
 class UnknownNameError(CatalogError):
     """No database is registered under the name."""
+
+
+class UnknownLoginError(CatalogError):
+    """The asker has no login of their own there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +50,16 @@ class Entry:
 
 
 _ENTRY = """
-    SELECT d.name, d.dsn, d.dbname, d.search_path, d.schemas, d.registered_at, s.id, s.taken_at
+    SELECT d.name, d.dsn, d.dbname, d.search_path, d.schemas, d.identity, d.registered_at, s.id, s.taken_at,
+           ARRAY(SELECT ARRAY[l.asker, l.dsn] FROM pgparley.login l
+                 WHERE l.database = d.name ORDER BY l.asker COLLATE "C") AS logins
     FROM pgparley.database d LEFT JOIN pgparley.snapshot s ON s.id = d.newest
+"""
+
+
+_ADD_LOGIN = """
+    INSERT INTO pgparley.login (database, asker, dsn) VALUES ($1, $2, $3)
+    ON CONFLICT (database, asker) DO UPDATE SET dsn = excluded.dsn
 """
 
 
@@ -58,24 +70,47 @@ class CatalogStore:
         self._pool = pool
 
     async def add(self, database: Database) -> None:
-        """Registers `database`; raises `DuplicateNameError`."""
-        try:
-            await self._pool.execute(
-                "INSERT INTO pgparley.database (name, dsn, dbname, search_path, schemas)"
-                " VALUES ($1, $2, $3, $4, $5)",
-                database.name,
-                database.dsn,
-                database.dbname,
-                list(database.search_path),
-                list(database.schemas),
+        """Registers `database` with its logins; raises `DuplicateNameError`."""
+        async with self._pool.acquire() as connection, connection.transaction():
+            try:
+                await connection.execute(
+                    "INSERT INTO pgparley.database (name, dsn, dbname, search_path, schemas, identity)"
+                    " VALUES ($1, $2, $3, $4, $5, $6)",
+                    database.name,
+                    database.dsn,
+                    database.dbname,
+                    list(database.search_path),
+                    list(database.schemas),
+                    database.identity,
+                )
+            except asyncpg.UniqueViolationError:
+                raise DuplicateNameError(f'database "{database.name}" is registered already') from None
+            await connection.executemany(
+                _ADD_LOGIN, [(database.name, login.asker, login.dsn) for login in database.logins]
             )
-        except asyncpg.UniqueViolationError:
-            raise DuplicateNameError(f'database "{database.name}" is registered already') from None
 
     async def remove(self, name: str) -> None:
         """Forgets a database with its snapshots; raises `UnknownNameError`."""
         if await self._pool.execute("DELETE FROM pgparley.database WHERE name = $1", name) == "DELETE 0":
             raise UnknownNameError(f'database "{name}" is not registered')
+
+    async def set_identity(self, name: str, identity: str | None) -> None:
+        """Notes which database of which cluster `name` was found to be; a name that is gone is passed over."""
+        await self._pool.execute("UPDATE pgparley.database SET identity = $2 WHERE name = $1", name, identity)
+
+    async def add_login(self, name: str, login: Login) -> None:
+        """Says how `login.asker` logs in to `name`, in place of what was said before; raises `UnknownNameError`."""
+        try:
+            await self._pool.execute(_ADD_LOGIN, name, login.asker, login.dsn)
+        except asyncpg.ForeignKeyViolationError:
+            raise UnknownNameError(f'database "{name}" is not registered') from None
+
+    async def remove_login(self, name: str, asker: str) -> None:
+        """Takes the login of `asker` back; raises `UnknownNameError` and `UnknownLoginError`."""
+        gone = "DELETE FROM pgparley.login WHERE database = $1 AND asker = $2"
+        if await self._pool.execute(gone, name, asker) == "DELETE 0":
+            await self.get(name)
+            raise UnknownLoginError(f'"{asker}" has no login of its own in "{name}"')
 
     async def get(self, name: str) -> Entry:
         """One registered database; raises `UnknownNameError`."""
@@ -144,6 +179,12 @@ def _snapshot(body: str) -> Snapshot:
 
 def _entry(row: asyncpg.Record) -> Entry:
     database = Database(
-        row["name"], row["dsn"], row["dbname"], tuple(row["search_path"]), tuple(row["schemas"])
+        row["name"],
+        row["dsn"],
+        row["dbname"],
+        tuple(row["search_path"]),
+        tuple(row["schemas"]),
+        tuple(Login(asker, dsn) for asker, dsn in row["logins"]),
+        row["identity"],
     )
     return Entry(database, row["registered_at"], row["id"], row["taken_at"])

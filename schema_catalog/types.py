@@ -1,6 +1,6 @@
 """What the catalog knows of a database, as frozen values.
 
-Owns the vocabulary (column, table, key, snapshot, registered database) and its two derived facts: the
+Owns the vocabulary (column, table, key, snapshot, registered database, login) and its two derived facts: the
 fingerprint of a snapshot and the part of it that a role may read. Does not touch a server or a file.
 """
 
@@ -144,14 +144,31 @@ ReadableColumns = frozenset[tuple[str, str, str]]
 """(schema, table, column) triples that a role may SELECT."""
 
 
+EVERYONE = "*"
+"""The asker of a login that serves every asker who has none of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """How statements of `asker`, a role of the gateway's, log in to one registered database.
+
+    `dsn` is a libpq URI. Of `EVERYONE` it names neither a user nor a password: each logs in under their own
+    name. `schema_catalog.logins` makes and chooses them.
+    """
+
+    asker: str
+    dsn: str = field(repr=False)
+
+
 @dataclass(frozen=True, slots=True)
 class Database:
     """A database as the DBA registered it.
 
     `name` is what users see and what `NL (db name)` takes. `dbname` is what the server calls it: two entries
-    may share a `dbname` and differ in `search_path`. `dsn` is a libpq URI of the role with which the engine
-    introspects and, after `SET ROLE`, runs candidates; it may hold a password. `schemas`: only these belong
-    to the entry; none means every schema of the user's.
+    may share a `dbname` and differ in `search_path`. `dsn` is a libpq URI of the role with which the catalog
+    introspects; it may hold a password. `schemas`: only these belong to the entry; none means every schema of
+    the user's. `logins`, ordered by asker: who may be logged in there, and how. `identity`: which database of
+    which cluster this is, as `IDENTITY_QUERY` reads it; None where the server does not say.
     """
 
     name: str
@@ -159,3 +176,5 @@ class Database:
     dbname: str
     search_path: tuple[str, ...]
     schemas: tuple[str, ...] = ()
+    logins: tuple[Login, ...] = ()
+    identity: str | None = None

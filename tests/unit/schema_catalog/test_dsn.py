@@ -7,7 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from psycopg.conninfo import conninfo_to_dict
 
-from schema_catalog.dsn import DSNError, as_uri, dbname_of, redacted, with_dbname
+from schema_catalog.dsn import (
+    DSNError,
+    as_uri,
+    dbname_of,
+    has_password,
+    redacted,
+    user_of,
+    with_dbname,
+    with_user,
+    without_login,
+)
 
 
 def understood(uri: str) -> dict[str, str]:
@@ -31,7 +41,9 @@ def test_sockets() -> None:
     assert understood(uri) == {"host": "/run/pg", "port": "5433", "user": "u", "dbname": "d"}
 
 
-@pytest.mark.parametrize("bad", ["sales", "host=a b", "mysql://u@h/d", "password='open", "=x"])
+@pytest.mark.parametrize(
+    "bad", ["sales", "host=a b", "mysql://u@h/d", "password='open", "=x", "postgresql://[h/d"]
+)
 def test_what_is_no_connection_string_is_refused_without_repeating_it(bad: str) -> None:
     with pytest.raises(DSNError) as caught:
         as_uri(bad)
@@ -60,6 +72,7 @@ def test_any_password_survives_and_is_never_shown(password: str, dbname: str) ->
         ("postgresql:///d?user=ann&password=secret", "postgresql:///d?user=ann&password=***"),
         ("postgresql://ann@h/d", "postgresql://ann@h/d"),
         ("postgresql://h", "postgresql://h"),
+        ("postgresql://h/d?passfile=%2Fetc%2Fpgpass", "postgresql://h/d?passfile=/etc/pgpass"),
     ],
 )
 def test_passwords_are_not_shown(uri: str, shown: str) -> None:
@@ -69,3 +82,32 @@ def test_passwords_are_not_shown(uri: str, shown: str) -> None:
 def test_another_database_of_the_same_server() -> None:
     assert dbname_of(with_dbname("postgresql://u:p@h:5/a?dbname=b&sslmode=require", "c/d")) == "c/d"
     assert dbname_of("postgresql://h") is None
+
+
+@pytest.mark.parametrize(
+    ("uri", "user", "password"),
+    [
+        ("postgresql://ann:secret@h:5/d", "ann", True),
+        ("postgresql://ann@h1,h2:6/d", "ann", False),
+        ("postgresql:///d?user=ann&password=secret&host=%2Frun", "ann", True),
+        ("postgresql://a%40b%2Fc:@h/d", "a@b/c", False),
+        ("postgresql://:secret@h/d", None, True),
+        ("postgresql://h/d?passfile=%2Fpgpass", None, False),
+    ],
+)
+def test_logins_are_found_taken_out_and_replaced(uri: str, user: str | None, *, password: bool) -> None:
+    assert (user_of(uri), has_password(uri)) == (user, password)
+    bare = without_login(uri)
+    assert (user_of(bare), has_password(bare)) == (None, False)
+    rest = {key: value for key, value in understood(uri).items() if key not in {"user", "password"}}
+    assert understood(bare) == rest
+    other = with_user(uri, 'Bob "B@/:%ü')
+    assert user_of(other) == understood(other)["user"] == 'Bob "B@/:%ü'
+    assert has_password(other) == password
+
+
+def test_a_string_without_a_database_leaves_it_to_the_server() -> None:
+    uri = as_uri("service=erp")
+    assert understood(uri) == {"service": "erp"}
+    assert dbname_of(uri) is None
+    assert dbname_of(as_uri("host=h user=u")) is None

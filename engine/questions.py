@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -80,7 +80,7 @@ class Questions:
             ask.asker.dbname,
             ask.question,
             _json(reply),
-            _json(ask),
+            _json(replace(ask, asker=replace(ask.asker, session=None))),
             _json(prompts),
             self._ttl,
         )

@@ -30,9 +30,10 @@ from engine.questions import Questions, find_row
 from engine.recording import RecordingModel
 from engine.settings import Limits
 from engine.sql.canonical import canonical
-from engine.state import Candidate, Deadline, Result, State, StatementError, Tools
+from engine.state import Candidate, Deadline, State, StatementError, Tools
 from engine.types import (
     AnswerRow,
+    Asker,
     AskReply,
     AskRequest,
     ChooseRequest,
@@ -50,9 +51,6 @@ from engine.types import (
 )
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import Database
-
-IN_PLACE_PATH = ("public",)
-"""The search path under which a statement means the same in the asker's own session."""
 
 
 class Service:
@@ -122,15 +120,7 @@ class Service:
     async def choose(self, request: ChooseRequest) -> Chosen:
         """The chosen statement; run as the asker where it belongs to another database than theirs."""
         row, database, sql = await self._statement(request)
-        if _in_place(database, request):
-            chosen = Chosen(database.name, sql, in_place=True)
-        elif request.in_transaction:
-            raise DatabaseDiffersError(
-                f'the chosen statement belongs to database "{database.name}" and a transaction is open',
-                hint="Choose it outside of a transaction block.",
-            )
-        else:
-            chosen = _ran(database, sql, await self._run(database, request.asker.user, sql))
+        chosen = await self._in_place(database, request.asker, sql) or await self._ran(database, request, sql)
         if request.learn:
             await self._questions.chosen(row.qid, row.n)
             with _stored():
@@ -138,17 +128,17 @@ class Service:
                     await self._points.chosen(row.qid, row.n)
                 if self._learner is not None:
                     stored = await self._questions.stored(row.qid, request.asker.user)
-                    await self._learner.chose(stored, row)
+                    await self._learner.chose(stored, row, request.asker)
         return chosen
 
     async def plan(self, request: PlanRequest) -> Chosen:
         """The EXPLAIN of a row's statement: to be run in place, or its lines where it belongs elsewhere."""
         _, database, sql = await self._statement(request)
-        if _in_place(database, request):
-            return Chosen(database.name, f"EXPLAIN {sql}", in_place=True)
-        deadline = Deadline(time.monotonic() + self._limits.timeout)
+        chosen = await self._in_place(database, request.asker, sql)
+        if chosen is not None:
+            return replace(chosen, sql=f"EXPLAIN {chosen.sql}")
         with _reported():
-            lines = await self._tools.upstream.plan(database, request.asker.user, sql, deadline)
+            lines = await self._tools.upstream.plan(database, request.asker, sql, self._deadline())
         columns = (ResultColumn("QUERY PLAN", "text"),)
         return Chosen(database.name, sql, False, columns, tuple((line,) for line in lines))  # noqa: FBT003 - not in place
 
@@ -159,7 +149,7 @@ class Service:
         (row,) = reply.rows
         if self._learner is not None and row.database is not None and row.sql is not None:
             with _stored():
-                await self._learner.corrected(shown, row.database, row.sql)
+                await self._learner.corrected(shown, row.database, row.sql, request.asker)
         return reply
 
     async def tell(self, request: TellRequest) -> Table:
@@ -219,10 +209,34 @@ class Service:
             f'database "{name}" is no longer registered', hint="Ask again: the catalog has changed."
         )
 
-    async def _run(self, database: Database, role: str, sql: str) -> Result:
-        deadline = Deadline(time.monotonic() + self._limits.timeout)
+    def _deadline(self) -> Deadline:
+        return Deadline(time.monotonic() + self._limits.timeout)
+
+    async def _in_place(self, database: Database, asker: Asker, sql: str) -> Chosen | None:
         with _reported():
-            return await self._tools.upstream.run(database, role, sql, self._limits.row_cap, deadline)
+            text = await self._tools.upstream.in_place(database, asker, sql, self._deadline())
+        return None if text is None else Chosen(database.name, text, in_place=True)
+
+    async def _ran(self, database: Database, request: ChooseRequest, sql: str) -> Chosen:
+        upstream, asker = self._tools.upstream, request.asker
+        own = await upstream.is_own(database, asker)
+        if request.in_transaction and not own:
+            raise DatabaseDiffersError(
+                f'the chosen statement belongs to database "{database.name}" and a transaction is open',
+                hint="Choose it outside of a transaction block.",
+            )
+        with _reported():
+            result = await upstream.run(database, asker, sql, self._limits.row_cap, self._deadline())
+        return Chosen(
+            database.name,
+            sql,
+            in_place=False,
+            columns=tuple(ResultColumn(name, type_) for name, type_ in result.columns),
+            rows=result.rows,
+            truncated=result.truncated,
+            shortened=result.shortened,
+            own=own,
+        )
 
 
 @contextmanager
@@ -244,10 +258,6 @@ def _stored() -> Iterator[None]:
             "the engine's store does not answer",
             hint="Its administrator should check the store's connection.",
         ) from problem
-
-
-def _in_place(database: Database, request: ChooseRequest | PlanRequest) -> bool:
-    return database.dbname == request.asker.dbname and database.search_path == IN_PLACE_PATH
 
 
 def _wanted(state: State) -> tuple[Candidate, ...]:
@@ -298,13 +308,6 @@ def _abstained(state: State, qid: str) -> AnswerRow:
         names = ", ".join(route.database.name for route in state.routes)
         why = f"No statement on {names} stood every check. Name the table or column you mean, or ask a smaller part"
     return AnswerRow(1, RowKind.ABSTAIN, None, None, None, why, "NL HELP", qid)
-
-
-def _ran(database: Database, sql: str, result: Result) -> Chosen:
-    columns = tuple(ResultColumn(name, type_) for name, type_ in result.columns)
-    return Chosen(
-        database.name, sql, in_place=False, columns=columns, rows=result.rows, truncated=result.truncated
-    )
 
 
 def as_reply(problem: Exception) -> InternalError:

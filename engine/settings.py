@@ -8,13 +8,41 @@ from pathlib import Path
 
 from engine.llm.settings import ModelSettings
 
+EVERY = "*"
+"""Any database, or any role."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultCaps:
+    """How much a statement that runs may give, in `database` (its registered name) to `role`; both `*` for any.
+
+    `value_bytes`: of one value; a longer one is cut. `answer_bytes`: of all values together; rows beyond it are
+    left out. `rows`: at most, whatever `[limits]` says.
+    """
+
+    database: str = EVERY
+    role: str = EVERY
+    value_bytes: int = 1 << 20
+    answer_bytes: int = 16 << 20
+    rows: int = 100_000
+
+    def __post_init__(self) -> None:
+        for name in ("value_bytes", "answer_bytes", "rows"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is at least 1, not {getattr(self, name)}")
+
+    def fits(self, database: str, role: str) -> bool:
+        """Whether these are for `role` in `database`."""
+        return self.database in (EVERY, database) and self.role in (EVERY, role)
+
 
 @dataclass(frozen=True, slots=True)
 class UpstreamSettings:
-    """Limits of what runs for users. Times in seconds. `pool_size`: connections per DSN.
+    """Limits of what runs for users. Times in seconds. `pool_size`: connections of one login.
 
-    `trusted_owners`: roles whose functions may run on the catalog's connections, when a view, a policy or an
-    index calls them, besides superusers, the database's owner and the role that connects.
+    `trusted_owners`: roles besides superusers, the database's owner and the asker of whose tables, types and
+    functions something may run with the asker's rights. `caps`: the first that fits counts. `overdue_per_asker`:
+    statements that a server has not stopped in time, from which on the asker gets no further one there.
     """
 
     statement_timeout: float = 30.0
@@ -23,6 +51,12 @@ class UpstreamSettings:
     pool_size: int = 8
     privileges_ttl: float = 60.0
     trusted_owners: tuple[str, ...] = ()
+    overdue_per_asker: int = 2
+    caps: tuple[ResultCaps, ...] = ()
+
+    def caps_of(self, database: str, role: str) -> ResultCaps:
+        """The caps for `role` in `database`, by its registered name."""
+        return next((caps for caps in self.caps if caps.fits(database, role)), ResultCaps())
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from engine.conditions.types import Condition
 from engine.errors import CancelledError
 from engine.learning.types import Known, Learned
 from engine.settings import LearningSettings, Limits, SelectionSettings
-from engine.types import AskRequest, StageTiming, TraceLine, Usage
+from engine.types import Asker, AskRequest, StageTiming, TraceLine, Usage
 from schema_catalog.types import Database, ReadableColumns, Snapshot
 
 ColumnKey = tuple[str, str, str]
@@ -251,11 +251,15 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Rows as PostgreSQL writes them in text format, with the columns' names and types (`format_type`)."""
+    """Rows as PostgreSQL writes them in text format, with the columns' names and types (`format_type`).
+
+    `truncated`: there are more rows. `shortened`: a value is longer than it is here.
+    """
 
     columns: tuple[tuple[str, str], ...]
     rows: tuple[tuple[str | None, ...], ...]
     truncated: bool
+    shortened: bool = False
 
 
 class StatementError(Exception):
@@ -273,21 +277,29 @@ class StatementError(Exception):
 
 
 class Upstream(Protocol):
-    """The databases, as the asking user: read-only, timed, under the user's own role."""
+    """The databases, as the asker: read-only, timed, with no rights but the asker's."""
 
-    async def readable(self, database: Database, role: str) -> ReadableColumns:
-        """The columns that `role` may SELECT. Empty where the role does not exist or may not connect."""
+    async def readable(self, database: Database, asker: Asker) -> ReadableColumns:
+        """The columns that the asker may SELECT. Empty where the asker is nobody there, or may not connect."""
 
     async def row_secured(self, database: Database) -> frozenset[TableKey]:
         """The tables of which roles see different rows (row-level security)."""
 
-    async def explain(self, database: Database, role: str, sql: str, deadline: Deadline) -> Plan:
+    async def is_own(self, database: Database, asker: Asker) -> bool:
+        """Whether the asker's session is connected to this very database."""
+
+    async def in_place(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> str | None:
+        """`sql` as it may run in the asker's session itself, None where it may not; raises `StatementError`."""
+
+    async def explain(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> Plan:
         """Plans `sql`; raises `StatementError`."""
 
-    async def plan(self, database: Database, role: str, sql: str, deadline: Deadline) -> tuple[str, ...]:
+    async def plan(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> tuple[str, ...]:
         """The lines of EXPLAIN in text format; raises `StatementError`."""
 
-    async def run(self, database: Database, role: str, sql: str, row_cap: int, deadline: Deadline) -> Result:
+    async def run(
+        self, database: Database, asker: Asker, sql: str, row_cap: int, deadline: Deadline
+    ) -> Result:
         """Runs `sql` and gives at most `row_cap` rows; raises `StatementError`."""
 
 

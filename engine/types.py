@@ -169,10 +169,11 @@ class ResultColumn:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The chosen statement. Where it belongs to the asker's own database it is to be run in place.
+    """The chosen statement, which is to be run in place in the asker's session, or which the engine ran as the asker.
 
-    Elsewhere the engine ran it as the asker: `columns` and `rows` (each value as PostgreSQL writes it in
-    text format) hold the result, `truncated` says that the row cap cut it.
+    In the second case `columns` and `rows` (each value as PostgreSQL writes it in text format) hold the result;
+    `truncated` says that there are more rows, `shortened` that values were cut, `own` that it ran in the asker's
+    own database all the same.
     """
 
     database: str
@@ -181,6 +182,13 @@ class Chosen:
     columns: tuple[ResultColumn, ...] = ()
     rows: tuple[tuple[str | None, ...], ...] = ()
     truncated: bool = False
+    shortened: bool = False
+    own: bool = False
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether it belongs to another database than the asker's."""
+        return not (self.in_place or self.own)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ left to the server at execution; which tables have it is known here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from schema_catalog.introspect import VISIBLE_RELATIONS
 from schema_catalog.pg import Connection
 from schema_catalog.types import ReadableColumns
@@ -18,11 +20,17 @@ _READABLE = f"""
         SELECT r.oid FROM pg_catalog.pg_roles r
         WHERE r.rolname = $2
           AND pg_catalog.has_database_privilege(r.oid, pg_catalog.current_database(), 'CONNECT')
+    ), trusted AS (
+        SELECT r.oid FROM pg_catalog.pg_roles r
+        WHERE r.rolsuper OR r.oid < 16384 OR r.rolname = $2 OR r.rolname = ANY ($3::text[])
+        UNION
+        SELECT d.datdba FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database()
     ), covered AS MATERIALIZED (
         SELECT c.oid, n.nspname::text AS schema, c.relname::text AS name,
                pg_catalog.has_table_privilege((SELECT oid FROM asking), c.oid, 'SELECT') AS whole
         {VISIBLE_RELATIONS}
           AND pg_catalog.has_schema_privilege((SELECT oid FROM asking), n.oid, 'USAGE')
+          AND c.relowner IN (SELECT oid FROM trusted) AND n.nspowner IN (SELECT oid FROM trusted)
     )
     SELECT covered.schema, covered.name, a.attname::text
     FROM covered
@@ -33,12 +41,16 @@ _READABLE = f"""
 """  # noqa: S608  only a constant is put in
 
 
-async def readable_columns(connection: Connection, role: str) -> ReadableColumns:
-    """The (schema, table, column) triples of the connected database that `role` may SELECT.
+async def readable_columns(
+    connection: Connection, role: str, trusted_owners: Sequence[str] = ()
+) -> ReadableColumns:
+    """The (schema, table, column) triples of the connected database that `role` may SELECT and trust.
 
-    Empty where the role does not exist or may not connect to the database. Raises asyncpg's errors.
+    What belongs to somebody else than superusers, the database's owner, `trusted_owners` and the role itself is
+    left out: reading it runs code of its owner's, who may change it at any time, with the rights of `role`. Empty
+    where the role does not exist or may not connect to the database. Raises asyncpg's errors.
     """
-    rows = await connection.fetch(_READABLE, [], role)
+    rows = await connection.fetch(_READABLE, [], role, list(trusted_owners))
     return frozenset((row[0], row[1], row[2]) for row in rows)
 
 

@@ -77,7 +77,7 @@ class _UnjudgeableError(Exception):
 async def _route(request: JudgeRequest, tools: Tools) -> Route:
     for database, snapshot in await tools.catalog.entries():
         if database.name == request.database:
-            readable = await tools.upstream.readable(database, request.asker.user)
+            readable = await tools.upstream.readable(database, request.asker)
             if readable:
                 return Route(database, snapshot.restricted_to(readable), 1.0, ())
     raise NoRouteError(
@@ -93,7 +93,7 @@ async def _right(request: JudgeRequest, route: Route, state: State, tools: Tools
         raise _UnjudgeableError(f"its statement is refused: {outcome.message}")
     try:
         result = await tools.upstream.run(
-            route.database, request.asker.user, outcome.sql, limits.row_cap, state.deadline
+            route.database, request.asker, outcome.sql, limits.row_cap, state.deadline
         )
     except (StatementError, CancelledError) as problem:
         raise _UnjudgeableError(f"its statement fails: {problem}") from problem
@@ -113,7 +113,7 @@ async def _is_right(
     try:
         # One row more than the right result has shows that there are too many.
         found = await tools.upstream.run(
-            database, state.ask.asker.user, candidate.sql, len(right.rows) + 1, deadline
+            database, state.ask.asker, candidate.sql, len(right.rows) + 1, deadline
         )
     except (StatementError, NLError):
         return False

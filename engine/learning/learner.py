@@ -21,7 +21,7 @@ from engine.questions import Stored
 from engine.sql.names import resolve
 from engine.stages.link import entities
 from engine.state import Tools
-from engine.types import AnswerRow
+from engine.types import AnswerRow, Asker
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import Snapshot
 
@@ -39,14 +39,14 @@ class Learner:
         self._store = store
         self._training: dict[str, asyncio.Task[None]] = {}
 
-    async def chose(self, stored: Stored, row: AnswerRow) -> None:
+    async def chose(self, stored: Stored, row: AnswerRow, asker: Asker) -> None:
         """A row was chosen among those of an answer."""
         if row.database is not None and row.sql is not None:
-            await self._learn(stored, row.database, row.sql, Kind.CHOSEN)
+            await self._learn(stored, row.database, row.sql, Kind.CHOSEN, asker)
 
-    async def corrected(self, stored: Stored, database: str, sql: str) -> None:
+    async def corrected(self, stored: Stored, database: str, sql: str, asker: Asker) -> None:
         """What would have been right was said; `stored`: the answer as it was shown."""
-        await self._learn(stored, database, sql, Kind.CORRECTED)
+        await self._learn(stored, database, sql, Kind.CORRECTED, asker)
 
     async def rejected(self, stored: Stored) -> None:
         """Nothing of an answer was right."""
@@ -67,11 +67,11 @@ class Learner:
             task.cancel()
         await asyncio.gather(*self._training.values(), return_exceptions=True)
 
-    async def _learn(self, stored: Stored, database: str, sql: str, kind: Kind) -> None:
+    async def _learn(self, stored: Stored, database: str, sql: str, kind: Kind, asker: Asker) -> None:
         if not self._tools.learning.enabled:
             return
         ask = stored.request
-        snapshot = await self._readable(database, ask.asker.user)
+        snapshot = await self._readable(database, asker)
         if snapshot is None:
             return
         others = [
@@ -84,11 +84,11 @@ class Learner:
         await self._store.keep([taught])
         await self._train_when_due(ask.asker.user)
 
-    async def _readable(self, name: str, user: str) -> Snapshot | None:
+    async def _readable(self, name: str, asker: Asker) -> Snapshot | None:
         for database, snapshot in await self._tools.catalog.entries():
             if database.name == name:
                 try:
-                    readable = await self._tools.upstream.readable(database, user)
+                    readable = await self._tools.upstream.readable(database, asker)
                 except NLError as problem:
                     log.warning("nothing learned", database=name, problem=problem.message)
                     return None

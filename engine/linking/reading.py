@@ -9,15 +9,16 @@ from __future__ import annotations
 import time
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import asyncpg
 
 from engine.errors import NLError, UnsafeSQLError
 from engine.state import Deadline, StatementError, Upstream
+from engine.types import Asker
 from schema_catalog.naming import quote_ident
 from schema_catalog.refresh import ConnectSettings, UnreachableError, connect
-from schema_catalog.types import Database, Snapshot, Table, TableKind
+from schema_catalog.types import Database, Login, Snapshot, Table, TableKind
 from schema_catalog.values import TEXT_TYPES, ColumnName, ColumnValues, ValueStore
 
 VALUES = 5_000
@@ -107,8 +108,11 @@ async def _read(
     database: Database, role: str, column: ColumnName, upstream: Upstream
 ) -> ColumnValues | Unread:
     deadline = Deadline(time.monotonic() + SECONDS)
+    # The catalog reads for itself, under its own name.
+    asker = Asker(role, database.dbname)
+    reader = replace(database, logins=(Login(role, database.dsn),))
     try:
-        result = await upstream.run(database, role, _statement(column), VALUES, deadline)
+        result = await upstream.run(reader, asker, _statement(column), VALUES, deadline)
     except StatementError as error:
         return Unread(column, error.message)
     except UnsafeSQLError as error:

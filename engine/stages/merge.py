@@ -139,14 +139,14 @@ async def _outcome(
         return NotCompared("it may give other rows the next time")
     try:
         result = await tools.upstream.run(
-            route.database, state.ask.asker.user, candidate.sql, limits.run_rows, until
+            route.database, state.ask.asker, candidate.sql, limits.run_rows, until
         )
     except StatementError as error:
         return NotCompared(error.message, broken=error.sqlstate.startswith(_DATA_ERRORS))
     except NLError as error:
         return NotCompared(error.message)
-    if result.truncated:
-        return NotCompared(f"it gives more than {limits.run_rows} rows")
+    if result.truncated or result.shortened:
+        return NotCompared(f"it gives more than {limits.run_rows} rows, or more bytes than are compared")
     return _evidence(result, candidate, route, form)
 
 

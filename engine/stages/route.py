@@ -96,7 +96,7 @@ async def _views(state: State, tools: Tools, entries: Sequence[Entry]) -> tuple[
         database, snapshot = entry
         async with gate:
             try:
-                readable = await tools.upstream.readable(database, state.ask.asker.user)
+                readable = await tools.upstream.readable(database, state.ask.asker)
             except (StatementError, NLError, OSError):
                 return None
         return (database, snapshot, readable)

@@ -70,7 +70,7 @@ async def check_candidate(
         messages = [problem.message for problem in resolution.problems[:_SHOWN_PROBLEMS]]
         return Rejection(Cause.NAMES, "; ".join(messages), _stray(resolution, route.snapshot))
     try:
-        plan = await tools.upstream.explain(route.database, state.ask.asker.user, sql, state.deadline)
+        plan = await tools.upstream.explain(route.database, state.ask.asker, sql, state.deadline)
     except StatementError as error:
         return Rejection(Cause.SERVER, _spoken(error, sql))
     except UnsafeSQLError as error:

@@ -240,10 +240,10 @@ class Conversation:
     def _chosen(self, qid: str, n: int, situation: Situation, *, learn: bool) -> Choosing:
         within = situation.in_transaction
         chosen = _as(Chosen, (yield ChooseRequest(self._asker, qid, n, learn, within)))
-        if not chosen.in_place and within:
+        if chosen.elsewhere and within:
             raise differs(chosen.database)
         sql = translate.chosen_query(chosen, ascii_only=situation.ascii_only)
-        return Choice(sql, qid, None if chosen.in_place else chosen.database, _truncation(chosen, situation))
+        return Choice(sql, qid, chosen.database if chosen.elsewhere else None, _truncation(chosen, situation))
 
     def _qid(self, given: str | None) -> str:
         qid = given or self.last_qid
@@ -273,14 +273,14 @@ def _as(kind: type[_Reply], reply: EngineReply) -> _Reply:
 
 
 def _truncation(chosen: Chosen, situation: Situation) -> bytes:
-    if not chosen.truncated:
-        return b""
-    notice = ErrorReply(
-        "01000",
-        f"the result was cut after {len(chosen.rows)} rows",
-        hint=f'Connect to database "{chosen.database}" and run the statement there for all rows.',
-    )
-    return codec.encode_notice(notice, situation.encoding)
+    cut: list[str] = []
+    if chosen.truncated:
+        cut.append(f"the result was cut after {len(chosen.rows)} rows")
+    if chosen.shortened:
+        cut.append("values of the result were cut")
+    hint = f'Connect to database "{chosen.database}" and run the statement there for the whole of it.'
+    notices = (ErrorReply("01000", text, hint=hint) for text in cut)
+    return b"".join(codec.encode_notice(notice, situation.encoding) for notice in notices)
 
 
 def _refuse_abstention(reply: AskReply) -> None:

@@ -201,7 +201,9 @@ def test_cancelling_the_question_ends_the_loan_first(session: Any, say: Any) -> 
 # -- what the client has sent before the question, without a Sync
 
 
-def test_unsynced_parse_is_answered_first_and_the_unnamed_statement_given_back(session: Any, say: Any) -> None:
+def test_unsynced_parse_is_answered_first_and_the_unnamed_statement_given_back(
+    session: Any, say: Any
+) -> None:
     session.client(say.parse("NL: a"), say.bind())
     parse = session.to_server
     assert parse.startswith(b"P")

@@ -1,0 +1,105 @@
+"""Connections to the registered databases: the catalog's own, an asker's session, an asker's login.
+
+Owns who connects how, the pools, and the end of connections. What runs on them, and in which frame, is not its
+matter. No connection here can become somebody else's: the catalog's role runs nothing but the catalog's queries.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import cast
+
+import asyncpg
+
+from engine.errors import NotPermittedError
+from engine.settings import UpstreamSettings
+from engine.state import Deadline
+from engine.types import Asker, SessionLoan
+from engine.upstream.meter import MeteredConnection
+from schema_catalog.logins import login_for
+from schema_catalog.naming import quote_ident
+from schema_catalog.pg import Connection, Pool
+from schema_catalog.types import Database
+
+_IDLE_SECONDS = 60.0
+"""After which a login's connection is closed."""
+
+LOAN_PARAMETER = "pgparley.loan"
+
+
+class Connections:
+    """Holds pools until `aclose`. Every method raises the driver's exceptions as they are."""
+
+    def __init__(self, settings: UpstreamSettings) -> None:
+        self._settings = settings
+        self._opening = asyncio.Lock()
+        self._pools: dict[str, Pool] = {}
+
+    async def aclose(self) -> None:
+        """Closes every connection, those in use as well."""
+        pools, self._pools = list(self._pools.values()), {}
+        for pool in pools:
+            pool.terminate()
+
+    @asynccontextmanager
+    async def of_catalog(self, database: Database, deadline: Deadline) -> AsyncIterator[Connection]:
+        """A connection of the catalog's role; runs no statement of anybody else's, nor reads a row of a table."""
+        async with self._pooled(database.dsn, deadline) as connection:
+            yield connection
+
+    def of_login(
+        self, database: Database, asker: Asker, deadline: Deadline
+    ) -> AbstractAsyncContextManager[MeteredConnection]:
+        """A connection that was logged in as the asker; raises `NotPermittedError` where the asker has no login."""
+        dsn = login_for(database, asker.user)
+        if dsn is None:
+            name, user = quote_ident(database.name), quote_ident(asker.user)
+            raise NotPermittedError(
+                f'you cannot be logged in to database "{database.name}"',
+                detail=f"It is not the database of your session, and nobody said who {user} is there.",
+                hint=f"Ask the DBA for: pgparley catalog login {name} {user}",
+            )
+        return self._pooled(dsn, deadline)
+
+    @asynccontextmanager
+    async def of_session(self, loan: SessionLoan, deadline: Deadline) -> AsyncIterator[MeteredConnection]:
+        """The asker's own session, in a transaction that ends with this block."""
+        connection = await asyncpg.connect(
+            host=loan.host,
+            port=loan.port,
+            user="engine",
+            database="loan",
+            ssl=False,
+            timeout=min(self._settings.connect_timeout, deadline.remaining()),
+            statement_cache_size=0,
+            connection_class=MeteredConnection,
+            server_settings={LOAN_PARAMETER: loan.token},
+        )
+        try:
+            yield connection
+        finally:
+            # Nothing has to be said: the gateway undoes what was begun.
+            connection.terminate()
+
+    @asynccontextmanager
+    async def _pooled(self, dsn: str, deadline: Deadline) -> AsyncIterator[MeteredConnection]:
+        async with self._opening:
+            pool = self._pools.get(dsn)
+            if pool is None:
+                pool = asyncpg.create_pool(
+                    dsn,
+                    min_size=0,
+                    max_size=self._settings.pool_size,
+                    # No plan or type outlives its transaction.
+                    statement_cache_size=0,
+                    timeout=self._settings.connect_timeout,
+                    max_inactive_connection_lifetime=_IDLE_SECONDS,
+                    connection_class=MeteredConnection,
+                    server_settings={"application_name": "pgparley"},
+                )
+                await pool
+                self._pools[dsn] = pool
+        async with pool.acquire(timeout=deadline.remaining()) as connection:
+            yield cast("MeteredConnection", connection)

@@ -1,0 +1,297 @@
+"""What the engine asks of the registered databases, for whom, and within which limits.
+
+Owns the verbs and their deadlines. The first wall is `engine.guard`, asked here again so that no path around it
+exists; who connects how is `connections`', what stands before a statement is planned `frame`'s. Does not choose
+what runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+
+import asyncpg
+import structlog
+
+from engine.errors import UnsafeSQLError
+from engine.guard import Analysis, Refused, check
+from engine.settings import UpstreamSettings
+from engine.state import Deadline, Plan, Result, StatementError, TableKey
+from engine.types import Asker, SessionLoan
+from engine.upstream.connections import Connections
+from engine.upstream.errors import translated
+from engine.upstream.frame import Frame
+from engine.upstream.meter import MeteredConnection
+from engine.upstream.overdue import Overdue, Statement
+from engine.upstream.qualify import Qualified
+from engine.upstream.rows import rows
+from schema_catalog.dsn import user_of
+from schema_catalog.identity import IDENTITY_QUERY
+from schema_catalog.logins import login_for
+from schema_catalog.privileges import readable_columns, row_secured_tables
+from schema_catalog.types import Database, ReadableColumns
+
+log = structlog.stdlib.get_logger("engine")
+
+_EXPLAIN = "EXPLAIN (FORMAT JSON) "
+
+_FAREWELL = 1.0
+"""Seconds that a server gets to end a transaction which did not run out of time."""
+
+_OVERHEAD = 8 << 20
+"""Bytes that may come with an answer: what the server says around it, and what one row may go over the cap."""
+
+_REMEMBERED = 1000
+"""Sessions of which it is remembered where they are."""
+
+_RUNNING = """
+    SELECT a.pid FROM pg_catalog.pg_stat_activity a
+    WHERE a.datname = pg_catalog.current_database() AND (a.pid, a.usename) IN (
+        SELECT * FROM pg_catalog.unnest($1::int[], $2::name[]))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A statement in its frame."""
+
+    connection: MeteredConnection
+    statement: Qualified
+
+
+class Databases:
+    """The registered databases; implements `engine.state.Upstream`. Holds connections until `aclose`."""
+
+    def __init__(self, settings: UpstreamSettings, clock: Callable[[], float] = time.monotonic) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._connections = Connections(settings)
+        self._frame = Frame(settings)
+        self._readable: dict[tuple[Database, str], tuple[float, ReadableColumns]] = {}
+        self._secured: dict[Database, tuple[float, frozenset[TableKey]]] = {}
+        self._places: dict[str, str | None] = {}
+        self.overdue = Overdue(self._still_running, most=settings.overdue_per_asker)
+
+    async def aclose(self) -> None:
+        """Closes every connection, those in use as well."""
+        await self.overdue.aclose()
+        await self._connections.aclose()
+
+    # -- what the catalog's role reads of the server's own catalogs
+
+    async def readable(self, database: Database, asker: Asker) -> ReadableColumns:
+        """The columns that `asker` may SELECT there, at most `privileges_ttl` seconds old.
+
+        Empty where the asker has neither a session nor a login there, where that role does not exist, or may not
+        connect. Raises `DatabaseUnavailableError`.
+        """
+        role = await self._role(database, asker)
+        if role is None:
+            return frozenset()
+        now = self._clock()
+        found = self._readable.get((database, role))
+        if found is not None and found[0] > now:
+            return found[1]
+        deadline = Deadline(now + self._settings.statement_timeout, self._clock)
+        with translated(database, deadline):
+            async with self._connections.of_catalog(database, deadline) as connection:
+                trusted = self._settings.trusted_owners
+                columns = await asyncio.wait_for(
+                    readable_columns(connection, role, trusted), deadline.remaining()
+                )
+        self._readable = {key: value for key, value in self._readable.items() if value[0] > now}
+        self._readable[database, role] = (now + self._settings.privileges_ttl, columns)
+        return columns
+
+    async def row_secured(self, database: Database) -> frozenset[TableKey]:
+        """The tables with row-level security, at most `privileges_ttl` seconds old; raises as `readable`."""
+        now = self._clock()
+        found = self._secured.get(database)
+        if found is not None and found[0] > now:
+            return found[1]
+        deadline = Deadline(now + self._settings.statement_timeout, self._clock)
+        with translated(database, deadline):
+            async with self._connections.of_catalog(database, deadline) as connection:
+                tables = await asyncio.wait_for(row_secured_tables(connection), deadline.remaining())
+        self._secured[database] = (now + self._settings.privileges_ttl, tables)
+        return tables
+
+    async def _still_running(self, database: Database, statements: Collection[Statement]) -> frozenset[int]:
+        deadline = Deadline(self._clock() + self._settings.statement_timeout, self._clock)
+        pids = [statement.pid for statement in statements]
+        roles = [statement.role for statement in statements]
+        with translated(database, deadline):
+            async with self._connections.of_catalog(database, deadline) as connection:
+                found = await asyncio.wait_for(connection.fetch(_RUNNING, pids, roles), deadline.remaining())
+        return frozenset(row[0] for row in found)
+
+    # -- what runs as the asker
+
+    async def explain(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> Plan:
+        """Plans `sql` as the asker, which checks names, types and privileges without running it.
+
+        Raises `StatementError` (PostgreSQL refused), `UnsafeSQLError` (the guard refused, or code of somebody
+        who is not trusted would run), `NotPermittedError` (the asker has no login there), `QuotaError` (too many
+        earlier statements still run), `CancelledError` (out of time) or `DatabaseUnavailableError`.
+        """
+        async with self._open(database, asker, sql, deadline) as opened:
+            try:
+                text = await opened.connection.fetchval(_EXPLAIN + opened.statement.text)
+            except asyncpg.PostgresError as error:
+                if error.position:
+                    place = int(error.position) - len(_EXPLAIN)
+                    error.position = str(opened.statement.original(place))
+                raise
+        plan = json.loads(text)[0]["Plan"]
+        return Plan(cost=plan["Total Cost"], rows=plan["Plan Rows"])
+
+    async def plan(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> tuple[str, ...]:
+        """The lines of EXPLAIN in text format, as the asker; raises as `explain`."""
+        async with self._open(database, asker, sql, deadline) as opened:
+            lines = await opened.connection.fetch("EXPLAIN " + opened.statement.text)
+        return tuple(str(row[0]) for row in lines)
+
+    async def run(
+        self, database: Database, asker: Asker, sql: str, row_cap: int, deadline: Deadline
+    ) -> Result:
+        """Runs `sql` as the asker: at most `row_cap` rows, in the statement's order; raises as `explain`.
+
+        Types are those that every PostgreSQL has; others (enum, composite, extension) are text.
+        """
+        caps = self._settings.caps_of(database.name, asker.user)
+        async with self._open(database, asker, sql, deadline) as opened:
+            return await rows(opened.connection, opened.statement.text, min(row_cap, caps.rows), caps)
+
+    async def in_place(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> str | None:
+        """`sql` as it may run in the asker's session as that stands, outside of our frame.
+
+        None where that is another database, or where somebody who is not trusted can put functions on the
+        session's search path. Raises as `explain`.
+        """
+        analysis = _guarded(sql)
+        if not await self.is_own(database, asker):
+            return None
+        async with self._transaction(database, asker, deadline) as connection:
+            path = await connection.fetchval("SELECT pg_catalog.current_schemas(false)::text[]")
+            await self._frame.open(connection, deadline, lent=True)
+            unsafe = await self._frame.unsafe_schema(connection, path)
+            statement = await self._frame.fixed(connection, analysis, database)
+        return statement.text if unsafe is None else None
+
+    @asynccontextmanager
+    async def _open(
+        self, database: Database, asker: Asker, sql: str, deadline: Deadline
+    ) -> AsyncIterator[_Open]:
+        analysis = _guarded(sql)
+        lent = await self.is_own(database, asker)
+        async with self._transaction(database, asker, deadline) as connection:
+            await self._frame.open(connection, deadline, lent=lent)
+            yield _Open(connection, await self._frame.fixed(connection, analysis, database))
+
+    @asynccontextmanager
+    async def _transaction(
+        self, database: Database, asker: Asker, deadline: Deadline
+    ) -> AsyncIterator[MeteredConnection]:
+        """A connection as the asker until the block's end; whatever was begun is undone, or left behind in time."""
+        self.overdue.refuse(database, asker.user)
+        lent = await self.is_own(database, asker)
+        caps = self._settings.caps_of(database.name, asker.user)
+        with translated(database, deadline):
+            async with self._connected(database, asker, deadline, lent=lent) as connection:
+                connection.meter.allow(2 * caps.answer_bytes + _OVERHEAD)
+                pid = connection.get_server_pid()
+                try:
+                    async with asyncio.timeout(deadline.remaining()):
+                        yield connection
+                except (TimeoutError, asyncio.CancelledError):
+                    # Not waited for: what the server still does is its own matter, and counted.
+                    connection.terminate()
+                    if not lent:
+                        role = user_of(login_for(database, asker.user) or "") or ""
+                        self.overdue.add(Statement(database, asker.user, role, pid))
+                    raise
+                except (asyncpg.InterfaceError, asyncpg.PostgresConnectionError, OSError) as error:
+                    if connection.meter.exceeded:
+                        raise _too_large(caps.answer_bytes) from error
+                    raise
+                finally:
+                    if not (lent or connection.is_closed()):
+                        await _rolled_back(connection)
+
+    def _connected(
+        self, database: Database, asker: Asker, deadline: Deadline, *, lent: bool
+    ) -> AbstractAsyncContextManager[MeteredConnection]:
+        if lent and asker.session is not None:
+            return self._connections.of_session(asker.session, deadline)
+        return self._connections.of_login(database, asker, deadline)
+
+    # -- whose database it is
+
+    async def is_own(self, database: Database, asker: Asker) -> bool:
+        """Whether `database` is the one that the asker's session is connected to, by its identity and not its name.
+
+        Raises `DatabaseUnavailableError` where the session's server does not answer.
+        """
+        if asker.session is None or database.identity is None or database.dbname != asker.dbname:
+            return False
+        return await self._place(database, asker.session) == database.identity
+
+    async def _place(self, database: Database, loan: SessionLoan) -> str | None:
+        """Where the session is; None where it cannot be lent now, so that it is as if there were none."""
+        if loan.token not in self._places:
+            deadline = Deadline(self._clock() + self._settings.connect_timeout, self._clock)
+            with translated(database, deadline):
+                place = await asyncio.wait_for(self._asked_place(loan, deadline), deadline.remaining())
+            while len(self._places) >= _REMEMBERED:
+                del self._places[next(iter(self._places))]
+            self._places[loan.token] = place
+        return self._places[loan.token]
+
+    async def _asked_place(self, loan: SessionLoan, deadline: Deadline) -> str | None:
+        try:
+            async with self._connections.of_session(loan, deadline) as connection:
+                place: str = await connection.fetchval(IDENTITY_QUERY)
+        except (asyncpg.FeatureNotSupportedError, asyncpg.InsufficientPrivilegeError) as error:
+            log.info("session not lent", reason=error.message)
+            return None
+        return place
+
+    async def _role(self, database: Database, asker: Asker) -> str | None:
+        """The role that the asker is there; None where the asker is nobody there."""
+        if await self.is_own(database, asker):
+            return asker.user
+        dsn = login_for(database, asker.user)
+        return None if dsn is None else user_of(dsn)
+
+
+async def _rolled_back(connection: MeteredConnection) -> None:
+    """Ends the transaction; a server that does not answer at once is left."""
+    try:
+        await asyncio.wait_for(connection.execute("ROLLBACK"), _FAREWELL)
+    except (TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+        connection.terminate()
+
+
+def _too_large(size: int) -> StatementError:
+    return StatementError(
+        "54000",
+        "the server's answer is too large",
+        f"More than {size} bytes came, although values and rows were cut.",
+        "Ask for less; the operator may raise answer_bytes in [[upstream.caps]].",
+        None,
+    )
+
+
+def _guarded(sql: str) -> Analysis:
+    verdict = check(sql)
+    if isinstance(verdict, Refused):
+        raise UnsafeSQLError(
+            "the statement is refused",
+            detail=f"{verdict.detail[0].upper()}{verdict.detail[1:]}.",
+            hint="Only one query that reads, with built-in functions, can run here.",
+        )
+    return verdict.analysis

@@ -1,0 +1,93 @@
+"""The rows of a statement as text, within limits of rows and of bytes that the server itself keeps.
+
+Owns the statement around a statement: values that are too long are cut where they are made, and what would make the
+answer too long is not sent. (`meter` counts once more, whatever is sent.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources import files
+
+from engine.guard import allowed
+from engine.settings import ResultCaps
+from engine.state import Result
+from engine.upstream.meter import MeteredConnection
+
+_RESULT_TYPES = files("engine").joinpath("upstream", "sql", "result_types.sql")
+
+_UTF8 = 4
+"""Bytes of a character, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of the result; `fixed`: no value of its type is long."""
+
+    name: str
+    type: str
+    fixed: bool
+
+
+async def rows(connection: MeteredConnection, body: str, row_cap: int, caps: ResultCaps) -> Result:
+    """The first rows of `body`, in its order: at most `row_cap`, and no more bytes than `caps` allow.
+
+    Types are those that every PostgreSQL has; others (enum, composite, extension) are text. Raises the driver's
+    exceptions.
+    """
+    columns = await _columns(connection, body)
+    fetched = await connection.fetch(_capped(body, columns, row_cap + 1, caps))
+    # The first row that goes over the cap still comes: it tells that there was one.
+    over = bool(fetched) and fetched[-1][-1]
+    kept = fetched[: min(row_cap, len(fetched) - over)]
+    return Result(
+        columns=tuple((column.name, column.type) for column in columns),
+        rows=tuple(tuple(row)[:-2] for row in kept),
+        truncated=over or len(fetched) > row_cap,
+        shortened=any(row[-2] for row in kept),
+    )
+
+
+async def _columns(connection: MeteredConnection, body: str) -> list[_Column]:
+    attributes = (await connection.prepare(body)).get_attributes()
+    oids = [attribute.type.oid for attribute in attributes]
+    described = await connection.fetch(_RESULT_TYPES.read_text("utf-8"), oids, sorted(allowed.TYPES))
+    return [
+        _Column(attribute.name, row["type"], row["fixed"])
+        for attribute, row in zip(attributes, described, strict=True)
+    ]
+
+
+def _capped(body: str, columns: list[_Column], limit: int, caps: ResultCaps) -> str:
+    """The rows of `body` as text, then whether a value was cut, then whether the answer has gone over its cap.
+
+    `format` writes a value as its type's output function does, where a cast to text does not (inet, boolean);
+    `num_nonnulls` tells NULL from a row of NULLs. `body` passed the guard, so that it cannot reach past its
+    parentheses. The window has no order of its own and keeps that of the rows.
+    """
+    names = [f"c{number}" for number in range(len(columns))]
+    wide = [name for name, column in zip(names, columns, strict=True) if not column.fixed]
+    longest = min(caps.value_bytes, caps.answer_bytes // max(1, len(wide)))
+    texts = [
+        f"CASE pg_catalog.num_nonnulls({name}) WHEN 1 THEN pg_catalog.format('%s', {name}) END AS {name}"
+        for name in names
+    ]
+    cut = [
+        f"CASE WHEN pg_catalog.octet_length({name}) > {longest}"
+        f" THEN pg_catalog.left({name}, {longest // _UTF8}) ELSE {name} END AS {name}"
+        if name in wide
+        else name
+        for name in names
+    ]
+    was_cut = " OR ".join(f"pg_catalog.octet_length({name}) > {longest}" for name in wide) or "false"
+    size = " + ".join(["0", *(f"coalesce(pg_catalog.octet_length({name}), 0)" for name in names)])
+    alias = f"({', '.join(names)})" if names else ""
+    shown = ", ".join([*names, "was_cut", f"total > {caps.answer_bytes}"])
+    return (
+        f"SELECT {shown} FROM ("  # noqa: S608 - names and numbers of ours, and `body`
+        "SELECT *, pg_catalog.sum(size) OVER (ROWS UNBOUNDED PRECEDING) AS total FROM ("
+        f"SELECT *, {size} AS size FROM ("
+        f"SELECT {', '.join([*cut, f'coalesce({was_cut}, false) AS was_cut'])} FROM ("
+        f"SELECT {', '.join(texts)} FROM (\n{body}\n) AS t {alias} LIMIT {limit}"
+        f") AS t) AS t) AS t) AS t WHERE total - size <= {caps.answer_bytes}"
+    )

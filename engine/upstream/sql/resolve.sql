@@ -1,0 +1,13 @@
+-- The schema in which each name $1 is found first along the search path $2, as PostgreSQL looks (docs 5.10.3): past
+-- schemas that the role may not use. Names that are found nowhere have no row.
+SELECT DISTINCT ON (wanted.name) wanted.name, n.nspname::text AS schema
+FROM pg_catalog.unnest($1::text[]) AS wanted (name),
+     pg_catalog.unnest($2::text[]) WITH ORDINALITY AS path (schema, place)
+JOIN pg_catalog.pg_namespace n ON n.nspname = path.schema
+WHERE pg_catalog.has_schema_privilege(n.oid, 'USAGE')
+  AND EXISTS (
+      SELECT FROM pg_catalog.pg_class c
+      WHERE c.relnamespace = n.oid AND c.relname = wanted.name
+        AND c.relkind = ANY ('{r,p,v,m,f}')
+  )
+ORDER BY wanted.name, path.place

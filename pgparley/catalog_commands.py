@@ -15,6 +15,13 @@ from rich.console import Console
 from rich.table import Table as Grid
 
 from engine.settings import UpstreamSettings
+from pgparley.login_commands import (
+    ListedLogin,
+    add_login_commands,
+    listed_logins,
+    login_grid,
+    logins_in_short,
+)
 from pgparley.store_session import SETTINGS, cell, fail, printable, run_on_store
 from pgparley.value_commands import add_values_command, read_anew, report_values
 from schema_catalog.drift import Change, Difference
@@ -23,7 +30,7 @@ from schema_catalog.naming import quote_ident
 from schema_catalog.pg import Pool
 from schema_catalog.refresh import UnreachableError, describe, refresh
 from schema_catalog.store import CatalogError, CatalogStore, DuplicateNameError, Entry
-from schema_catalog.types import Snapshot, Table
+from schema_catalog.types import Database, Snapshot, Table
 
 T = TypeVar("T")
 
@@ -83,6 +90,7 @@ def catalog_app(
         run_on_store(store_dsn(), lambda pool: _refresh(pool, name, upstream()))
 
     add_values_command(app, store_dsn, upstream)
+    add_login_commands(app, store_dsn)
 
     @app.command()
     def remove(name: Name) -> None:
@@ -111,6 +119,9 @@ async def _add(store: CatalogStore, name: str, uri: str, schemas: tuple[str, ...
         raise
     columns = sum(change.columns for change in changes)
     typer.echo(f"{printable(name)}: {len(changes)} tables and views, {columns} columns")
+    typer.echo(
+        printable(f"Who asks from another database needs a login: `pgparley catalog login {name} ASKER`.")
+    )
     if not changes:
         typer.echo("There is nothing to ask about yet: create tables, then run `pgparley catalog refresh`.")
 
@@ -123,12 +134,13 @@ async def _list(store: CatalogStore, *, as_json: bool) -> None:
     if not entries:
         typer.echo("No database is registered. Register one with `pgparley catalog add NAME --dsn DSN`.")
         return
-    grid = Grid("name", "database", "search path", "schema read", "connection")
+    grid = Grid("name", "database", "search path", "schema read", "logins", "connection")
     for entry in entries:
         row = _listed(entry)
         path = ", ".join(quote_ident(schema) for schema in row.search_path)
         taken = row.taken_at.replace("T", " ")[:16] if row.taken_at else "never"
-        grid.add_row(*map(cell, (row.name, row.dbname, path, taken, row.dsn)))
+        short = logins_in_short(entry.database)
+        grid.add_row(*map(cell, (row.name, row.dbname, path, taken, short, row.dsn)))
     Console().print(grid)
 
 
@@ -140,6 +152,8 @@ class _Listed(msgspec.Struct):
     search_path: tuple[str, ...]
     schemas: tuple[str, ...]
     dsn: str
+    logins: tuple[ListedLogin, ...]
+    identity: str | None
     registered_at: str
     taken_at: str | None
 
@@ -152,23 +166,36 @@ def _listed(entry: Entry) -> _Listed:
         search_path=database.search_path,
         schemas=database.schemas,
         dsn=redacted(database.dsn),
+        logins=listed_logins(database),
+        identity=database.identity,
         registered_at=entry.registered_at.isoformat(),
         taken_at=entry.taken_at.isoformat() if entry.taken_at else None,
     )
 
 
+class _Shown(msgspec.Struct):
+    """What `show --json` writes."""
+
+    database: str
+    search_path: tuple[str, ...]
+    logins: tuple[ListedLogin, ...]
+    tables: tuple[Table, ...]
+
+
 async def _show(store: CatalogStore, name: str, *, as_json: bool) -> None:
-    await store.get(name)
+    database = (await store.get(name)).database
     snapshot = await store.newest(name)
     if snapshot is None:
         raise UnreachableError(f"the schema of {name} was never read; run `pgparley catalog refresh {name}`")
     if as_json:
-        typer.echo(msgspec.json.encode(snapshot))
-        return
-    if not snapshot.tables:
-        typer.echo(f"{printable(name)} holds no table or view.")
+        shown = _Shown(snapshot.database, snapshot.search_path, listed_logins(database), snapshot.tables)
+        typer.echo(msgspec.json.encode(shown))
         return
     console = Console()
+    if database.logins:
+        console.print(login_grid(database))
+    if not snapshot.tables:
+        typer.echo(f"{printable(name)} holds no table or view.")
     for table in snapshot.tables:
         console.print(_grid(snapshot, table))
 
@@ -214,9 +241,18 @@ async def _refresh(pool: Pool, name: str | None, settings: UpstreamSettings) -> 
             typer.echo(f"pgparley: {printable(f'{entry.database.name}: {error}')}.", err=True)
         else:
             _report(entry.database.name, changes)
+            await _report_identity(store, entry.database)
             report_values(read)
     if failed:
         raise typer.Exit(1)
+
+
+async def _report_identity(store: CatalogStore, before: Database) -> None:
+    now = (await store.get(before.name)).database.identity
+    if None not in (now, before.identity) and now != before.identity:
+        typer.echo(
+            "  ! this is not the database that it was: check that its logins mean the same people here"
+        )
 
 
 def _report(name: str, changes: tuple[Change, ...]) -> None:

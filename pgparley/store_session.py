@@ -18,7 +18,7 @@ from schema_catalog.dsn import DSNError, as_uri, redacted
 from schema_catalog.migrate import MigrationError, migrate
 from schema_catalog.pg import Pool
 from schema_catalog.refresh import ConnectSettings, UnreachableError
-from schema_catalog.store import CatalogError, UnknownNameError
+from schema_catalog.store import CatalogError, UnknownLoginError, UnknownNameError
 
 T = TypeVar("T")
 
@@ -40,6 +40,8 @@ def run_on_store(dsn: str, work: Callable[[Pool], Awaitable[T]]) -> T:
         return asyncio.run(session())
     except UnknownNameError as error:
         fail(f"{error}. Run `pgparley catalog list` to see the names.")
+    except UnknownLoginError as error:
+        fail(f"{error}. Run `pgparley catalog show {error.database}` to see who has.")
     except DSNError as error:
         fail(f"store: {error}.")
     except (CatalogError, UnreachableError, MigrationError) as error:

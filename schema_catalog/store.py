@@ -31,7 +31,11 @@ class UnknownNameError(CatalogError):
 
 
 class UnknownLoginError(CatalogError):
-    """The asker has no login of their own there."""
+    """The asker has no login of their own in `database`."""
+
+    def __init__(self, asker: str, database: str) -> None:
+        super().__init__(f'"{asker}" has no login of its own in "{database}"')
+        self.database = database
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +114,7 @@ class CatalogStore:
         gone = "DELETE FROM pgparley.login WHERE database = $1 AND asker = $2"
         if await self._pool.execute(gone, name, asker) == "DELETE 0":
             await self.get(name)
-            raise UnknownLoginError(f'"{asker}" has no login of its own in "{name}"')
+            raise UnknownLoginError(asker, name)
 
     async def get(self, name: str) -> Entry:
         """One registered database; raises `UnknownNameError`."""

@@ -27,6 +27,7 @@ from pgparley.demo.prepare import prepare
 from pgparley.demo.questions import QUESTIONS
 from pgparley.demo.site import Site
 from pgparley.model import fetch
+from schema_catalog.types import EVERYONE
 
 ENOUGH = 4
 """Questions of the five whose database and rows must be right for the demo to succeed."""
@@ -64,9 +65,9 @@ async def run(cache: Path, *, keep: bool) -> int:
     console.print(f"PostgreSQL listens on the Unix socket {site.cluster.socket_dir}")
     try:
         databases = await prepare(site.cluster, console)
-        await _configure(site)
+        await configure(site)
         console.rule("3. The catalog")
-        await _register(site, databases)
+        await register(site, databases)
         async with _serving(site, console, keep=keep):
             console.rule("5. Five questions through psql")
             right = await ask_all(site, console)
@@ -78,7 +79,7 @@ async def run(cache: Path, *, keep: bool) -> int:
     return 0 if right >= ENOUGH else 1
 
 
-async def _configure(site: Site) -> None:
+async def configure(site: Site) -> None:
     """Writes the configuration file and makes the store's database."""
     admin = await asyncpg.connect(site.cluster.dsn())
     try:
@@ -108,12 +109,17 @@ def _listen_port() -> int:
     raise OSError("no free port")
 
 
-async def _register(site: Site, databases: tuple[tuple[str, str], ...]) -> None:
-    """`pgparley catalog add` for each database, or `refresh` where it is registered; its text may go to the model."""
+async def register(site: Site, databases: tuple[tuple[str, str], ...]) -> None:
+    """`pgparley catalog add` for each database, or `refresh` where it is registered; its text may go to the model.
+
+    Each asker logs in there under their own name: the demo's server lets every role in through its socket, and is
+    the one that the gateway stands before, so that equal names are the same people.
+    """
     listed = await _pgparley(site, "catalog", "list", "--json")
     for name, dsn in databases:
         command = ["refresh", name] if f'"{name}"' in listed else ["add", name, "--dsn", dsn]
         sys.stdout.write(await _pgparley(site, "catalog", *command))
+        sys.stdout.write(await _pgparley(site, "catalog", "login", name, EVERYONE))
         sys.stdout.write(await _pgparley(site, "catalog", "values", name, "--allow-all-text"))
 
 

@@ -29,6 +29,7 @@ from engine.state import Tools, Upstream
 from pgparley import cluster
 from pgparley.cluster import Cluster
 from schema_catalog.introspect import introspect
+from schema_catalog.logins import make_login
 from schema_catalog.pg import Connection, Pool
 from schema_catalog.refresh import ConnectSettings
 from schema_catalog.store import CatalogStore, DuplicateNameError
@@ -118,7 +119,8 @@ async def site(work: Path, bench: Path) -> AsyncIterator[Site]:
 
 
 def _database(running: Cluster, schema: str) -> Database:
-    return Database(schema, running.dsn(DATA), DATA, (schema,), (schema,))
+    database = Database(schema, running.dsn(DATA), DATA, (schema,), (schema,))
+    return replace(database, logins=(make_login(database, READER),))
 
 
 async def _prepare(running: Cluster) -> None:
@@ -161,12 +163,15 @@ async def _register(pool: Pool, upstream: Upstream, running: Cluster, names: tup
     known = {entry.database.name for entry in await store.list() if entry.snapshot_id is not None}
     async with _connected(running.dsn(DATA)) as connection:
         for name in names:
+            database = _database(running, name)
             if name not in known:
-                database = _database(running, name)
                 snapshot = await introspect(connection, database)
                 await _allow_values(pool, upstream, Place(database, snapshot))
                 # The last, so that what was cut off before it is done again.
                 await store.save_snapshot(snapshot)
+            # A store of an earlier version holds databases without logins.
+            for login in database.logins:
+                await store.add_login(name, login)
 
 
 async def _allow_values(pool: Pool, upstream: Upstream, place: Place) -> None:

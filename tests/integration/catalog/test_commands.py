@@ -57,7 +57,11 @@ def run(server: Cluster) -> Iterator[Run]:
 def test_a_database_from_its_registration_to_its_end(run: Run, server: Cluster) -> None:
     assert "No database is registered" in run("list").output
     added = run("add", "shop")
-    assert (added.exit_code, added.output) == (0, "shop: 3 tables and views, 5 columns\n")
+    assert (added.exit_code, added.output) == (
+        0,
+        "shop: 3 tables and views, 5 columns\n"
+        "Who asks from another database needs a login: `pgparley catalog login shop ASKER`.\n",
+    )
     listed = json.loads(run("list", "--json").output)
     assert [(entry["name"], entry["dbname"], entry["search_path"]) for entry in listed] == [
         ("shop", "shop", ["public"])
@@ -184,7 +188,7 @@ def test_every_command_is_documented() -> None:
     page = (Path(__file__).resolve().parents[3] / "docs" / "catalog.md").read_text(encoding="utf-8")
     group = typer.main.get_command(catalog_app(lambda: ""))
     names = sorted(getattr(group, "commands", {}))
-    assert names == ["add", "list", "refresh", "remove", "show", "values"]
+    assert names == ["add", "list", "login", "logout", "refresh", "remove", "show", "values"]
     for name in names:
         assert f"pgparley catalog {name}" in page
 

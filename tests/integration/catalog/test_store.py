@@ -12,8 +12,8 @@ import pytest
 from schema_catalog.catalog import CachedCatalog, StoreUnavailableError
 from schema_catalog.introspect import introspect
 from schema_catalog.migrate import Migration, MigrationError, bundled, migrate
-from schema_catalog.store import CatalogStore, DuplicateNameError, UnknownNameError
-from schema_catalog.types import Column, Database, Snapshot, Table, TableKind
+from schema_catalog.store import CatalogStore, DuplicateNameError, UnknownLoginError, UnknownNameError
+from schema_catalog.types import EVERYONE, Column, Database, Login, Snapshot, Table, TableKind
 
 MakeDatabase = Callable[[str], Awaitable[Database]]
 
@@ -107,6 +107,45 @@ async def test_databases_come_and_go(store: CatalogStore) -> None:
         await store.get("sales")
     with pytest.raises(UnknownNameError):
         await store.remove("sales")
+
+
+async def test_logins_come_change_and_go(store: CatalogStore) -> None:
+    bob, everyone = Login('Bob "B', "postgresql://bob@h/sales"), Login(EVERYONE, "postgresql://h/sales")
+    await store.add(replace(SALES, logins=(bob,), identity="7/16384"))
+    assert (await store.get("sales")).database == replace(SALES, logins=(bob,), identity="7/16384")
+    await store.add_login("sales", everyone)
+    renamed = replace(bob, dsn="postgresql://bob_ro@h/sales")
+    await store.add_login("sales", renamed)
+    assert (await store.get("sales")).database.logins == (everyone, renamed)
+    await store.remove_login("sales", bob.asker)
+    with pytest.raises(UnknownLoginError, match="Bob"):
+        await store.remove_login("sales", bob.asker)
+    for change in (store.add_login("nowhere", bob), store.remove_login("nowhere", "ana")):
+        with pytest.raises(UnknownNameError):
+            await change
+    await store.set_identity("sales", None)
+    assert (await store.list())[0].database == replace(SALES, logins=(everyone,))
+
+
+async def test_readers_notice_a_login_and_a_database_takes_its_logins_with_it(
+    pool: asyncpg.Pool, store: CatalogStore
+) -> None:
+    catalog = CachedCatalog(store)
+    await store.add(SALES)
+    await store.save_snapshot(FIRST)
+    assert (await catalog.entries())[0][0].logins == ()
+    login = Login("ana", "postgresql://ana@h/sales")
+    await store.add_login("sales", login)
+    assert (await catalog.entries())[0][0].logins == (login,)
+    await pool.execute("UPDATE pgparley.login SET dsn = 'postgresql://ann@h/sales'")
+    assert (await catalog.entries())[0][0].logins == (replace(login, dsn="postgresql://ann@h/sales"),)
+    await store.remove_login("sales", "ana")
+    assert (await catalog.entries())[0][0].logins == ()
+    await store.set_identity("sales", "7/16384")
+    assert (await catalog.entries())[0][0].identity == "7/16384"
+    await store.add_login("sales", login)
+    await store.remove("sales")
+    assert await pool.fetchval("SELECT count(*) FROM pgparley.login") == 0
 
 
 async def test_the_newest_snapshot_is_the_last_one_seen_even_when_it_is_an_old_schema(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import asyncpg
@@ -23,9 +23,10 @@ from pgparley import cluster
 from pgparley.cluster import Cluster
 from schema_catalog.catalog import CachedCatalog
 from schema_catalog.introspect import introspect
+from schema_catalog.logins import make_login
 from schema_catalog.migrate import migrate
 from schema_catalog.store import CatalogStore
-from schema_catalog.types import Database
+from schema_catalog.types import EVERYONE, Database
 
 MUSIC = """
 CREATE TABLE singer (singer_id int PRIMARY KEY, name text, stage_name text, family_name text, age int, salary int);
@@ -97,6 +98,7 @@ async def pool(server: Cluster) -> AsyncIterator[Any]:
         connection = await asyncpg.connect(server.dsn(name))
         await connection.execute(MUSIC if name == "music" else "CREATE TABLE pets (id int)")
         database = Database(name, server.dsn(name), name, ("public",))
+        database = replace(database, logins=(make_login(database, EVERYONE),))
         store = CatalogStore(made)
         await store.add(database)
         await store.save_snapshot(await introspect(connection, database))

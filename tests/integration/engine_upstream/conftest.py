@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import asyncpg
@@ -14,6 +15,7 @@ from engine.state import Deadline
 from engine.upstream import Databases
 from pgparley import cluster
 from pgparley.cluster import Cluster
+from schema_catalog.logins import make_login
 from schema_catalog.pg import Connection
 from schema_catalog.types import Database
 
@@ -21,8 +23,8 @@ GOLDEN = Path(__file__).parents[2] / "golden"
 
 ROLES = """
 CREATE ROLE catalog LOGIN;
-CREATE ROLE ana;
-CREATE ROLE "Bob ""B";
+CREATE ROLE ana LOGIN;
+CREATE ROLE "Bob ""B" LOGIN;
 CREATE ROLE stranger;
 GRANT ana, "Bob ""B" TO catalog;
 GRANT SELECT ON customers, orders, order_items TO ana;
@@ -55,7 +57,9 @@ async def admin(server: Cluster) -> AsyncIterator[Connection]:
 
 @pytest.fixture
 def shop(server: Cluster, admin: Connection) -> Database:
-    return Database("shop", server.dsn("shop", "catalog"), "shop", ("public",))
+    """Registered with the role `catalog`; ana and Bob have a login there, stranger has none."""
+    database = Database("shop", server.dsn("shop", "catalog"), "shop", ("public",))
+    return replace(database, logins=tuple(make_login(database, asker) for asker in ('Bob "B', "ana")))
 
 
 @pytest.fixture

@@ -62,8 +62,9 @@ def stack(model_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         running = Stack(cluster, home / "pgparley.toml", free_port(), home / "engine.sock")
         running.config.write_text(_config(running, model_url), encoding="utf-8")
         for name in ("music", "shop"):
-            added = running.pgparley("catalog", "add", name, "--dsn", cluster.dsn(name))
-            assert added.returncode == 0, added.stderr + added.stdout
+            for command in (("add", name, "--dsn", cluster.dsn(name)), ("login", name, "*")):
+                done = running.pgparley("catalog", *command)
+                assert done.returncode == 0, done.stderr + done.stdout
         with _serving(running):
             yield running
     finally:

@@ -1,0 +1,138 @@
+"""`pgparley catalog login` and `logout`: as whom the statements of an asker run in a registered database.
+
+Owns the words of these commands, and how logins are shown. No password is ever shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.table import Table as Grid
+
+from pgparley.store_session import SETTINGS, cell, printable, run_on_store
+from schema_catalog.dsn import redacted, user_of
+from schema_catalog.logins import make_login
+from schema_catalog.pg import Pool
+from schema_catalog.refresh import UnreachableError, try_login
+from schema_catalog.store import CatalogStore
+from schema_catalog.types import EVERYONE, Database, Login
+
+_OWN_NAME = "(their own name)"
+
+Name = Annotated[str, typer.Argument(help="The database.", show_default=False)]
+AskerName = Annotated[
+    str,
+    typer.Argument(metavar="ASKER", help="A role that asks; '*' for every other one.", show_default=False),
+]
+
+
+def add_login_commands(app: typer.Typer, store_dsn: Callable[[], str]) -> None:
+    """Adds `login` and `logout` to the catalog's commands."""
+
+    @app.command()
+    def login(
+        name: Name,
+        asker: AskerName,
+        *,
+        dsn: Annotated[
+            str | None,
+            typer.Option(
+                help="Connection string; without it: the registered one, less its user and password."
+            ),
+        ] = None,
+        attempt: Annotated[
+            bool,
+            typer.Option(
+                "--try/--no-try", help="Connect first; not, where only the engine's system user can."
+            ),
+        ] = True,
+    ) -> None:
+        """Let an asker's statements run in a database, and say how they log in."""
+        run_on_store(store_dsn(), lambda pool: _login(CatalogStore(pool), name, asker, dsn, attempt=attempt))
+
+    @app.command()
+    def logout(name: Name, asker: AskerName) -> None:
+        """Take that back."""
+        run_on_store(store_dsn(), lambda pool: _logout(pool, name, asker))
+
+
+async def _login(store: CatalogStore, name: str, asker: str, dsn: str | None, *, attempt: bool) -> None:
+    database = (await store.get(name)).database
+    login = make_login(database, asker, dsn)
+    warnings = list(_warnings(database, login))
+    outcome = "was not tried"
+    if login.asker == EVERYONE:
+        outcome = "is tried when one of them asks"
+    elif attempt:
+        warnings += await _try(database, login)
+        outcome = "works"
+    await store.add_login(name, login)
+    who = "every other asker logs in under their own name" if asker == EVERYONE else _who(login)
+    typer.echo(printable(f"{name}: {who}; the login {outcome}"))
+    for warning in warnings:
+        typer.echo(printable(f"pgparley: warning: {warning}."), err=True)
+
+
+def _who(login: Login) -> str:
+    return f"{login.asker} logs in as {user_of(login.dsn)}"
+
+
+def _warnings(database: Database, login: Login) -> Iterator[str]:
+    user = user_of(login.dsn)
+    if user is not None and user == user_of(database.dsn):
+        yield (
+            f"{user} is the role that the catalog itself connects with: {login.asker} can read there "
+            "whatever the catalog can"
+        )
+
+
+async def _try(database: Database, login: Login) -> tuple[str, ...]:
+    try:
+        tried = await try_login(database, login, SETTINGS)
+    except UnreachableError as error:
+        raise UnreachableError(
+            f"{error}; nothing was registered. Check --dsn ({redacted(login.dsn)}); "
+            "where only the engine's system user can connect so, add --no-try"
+        ) from error
+    if tried.superuser:
+        return (f"{tried.role} is a superuser there: no privilege bounds what its statements read",)
+    return ()
+
+
+async def _logout(pool: Pool, name: str, asker: str) -> None:
+    await CatalogStore(pool).remove_login(name, asker)
+    what = "askers without a login of their own have none" if asker == EVERYONE else f"{asker} has no login"
+    typer.echo(printable(f"{name}: {what} any more; the roles there were not touched"))
+
+
+class ListedLogin(msgspec.Struct):
+    """A login in the JSON of `list` and `show`. `user`: None where each asker has their own."""
+
+    asker: str
+    user: str | None
+    dsn: str
+
+
+def listed_logins(database: Database) -> tuple[ListedLogin, ...]:
+    """The logins of `database`, to be shown."""
+    return tuple(
+        ListedLogin(login.asker, user_of(login.dsn), redacted(login.dsn)) for login in database.logins
+    )
+
+
+def login_grid(database: Database) -> Grid:
+    """The logins of `database` as a table."""
+    grid = Grid("asker", "logs in as", "connection", title="logins", title_justify="left")
+    for login in listed_logins(database):
+        grid.add_row(cell(login.asker), cell(login.user or _OWN_NAME), cell(login.dsn))
+    return grid
+
+
+def logins_in_short(database: Database, most: int = 3) -> str:
+    """The askers with a login, `most` of them by name."""
+    askers = [login.asker for login in database.logins]
+    more = [f"{len(askers) - most} more"] if len(askers) > most else []
+    return ", ".join(askers[:most] + more) or "none"

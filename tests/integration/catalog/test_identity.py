@@ -1,0 +1,63 @@
+"""Which database a connection leads to, as an ordinary role can read it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import asyncpg
+
+from pgparley.cluster import Cluster
+from schema_catalog.identity import read_identity
+from schema_catalog.refresh import ConnectSettings, describe
+from schema_catalog.types import Database
+
+MakeDatabase = Callable[[str], Awaitable[Database]]
+MakeRole = Callable[..., Awaitable[str]]
+
+
+async def identity(dsn: str) -> str | None:
+    connection = await asyncpg.connect(dsn)
+    try:
+        return await read_identity(connection)
+    finally:
+        await connection.close()
+
+
+async def test_databases_differ_and_roles_agree(
+    server: Cluster, make_database: MakeDatabase, make_role: MakeRole
+) -> None:
+    role = await make_role()
+    one, two = await make_database("SELECT 1"), await make_database("SELECT 1")
+    seen = await identity(one.dsn)
+    assert seen is not None
+    assert seen == await identity(server.dsn(one.dbname, role))
+    assert seen.partition("/")[0] == str(await identity(two.dsn)).partition("/")[0]
+    assert seen != await identity(two.dsn)
+    assert (await describe("x", one.dsn, (), ConnectSettings())).identity == seen
+
+
+async def test_names_planted_in_the_search_path_are_not_asked(
+    server: Cluster, make_database: MakeDatabase, make_role: MakeRole
+) -> None:
+    role = await make_role()
+    database = await make_database(
+        """CREATE FUNCTION public.concat(bigint, text, oid) RETURNS text LANGUAGE sql AS $$ SELECT 'mine' $$;
+           CREATE FUNCTION public.current_database() RETURNS name LANGUAGE sql AS $$ SELECT 'mine'::name $$;
+           CREATE TABLE public.pg_database (oid oid, datname name)"""
+    )
+    connection = await asyncpg.connect(
+        server.dsn(database.dbname, role), server_settings={"search_path": "public, pg_catalog"}
+    )
+    try:
+        assert await read_identity(connection) == await identity(database.dsn)
+    finally:
+        await connection.close()
+
+
+async def test_where_it_may_not_be_read_there_is_none(
+    server: Cluster, make_database: MakeDatabase, make_role: MakeRole
+) -> None:
+    role = await make_role()
+    database = await make_database("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC")
+    assert await identity(server.dsn(database.dbname, role)) is None
+    assert await identity(database.dsn) is not None

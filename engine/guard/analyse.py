@@ -196,7 +196,9 @@ def _note(node: Any, ctes: frozenset[str], found: _Findings) -> None:
             found.variants.add((type(node).__name__, value.name))
     if isinstance(node, ast.RangeVar):
         name = tuple(part for part in (node.catalogname, node.schemaname, node.relname) if part)
-        found.relations.append(Relation(name, cte=len(name) == 1 and name[0] in ctes, start=node.location or 0))
+        found.relations.append(
+            Relation(name, cte=len(name) == 1 and name[0] in ctes, start=node.location or 0)
+        )
     elif type(node) in _NOTES:
         _NOTES[type(node)](node, found)
 

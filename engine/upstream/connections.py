@@ -102,4 +102,4 @@ class Connections:
                 await pool
                 self._pools[dsn] = pool
         async with pool.acquire(timeout=deadline.remaining()) as connection:
-            yield cast("MeteredConnection", connection)
+            yield cast("MeteredConnection", connection).unwrapped

@@ -203,12 +203,13 @@ class Databases:
         with translated(database, deadline):
             async with self._connected(database, asker, deadline, lent=lent) as connection:
                 connection.meter.allow(2 * caps.answer_bytes + _OVERHEAD)
-                pid = connection.get_server_pid()
+                pid, left = connection.get_server_pid(), lent
                 try:
                     async with asyncio.timeout(deadline.remaining()):
                         yield connection
                 except (TimeoutError, asyncio.CancelledError):
                     # Not waited for: what the server still does is its own matter, and counted.
+                    left = True
                     connection.terminate()
                     if not lent:
                         role = user_of(login_for(database, asker.user) or "") or ""
@@ -219,7 +220,7 @@ class Databases:
                         raise _too_large(caps.answer_bytes) from error
                     raise
                 finally:
-                    if not (lent or connection.is_closed()):
+                    if not (left or connection.is_closed()):
                         await _rolled_back(connection)
 
     def _connected(

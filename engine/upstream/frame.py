@@ -48,6 +48,7 @@ class Frame:
         self._settings = settings
         self._trusted = list(settings.trusted_owners)
         self._resolve = _query("resolve.sql")
+        self._type_schemas = _query("type_schemas.sql")
         self._untrusted_owner = _query("untrusted_owner.sql")
         self._unsafe_schema = _query("unsafe_schema.sql")
 
@@ -77,7 +78,26 @@ class Frame:
             # Parsing locks them until the transaction's end, and runs nothing: from here on the names stay theirs.
             await connection.prepare(f"SELECT FROM {', '.join(statement.relations)}")
         await self._refuse_untrusted(connection, statement)
+        await self._widen(connection, statement)
         return statement
+
+    async def _widen(self, connection: MeteredConnection, statement: Qualified) -> None:
+        """Puts the schemas of types with operators of their own on the search path, where nobody can add to them."""
+        if not statement.relations:
+            return
+        found = await connection.fetch(self._type_schemas, list(statement.relations))
+        schemas = [row[0] for row in found]
+        if not schemas:
+            return
+        unsafe = await self.unsafe_schema(connection, schemas)
+        if unsafe is not None:
+            raise UnsafeSQLError(
+                f'a type of schema "{unsafe}" cannot be compared safely',
+                detail=f'Others than trusted roles may create operators in schema "{unsafe}".',
+                hint=f"The DBA may REVOKE CREATE ON SCHEMA {quote_ident(unsafe)} from them, or move the type.",
+            )
+        path = ", ".join(["pg_catalog", *map(quote_ident, schemas), "pg_temp"])
+        await connection.execute(f"SET LOCAL search_path = {path}")
 
     async def _refuse_untrusted(self, connection: MeteredConnection, statement: Qualified) -> None:
         if not statement.relations and not statement.types:

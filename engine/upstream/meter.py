@@ -52,7 +52,7 @@ class Meter(asyncio.Protocol):
         self._protocol.resume_writing()
 
 
-class MeteredConnection(asyncpg.Connection[asyncpg.Record]):
+class MeteredConnection(asyncpg.Connection):
     """The driver's connection with a `meter` in front of it."""
 
     __slots__ = ("meter",)
@@ -61,3 +61,8 @@ class MeteredConnection(asyncpg.Connection[asyncpg.Record]):
         super().__init__(protocol, transport, *arguments)
         self.meter = Meter(cast("asyncio.Transport", transport), protocol)
         transport.set_protocol(self.meter)
+
+    @property
+    def unwrapped(self) -> MeteredConnection:
+        """The connection itself: what a pool lends in its place says nothing any more once it has been closed."""
+        return self

@@ -43,11 +43,11 @@ FLIGHTS = """
 class ServersWord:
     """The part of the upstream that this stage uses: it asks the server."""
 
-    async def readable(self, database: Database, role: str) -> ReadableColumns:
+    async def readable(self, database: Database, asker: Asker) -> ReadableColumns:
         """What the server says that `role` may read."""
         connection = await asyncpg.connect(database.dsn)
         try:
-            return await readable_columns(connection, role)
+            return await readable_columns(connection, asker.user)
         finally:
             await connection.close()
 

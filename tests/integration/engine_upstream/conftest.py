@@ -26,7 +26,6 @@ CREATE ROLE catalog LOGIN;
 CREATE ROLE ana LOGIN;
 CREATE ROLE "Bob ""B" LOGIN;
 CREATE ROLE stranger;
-GRANT ana, "Bob ""B" TO catalog;
 GRANT SELECT ON customers, orders, order_items TO ana;
 GRANT SELECT (id, name) ON products TO ana;
 GRANT SELECT ON customers TO "Bob ""B";

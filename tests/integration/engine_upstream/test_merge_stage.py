@@ -41,10 +41,12 @@ class Counting(Databases):
 
     runs = 0
 
-    async def run(self, database: Database, role: str, sql: str, row_cap: int, deadline: Deadline) -> Result:
+    async def run(
+        self, database: Database, asker: Asker, sql: str, row_cap: int, deadline: Deadline
+    ) -> Result:
         """Counts, then runs."""
         self.runs += 1
-        return await super().run(database, role, sql, row_cap, deadline)
+        return await super().run(database, asker, sql, row_cap, deadline)
 
 
 class Alike:
@@ -71,7 +73,7 @@ def tools(upstream: Counting) -> Tools:
 async def state(admin: Connection, shop: Database, upstream: Counting) -> State:
     await admin.execute(MUSIC)
     snapshot = await introspect(admin, shop)
-    route = Route(shop, snapshot.restricted_to(await upstream.readable(shop, "ana")), 1.0, ())
+    route = Route(shop, snapshot.restricted_to(await upstream.readable(shop, Asker("ana", "shop"))), 1.0, ())
     now = time.monotonic()
     asked = AskRequest(Asker("ana", "shop"), "who?")
     return State(asked, k=3, calls=6, deadline=Deadline(now + 30), started=now, routes=(route,))

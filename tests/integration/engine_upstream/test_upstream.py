@@ -9,13 +9,27 @@ from dataclasses import replace
 import asyncpg
 import pytest
 
-from engine.errors import CancelledError, DatabaseUnavailableError, NotPermittedError, UnsafeSQLError
-from engine.settings import UpstreamSettings
+from engine.errors import (
+    CancelledError,
+    DatabaseUnavailableError,
+    NotPermittedError,
+    QuotaError,
+    UnsafeSQLError,
+)
+from engine.guard import Allowed
+from engine.guard.analyse import analyse
+from engine.settings import ResultCaps, UpstreamSettings
 from engine.state import Deadline, StatementError
+from engine.types import Asker
 from engine.upstream import Databases
 from pgparley.cluster import Cluster
+from schema_catalog.logins import make_login
+from schema_catalog.naming import quote_ident
 from schema_catalog.pg import Connection
-from schema_catalog.types import Database
+from schema_catalog.types import Database, Login
+
+ANA = Asker("ana", "shop")
+BOB = Asker('Bob "B', "shop")
 
 ENDLESS = "SELECT count(*) FROM generate_series(1, 1000000000000) AS g"
 ENDLESS_ACTIVITY = """FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid()
@@ -25,17 +39,15 @@ ENDLESS_ACTIVITY = """FROM pg_stat_activity WHERE state = 'active' AND pid <> pg
 async def test_explain_gives_the_planners_cost(
     databases: Databases, shop: Database, deadline: Deadline
 ) -> None:
-    cheap = await databases.explain(shop, "ana", "SELECT 1", deadline)
-    dear = await databases.explain(
-        shop, "ana", "SELECT * FROM customers a, orders b, order_items c;", deadline
-    )
+    cheap = await databases.explain(shop, ANA, "SELECT 1", deadline)
+    dear = await databases.explain(shop, ANA, "SELECT * FROM customers a, orders b, order_items c;", deadline)
     assert 0 < cheap.cost < dear.cost
     assert cheap.rows == 1 < dear.rows
 
 
 async def test_explain_runs_nothing(databases: Databases, shop: Database, deadline: Deadline) -> None:
     started = time.monotonic()
-    await databases.explain(shop, "ana", ENDLESS, deadline)
+    await databases.explain(shop, ANA, ENDLESS, deadline)
     assert time.monotonic() - started < 5
 
 
@@ -45,7 +57,7 @@ async def test_run_gives_text_as_the_server_writes_it(
     sql = """SELECT true, NULL::int, 1.50, 0.1::float8, '10.0.0.1'::inet, ARRAY['a b', NULL], ROW(1, NULL),
                     '{"a": 1}'::jsonb, TIMESTAMP '2020-01-02 03:04:05', DATE '2020-01-02',
                     INTERVAL '1 day 2 hours', '\\x01'::bytea, 'x'::char(3), 'it''s', '' -- the end"""
-    result = await databases.run(shop, "ana", sql, 10, deadline)
+    result = await databases.run(shop, ANA, sql, 10, deadline)
     assert result.rows == (
         (
             *("t", None, "1.50", "0.1", "10.0.0.1", '{"a b",NULL}', "(1,)", '{"a": 1}'),
@@ -69,21 +81,21 @@ async def test_types_that_other_servers_lack_are_text(
            INSERT INTO moods VALUES ('ok', 5, '(1,x)', '{sad}', 'customers'), (NULL, NULL, '(,)', NULL, NULL);
            GRANT SELECT ON moods TO ana"""
     )
-    result = await databases.run(shop, "ana", "TABLE moods", 10, deadline)
+    result = await databases.run(shop, ANA, "TABLE moods", 10, deadline)
     # The server itself describes a domain as its base type.
     assert result.columns == (("m", "text"), ("c", "integer"), ("p", "text"), ("ms", "text"), ("r", "text"))
-    assert result.rows == (("ok", "5", "(1,x)", "{sad}", "customers"), (None, None, "(,)", None, None))
+    assert result.rows == (("ok", "5", "(1,x)", "{sad}", "public.customers"), (None, None, "(,)", None, None))
 
 
 async def test_duplicate_and_missing_column_names(
     databases: Databases, shop: Database, deadline: Deadline
 ) -> None:
     result = await databases.run(
-        shop, "ana", 'SELECT id, id, 1, 2, name AS "A b" FROM customers ORDER BY id LIMIT 1', 10, deadline
+        shop, ANA, 'SELECT id, id, 1, 2, name AS "A b" FROM customers ORDER BY id LIMIT 1', 10, deadline
     )
     assert [name for name, _ in result.columns] == ["id", "id", "?column?", "?column?", "A b"]
     assert result.rows == (("1", "1", "1", "2", "Ada"),)
-    empty = await databases.run(shop, "ana", "SELECT FROM customers", 10, deadline)
+    empty = await databases.run(shop, ANA, "SELECT FROM customers", 10, deadline)
     assert empty.columns == ()
     assert empty.rows == ((), (), (), ())
 
@@ -92,17 +104,17 @@ async def test_rows_are_capped_and_keep_their_order(
     databases: Databases, shop: Database, deadline: Deadline
 ) -> None:
     sql = "SELECT id FROM customers ORDER BY id DESC"
-    capped = await databases.run(shop, "ana", sql, 3, deadline)
+    capped = await databases.run(shop, ANA, sql, 3, deadline)
     assert capped.rows == (("4",), ("3",), ("2",))
     assert capped.truncated
-    exact = await databases.run(shop, "ana", sql, 4, deadline)
+    exact = await databases.run(shop, ANA, sql, 4, deadline)
     assert len(exact.rows) == 4
     assert not exact.truncated
 
 
 async def test_privileges_are_the_askers(databases: Databases, shop: Database, deadline: Deadline) -> None:
-    assert await databases.run(shop, "ana", "SELECT current_user", 1, deadline)
-    visible = await databases.run(shop, "ana", "SELECT id, name FROM products", 10, deadline)
+    assert await databases.run(shop, ANA, "SELECT current_user", 1, deadline)
+    visible = await databases.run(shop, ANA, "SELECT id, name FROM products", 10, deadline)
     assert len(visible.rows) == 3
     for sql in (
         "SELECT price FROM products",
@@ -110,17 +122,17 @@ async def test_privileges_are_the_askers(databases: Databases, shop: Database, d
         "TABLE bookings",
     ):
         for call in (
-            databases.explain(shop, "ana", sql, deadline),
-            databases.run(shop, "ana", sql, 1, deadline),
+            databases.explain(shop, ANA, sql, deadline),
+            databases.run(shop, ANA, sql, 1, deadline),
         ):
             with pytest.raises(StatementError) as caught:
                 await call
             assert caught.value.sqlstate == "42501"
-    # The same connection serves the next role with that role's own rights.
-    result = await databases.run(shop, 'Bob "B', "SELECT current_user, count(*) FROM customers", 1, deadline)
+    # Another asker has another connection.
+    result = await databases.run(shop, BOB, "SELECT current_user, count(*) FROM customers", 1, deadline)
     assert result.rows == (('Bob "B', "4"),)
     with pytest.raises(StatementError, match="permission denied for table orders"):
-        await databases.explain(shop, 'Bob "B', "SELECT * FROM orders", deadline)
+        await databases.explain(shop, BOB, "SELECT * FROM orders", deadline)
 
 
 async def test_row_level_security_is_the_askers(
@@ -130,22 +142,39 @@ async def test_row_level_security_is_the_askers(
         """ALTER TABLE customers ENABLE ROW LEVEL SECURITY;
            CREATE POLICY own ON customers TO ana USING (city = 'London')"""
     )
-    result = await databases.run(shop, "ana", "SELECT name FROM customers ORDER BY name", 10, deadline)
+    result = await databases.run(shop, ANA, "SELECT name FROM customers ORDER BY name", 10, deadline)
     assert result.rows == (("Ada",), ("Dan",))
 
 
 @pytest.mark.parametrize("role", ["stranger", "postgres", "nobody", "none", 'x"; RESET ROLE; --'])
-async def test_a_role_that_cannot_be_taken(
+async def test_who_has_no_login_runs_nothing(
     databases: Databases, shop: Database, deadline: Deadline, role: str
 ) -> None:
+    asker = Asker(role, "shop")
     with pytest.raises(NotPermittedError) as caught:
-        await databases.run(shop, role, "SELECT 1", 1, deadline)
+        await databases.run(shop, asker, "SELECT 1", 1, deadline)
     assert caught.value.sqlstate == "42501"
-    if role == "stranger":
-        assert caught.value.hint is not None
-        assert "GRANT stranger TO" in caught.value.hint
-    # The connection goes back to the pool as it came.
-    assert (await databases.run(shop, "ana", "SELECT current_user", 1, deadline)).rows == (("ana",),)
+    assert caught.value.hint is not None
+    assert f"pgparley catalog login shop {quote_ident(role)}" in caught.value.hint
+    assert await databases.readable(shop, asker) == frozenset()
+
+
+async def test_a_login_that_the_server_refuses(
+    databases: Databases, shop: Database, deadline: Deadline
+) -> None:
+    refused = replace(shop, logins=(make_login(shop, "stranger"),))
+    with pytest.raises(DatabaseUnavailableError, match="does not answer") as caught:
+        await databases.run(refused, Asker("stranger", "shop"), "SELECT 1", 1, deadline)
+    assert "not permitted to log in" in (caught.value.detail or "")
+
+
+async def test_an_asker_may_have_another_name_there(
+    databases: Databases, shop: Database, server: Cluster, deadline: Deadline
+) -> None:
+    elsewhere = replace(shop, logins=(make_login(shop, "ana", server.dsn("shop", 'Bob "B')),))
+    result = await databases.run(elsewhere, ANA, "SELECT current_user", 1, deadline)
+    assert result.rows == (('Bob "B',),)
+    assert {table for _, table, _ in await databases.readable(elsewhere, ANA)} == {"customers"}
 
 
 async def test_the_guard_stands_before_the_server(
@@ -159,10 +188,10 @@ async def test_the_guard_stands_before_the_server(
         "",
     ):
         with pytest.raises(UnsafeSQLError) as caught:
-            await databases.run(shop, "ana", sql, 1, deadline)
+            await databases.run(shop, ANA, sql, 1, deadline)
         assert caught.value.sqlstate == "NL005"
         with pytest.raises(UnsafeSQLError):
-            await databases.explain(shop, "ana", sql, deadline)
+            await databases.explain(shop, ANA, sql, deadline)
 
 
 async def test_the_transaction_cannot_write(
@@ -177,7 +206,7 @@ async def test_the_transaction_cannot_write(
            CREATE VIEW sly AS SELECT tools.note() AS n; GRANT SELECT ON sly TO ana"""
     )
     with pytest.raises(StatementError) as caught:
-        await databases.run(shop, "ana", "SELECT n FROM sly", 1, deadline)
+        await databases.run(shop, ANA, "SELECT n FROM sly", 1, deadline)
     assert caught.value.sqlstate == "25006"
     assert await admin.fetchval("SELECT count(*) FROM log") == 0
 
@@ -186,100 +215,76 @@ SHADOWS = {
     "a function": (
         "CREATE FUNCTION upper(varchar) RETURNS text LANGUAGE sql AS 'SELECT ''mine''::text'",
         "SELECT upper('a'::varchar)",
+        "A",
     ),
-    "a function of a table's row": (
-        "CREATE FUNCTION total(customers) RETURNS int LANGUAGE sql AS 'SELECT 1'",
-        "SELECT c.total FROM customers c",
-    ),
-    "a function of any row": (
-        "CREATE FUNCTION any_row(anyelement) RETURNS int LANGUAGE sql AS 'SELECT 1'",
-        "SELECT c.any_row FROM customers c",
+    "a function in FROM": (
+        "CREATE FUNCTION value(text) RETURNS text LANGUAGE sql AS $$SELECT 'called'$$",
+        "SELECT f.value FROM unnest(ARRAY['x']) AS f (value)",
+        "x",
     ),
     "an operator": (
-        """CREATE FUNCTION sly(int, text) RETURNS bool LANGUAGE sql AS 'SELECT true';
-           CREATE OPERATOR = (LEFTARG = int, RIGHTARG = text, FUNCTION = sly)""",
-        "SELECT 1 = 'x'::text",
+        """CREATE FUNCTION sly(int, bigint) RETURNS bool LANGUAGE sql AS 'SELECT true';
+           CREATE OPERATOR = (LEFTARG = int, RIGHTARG = smallint, FUNCTION = sly)""",
+        "SELECT 1 = 2::smallint",
+        "f",
     ),
     "an operator that is not written": (
-        """CREATE FUNCTION sly(int, text) RETURNS bool LANGUAGE sql AS 'SELECT true';
-           CREATE OPERATOR = (LEFTARG = int, RIGHTARG = text, FUNCTION = sly)""",
-        "SELECT CASE 1 WHEN 'x'::text THEN 1 END",
+        """CREATE FUNCTION sly(int, smallint) RETURNS bool LANGUAGE sql AS 'SELECT true';
+           CREATE OPERATOR = (LEFTARG = int, RIGHTARG = smallint, FUNCTION = sly)""",
+        "SELECT CASE 1 WHEN 2::smallint THEN 'mine' ELSE 'own' END",
+        "own",
+    ),
+    "a type": (
+        "CREATE DOMAIN date AS text",
+        "SELECT CAST('2020-01-02' AS date) + 1",
+        "2020-01-03",
     ),
 }
 
 
 @pytest.mark.parametrize("shadow", SHADOWS)
-async def test_somebody_elses_function_is_not_reached_by_a_built_in_name(
+async def test_built_in_names_reach_what_is_built_in(
     databases: Databases, shop: Database, admin: Connection, deadline: Deadline, shadow: str
 ) -> None:
-    made, sql = SHADOWS[shadow]
-    await admin.execute(made)
-    # PostgreSQL itself would call it.
-    assert await admin.fetch(sql)
-    with pytest.raises(UnsafeSQLError, match="is not only PostgreSQL's own"):
-        await databases.explain(shop, "ana", sql, deadline)
-    assert await databases.explain(shop, "ana", "SELECT lower(name), c.city FROM customers c", deadline)
+    """A better match of types would beat pg_catalog's place on the search path: nothing else is on it."""
+    made, sql, right = SHADOWS[shadow]
+    await admin.execute(made.replace("sly(int, bigint)", "sly(int, smallint)"))
+    assert (await databases.run(shop, ANA, sql, 1, deadline)).rows == ((right,),)
 
 
-PLANTED = {
-    "a view": ("CREATE VIEW ana.trap AS SELECT ana.evil('x') AS a", "SELECT a FROM ana.trap"),
-    "a view of a view": (
-        "CREATE VIEW ana.inner AS SELECT ana.evil('x') AS a; CREATE VIEW ana.trap AS SELECT a FROM ana.inner",
-        "WITH c AS (SELECT a FROM ana.trap) SELECT a FROM c",
-    ),
-    "an index": (
-        "CREATE TABLE ana.trap (a int); CREATE INDEX ON ana.trap (a) WHERE ana.evil('x') = 'x'",
-        "SELECT a FROM ana.trap WHERE a = 1",
-    ),
-    "a policy": (
-        """CREATE TABLE ana.trap (a int); INSERT INTO ana.trap VALUES (1);
-           ALTER TABLE ana.trap ENABLE ROW LEVEL SECURITY; ALTER TABLE ana.trap FORCE ROW LEVEL SECURITY;
-           CREATE POLICY p ON ana.trap USING (ana.evil('x') = 'x')""",
-        "TABLE ana.trap",
-    ),
-    "a constraint of a child": (
-        """CREATE TABLE ana.trap (a int);
-           CREATE TABLE ana.child (CHECK (ana.evil('x') = 'x')) INHERITS (ana.trap);
-           CREATE TABLE ana.other () INHERITS (ana.trap)""",
-        "SELECT a FROM ana.trap WHERE a = 1",
-    ),
-    "an operator": (
-        """CREATE OPERATOR ana.@@@ (LEFTARG = text, RIGHTARG = text, FUNCTION = ana.evil2);
-           CREATE VIEW ana.trap AS SELECT 'x' OPERATOR(ana.@@@) 'x' AS a""",
-        "SELECT a FROM ana.trap",
-    ),
-}
-
-
-@pytest.mark.parametrize("trap", PLANTED)
-async def test_a_users_own_code_does_not_get_the_catalogs_connection(
-    databases: Databases, shop: Database, admin: Connection, deadline: Deadline, trap: str
+@pytest.mark.parametrize("name", ["total", "any_row"])
+async def test_a_function_of_a_row_is_no_column(
+    databases: Databases, shop: Database, admin: Connection, deadline: Deadline, name: str
 ) -> None:
-    """`SET ROLE` lends the connection: a function that runs on it could take any role that it may lend."""
-    made, sql = PLANTED[trap]
     await admin.execute(
-        """CREATE SCHEMA ana AUTHORIZATION ana; CREATE TABLE secret (s text);
-           GRANT SELECT ON secret TO "Bob ""B"; SET ROLE ana;
-           CREATE FUNCTION ana.evil(x text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN
-               IF session_user = 'catalog' THEN
-                   PERFORM set_config('role', 'Bob "B', true);
-                   PERFORM s FROM public.secret;
-                   RAISE EXCEPTION 'got the secret';
-               END IF;
-               RETURN x; END $$;
-           CREATE FUNCTION ana.evil2(x text, y text) RETURNS text LANGUAGE plpgsql IMMUTABLE
-               AS $$ BEGIN RETURN ana.evil(x); END $$"""
+        """CREATE FUNCTION total(customers) RETURNS int LANGUAGE sql AS 'SELECT 1';
+           CREATE FUNCTION any_row(anyelement) RETURNS int LANGUAGE sql AS 'SELECT 1'"""
     )
-    await admin.execute(made)
-    await admin.execute("RESET ROLE")
-    with pytest.raises(UnsafeSQLError, match=r"would run function ana\.evil2? of ana"):
-        await databases.run(shop, "ana", sql, 5, deadline)
-    with pytest.raises(UnsafeSQLError, match="of ana"):
-        await databases.explain(shop, "ana", sql, deadline)
-    # Without this check the trap works, while a statement is planned or run.
+    sql = f"SELECT c.{name} FROM customers c"
+    assert await admin.fetch(sql)
+    with pytest.raises(StatementError, match="does not exist"):
+        await databases.explain(shop, ANA, sql, deadline)
+
+
+async def test_what_belongs_to_somebody_else_is_not_read_for_the_asker(
+    databases: Databases, shop: Database, admin: Connection, deadline: Deadline
+) -> None:
+    """The owner of a table decides what reading it runs, and may change that at any time."""
+    await admin.execute(
+        """CREATE SCHEMA ana AUTHORIZATION ana; GRANT USAGE ON SCHEMA ana TO "Bob ""B"; SET ROLE ana;
+           CREATE TABLE ana.plain AS SELECT 1 AS a; GRANT SELECT ON ana.plain TO "Bob ""B"; RESET ROLE"""
+    )
+    sql = "SELECT a FROM ana.plain"
+    assert (await databases.run(shop, ANA, sql, 5, deadline)).rows == (("1",),)
+    for call in (databases.run(shop, BOB, sql, 5, deadline), databases.explain(shop, BOB, sql, deadline)):
+        with pytest.raises(UnsafeSQLError, match='could run code of role "ana"') as caught:
+            await call
+        assert "trusted_owners" in (caught.value.hint or "")
+    assert ("ana", "plain", "a") not in await databases.readable(shop, BOB)
+    assert ("ana", "plain", "a") in await databases.readable(shop, ANA)
     trusting = Databases(UpstreamSettings(trusted_owners=("ana",)))
-    with pytest.raises(StatementError, match="got the secret"):
-        await trusting.run(shop, "ana", sql, 5, deadline)
+    assert (await trusting.run(shop, BOB, sql, 5, deadline)).rows == (("1",),)
+    assert ("ana", "plain", "a") in await trusting.readable(shop, BOB)
     await trusting.aclose()
 
 
@@ -293,23 +298,13 @@ async def test_code_of_trusted_owners_runs(
            GRANT SELECT ON doubled TO ana"""
     )
     sql = "SELECT max(n) FROM doubled"
-    result = await databases.run(shop, "ana", sql, 5, deadline)
+    result = await databases.run(shop, ANA, sql, 5, deadline)
     assert result.rows == (("8",),)
     await admin.execute("ALTER FUNCTION tools.twice(int) OWNER TO stranger")
-    with pytest.raises(UnsafeSQLError, match="of stranger"):
-        await databases.run(shop, "ana", sql, 5, deadline)
+    with pytest.raises(UnsafeSQLError, match='of role "stranger"'):
+        await databases.run(shop, ANA, sql, 5, deadline)
     await admin.execute("ALTER DATABASE shop OWNER TO stranger")
-    assert await databases.run(shop, "ana", sql, 5, deadline) == result
-
-
-async def test_a_function_in_from_hides_no_call(
-    databases: Databases, shop: Database, admin: Connection, deadline: Deadline
-) -> None:
-    await admin.execute("CREATE FUNCTION value(text) RETURNS text LANGUAGE sql AS $$SELECT 'called'$$")
-    sql = "SELECT f.value FROM unnest(ARRAY['x']) AS f"
-    assert await admin.fetchval(sql) == "called"
-    with pytest.raises(UnsafeSQLError, match="function value is not only"):
-        await databases.run(shop, "ana", sql, 5, deadline)
+    assert await databases.run(shop, ANA, sql, 5, deadline) == result
 
 
 async def test_what_extensions_brought_is_trusted(
@@ -319,7 +314,7 @@ async def test_what_extensions_brought_is_trusted(
     if not available:
         pytest.skip("this server was built without contrib modules")
     await admin.execute("CREATE EXTENSION citext; ALTER TABLE customers ALTER name TYPE citext")
-    result = await databases.run(shop, "ana", "SELECT name FROM customers WHERE name = 'ADA'", 5, deadline)
+    result = await databases.run(shop, ANA, "SELECT name FROM customers WHERE name = 'ADA'", 5, deadline)
     assert result == replace(result, columns=(("name", "text"),), rows=(("Ada",),))
 
 
@@ -327,11 +322,11 @@ async def test_the_login_roles_settings_do_not_change_how_text_is_read(
     databases: Databases, shop: Database, admin: Connection, deadline: Deadline
 ) -> None:
     """With backslash escapes, the server would see a call outside of the quotes that the guard saw."""
-    await admin.execute("ALTER ROLE catalog SET standard_conforming_strings = off")
-    await admin.execute("ALTER ROLE catalog SET search_path = 'nowhere'")
+    await admin.execute("ALTER ROLE ana SET standard_conforming_strings = off")
+    await admin.execute("ALTER ROLE ana SET search_path = 'nowhere'")
     # Two literals and a column. Read with the escapes, the first literal would end before the call.
     sql = r"SELECT '\', ' , pg_backend_pid(), \', name FROM customers"
-    result = await databases.run(shop, "ana", sql, 1, deadline)
+    result = await databases.run(shop, ANA, sql, 1, deadline)
     assert result.rows[0][:2] == ("\\", " , pg_backend_pid(), \\")
 
 
@@ -342,44 +337,42 @@ async def test_the_search_path_is_the_databases(
         'GRANT USAGE ON SCHEMA "Archive" TO ana; GRANT SELECT ON ALL TABLES IN SCHEMA "Archive" TO ana'
     )
     archive = replace(shop, name="archive", search_path=("pg_catalog", "Archive"))
-    assert (await databases.run(archive, "ana", 'SELECT "Id" FROM "Old Orders"', 5, deadline)).rows == (
-        ("1",),
-    )
+    assert (await databases.run(archive, ANA, 'SELECT "Id" FROM "Old Orders"', 5, deadline)).rows == (("1",),)
     with pytest.raises(StatementError, match="does not exist"):
-        await databases.run(shop, "ana", 'SELECT "Id" FROM "Old Orders"', 5, deadline)
+        await databases.run(shop, ANA, 'SELECT "Id" FROM "Old Orders"', 5, deadline)
 
 
 async def test_errors_of_the_server_keep_their_parts(
     databases: Databases, shop: Database, deadline: Deadline
 ) -> None:
     with pytest.raises(StatementError) as caught:
-        await databases.run(shop, "ana", "SELECT nam FROM customers", 5, deadline)
+        await databases.run(shop, ANA, "SELECT nam FROM customers", 5, deadline)
     assert caught.value.sqlstate == "42703"
     assert caught.value.message == 'column "nam" does not exist'
     assert caught.value.hint is not None
     assert caught.value.position == 8
     with pytest.raises(StatementError) as planned:
-        await databases.explain(shop, "ana", "/* é */ SELECT nam FROM customers", deadline)
+        await databases.explain(shop, ANA, "/* é */ SELECT nam FROM customers", deadline)
     assert planned.value.position == 8
     with pytest.raises(StatementError) as divided:
-        await databases.run(shop, "ana", "SELECT 1 / (id - 1) FROM customers", 5, deadline)
+        await databases.run(shop, ANA, "SELECT 1 / (id - 1) FROM customers", 5, deadline)
     assert divided.value.sqlstate == "22012"
 
 
 async def test_a_statement_ends_with_its_deadline(databases: Databases, shop: Database) -> None:
     started = time.monotonic()
     with pytest.raises(CancelledError) as caught:
-        await databases.run(shop, "ana", ENDLESS, 1, Deadline(time.monotonic() + 0.4))
+        await databases.run(shop, ANA, ENDLESS, 1, Deadline(time.monotonic() + 0.4))
     assert caught.value.sqlstate == "57014"
     assert time.monotonic() - started < 5
     with pytest.raises(CancelledError):
-        await databases.run(shop, "ana", "SELECT 1", 1, Deadline(time.monotonic() - 1))
+        await databases.run(shop, ANA, "SELECT 1", 1, Deadline(time.monotonic() - 1))
 
 
 async def test_a_statement_ends_with_its_own_timeout(shop: Database, deadline: Deadline) -> None:
     hurried = Databases(UpstreamSettings(statement_timeout=0.2))
     with pytest.raises(CancelledError, match="statement timeout"):
-        await hurried.run(shop, "ana", ENDLESS, 1, deadline)
+        await hurried.run(shop, ANA, ENDLESS, 1, deadline)
     await hurried.aclose()
 
 
@@ -390,7 +383,7 @@ async def test_a_locked_table_is_not_waited_for(
     async with admin.transaction():
         await admin.execute("LOCK TABLE customers")
         with pytest.raises(StatementError) as caught:
-            await hurried.explain(shop, "ana", "SELECT 1 FROM customers", deadline)
+            await hurried.explain(shop, ANA, "SELECT 1 FROM customers", deadline)
     assert caught.value.sqlstate == "55P03"
     await hurried.aclose()
 
@@ -399,7 +392,7 @@ async def test_a_cancelled_caller_cancels_the_statement(
     databases: Databases, shop: Database, admin: Connection, deadline: Deadline
 ) -> None:
     running = f"SELECT count(*) {ENDLESS_ACTIVITY}"
-    task = asyncio.create_task(databases.run(shop, "ana", ENDLESS, 1, deadline), name="endless")
+    task = asyncio.create_task(databases.run(shop, ANA, ENDLESS, 1, deadline), name="endless")
     while not await admin.fetchval(running):
         pass
     task.cancel()
@@ -407,14 +400,14 @@ async def test_a_cancelled_caller_cancels_the_statement(
         await task
     while await admin.fetchval(running):
         pass
-    assert (await databases.run(shop, "ana", "SELECT 1", 1, deadline)).rows == (("1",),)
+    assert (await databases.run(shop, ANA, "SELECT 1", 1, deadline)).rows == (("1",),)
 
 
 async def test_more_statements_than_connections_wait_their_turn(
     databases: Databases, shop: Database, deadline: Deadline
 ) -> None:
     results = await asyncio.gather(
-        *(databases.run(shop, "ana", f"SELECT {number}", 1, deadline) for number in range(20))
+        *(databases.run(shop, ANA, f"SELECT {number}", 1, deadline) for number in range(20))
     )
     assert [result.rows for result in results] == [((str(number),),) for number in range(20)]
 
@@ -422,47 +415,47 @@ async def test_more_statements_than_connections_wait_their_turn(
 async def test_a_server_that_is_not_there(
     databases: Databases, shop: Database, server: Cluster, deadline: Deadline
 ) -> None:
-    nowhere = replace(shop, dsn=shop.dsn.replace(f"port={server.port}", "port=1"))
-    missing = replace(shop, dsn=server.dsn("missing"))
-    for database in (nowhere, missing):
+    for dsn in (shop.dsn.replace(f"port={server.port}", "port=1"), server.dsn("missing", "catalog")):
+        database = replace(shop, dsn=dsn)
+        database = replace(database, logins=(make_login(database, "ana"),))
         with pytest.raises(DatabaseUnavailableError) as caught:
-            await databases.run(database, "ana", "SELECT 1", 1, deadline)
+            await databases.run(database, ANA, "SELECT 1", 1, deadline)
         assert caught.value.sqlstate == "58000"
         with pytest.raises(DatabaseUnavailableError):
-            await databases.readable(database, "ana")
+            await databases.readable(database, ANA)
 
 
 async def test_a_lost_connection_is_replaced(
     databases: Databases, shop: Database, admin: Connection, deadline: Deadline
 ) -> None:
-    task = asyncio.create_task(databases.run(shop, "ana", ENDLESS, 1, deadline), name="endless")
+    task = asyncio.create_task(databases.run(shop, ANA, ENDLESS, 1, deadline), name="endless")
     kill = f"SELECT count(pg_terminate_backend(pid)) {ENDLESS_ACTIVITY}"
     while not await admin.fetchval(kill):
         pass
     with pytest.raises(DatabaseUnavailableError):
         await task
-    assert (await databases.run(shop, "ana", "SELECT 1", 1, deadline)).rows == (("1",),)
+    assert (await databases.run(shop, ANA, "SELECT 1", 1, deadline)).rows == (("1",),)
 
 
 async def test_readable_columns_are_remembered_for_a_while(shop: Database, admin: Connection) -> None:
     now = [100.0]
     databases = Databases(UpstreamSettings(privileges_ttl=60), clock=lambda: now[0])
-    before = await databases.readable(shop, "ana")
+    before = await databases.readable(shop, ANA)
     assert ("public", "products", "name") in before
     assert ("public", "products", "price") not in before
     await admin.execute("GRANT SELECT ON products TO ana")
     now[0] += 59
-    assert await databases.readable(shop, "ana") == before
+    assert await databases.readable(shop, ANA) == before
     now[0] += 2
-    assert ("public", "products", "price") in await databases.readable(shop, "ana")
-    assert await databases.readable(shop, "nobody") == frozenset()
+    assert ("public", "products", "price") in await databases.readable(shop, ANA)
+    assert await databases.readable(shop, Asker("nobody", "shop")) == frozenset()
     await databases.aclose()
 
 
 async def test_closing_frees_the_connections(
     databases: Databases, shop: Database, admin: Connection, deadline: Deadline
 ) -> None:
-    await databases.run(shop, "ana", "SELECT 1", 1, deadline)
+    await databases.run(shop, ANA, "SELECT 1", 1, deadline)
     count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pgparley'"
     assert await admin.fetchval(count) == 1
     await databases.aclose()
@@ -471,8 +464,85 @@ async def test_closing_frees_the_connections(
 
 
 async def test_passwords_are_in_no_message(shop: Database, databases: Databases, deadline: Deadline) -> None:
-    secret = replace(shop, dsn="postgresql://catalog:hunter2@127.0.0.1:1/shop")
+    secret = replace(shop, logins=(Login("ana", "postgresql://ana:hunter2@127.0.0.1:1/shop"),))
     with pytest.raises(DatabaseUnavailableError) as caught:
-        await databases.run(secret, "ana", "SELECT 1", 1, deadline)
+        await databases.run(secret, ANA, "SELECT 1", 1, deadline)
     assert "hunter2" not in repr((caught.value.message, caught.value.detail, caught.value.hint))
     assert isinstance(caught.value.__cause__, OSError | asyncpg.PostgresError)
+
+
+BURNING = "SELECT translate(lpad('', 20000, 'a'), lpad('', 20000, 'b'), '')"
+"""Planned for seconds, in a function over constants that never looks whether it should stop."""
+
+
+async def test_what_does_not_stop_is_left_and_counted(
+    shop: Database, deadline: Deadline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.upstream.databases.check", lambda sql: Allowed(analyse(sql)))
+    databases = Databases(UpstreamSettings(overdue_per_asker=2, pool_size=2))
+    for _ in range(2):
+        started = time.monotonic()
+        with pytest.raises(CancelledError):
+            await databases.explain(shop, ANA, BURNING, Deadline(started + 0.3))
+        assert time.monotonic() - started < 0.8
+    assert databases.overdue.count == 2
+    with pytest.raises(QuotaError) as caught:
+        await databases.run(shop, ANA, "SELECT 1", 1, deadline)
+    assert caught.value.sqlstate == "53400"
+    # Nobody else waits for them.
+    while databases.overdue.count:
+        assert (await databases.run(shop, BOB, "SELECT 1", 1, deadline)).rows == (("1",),)
+    assert (await databases.run(shop, ANA, "SELECT 1", 1, deadline)).rows == (("1",),)
+    await databases.aclose()
+
+
+async def test_long_values_are_cut_where_they_are_made(shop: Database, deadline: Deadline) -> None:
+    databases = Databases(UpstreamSettings(caps=(ResultCaps(value_bytes=100, answer_bytes=1000),)))
+    result = await databases.run(shop, ANA, "SELECT lpad('', 100, 'x'), lpad('', 101, 'ü')", 5, deadline)
+    assert (result.rows, result.shortened, result.truncated) == ((("x" * 100, "ü" * 25),), True, False)
+    whole = await databases.run(shop, ANA, "SELECT lpad('', 100, 'x'), NULL::text, 7", 5, deadline)
+    assert (whole.rows, whole.shortened) == ((("x" * 100, None, "7"),), False)
+    await databases.aclose()
+
+
+async def test_an_answer_is_cut_at_its_size(shop: Database, deadline: Deadline) -> None:
+    databases = Databases(UpstreamSettings(caps=(ResultCaps(value_bytes=100, answer_bytes=1000),)))
+    sql = "SELECT lpad('', 90, 'x') FROM generate_series(1, 50)"
+    result = await databases.run(shop, ANA, sql, 40, deadline)
+    assert (len(result.rows), result.truncated, result.shortened) == (11, True, False)
+    exact = await databases.run(
+        shop, ANA, "SELECT lpad('', 90, 'x') FROM generate_series(1, 11)", 40, deadline
+    )
+    assert (len(exact.rows), exact.truncated) == (11, False)
+    await databases.aclose()
+
+
+async def test_caps_are_by_database_and_role() -> None:
+    small, ana, rest = (
+        ResultCaps(database="small", value_bytes=1),
+        ResultCaps(role="ana", value_bytes=2),
+        ResultCaps(value_bytes=3),
+    )
+    settings = UpstreamSettings(caps=(small, ana, rest))
+    assert settings.caps_of("small", "ana") is small
+    assert settings.caps_of("shop", "ana") is ana
+    assert settings.caps_of("shop", "bob") is rest
+    assert UpstreamSettings().caps_of("shop", "bob") == ResultCaps()
+
+
+async def test_a_message_of_any_size_is_not_swallowed(
+    shop: Database, admin: Connection, deadline: Deadline
+) -> None:
+    """An error's text is made by whoever raises it, and no row cap counts it."""
+    await admin.execute(
+        """CREATE SCHEMA ana AUTHORIZATION ana; SET ROLE ana;
+           CREATE FUNCTION ana.loud() RETURNS int LANGUAGE plpgsql AS
+           $$ BEGIN RAISE EXCEPTION '%', repeat('x', 60000000); END $$;
+           CREATE VIEW ana.noise AS SELECT ana.loud() AS n; RESET ROLE"""
+    )
+    databases = Databases(UpstreamSettings(caps=(ResultCaps(answer_bytes=1000),)))
+    with pytest.raises(StatementError) as caught:
+        await databases.run(shop, ANA, "SELECT n FROM ana.noise", 1, deadline)
+    assert (caught.value.sqlstate, caught.value.message) == ("54000", "the server's answer is too large")
+    assert (await databases.run(shop, ANA, "SELECT 1", 1, deadline)).rows == (("1",),)
+    await databases.aclose()

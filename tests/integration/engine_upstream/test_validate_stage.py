@@ -18,7 +18,7 @@ from engine.upstream import Databases
 from pgparley.cluster import Cluster
 from schema_catalog.introspect import introspect
 from schema_catalog.pg import Connection
-from schema_catalog.types import Database
+from schema_catalog.types import Database, Login
 
 UNUSED: Any = None
 """What this stage must not call: any attempt fails."""
@@ -29,10 +29,10 @@ class Counting(Databases):
 
     plans = 0
 
-    async def explain(self, database: Database, role: str, sql: str, deadline: Deadline) -> Plan:
+    async def explain(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> Plan:
         """Counts, then plans."""
         self.plans += 1
-        return await super().explain(database, role, sql, deadline)
+        return await super().explain(database, asker, sql, deadline)
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ async def upstream() -> AsyncIterator[Counting]:
 @pytest.fixture
 async def route(admin: Connection, shop: Database, upstream: Counting) -> Route:
     snapshot = await introspect(admin, shop)
-    return Route(shop, snapshot.restricted_to(await upstream.readable(shop, "ana")), 1.0, ())
+    return Route(shop, snapshot.restricted_to(await upstream.readable(shop, Asker("ana", "shop"))), 1.0, ())
 
 
 @pytest.fixture
@@ -183,7 +183,8 @@ async def test_what_concerns_the_whole_question_is_raised(
     stranger = replace(state, ask=replace(state.ask, asker=Asker("stranger", "shop")))
     with pytest.raises(NotPermittedError):
         await check_candidate(candidate, route, stranger, tools)
-    gone = replace(route, database=replace(route.database, dsn=server.dsn("missing")))
+    login = Login("ana", server.dsn("missing", "ana"))
+    gone = replace(route, database=replace(route.database, logins=(login,)))
     with pytest.raises(DatabaseUnavailableError):
         await check_candidate(candidate, gone, state, tools)
     late = replace(state, deadline=Deadline(time.monotonic() - 1))

@@ -90,9 +90,9 @@ class FakeUpstream:
     hidden: set[object] = field(default_factory=set)
     unreachable: set[str] = field(default_factory=set)
 
-    async def readable(self, database: Database, role: str) -> ReadableColumns:
+    async def readable(self, database: Database, asker: Asker) -> ReadableColumns:
         """As the server would say; all roles are alike here."""
-        assert role == "ann"
+        assert asker.user == "ann"
         if database.name in self.unreachable:
             raise OSError("no route to host")
         snapshot = next(snapshot for known, snapshot in self.catalog.held if known == database)

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.errors import CancelledError, ModelUnavailableError, NLError, NoRouteError
+from engine.errors import CancelledError, ModelUnavailableError, NLError, NoRouteError, UnsupportedError
 from engine.routing.scoring import probabilities
 from engine.state import Match, Route, State, StatementError, TableKey, Tools
 from engine.types import TraceLine
@@ -88,15 +88,20 @@ async def _entries(tools: Tools) -> Sequence[Entry]:
 async def _views(state: State, tools: Tools, entries: Sequence[Entry]) -> tuple[list[View], int]:
     """What the asker may read of each database, and how many databases could not say.
 
-    Those are counted, not named: the asker might not be allowed to know of them.
+    Those are counted, not named: the asker might not be allowed to know of them. Raises `UnsupportedError` where
+    the asker's session cannot be lent and there is nothing else to read.
     """
     gate = asyncio.Semaphore(_AT_ONCE)
+    refusals: list[UnsupportedError] = []
 
     async def view(entry: Entry) -> View | None:
         database, snapshot = entry
         async with gate:
             try:
                 readable = await tools.upstream.readable(database, state.ask.asker)
+            except UnsupportedError as refusal:
+                refusals.append(refusal)
+                return None
             except (StatementError, NLError, OSError):
                 return None
         return (database, snapshot, readable)
@@ -105,7 +110,10 @@ async def _views(state: State, tools: Tools, entries: Sequence[Entry]) -> tuple[
         tasks = [group.create_task(view(entry), name=f"readable {entry[0].name}") for entry in entries]
     known = [task.result() for task in tasks]
     views = [found for found in known if found is not None]
-    return [found for found in views if found[2]], len(known) - len(views)
+    readable_views = [found for found in views if found[2]]
+    if refusals and not readable_views:
+        raise refusals[0]
+    return readable_views, len(known) - len(views)
 
 
 def _wanted(state: State, views: list[View]) -> list[View]:

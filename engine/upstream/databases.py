@@ -15,9 +15,8 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
 import asyncpg
-import structlog
 
-from engine.errors import UnsafeSQLError
+from engine.errors import UnsafeSQLError, UnsupportedError
 from engine.guard import Analysis, Refused, check
 from engine.settings import UpstreamSettings
 from engine.state import Deadline, Plan, Result, StatementError, TableKey
@@ -34,8 +33,6 @@ from schema_catalog.identity import IDENTITY_QUERY
 from schema_catalog.logins import login_for
 from schema_catalog.privileges import readable_columns, row_secured_tables
 from schema_catalog.types import Database, ReadableColumns
-
-log = structlog.stdlib.get_logger("engine")
 
 _EXPLAIN = "EXPLAIN (FORMAT JSON) "
 
@@ -73,7 +70,7 @@ class Databases:
         self._frame = Frame(settings)
         self._readable: dict[tuple[Database, str], tuple[float, ReadableColumns]] = {}
         self._secured: dict[Database, tuple[float, frozenset[TableKey]]] = {}
-        self._places: dict[str, str | None] = {}
+        self._places: dict[str, str | UnsupportedError] = {}
         self.overdue = Overdue(self._still_running, most=settings.overdue_per_asker)
 
     async def aclose(self) -> None:
@@ -241,8 +238,8 @@ class Databases:
             return False
         return await self._place(database, asker.session) == database.identity
 
-    async def _place(self, database: Database, loan: SessionLoan) -> str | None:
-        """Where the session is; None where it cannot be lent now, so that it is as if there were none."""
+    async def _place(self, database: Database, loan: SessionLoan) -> str | UnsupportedError:
+        """Where the session is, or why it cannot be lent now."""
         if loan.token not in self._places:
             deadline = Deadline(self._clock() + self._settings.connect_timeout, self._clock)
             with translated(database, deadline):
@@ -252,21 +249,28 @@ class Databases:
             self._places[loan.token] = place
         return self._places[loan.token]
 
-    async def _asked_place(self, loan: SessionLoan, deadline: Deadline) -> str | None:
+    async def _asked_place(self, loan: SessionLoan, deadline: Deadline) -> str | UnsupportedError:
         try:
             async with self._connections.of_session(loan, deadline) as connection:
                 place: str = await connection.fetchval(IDENTITY_QUERY)
         except (asyncpg.FeatureNotSupportedError, asyncpg.InsufficientPrivilegeError) as error:
-            log.info("session not lent", reason=error.message)
-            return None
+            return UnsupportedError(error.message or str(error), detail=error.detail, hint=error.hint)
         return place
 
     async def _role(self, database: Database, asker: Asker) -> str | None:
-        """The role that the asker is there; None where the asker is nobody there."""
+        """The role that the asker is there; None where the asker is nobody there.
+
+        Raises `UnsupportedError` where only the session could say, and it cannot be lent now.
+        """
         if await self.is_own(database, asker):
             return asker.user
         dsn = login_for(database, asker.user)
-        return None if dsn is None else user_of(dsn)
+        if dsn is not None:
+            return user_of(dsn)
+        place = None if asker.session is None else self._places.get(asker.session.token)
+        if isinstance(place, UnsupportedError) and database.dbname == asker.dbname:
+            raise place
+        return None
 
 
 async def _rolled_back(connection: MeteredConnection) -> None:

@@ -155,26 +155,35 @@ class Loan:
     def receive_backend(self, data: bytes) -> list[Command]:
         """Takes in a chunk of the server's."""
         out: list[Command] = []
+        passing: list[bytes] = []
         data = self._head + data
-        self._head = b""
         pos = 0
         while pos < len(data) and self.stage is not Stage.ENDED:
             if self._rest:
                 end = min(pos + self._rest, len(data))
                 self._rest -= end - pos
-                self._pass(data[pos:end], out)
+                passing.append(data[pos:end])
                 pos = end
                 continue
             if not self._whole(data, pos):
                 break
             kind, length = HEADER.unpack_from(data, pos)
+            end = pos + 1 + length
             if self._looks_at(kind):
-                self._observe(data[pos : pos + 1 + length], out)
-                pos += 1 + length
+                self._pass(passing, out)
+                self._observe(data[pos:end], out)
+                pos = end
             else:
-                self._rest = 1 + length
+                self._rest = end - pos
+        self._pass(passing, out)
         self._head = data[pos:]
         return out
+
+    def _pass(self, passing: list[bytes], out: list[Command]) -> None:
+        """What came since the last message that was looked at goes on as one piece."""
+        if passing and self.stage is Stage.LENT:
+            out.append(ToBorrower(b"".join(passing)))
+        passing.clear()
 
     def _whole(self, data: bytes, pos: int) -> bool:
         """Whether what has to be seen whole of the message at `pos` has arrived."""
@@ -185,10 +194,6 @@ class Loan:
 
     def _looks_at(self, kind: int) -> bool:
         return kind in (_READY, _NOTIFICATION) or (kind == _ERROR and self.stage is not Stage.LENT)
-
-    def _pass(self, data: bytes, out: list[Command]) -> None:
-        if self.stage is Stage.LENT:
-            out.append(ToBorrower(data))
 
     def _observe(self, message: bytes, out: list[Command]) -> None:
         if message[0] == _NOTIFICATION:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from typing import Any
 
 import asyncpg
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from engine.questions import Questions
 from engine.routing.router import HybridRouter
-from engine.routing.words import identifier_words
 from engine.service import Service
 from engine.settings import Limits, UpstreamSettings
-from engine.state import Completion, Prompt, Tools
+from engine.state import Tools
 from engine.upstream import Databases
 from pgparley import cluster
 from pgparley.cluster import Cluster
@@ -27,6 +23,7 @@ from schema_catalog.logins import make_login
 from schema_catalog.migrate import migrate
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import EVERYONE, Database
+from tests.support.scripted import ScriptedLLM, WordEncoder
 
 MUSIC = """
 CREATE TABLE singer (singer_id int PRIMARY KEY, name text, stage_name text, family_name text, age int, salary int);
@@ -34,46 +31,6 @@ INSERT INTO singer VALUES (1, 'Joe', 'J', 'Ash', 52, 1), (2, 'Ann', 'A', 'Birk',
 GRANT SELECT (singer_id, name, stage_name, family_name, age) ON singer TO ana;
 """
 """Three columns are what "name" may mean: masking one leaves another, so that there are several statements."""
-
-
-class WordEncoder:
-    """A text is the sum of its words' vectors, drawn from the word's hash: only equal words are alike."""
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors of `texts`."""
-        return np.stack([self._sum(identifier_words(text) or ("",)) for text in texts])
-
-    def encode_tokens_many(
-        self, texts: Sequence[str]
-    ) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
-        """Each text's vector and its words'."""
-        spoken = [identifier_words(text) or ("",) for text in texts]
-        return [(self._sum(words), np.stack([self._sum((word,)) for word in words])) for words in spoken]
-
-    @staticmethod
-    def _sum(words: Sequence[str]) -> NDArray[np.float32]:
-        # The mark decides chance likenesses, by which a stage name is nearer to a name than a family name is.
-        seeds = (int.from_bytes(hashlib.sha256(f"{word}-".encode()).digest()[:8], "big") for word in words)
-        total = sum((np.random.default_rng(seed).normal(size=128) for seed in seeds), np.zeros(128))
-        return (total / (float(np.linalg.norm(total)) or 1.0)).astype(np.float32)
-
-
-@dataclass
-class ScriptedLLM:
-    """Says its lines in turn, the last one for ever."""
-
-    lines: list[str]
-    prompts: list[Prompt] = field(default_factory=list)
-    grammars: bool = False
-
-    async def complete(self, prompt: Prompt, **_: object) -> Completion:
-        """The next line."""
-        self.prompts.append(prompt)
-        line = self.lines[min(len(self.prompts), len(self.lines)) - 1]
-        return Completion(line + "\n```", 1, 0, 1, -0.1, finished=True)
-
-    async def read(self, prompt: Prompt, **_: object) -> None:
-        """Nothing to keep."""
 
 
 @pytest.fixture(scope="session")

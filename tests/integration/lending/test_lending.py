@@ -1,0 +1,141 @@
+"""Statements of a question run in the session of whoever asks it, which is afterwards as it was."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import psycopg
+import pytest
+
+from .conftest import House
+
+ASK = "NL: $$name of each singer$$"
+NAMES = [("Joe",), ("Ann",)]
+
+
+def sql_of(rows: list[Any]) -> list[str]:
+    return [row[4] for row in rows]
+
+
+def chosen(connection: psycopg.Connection[Any]) -> list[Any]:
+    return connection.execute("NL CHOOSE 1").fetchall()
+
+
+def test_question_is_answered_without_any_login(house: House) -> None:
+    with house.connect() as ana:
+        rows = ana.execute(ASK).fetchall()
+        assert "SELECT name FROM singer" in sql_of(rows)
+        assert chosen(ana) == NAMES
+        assert ana.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+
+
+def test_rights_are_those_of_the_session(house: House) -> None:
+    house.model.lines[:] = ["SELECT word FROM secret"]
+    with house.connect("bob") as bob:
+        assert sql_of(bob.execute("NL: $$word of the secret$$").fetchall()) == ["SELECT word FROM secret"]
+        assert chosen(bob) == [("the word of bob",)]
+    with house.connect("ana") as ana:
+        rows = ana.execute("NL: $$word of the secret$$").fetchall()
+        assert "secret" not in str(sql_of(rows))
+
+
+def test_open_transaction_goes_on_and_is_seen(house: House) -> None:
+    """What the asker has not committed yet is what the candidates meet, and it is still there afterwards."""
+    with house.admin() as admin:
+        admin.execute("GRANT INSERT ON singer TO ana")
+    with house.connect(autocommit=False) as ana:
+        ana.execute("INSERT INTO singer VALUES (3, 'Zoe', 'Z', 20)")
+        ana.execute("SET LOCAL work_mem = '5MB'")
+        ana.execute(ASK).fetchall()
+        assert chosen(ana) == [*NAMES, ("Zoe",)]
+        assert ana.execute("SHOW work_mem").fetchone() == ("5MB",)
+        assert ana.execute("SHOW transaction_read_only").fetchone() == ("off",)
+        assert ana.execute("SHOW search_path").fetchone() == ('"$user", public',)
+        assert ana.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS
+        ana.rollback()
+        assert ana.execute("SELECT count(*) FROM singer").fetchone() == (2,)
+
+
+def test_candidates_that_fail_leave_the_transaction_as_it_was(house: House) -> None:
+    house.model.lines[:] = ["SELECT nam FROM singer", "SELECT pg_sleep(1)", "SELECT age / 0 FROM singer"]
+    with house.connect(autocommit=False) as ana:
+        assert ana.execute("SELECT 1").fetchone() == (1,)
+        ana.execute(ASK).fetchall()
+        assert ana.execute("SELECT 2").fetchone() == (2,)
+
+
+def test_set_role_of_the_asker_counts(house: House) -> None:
+    with house.admin() as admin:
+        admin.execute("CREATE ROLE nobody_reads; GRANT nobody_reads TO bob")
+    with house.connect("bob") as bob:
+        bob.execute("SET ROLE nobody_reads")
+        rows = bob.execute(ASK).fetchall()
+        assert [row[1] for row in rows] == ["abstain"]
+        assert bob.execute("SELECT current_user").fetchone() == ("nobody_reads",)
+
+
+def test_other_database_of_the_server_needs_a_login(house: House) -> None:
+    with house.connect(dbname="pets") as ana:
+        with pytest.raises(psycopg.errors.DatabaseError) as caught:
+            ana.execute("NL (db music): $$name of each singer$$")
+        assert caught.value.diag.sqlstate == "NL003"
+
+
+async def test_extended_protocol_keeps_the_clients_statements(house: House) -> None:
+    """Asyncpg prepares by name and binds later; the loan stands between."""
+    ana = await asyncpg.connect(
+        host="127.0.0.1", port=house.gateway.port, user="ana", database="music", statement_cache_size=10
+    )
+    before = await ana.prepare("SELECT $1::int + 1")
+    rows = await ana.fetch(ASK)
+    assert "SELECT name FROM singer" in [row["sql"] for row in rows]
+    assert await before.fetchval(1) == 2
+    statement = await ana.prepare(ASK)
+    assert len(await statement.fetch()) == len(await statement.fetch()) == len(rows)
+    async with ana.transaction():
+        assert await ana.fetchval("SELECT count(*) FROM singer") == 2
+        assert len(await ana.fetch("SELECT * FROM nl.ask($1)", "name of each singer")) == len(rows)
+        assert [row["name"] for row in await ana.fetch("NL CHOOSE 1")] == ["Joe", "Ann"]
+    await ana.close()
+
+
+def test_pipeline_that_a_sync_would_cut_is_told_so(house: House) -> None:
+    with house.admin() as admin:
+        admin.execute("GRANT INSERT, DELETE ON singer TO ana")
+    with house.connect() as ana:
+        with pytest.raises(psycopg.errors.DatabaseError, match="pipeline"):
+            _piped(ana)
+        assert ana.execute("SELECT count(*) FROM singer").fetchone() == (2,)
+
+
+def _piped(ana: psycopg.Connection[Any]) -> None:
+    with ana.pipeline():
+        ana.execute("INSERT INTO singer VALUES (9, 'Kim', 'K', 1)")
+        ana.execute(ASK, prepare=True)
+
+
+def test_cancelling_ends_the_question_and_not_the_session(house: House) -> None:
+    house.model.lines[:] = ["SELECT name FROM ana.sleepy"]
+    with house.connect() as ana:
+        timer = threading.Timer(1.0, ana.cancel_safe)
+        timer.start()
+        started = time.monotonic()
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            ana.execute("NL: $$name of the sleepy$$")
+        assert time.monotonic() - started < 10
+        assert ana.execute("SELECT 1").fetchone() == (1,)
+        assert ana.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+        timer.join()
+
+
+def test_token_of_nobody_borrows_nothing(house: House) -> None:
+    folder = house.gateway.worker.settings.runtime_dir
+    loans = next(path for path in Path(folder).iterdir() if "PGSQL" in path.name)
+    port = loans.name.rsplit(".", 1)[1]
+    for options in ({}, {"options": "-c pgparley.loan=guess"}):
+        with pytest.raises(psycopg.OperationalError, match="there is no such loan"):
+            psycopg.connect(host=folder, port=port, user="engine", dbname="loan", **options)

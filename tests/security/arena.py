@@ -46,6 +46,11 @@ INSERT INTO b.secrets VALUES ('{SECRET}');
 GRANT USAGE ON SCHEMA b TO PUBLIC;
 """
 
+_ALONE = """
+SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity
+WHERE datname = 'arena' AND pid <> pg_catalog.pg_backend_pid();
+"""
+
 _LINE = re.compile(r"LOG:  planted\|(.*?)\|(.*?)\|(.*)")
 
 
@@ -141,4 +146,6 @@ async def emptied(server: Server) -> AsyncIterator[Arena]:
         await arena.as_role(ATTACKER, _PLANTED)
         yield arena
     finally:
+        # What planted code still does there holds locks against the next test.
+        await admin.execute(_ALONE)
         await admin.close()

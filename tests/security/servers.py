@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
 import stat
 import subprocess
 import tempfile
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from pgparley import cluster
 from pgparley.cluster import Cluster
 from pgparley.config import cache_dir
 
@@ -63,7 +65,7 @@ def binaries(version: int) -> Path | None:
 
 
 def start(version: int, folder: Path) -> Server:
-    """A new server in `folder`: trust, UTF-8, a Unix socket alone. Ends with `pgparley.cluster.stop`.
+    """A new server in `folder`: trust, UTF-8, a Unix socket alone. It runs until `stop`.
 
     Raises `subprocess.CalledProcessError` where it does not come up.
     """
@@ -87,6 +89,13 @@ def start(version: int, folder: Path) -> Server:
         file.writelines(settings)
     _command([str(found / "pg_ctl"), "-D", str(data), "-w", "-t", "30", "-s", "-l", str(log), "start"], user)
     return Server(version, Cluster(data, found, sockets, _PORT), log)
+
+
+def stop(server: Server) -> None:
+    """Stops a server and removes all that it wrote but its log."""
+    cluster.stop(server.cluster)
+    shutil.rmtree(server.cluster.data_dir)
+    shutil.rmtree(server.cluster.socket_dir)
 
 
 def _major(place: Path) -> int | None:

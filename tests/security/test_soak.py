@@ -45,7 +45,7 @@ async def bombers(arena: Arena) -> AsyncIterator[Arena]:
 
 async def _honest(door: Door, until: float) -> list[float]:
     """Seconds of each honest statement, one after the other."""
-    took = []
+    took: list[float] = []
     while time.monotonic() < until:
         started = time.monotonic()
         assert SECRET in await door.run(VICTIM, "SELECT secret FROM b.secrets", seconds=5.0)
@@ -55,7 +55,7 @@ async def _honest(door: Door, until: float) -> list[float]:
 
 async def _bombing(door: Door, role: str, first: int, until: float) -> list[float]:
     """Seconds of each bomb of one asker, EXPLAIN and run in turn."""
-    took = []
+    took: list[float] = []
     statements = itertools.cycle((*bombs.CPU, bombs.OWN.format(schema=role), *bombs.MEMORY))
     for statement in itertools.islice(statements, first, None):
         for ask in (door.explain, door.run):
@@ -92,13 +92,12 @@ async def test_bombs_cost_whoever_throws_them(bombers: Arena) -> None:
         alone = await _honest(door, time.monotonic() + 3)
         base = _resident()
         until = time.monotonic() + SECONDS
-        beside, highest, *thrown = await asyncio.gather(
-            _honest(door, until),
-            _highest(until),
-            *(_bombing(door, role, 2 * n, until) for n, role in enumerate(ASKERS)),
+        bombing = [_bombing(door, role, 2 * n, until) for n, role in enumerate(ASKERS)]
+        beside, highest, thrown = await asyncio.gather(
+            _honest(door, until), _highest(until), asyncio.gather(*bombing)
         )
     late = [seconds for took in thrown for seconds in took if seconds > LIMIT + SLACK]
     figures = f"{_p95(alone):.4f} s alone, {_p95(beside):.4f} s beside, {(highest - base) >> 20} MiB more"
-    assert not late, (figures, sorted(late)[-3:], len(late), sum(map(len, thrown)))
+    assert not late, (figures, sorted(late)[-3:], len(late), sum(len(took) for took in thrown))
     assert highest - base <= MEMORY, figures
     assert _p95(beside) <= max(2 * _p95(alone), NOISE), figures

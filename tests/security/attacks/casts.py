@@ -56,6 +56,7 @@ CASTS = (
             "SELECT id FROM a.moods WHERE c ~ 'x'",
             "SELECT string_agg(c, ',') FROM a.moods",
             "SELECT left(c, 1), length(c) FROM a.moods",
+            "SELECT m.id FROM a.moods m JOIN (SELECT text 'x' AS c) v ON m.c = v.c",
             "SELECT upper(c) FROM a.moods",
             "SELECT m.id FROM a.moods m JOIN (VALUES ('x')) v(x) ON lower(m.c) = v.x",
         ),
@@ -129,6 +130,17 @@ CASTS = (
             "SELECT json_object_agg(id, c) FROM a.moods",
             "SELECT array_to_json(cs) FROM a.moods",
         ),
+    ),
+    Attack(
+        "cast of an enum to json, which the constructors of SQL/JSON look for",
+        _enum("json", "'{}'"),
+        (
+            "SELECT JSON_ARRAY(c) FROM a.moods",
+            "SELECT JSON_OBJECT('a': c) FROM a.moods",
+            "SELECT JSON_ARRAYAGG(c) FROM a.moods",
+            "SELECT JSON_OBJECTAGG(id: c) FROM a.moods",
+        ),
+        first=16,
     ),
     Attack(
         "cast of a row to text",

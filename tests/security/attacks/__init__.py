@@ -1,0 +1,15 @@
+"""Ways to have PostgreSQL run a user's code unasked, as data."""
+
+from __future__ import annotations
+
+from tests.security.attacks.attack import Attack, Moment
+from tests.security.attacks.casts import CASTS
+from tests.security.attacks.domains import DOMAINS
+from tests.security.attacks.loans import LOANS
+from tests.security.attacks.ranges import RANGES
+from tests.security.attacks.relations import RELATIONS
+from tests.security.attacks.shadows import SHADOWS
+
+__all__ = ["ATTACKS", "Attack", "Moment"]
+
+ATTACKS = (*CASTS, *DOMAINS, *RANGES, *RELATIONS, *SHADOWS, *LOANS)

@@ -1,0 +1,128 @@
+"""Who asks is who the server sees: whatever a role is called, and whatever its settings or earlier askers left."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from schema_catalog.naming import quote_ident
+from tests.security.arena import ATTACKER, CATALOG, VICTIM, Arena
+from tests.security.attacks import Attack
+from tests.security.engine_door import Door
+
+NAMES = (
+    "role_b@localhost",
+    "role_b&user=role_b",
+    "x?user=role_b",
+    "x%40role_b",
+    "role_b%00",
+    "role_b:secret@elsewhere",
+    "role_b/arena",
+    "*",
+    "${user}",
+    "Role_B",
+    "role_b ",
+    'role"b',
+    "role'b",
+    "role\\b",
+    "röle_b",
+    "role_b; SET ROLE role_b",
+    "NONE",
+    "--",
+)
+"""Names that mean somebody else where they are put into an address or a statement without care."""
+
+SETTINGS = (
+    "standard_conforming_strings = off",
+    "client_encoding = 'SJIS'",
+    "client_encoding = 'SQL_ASCII'",
+    "search_path = 'a, public'",
+    "default_transaction_read_only = off",
+    "row_security = off",
+    "quote_all_identifiers = on",
+    "constraint_exclusion = on",
+    "transform_null_equals = on",
+    "backslash_quote = on",
+    "bytea_output = escape",
+    "datestyle = 'SQL, DMY'",
+    "statement_timeout = 0",
+    "lock_timeout = 0",
+    "idle_in_transaction_session_timeout = 0",
+    "client_min_messages = debug5",
+    "application_name = 'role_b'",
+)
+"""What a role may set for itself, to be read by the server in each session of its own."""
+
+
+@pytest.fixture
+async def others(arena: Arena) -> AsyncIterator[Arena]:
+    """The arena with a role of each name."""
+    names = ", ".join(quote_ident(name) for name in NAMES)
+    for name in NAMES:
+        await arena.admin.execute(f"CREATE ROLE {quote_ident(name)} LOGIN")
+    await arena.admin.execute(f"GRANT {names} TO {CATALOG}")
+    yield arena
+    await arena.admin.execute(f"DROP ROLE {names}")
+
+
+async def test_no_name_is_taken_for_another(others: Arena, door: Door) -> None:
+    for name in NAMES:
+        told = await door.run(name, "SELECT current_user")
+        assert repr(((name,),)) in told or "Result(" not in told, (name, told)
+        assert "permission denied for table secrets" in await door.run(name, "SELECT secret FROM b.secrets")
+
+
+@pytest.mark.parametrize("name", ["none", "role_b\0x", "role_b\n", "ROLE_B", "postgres", "nobody", ""])
+async def test_a_name_that_is_no_roles_is_nobody(arena: Arena, door: Door, name: str) -> None:
+    told = await door.run(name, "SELECT secret FROM b.secrets")
+    assert "Result(" not in told
+    assert "the secret" not in told
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+async def test_a_roles_own_settings_change_nothing(arena: Arena, door: Door, setting: str) -> None:
+    sql = r"SELECT '\', ' , pg_backend_pid(), \', '表', NULL = NULL, DATE '2020-01-02', '\x5c'::bytea"
+    expected = await door.run(VICTIM, sql)
+    assert "Result(" in expected
+    await arena.as_role(ATTACKER, f"ALTER ROLE {ATTACKER} SET {setting}")
+    try:
+        assert await door.run(ATTACKER, sql) == expected
+    finally:
+        await arena.admin.execute(f"ALTER ROLE {ATTACKER} RESET ALL")
+
+
+LEFT = {
+    "a lock of the session": "PERFORM pg_catalog.pg_advisory_lock(42)",
+    "a prepared statement": "EXECUTE 'PREPARE left_behind AS SELECT 1'",
+    "a setting": "PERFORM pg_catalog.set_config('search_path', 'a', false)",
+    "a listener": "EXECUTE 'LISTEN left_behind'",
+    "a cursor": "EXECUTE 'DECLARE left_behind CURSOR WITH HOLD FOR SELECT 1'",
+    "another name of the session": "PERFORM pg_catalog.set_config('session_authorization', 'role_a', false)",
+}
+"""What a function can leave in a session, in spite of a rollback."""
+
+
+@pytest.mark.parametrize("left", LEFT)
+async def test_no_session_serves_two_askers(arena: Arena, door: Door, left: str) -> None:
+    """Whatever one asker's code leaves in its session, the next asker's statement does not run in it."""
+    note = "RAISE LOG 'planted|%|%|%', current_user, session_user, pg_catalog.pg_backend_pid()"
+    head = "RETURNS text LANGUAGE plpgsql VOLATILE AS"
+    await arena.plant(
+        Attack(
+            left,
+            f"""CREATE FUNCTION a.leave() {head} $$
+                    BEGIN {note}; {LEFT[left]}; RETURN 'x'; EXCEPTION WHEN OTHERS THEN RETURN SQLERRM; END $$;
+                CREATE VIEW a.left_behind AS SELECT a.leave() AS c;""",
+            (),
+            victim=f"""CREATE FUNCTION b.note() {head} $$ BEGIN {note}; RETURN 'x'; END $$;
+                       CREATE VIEW b.noted AS SELECT b.note() AS c;""",
+        )
+    )
+    # A role's own code may run where that role asks: it can do nothing there that the role could not.
+    assert "Result(" in await door.run(ATTACKER, "SELECT c FROM a.left_behind")
+    assert "Result(" in await door.run(VICTIM, "SELECT c FROM b.noted")
+    first, second = arena.log.sightings()
+    assert (first.current_user, first.session_user) == (ATTACKER, ATTACKER)
+    assert (second.current_user, second.session_user) == (VICTIM, VICTIM)
+    assert first.loot != second.loot, "one backend served both"

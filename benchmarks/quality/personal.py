@@ -188,9 +188,9 @@ class Measuring:
         stored = _stored(each.first, first, database)
         chosen = _chosen(right, each.reading)
         if chosen is None:
-            await learner.corrected(stored, database, each.gold)
+            await learner.corrected(stored, database, each.gold, stored.request.asker)
         else:
-            await learner.chose(stored, stored.reply.rows[chosen])
+            await learner.chose(stored, stored.reply.rows[chosen], stored.request.asker)
 
     def _right(self, answers: Sequence[tuple[Asked, Answer]]) -> list[tuple[tuple[bool, bool], ...]]:
         """For every candidate whether it is right under reading 1 and 2. All are of the first question's database."""

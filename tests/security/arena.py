@@ -28,7 +28,6 @@ _ROLES = """
 CREATE ROLE role_a LOGIN;
 CREATE ROLE role_b LOGIN;
 CREATE ROLE catalog LOGIN;
-GRANT role_a, role_b TO catalog;
 CREATE DATABASE arena;
 """
 

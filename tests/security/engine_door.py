@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -13,8 +14,10 @@ from engine.guard import Allowed
 from engine.guard.analyse import analyse
 from engine.settings import UpstreamSettings
 from engine.state import Deadline, StatementError
+from engine.types import Asker
 from engine.upstream import Databases
-from schema_catalog.types import Database
+from schema_catalog.logins import make_login
+from schema_catalog.types import EVERYONE, Database
 from tests.security.arena import CATALOG, Arena
 
 SECONDS = 20.0
@@ -23,12 +26,13 @@ SECONDS = 20.0
 
 def database(arena: Arena) -> Database:
     """The arena as a DBA registers it."""
-    return Database("arena", arena.dsn(CATALOG), "arena", ("public",))
+    registered = Database("arena", arena.dsn(CATALOG), "arena", ("public",))
+    return replace(registered, logins=(make_login(registered, EVERYONE),))
 
 
-def asker(role: str) -> str:
+def asker(role: str) -> Asker:
     """Who asks, as `Databases` wants to be told."""
-    return role
+    return Asker(role, "arena")
 
 
 class Door:
@@ -75,7 +79,7 @@ async def opened(arena: Arena, settings: UpstreamSettings | None = None) -> Asyn
 
 def open_the_guard(patch: pytest.MonkeyPatch) -> None:
     """Lets every statement that can be described pass the first wall, so that the second stands alone."""
-    patch.setattr("engine.upstream.check", lambda sql: Allowed(analyse(sql)))
+    patch.setattr("engine.upstream.databases.check", lambda sql: Allowed(analyse(sql)))
 
 
 def _deadline(seconds: float) -> Deadline:

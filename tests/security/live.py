@@ -76,6 +76,8 @@ def serving(server: Server, home: Path, model: str, script: Script) -> Iterator[
     live.config.write_text(_config(live, model), encoding="utf-8")
     added = live.pgparley("catalog", "add", "arena", "--dsn", server.cluster.dsn("arena", CATALOG))
     assert added.returncode == 0, added.stderr + added.stdout
+    logged_in = live.pgparley("catalog", "login", "arena", "*")
+    assert logged_in.returncode == 0, logged_in.stderr + logged_in.stdout
     command = [sys.executable, "-m", "pgparley.cli", "--config", str(live.config), "serve"]
     with (home / "serve.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=ROOT, stderr=log, stdout=log)  # noqa: S603

@@ -7,6 +7,7 @@ import asyncpg
 from engine.linking.reading import read_values
 from schema_catalog.introspect import introspect
 from schema_catalog.refresh import ConnectSettings
+from tests.security import engine_door
 from tests.security.arena import CATALOG, VICTIM, Arena
 from tests.security.attacks import Attack
 from tests.security.cases import on_every_attack
@@ -21,7 +22,7 @@ async def test_the_catalogs_login_runs_nobodys_code(arena: Arena, door: Door, at
         snapshot = await introspect(connection, door.database)
     finally:
         await connection.close()
-    await door.databases.readable(door.database, VICTIM)
+    await door.databases.readable(door.database, engine_door.asker(VICTIM))
     await door.databases.row_secured(door.database)
     columns = [(*table.key, column.name) for table, column in snapshot.columns()]
     await read_values(door.database, snapshot, columns, door.databases, ConnectSettings())

@@ -93,9 +93,32 @@ async def test_superusers_and_owners_read_without_a_grant(
 ) -> None:
     super_ = await make_role("SUPERUSER")
     owner = await make_role()
-    database = await make_database(f"{TABLES} ALTER TABLE public_ OWNER TO {owner}")
+    database = await make_database(TABLES)
     assert await readable(database, super_) == PAY | PUBLIC
+    await execute(database, f"ALTER TABLE public_ OWNER TO {owner}")
     assert await readable(database, owner) == PUBLIC
+    await execute(database, "ALTER TABLE public_ OWNER TO postgres")
+
+
+async def test_what_belongs_to_others_is_not_read_unless_they_are_trusted(
+    make_role: MakeRole, make_database: MakeDatabase
+) -> None:
+    """Whoever owns a table, or its schema, decides which code reading it runs."""
+    role, other = await make_role(), await make_role()
+    database = await make_database(f"{TABLES} GRANT SELECT ON pay TO {role}")
+    await execute(database, f"ALTER TABLE public_ OWNER TO {other}")
+    assert await readable(database, role) == PAY
+    connection = await asyncpg.connect(database.dsn)
+    try:
+        assert await readable_columns(connection, role, (other,)) == PAY | PUBLIC
+    finally:
+        await connection.close()
+    await execute(database, f"ALTER SCHEMA public OWNER TO {other}")
+    assert await readable(database, role) == frozenset()
+    await execute(database, "ALTER SCHEMA public OWNER TO pg_database_owner")
+    await execute(database, f"ALTER DATABASE {database.dbname} OWNER TO {other}")
+    assert await readable(database, role) == PAY | PUBLIC
+    await execute(database, f"ALTER DATABASE {database.dbname} OWNER TO postgres")
     await execute(database, "ALTER TABLE public_ OWNER TO postgres")
 
 

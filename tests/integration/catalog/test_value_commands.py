@@ -151,7 +151,7 @@ def test_the_connection_s_own_rights_bound_what_is_read(run: Run, server: Cluste
         "values", "mine", "--allow", "customer.city", "--allow", "customer.name", "--allow", "trapped.v"
     ).output
     assert "no values of public.customer.name: permission denied for table customer" in output
-    assert "no values of public.trapped.v: reading that would run function public.trap of mallory" in output
+    assert 'no values of public.trapped.v: reading that could run code of role "mallory"' in output
     assert "sprung" not in output
     assert "values: 2 of 1 columns" in output
     execute(

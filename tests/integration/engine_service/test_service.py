@@ -79,14 +79,12 @@ async def test_other_database_in_a_transaction_does_not_even_run(service: Servic
     with pytest.raises(DatabaseDiffersError):
         await service.choose(ChooseRequest(AWAY, reply.qid, 1, in_transaction=True))
     assert (await service.choose(ChooseRequest(AWAY, reply.qid, 1))).rows
-    assert (await service.choose(ChooseRequest(ANA, reply.qid, 1, in_transaction=True))).in_place
+    # Without the session it cannot be told that this is the same database: its name says nothing.
+    assert not (await service.choose(ChooseRequest(ANA, reply.qid, 1))).in_place
 
 
 async def test_plan(service: Service) -> None:
     reply = await ask(service)
-    here = await service.plan(PlanRequest(ANA, reply.qid, 1))
-    assert here.in_place
-    assert here.sql.startswith("EXPLAIN SELECT")
     away = await service.plan(PlanRequest(AWAY, reply.qid, 1))
     assert [column.name for column in away.columns] == ["QUERY PLAN"]
     assert "singer" in (away.rows[0][0] or "")

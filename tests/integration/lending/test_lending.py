@@ -78,6 +78,42 @@ def test_set_role_of_the_asker_counts(house: House) -> None:
         assert bob.execute("SELECT current_user").fetchone() == ("nobody_reads",)
 
 
+def test_plan_and_composition_run_in_the_session_itself(house: House) -> None:
+    with house.connect() as ana:
+        (qid,) = {row[7] for row in ana.execute(ASK).fetchall()}
+        (plan,) = ana.execute("NL PLAN 1").fetchall()
+        assert "Seq Scan on singer" in plan[0]
+        composed = ana.execute(f"SELECT upper(name) FROM nl.run('{qid}', 1) ORDER BY 1").fetchall()
+        assert composed == [("ANN",), ("JOE",)]
+
+
+def test_search_path_of_the_session_does_not_choose_the_table(house: House) -> None:
+    """What was checked is what runs: the session's own table of that name is another one."""
+    with house.admin() as admin:
+        admin.execute("CREATE SCHEMA bob AUTHORIZATION bob; SET ROLE bob; CREATE TABLE bob.singer (name text)")
+    with house.connect("bob") as bob:
+        bob.execute("SET search_path = bob, public")
+        bob.execute(ASK).fetchall()
+        assert bob.execute("SELECT name FROM singer").fetchall() == []
+        assert chosen(bob) == NAMES
+
+
+def test_path_that_others_can_write_to_is_not_relied_upon(house: House) -> None:
+    """The choice then runs in our frame, in the same session: its rows are right and nothing of theirs is called."""
+    with house.admin() as admin:
+        admin.execute(
+            """CREATE SCHEMA open; GRANT CREATE, USAGE ON SCHEMA open TO PUBLIC; SET ROLE bob;
+               CREATE FUNCTION open.same(text, text) RETURNS bool LANGUAGE plpgsql AS
+               $$ BEGIN RAISE EXCEPTION 'called'; END $$;
+               CREATE OPERATOR open.= (LEFTARG = text, RIGHTARG = text, FUNCTION = open.same)"""
+        )
+    house.model.lines[:] = ["SELECT name FROM singer WHERE name = 'Ann'"]
+    with house.connect(autocommit=False) as ana:
+        ana.execute("SET search_path = open, public, pg_catalog")
+        ana.execute("NL: $$name of the singer Ann$$").fetchall()
+        assert chosen(ana) == [("Ann",)]
+
+
 def test_other_database_of_the_server_needs_a_login(house: House) -> None:
     with house.connect(dbname="pets") as ana:
         with pytest.raises(psycopg.errors.DatabaseError) as caught:

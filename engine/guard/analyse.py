@@ -15,7 +15,8 @@ from typing import Any
 from pglast import ast, parse_sql, parser
 
 from engine.guard import allowed
-from engine.guard.growth import Growth, growth
+from engine.guard.growth import growth
+from engine.guard.measures import Growth
 
 MAX_CHARACTERS = 20_000
 MAX_TOKENS = 4_000
@@ -138,7 +139,8 @@ def analyse(sql: str) -> Analysis:
         raise UnreadableError(str(error.args[0] if error.args else error)) from error
     if len(statements) != 1:
         raise (SeveralError if statements else EmptyError)
-    found = _walk(statements[0].stmt)
+    tree: Any = statements[0].stmt
+    found = _walk(tree)
     return Analysis(
         body=body,
         statement=type(statements[0].stmt).__name__,
@@ -155,7 +157,7 @@ def analyse(sql: str) -> Analysis:
         field_selections=tuple(found.field_selections),
         numbers=numbers,
         settings=tuple(found.settings),
-        growths=growth(statements[0].stmt),
+        growths=growth(tree),
         depth=found.depth,
     )
 
@@ -229,7 +231,7 @@ def _note(node: Any, ctes: frozenset[str], found: _Findings) -> None:
             found.variants.add((type(node).__name__, value.name))
     if isinstance(node, ast.RangeVar):
         name = tuple(part for part in (node.catalogname, node.schemaname, node.relname) if part)
-        found.relations.append(Relation(name, cte=len(name) == 1 and name[0] in ctes, start=node.location))
+        found.relations.append(Relation(name, len(name) == 1 and name[0] in ctes, int(node.location or 0)))
     elif type(node) in _NOTES:
         _NOTES[type(node)](node, found)
 
@@ -241,7 +243,7 @@ def _note_column(node: Any, found: _Findings) -> None:
 
 def _note_type(node: Any, found: _Findings) -> None:
     suffix = ("%type",) if node.pct_type else ("setof",) if node.setof else ()
-    found.types.append(WrittenType((*_name(node.names), *suffix), node.location))
+    found.types.append(WrittenType((*_name(node.names), *suffix), int(node.location or 0)))
 
 
 def _note_call(node: Any, found: _Findings) -> None:
@@ -249,7 +251,9 @@ def _note_call(node: Any, found: _Findings) -> None:
     found.functions.append(name)
     if name[-1] == "current_setting":
         first = node.args[0] if node.args else None
-        text = first.val.sval if isinstance(first, ast.A_Const) and isinstance(first.val, ast.String) else None
+        text = (
+            first.val.sval if isinstance(first, ast.A_Const) and isinstance(first.val, ast.String) else None
+        )
         found.settings.append(text)
 
 

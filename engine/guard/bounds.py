@@ -1,7 +1,7 @@
 """Between which numbers an expression of constants lies.
 
-Owns interval arithmetic and the reading of literals: numbers, dates and intervals, the last two in seconds. What depends
-on data lies between minus and plus infinity. Nothing here is exact: a bound may be wider than the truth.
+Owns interval arithmetic and the reading of literals: numbers, dates and intervals, the last two in seconds. What
+depends on data lies between minus and plus infinity. Nothing here is exact: a bound may be wider than the truth.
 """
 
 from __future__ import annotations
@@ -191,10 +191,8 @@ def _as_time(bound: Bound) -> Bound:
 
 def _power(base: float, exponent: float) -> float:
     try:
-        return base**exponent
-    except OverflowError:
-        return math.inf
-    except ZeroDivisionError:
+        return math.pow(base, exponent)
+    except (OverflowError, ValueError):
         return math.inf
 
 

@@ -24,7 +24,7 @@ from engine.guard.analyse import (
     UnreadableError,
     analyse,
 )
-from engine.guard.growth import Kind
+from engine.guard.measures import Kind
 from engine.guard.rules import BUILT_IN, QualifiedName, Rules
 
 MAX_RELATIONS = 40
@@ -171,7 +171,8 @@ def _versions(analysis: Analysis, rules: Rules) -> Refused | None:
     """Refuses what the server reads otherwise than the guard's parser, which is PostgreSQL 18's."""
     if rules.version < versions.OLDEST:
         return Refused(
-            Reason.VERSION, f"the server is PostgreSQL {rules.version}, and the guard knows {versions.OLDEST} and newer"
+            Reason.VERSION,
+            f"the server is PostgreSQL {rules.version}, and the guard knows {versions.OLDEST} and newer",
         )
     found = [(versions.NODES[node], _spoken(node)) for node in analysis.nodes & versions.NODES.keys()]
     found += _newer(analysis.functions, versions.FUNCTIONS, "function")
@@ -260,7 +261,9 @@ def _cost(analysis: Analysis, _: Rules) -> Refused | None:
             many = f"{growth.amount:.3g}" if math.isfinite(growth.amount) else "any number of"
             hint = None if math.isfinite(growth.amount) else f"Bound it: least(…, {limit // 1000})."
             return Refused(
-                Reason.COST, f"{growth.what} may make {many} {growth.kind.value}, at most {limit:,} are allowed", hint
+                Reason.COST,
+                f"{growth.what} may make {many} {growth.kind.value}, at most {limit:,} are allowed",
+                hint,
             )
     return None
 

@@ -21,7 +21,7 @@ RUNS_TEXT = (
     "pg_read_|pg_ls_|pg_stat_file|lo_|set_config|current_setting|addgeometry|updategeometry|dropgeometry|"
     "populate_geometry|find_srid|st_findextent|st_find_extent|st_estimatedextent|st_estimated_extent|postgis_)"
 )
-"""Names of functions that run a text as SQL, or read files, settings, statistics or the catalogs, whoever allows them."""
+"""Functions that run a text as SQL, or read files, settings, statistics or the catalogs: never allowed."""
 
 _QUERIES = files("engine").joinpath("sql")
 

@@ -30,8 +30,8 @@ NODES = _since(
 
 FUNCTIONS = _since(
     {
-        14: "bit_count bit_xor date_bin datemultirange int4multirange int8multirange multirange nummultirange range_agg "
-        "range_intersect_agg string_to_table trim_array tsmultirange tstzmultirange unistr",
+        14: "bit_count bit_xor date_bin datemultirange int4multirange int8multirange multirange nummultirange "
+        "range_agg range_intersect_agg string_to_table trim_array tsmultirange tstzmultirange unistr",
         15: "regexp_count regexp_instr regexp_like regexp_substr",
         16: "any_value array_sample array_shuffle date_add date_subtract erf erfc json_agg_strict "
         "json_object_agg_strict json_object_agg_unique json_object_agg_unique_strict jsonb_agg_strict "

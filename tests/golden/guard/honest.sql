@@ -547,7 +547,7 @@ SELECT format('%s <%s>', c.name, k.mail) AS line, format('%-10s|%5s', c.name, c.
 SELECT id, ts_rank(to_tsvector('english', notes), q) AS rank, ts_headline('english', notes, q) FROM sales.deals, websearch_to_tsquery('english', 'deal price') AS q WHERE to_tsvector('english', notes) @@ q ORDER BY rank DESC
 
 -- collation
-SELECT name FROM customers ORDER BY name COLLATE "und-x-icu", lower(name) COLLATE "C"
+SELECT name FROM customers ORDER BY name COLLATE "POSIX", lower(name) COLLATE "C"
 
 -- case-insensitive and accent patterns
 SELECT name FROM customers WHERE name ~* '^a' OR name ILIKE ANY (ARRAY['b%', 'c%'])

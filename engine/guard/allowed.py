@@ -3,8 +3,8 @@
 Owns the lists and nothing else. A name that is not here is refused, so that what a later PostgreSQL adds is refused
 too until somebody has read about it. Each function was checked against `pg_proc`: it exists, none of its overloads is
 volatile (`UNREPEATABLE` apart, which do nothing but differ), and none reads files, settings (`SETTINGS` apart),
-sequences, large objects, other sessions, the catalogs, or SQL given as text (`ts_stat`, `query_to_xml`…). An integration
-test repeats that check.
+sequences, large objects, other sessions, the catalogs, or SQL given as text (`ts_stat`, `query_to_xml`…). An
+integration test repeats that check.
 """
 
 from __future__ import annotations

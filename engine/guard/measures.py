@@ -6,6 +6,7 @@ and for calls of functions in `engine.guard.calls`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -81,16 +82,27 @@ FIRST = ("withClause", "fromClause", "larg", "rarg")
 """Slots of a SELECT that are read before its expressions: what these name was made there."""
 
 
+_LEAVES = frozenset({ast.String, ast.Integer, ast.Float, ast.Boolean, ast.BitString})
+"""What a constant or a name holds: read with the node that holds it."""
+
+
+@functools.cache
+def _slots(kind: Any) -> tuple[str, ...]:
+    first = [slot for slot in FIRST if slot in kind.__slots__]
+    return (*first, *(slot for slot in kind.__slots__ if slot not in FIRST))
+
+
 def parts_of(node: Any, without: tuple[str, ...] = ()) -> Iterator[Any]:
     """The nodes directly below, those of the slots `FIRST` before others, but those of the slots in `without`."""
-    own = [slot for slot in node.__slots__ if slot not in without]
-    for slot in sorted(own, key=lambda slot: FIRST.index(slot) if slot in FIRST else len(FIRST)):
+    for slot in _slots(type(node)):
+        if slot in without:
+            continue
         waiting = [getattr(node, slot)]
         while waiting:
             part = waiting.pop()
             if isinstance(part, tuple):
                 waiting.extend(reversed(part))
-            elif isinstance(part, ast.Node):
+            elif isinstance(part, ast.Node) and type(part) not in _LEAVES:
                 yield part
 
 

@@ -162,7 +162,8 @@ def _relation(name: Name, rules: Rules) -> Refused | None:
     if name[0] == "information_schema" or (len(name) > 1 and name[0].startswith("pg_")):
         return Refused(Reason.RELATION, f"relation {_dotted(name)} belongs to the system")
     # The names of system catalogs and of the views over them, which extensions put in other schemas as well.
-    if name[-1].startswith("pg_") and not rules.holds(name, rules.relations):
+    known = name in rules.relations or (len(name) == 1 and name[0] in rules.bare(rules.relations))
+    if name[-1].startswith("pg_") and not known:
         return Refused(Reason.RELATION, f"relation {_dotted(name)} belongs to the system")
     return None
 
@@ -276,8 +277,10 @@ def _first_unlisted(
     rules: Rules,
 ) -> Refused | None:
     reason, word = what
-    for name in names:
-        if _built_in(name) not in listed and not rules.holds(name, confirmed):
+    unlisted = [name for name in dict.fromkeys(names) if _built_in(name) not in listed]
+    bare = rules.bare(confirmed) if unlisted else frozenset()
+    for name in unlisted:
+        if name[0] not in bare if len(name) == 1 else name not in confirmed:
             detail = f"{word} {_dotted(name)} is not on the list of allowed {word}s"
             return Refused(reason, detail, _setting_hint(name, word, rules))
     return None

@@ -40,11 +40,9 @@ class Rules:
     callable_fields: frozenset[str] | None = None
     dropped: tuple[Dropped, ...] = ()
 
-    def holds(self, name: tuple[str, ...], confirmed: frozenset[QualifiedName]) -> bool:
-        """Whether `name` as written is one of `confirmed`: with its schema, or bare where that leaves no doubt."""
-        if len(name) == 1:
-            return name[0] not in self.ambiguous and any(own == name[0] for _, own in confirmed)
-        return name in confirmed
+    def bare(self, confirmed: frozenset[QualifiedName]) -> frozenset[str]:
+        """Those of `confirmed` that may be written without their schema."""
+        return frozenset(name for _, name in confirmed) - self.ambiguous
 
 
 BUILT_IN = Rules()

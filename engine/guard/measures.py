@@ -87,14 +87,14 @@ _LEAVES = frozenset({ast.String, ast.Integer, ast.Float, ast.Boolean, ast.BitStr
 
 
 @functools.cache
-def _slots(kind: Any) -> tuple[str, ...]:
-    first = [slot for slot in FIRST if slot in kind.__slots__]
-    return (*first, *(slot for slot in kind.__slots__ if slot not in FIRST))
+def _slots(kind: str) -> tuple[str, ...]:
+    slots = tuple(getattr(ast, kind).__slots__)
+    return (*(slot for slot in FIRST if slot in slots), *(slot for slot in slots if slot not in FIRST))
 
 
 def parts_of(node: Any, without: tuple[str, ...] = ()) -> Iterator[Any]:
     """The nodes directly below, those of the slots `FIRST` before others, but those of the slots in `without`."""
-    for slot in _slots(type(node)):
+    for slot in _slots(type(node).__name__):
         if slot in without:
             continue
         waiting = [getattr(node, slot)]

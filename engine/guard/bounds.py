@@ -76,9 +76,10 @@ def literal(text: str) -> Bound:
     """A string as a number, a date or an interval; infinite for `infinity`; unknown for anything else."""
     text = text.strip()
     try:
-        return exactly(float(text.replace("_", "")))
+        number = float(text.replace("_", ""))
     except ValueError:
         return _date(text) or _span(text) or UNKNOWN
+    return UNKNOWN if math.isnan(number) else exactly(number)
 
 
 def _date(text: str) -> Bound | None:

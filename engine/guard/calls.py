@@ -169,6 +169,20 @@ def _gathering(_: str, arguments: list[Measure], __: Any, ___: State) -> Measure
     return Measure(size, gathered=size)
 
 
+def _highlighted(name: str, arguments: list[Measure], _: Any, state: State) -> Measure:
+    """ts_headline: each word may get the marks that the options hold."""
+    *_, shorter, longer = [1.0, 1.0, *sorted(a.size for a in arguments)]
+    state.note(Kind.CHARACTERS, name, shorter * longer)
+    return Measure(shorter * longer)
+
+
+def _polygon(name: str, arguments: list[Measure], _: Any, state: State) -> Measure:
+    """polygon(points, circle)."""
+    if len(arguments) > 1:
+        state.note(Kind.CHARACTERS, name, arguments[0].value.high)
+    return Measure()
+
+
 def _factorial(name: str, arguments: list[Measure], _: Any, state: State) -> Measure:
     state.note(Kind.FACTORS, name, arguments[0].value.high if arguments else 0.0)
     return Measure()
@@ -236,6 +250,8 @@ _CALLS = _calls(
         _gathering: "string_agg array_agg json_agg jsonb_agg json_object_agg jsonb_object_agg json_agg_strict "
         "jsonb_agg_strict json_object_agg_strict jsonb_object_agg_strict",
         _factorial: "factorial",
+        _highlighted: "ts_headline",
+        _polygon: "polygon",
         _power: "power pow",
         _length: "length char_length character_length octet_length cardinality array_length",
         _kept: "round ceil ceiling floor trunc int2 int4 int8 numeric float4 float8 date timestamp timestamptz",
@@ -245,6 +261,12 @@ _CALLS = _calls(
         _clock_call: "now transaction_timestamp statement_timestamp clock_timestamp",
     }
 )
+
+
+_HARMLESS = frozenset({_length, _kept, _cut_time, _absolute, _number_of, _clock_call})
+
+JUDGED = frozenset(name for name, call in _CALLS.items() if call not in _HARMLESS)
+"""Functions that are allowed for what they are given: not where a call is written so that no arguments are seen."""
 
 
 def measure_call(node: Any, state: State) -> Measure:

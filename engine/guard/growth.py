@@ -74,15 +74,20 @@ def _clock(_: Any, __: State) -> Measure:
 _PADDED = frozenset({"bpchar", "bit"})
 
 
+def _type(node: Any, state: State) -> Measure:
+    """A type that pads its values: as long as it says, wherever it is named."""
+    name, modifiers = node.names[-1].sval, state.each(node.typmods)
+    if name not in _PADDED or not modifiers:
+        return NOTHING
+    state.note(Kind.CHARACTERS, name, modifiers[0].value.high)
+    return Measure(modifiers[0].value.high)
+
+
 def _cast(node: Any, state: State) -> Measure:
     argument = state.of(node.arg)
-    name = node.typeName.names[-1].sval
-    modifiers = state.each(node.typeName.typmods)
-    size = argument.size
-    if name in _PADDED and modifiers:
-        size = modifiers[0].value.high
-        state.note(Kind.CHARACTERS, name, size)
-    elif isinstance(node.arg, ast.RowExpr | ast.A_ArrayExpr | ast.FuncCall | ast.TypeCast) and name in _TEXTS:
+    size = max(argument.size, state.of(node.typeName).size)
+    doubled = isinstance(node.arg, ast.RowExpr | ast.A_ArrayExpr | ast.FuncCall | ast.TypeCast)
+    if doubled and node.typeName.names[-1].sval in _TEXTS:
         size *= 2  # quotes and backslashes inside are doubled
     return replace(argument, size=size)
 
@@ -213,7 +218,7 @@ _MEASURES: dict[type[ast.Node], Callable[[Any, State], Measure]] = {
     ast.JsonObjectAgg: _json_gathering,
     ast.SelectStmt: _select,
     ast.FuncCall: measure_call,
-    ast.TypeName: lambda _node, _state: NOTHING,
+    ast.TypeName: _type,
     ast.NamedArgExpr: lambda node, state: state.of(node.arg),
 }
 """What each class makes of its parts; any other their sum."""

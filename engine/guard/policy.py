@@ -258,7 +258,7 @@ def _cost(analysis: Analysis, _: Rules) -> Refused | None:
     """Refuses what a few constants make dear. What reading the data costs is not judged here."""
     for growth in analysis.growths:
         limit = LIMITS[growth.kind]
-        if growth.amount > limit:
+        if not growth.amount <= limit:
             many = f"{growth.amount:.3g}" if math.isfinite(growth.amount) else "any number of"
             hint = None if math.isfinite(growth.amount) else f"Bound it: least(…, {limit // 1000})."
             return Refused(

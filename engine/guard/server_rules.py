@@ -12,6 +12,7 @@ from importlib.resources import files
 from asyncpg import Record
 
 from engine.guard import allowed
+from engine.guard.calls import JUDGED
 from engine.guard.rules import Dropped, QualifiedName, Rules
 from engine.settings import Allowances
 from schema_catalog.pg import Connection
@@ -40,7 +41,7 @@ async def rules_for(
         list(allowances.operators),
         extensions,
         owners,
-        sorted(allowed.FUNCTIONS),
+        sorted(allowed.FUNCTIONS - JUDGED),
         sorted(allowed.TYPES),
         RUNS_TEXT,
     )

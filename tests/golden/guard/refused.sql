@@ -2295,3 +2295,33 @@ SELECT replace(rpad('', 90000, 'ab'), rpad('', 40000, 'ab') || 'c', '')
 
 -- cost: array_to_string
 SELECT array_to_string(tags, repeat(',', 90000)) FROM customers
+
+-- cost: repeat
+SELECT repeat('x', least('NaN'::float8, id + 1000000000)::int) FROM customers
+
+-- cost: bpchar
+SELECT JSON_VALUE('"a"', '$' RETURNING character(10000000))
+
+-- cost: bpchar
+SELECT * FROM json_to_record('{}') AS x (a character(9000000))
+
+-- cost: bit
+SELECT * FROM JSON_TABLE('[1]', '$[*]' COLUMNS (a bit(80000000) PATH '$')) AS t
+
+-- cost: polygon
+SELECT polygon(30000000, '<(0,0),1>'::circle)
+
+-- cost: ts_headline
+SELECT ts_headline(repeat('a ', 40000), 'a', 'HighlightAll=true, StartSel=' || repeat('x', 9000))
+
+-- field: quote_literal
+SELECT ((('''x'::text).quote_literal).quote_literal).quote_literal
+
+-- field: factorial
+SELECT (100000::bigint).factorial
+
+-- field: unnest
+SELECT (tags).unnest FROM customers
+
+-- field: to_jsonb
+SELECT f.to_jsonb FROM unnest(ARRAY['x']) AS f

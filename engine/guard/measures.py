@@ -95,15 +95,24 @@ def _slots(kind: str) -> tuple[str, ...]:
 def parts_of(node: Any, without: tuple[str, ...] = ()) -> Iterator[Any]:
     """The nodes directly below, those of the slots `FIRST` before others, but those of the slots in `without`."""
     for slot in _slots(type(node).__name__):
-        if slot in without:
+        value = getattr(node, slot)
+        if value is None or slot in without:
             continue
-        waiting = [getattr(node, slot)]
-        while waiting:
-            part = waiting.pop()
-            if isinstance(part, tuple):
-                waiting.extend(reversed(part))
-            elif isinstance(part, ast.Node) and type(part) not in _LEAVES:
-                yield part
+        if isinstance(value, tuple):
+            yield from _listed(value)
+        elif isinstance(value, ast.Node) and type(value) not in _LEAVES:
+            yield value
+
+
+def _listed(parts: tuple[Any, ...]) -> Iterator[Any]:
+    """The nodes of a list, those of lists in it as well, in order."""
+    waiting = list(reversed(parts))
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, tuple):
+            waiting.extend(reversed(part))
+        elif isinstance(part, ast.Node) and type(part) not in _LEAVES:
+            yield part
 
 
 def most_rows(parts: Sequence[Measure]) -> float:

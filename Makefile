@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 ARGS ?=
 SERVERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/servers
 
-.PHONY: demo test test-all check servers bench bench-personal bench-quality bench-routing bench-wire compat clean
+.PHONY: demo test test-all check servers bench bench-guard bench-personal bench-quality bench-routing bench-wire compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
@@ -47,6 +47,9 @@ bench-quality: $(VENV)/.installed  ## candidates beside baselines, ablations and
 	@$(BIN)/pgparley fetch-model
 	$(BIN)/python -m benchmarks.quality.candidates --json benchmarks/results/candidates.json \
 		--plot benchmarks/results/candidates.png --page benchmarks/results/candidates.md $(ARGS)
+
+bench-guard: $(VENV)/.installed  ## what the guard takes for each statement; seconds
+	$(BIN)/python -m benchmarks.guard
 
 bench-personal: $(VENV)/.installed  ## what learning from a choice is worth at the second meeting; resumable
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"

@@ -172,6 +172,53 @@ class LearningSettings:
                 raise ValueError(f"{name} is from 0 to 1, not {getattr(self, name)}")
 
 
+EXTENSIONS = frozenset({"citext", "hll", "pg_trgm", "postgis", "timescaledb", "unaccent", "vector"})
+"""Those that can be allowed as a whole; of any other the functions by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowances:
+    """What the guard lets generated SQL use beside PostgreSQL's own, where the server confirms that it is safe.
+
+    `functions`, `operators`, `types`: each with its schema, as in "public.similarity" or "public.<->". `extensions`:
+    whole ones, of `EXTENSIONS`.
+    """
+
+    functions: tuple[str, ...] = ()
+    operators: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    extensions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in (*self.functions, *self.operators, *self.types):
+            schema, dot, rest = name.partition(".")
+            if not (schema and dot and rest):
+                raise ValueError(f'"{name}" has no schema: write it as "public.{name}"')
+        for extension in self.extensions:
+            if extension not in EXTENSIONS:
+                known = ", ".join(sorted(EXTENSIONS))
+                raise ValueError(
+                    f'extension "{extension}" cannot be allowed as a whole, only {known}: name its functions'
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class GuardSettings(Allowances):
+    """What the guard allows on all databases, and in `databases` on single ones, by their names in the catalog."""
+
+    databases: dict[str, Allowances] = field(default_factory=dict)
+
+    def of(self, database: str) -> Allowances:
+        """All that is allowed on one database."""
+        own = self.databases.get(database, Allowances())
+        return Allowances(
+            functions=(*self.functions, *own.functions),
+            operators=(*self.operators, *own.operators),
+            types=(*self.types, *own.types),
+            extensions=(*self.extensions, *own.extensions),
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class EngineSettings:
     """Everything the engine process needs.
@@ -190,3 +237,4 @@ class EngineSettings:
     encoder: EncoderSettings = field(default_factory=EncoderSettings)
     selection: SelectionSettings = field(default_factory=SelectionSettings)
     learning: LearningSettings = field(default_factory=LearningSettings)
+    guard: GuardSettings = field(default_factory=GuardSettings)

@@ -14,7 +14,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -22,6 +22,7 @@ from engine.llm.settings import EmbeddedModelSettings, ModelSettings
 from engine.settings import (
     EncoderSettings,
     EngineSettings,
+    GuardSettings,
     LearningSettings,
     Limits,
     SelectionSettings,
@@ -64,6 +65,7 @@ class Config:
     encoder: EncoderSettings = field(default_factory=EncoderSettings)
     selection: SelectionSettings = field(default_factory=SelectionSettings)
     learning: LearningSettings = field(default_factory=LearningSettings)
+    guard: GuardSettings = field(default_factory=GuardSettings)
 
     def engine_settings(self) -> EngineSettings:
         """What the engine process is told."""
@@ -78,6 +80,7 @@ class Config:
             encoder=self.encoder,
             selection=self.selection,
             learning=self.learning,
+            guard=self.guard,
         )
 
 
@@ -156,6 +159,11 @@ def _check_keys(tree: Mapping[str, Any], kind: type, where: str) -> None:
             raise ConfigError(f'configuration: unknown key "{where}{key}"{guess}')
         if isinstance(value, Mapping) and dataclasses.is_dataclass(known[key]):
             _check_keys(value, known[key], f"{where}{key}.")
+        elif isinstance(value, Mapping) and get_origin(known[key]) is dict:
+            # Tables of tables: the names between are the users'.
+            for name, inner in value.items():
+                if isinstance(inner, Mapping):
+                    _check_keys(inner, get_args(known[key])[1], f"{where}{key}.{name}.")
 
 
 def _defaults(environment: Mapping[str, str], tree: Mapping[str, Any]) -> dict[str, Any]:

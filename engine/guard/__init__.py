@@ -1,12 +1,27 @@
 """What generated SQL may do: analyse the parse tree, then decide. Default deny.
 
-`check` is the whole interface. The first of two walls; the second is the database's own privileges, a
-read-only transaction and a timeout (`engine.upstream`).
+`check` is the whole interface, `Rules` what it is told of a server. The first of two walls; the second is the
+database's own privileges, a read-only transaction and a timeout (`engine.upstream`).
 """
 
 from __future__ import annotations
 
-from engine.guard.analyse import Analysis, Name, Relation
+from engine.guard.analyse import Analysis, Name, Relation, WrittenType
 from engine.guard.policy import Allowed, Reason, Refused, Verdict, check
+from engine.guard.rules import BUILT_IN, Dropped, QualifiedName, Rules
 
-__all__ = ["Allowed", "Analysis", "Name", "Reason", "Refused", "Relation", "Verdict", "check"]
+__all__ = [
+    "BUILT_IN",
+    "Allowed",
+    "Analysis",
+    "Dropped",
+    "Name",
+    "QualifiedName",
+    "Reason",
+    "Refused",
+    "Relation",
+    "Rules",
+    "Verdict",
+    "WrittenType",
+    "check",
+]

@@ -1,9 +1,10 @@
 """What the guard lets pass, as data: the allow-lists of nodes, functions, operators and types.
 
-Owns the lists and nothing else. A name that is not here is refused, so that what a later PostgreSQL adds is
-refused too until somebody has read about it. Each function was checked against `pg_proc`: it exists, none of
-its overloads is volatile, and none reads files, settings, sequences, large objects, other sessions, the
-catalogs, or SQL given as text (`ts_stat`, `query_to_xml`…). An integration test repeats that check.
+Owns the lists and nothing else. A name that is not here is refused, so that what a later PostgreSQL adds is refused
+too until somebody has read about it. Each function was checked against `pg_proc`: it exists, none of its overloads is
+volatile (`UNREPEATABLE` apart, which do nothing but differ), and none reads files, settings (`SETTINGS` apart),
+sequences, large objects, other sessions, the catalogs, or SQL given as text (`ts_stat`, `query_to_xml`…). An
+integration test repeats that check.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ VARIANTS = {
         f"SVFOP_{name}"
         for name in _words("""
         CURRENT_DATE CURRENT_TIME CURRENT_TIME_N CURRENT_TIMESTAMP CURRENT_TIMESTAMP_N LOCALTIME LOCALTIME_N
-        LOCALTIMESTAMP LOCALTIMESTAMP_N CURRENT_ROLE CURRENT_USER USER
+        LOCALTIMESTAMP LOCALTIMESTAMP_N CURRENT_ROLE CURRENT_USER USER CURRENT_CATALOG CURRENT_SCHEMA
         """)
     ),
     "SubLink": frozenset(f"{name}_SUBLINK" for name in _words("EXISTS ALL ANY ROWCOMPARE EXPR ARRAY")),
@@ -61,7 +62,7 @@ _WINDOW = """
 """
 _MATHEMATICS = """
     abs acos acosd acosh asin asind asinh atan atan2 atan2d atand atanh cbrt ceil ceiling cos cosd cosh cot
-    cotd degrees div erf erfc exp floor gamma gcd lcm lgamma ln log log10 min_scale mod pi pow power radians
+    cotd degrees div erf erfc exp factorial floor gamma gcd lcm lgamma ln log log10 min_scale mod pi pow power radians
     round scale sign sin sind sinh sqrt tan tand tanh trim_scale trunc width_bucket
 """
 _STRINGS = """
@@ -69,7 +70,7 @@ _STRINGS = """
     convert_to crc32 crc32c decode encode format get_bit get_byte initcap is_normalized left length
     like_escape lower lpad ltrim md5 normalize octet_length overlay position quote_ident quote_literal
     quote_nullable regexp_count regexp_instr regexp_like regexp_match regexp_matches regexp_replace
-    regexp_split_to_array regexp_split_to_table regexp_substr replace reverse right rpad rtrim sha224 sha256
+    regexp_split_to_array regexp_split_to_table regexp_substr repeat replace reverse right rpad rtrim sha224 sha256
     sha384 sha512 similar_escape similar_to_escape split_part starts_with string_to_array string_to_table
     strpos substr substring to_ascii to_bin to_hex to_oct translate unicode_assigned unistr upper
 """
@@ -97,7 +98,7 @@ _JSON = """
     row_to_json to_json to_jsonb
 """
 _ARRAYS = """
-    array_append array_cat array_dims array_length array_lower array_ndims array_position array_positions
+    array_append array_cat array_dims array_fill array_length array_lower array_ndims array_position array_positions
     array_prepend array_remove array_replace array_reverse array_sort array_to_string array_upper
     cardinality trim_array num_nonnulls num_nulls
 """
@@ -120,6 +121,22 @@ _GEOMETRY = """
     polygon popen radius slope width
 """
 
+_ENUMS = "enum_first enum_last enum_range"
+_INFORMATION = """
+    current_database current_schema current_schemas hashtext hashtextextended pg_client_encoding
+    pg_column_size pg_size_bytes pg_size_pretty pg_typeof version
+"""
+"""About the value, or the session, and nothing that others do or that a setting hides."""
+
+UNREPEATABLE = _words(
+    """
+    array_sample array_shuffle clock_timestamp gen_random_uuid random random_normal timeofday uuidv4 uuidv7
+    """
+)
+"""Volatile and harmless: they read a clock or random numbers. Their rows prove nothing (`engine.sql.settled`)."""
+
+_SETTING_READER = "current_setting"
+
 FUNCTIONS = frozenset[str]().union(
     *map(
         _words,
@@ -137,10 +154,24 @@ FUNCTIONS = frozenset[str]().union(
             _TEXT_SEARCH,
             _NETWORK,
             _GEOMETRY,
+            _ENUMS,
+            _INFORMATION,
+            _SETTING_READER,
         ),
-    )
+    ),
+    UNREPEATABLE,
 )
-"""Functions of `pg_catalog` by name, every overload."""
+"""Functions of `pg_catalog` by name, every overload; `current_setting` for `SETTINGS` alone."""
+
+SETTINGS = _words(
+    """
+    block_size client_encoding datestyle default_transaction_isolation integer_datetimes intervalstyle lc_collate
+    lc_ctype lc_messages lc_monetary lc_numeric lc_time max_identifier_length max_index_keys search_path
+    server_encoding server_version server_version_num standard_conforming_strings timezone transaction_isolation
+    transaction_read_only
+    """
+)
+"""What programs ask a server for when they connect. Not among them: paths, hosts, and settings of the users' own."""
 
 OPERATORS = _words(
     """

@@ -6,6 +6,7 @@ nothing about what is allowed: that is `engine.guard.policy`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
@@ -13,11 +14,17 @@ from typing import Any
 
 from pglast import ast, parse_sql, parser
 
+from engine.guard import allowed
+from engine.guard.growth import growth
+from engine.guard.measures import Growth
+
 MAX_CHARACTERS = 20_000
 MAX_TOKENS = 4_000
 """Bounds the tree's depth: with 8 MiB of stack the parser's own recursion is fatal past 10,000 levels."""
 MAX_DEPTH = 200
 """Nodes on the longest path. Later passes recurse; a statement that an analyst reads stays far below it."""
+
+_OTHER_NOTATION = re.compile(r"_|^0[xob]", re.IGNORECASE)
 
 Name = tuple[str, ...]
 """A name as written, folded by the parser: ("upper",) or ("pg_catalog", "upper")."""
@@ -45,10 +52,21 @@ class SeveralError(UnreadableError):
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A name in FROM; `name` may hold a database and a schema. `cte`: it refers to a WITH query in scope."""
+    """A name in FROM; `name` may hold a database and a schema. `cte`: it refers to a WITH query in scope.
+
+    `start`: where the name begins, in characters of the analysis's `body`.
+    """
 
     name: Name
     cte: bool
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenType:
+    """A type that is named; `start`: where, in characters of the analysis's `body`, -1 where the parser put it."""
+
+    name: Name
     start: int
 
 
@@ -60,7 +78,9 @@ class Analysis:
     `nodes`: every class met. `variants`: (class, member) for the enumerations that choose a node's meaning.
     `attributes`: the parts (qualifier, name) of qualified column references, which PostgreSQL also reads as
     function calls. `function_sources`: what a function in FROM is called there, with the column names that
-    are known. `depth`: nodes on the longest path.
+    are known. `numbers`: literals in other notations than decimal digits. `settings`: what `current_setting` is asked
+    for, None where that is no literal. `growths`: what the constants written make of it. `depth`: nodes on the longest
+    path.
     """
 
     body: str
@@ -70,13 +90,21 @@ class Analysis:
     relations: tuple[Relation, ...]
     functions: tuple[Name, ...]
     operators: tuple[Name, ...]
-    types: tuple[Name, ...]
+    types: tuple[WrittenType, ...]
     collations: tuple[Name, ...]
     sampling: tuple[Name, ...]
     attributes: tuple[Name, ...]
     function_sources: tuple[tuple[str, frozenset[str]], ...]
     field_selections: tuple[str, ...]
+    numbers: tuple[str, ...]
+    settings: tuple[str | None, ...]
+    growths: tuple[Growth, ...]
     depth: int
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether no function in it gives another value each time, whatever the data."""
+        return not any(name[-1] in allowed.UNREPEATABLE for name in self.functions)
 
 
 @dataclass(slots=True)
@@ -88,12 +116,13 @@ class _Findings:
     relations: list[Relation] = field(default_factory=list)
     functions: list[Name] = field(default_factory=list)
     operators: list[Name] = field(default_factory=list)
-    types: list[Name] = field(default_factory=list)
+    types: list[WrittenType] = field(default_factory=list)
     collations: list[Name] = field(default_factory=list)
     sampling: list[Name] = field(default_factory=list)
     attributes: list[Name] = field(default_factory=list)
     function_sources: list[tuple[str, frozenset[str]]] = field(default_factory=list)
     field_selections: list[str] = field(default_factory=list)
+    settings: list[str | None] = field(default_factory=list)
     depth: int = 0
 
 
@@ -103,14 +132,15 @@ _Item = tuple[object, int, frozenset[str]]
 
 def analyse(sql: str) -> Analysis:
     """Describes `sql`; raises `UnreadableError` where it is not one statement within the limits."""
-    body = _body(sql)
+    body, numbers = _body(sql)
     try:
         statements = parse_sql(body)
     except (parser.ParseError, UnicodeError, RecursionError, MemoryError) as error:
         raise UnreadableError(str(error.args[0] if error.args else error)) from error
     if len(statements) != 1:
         raise (SeveralError if statements else EmptyError)
-    found = _walk(statements[0].stmt)
+    tree: Any = statements[0].stmt
+    found = _walk(tree)
     return Analysis(
         body=body,
         statement=type(statements[0].stmt).__name__,
@@ -125,12 +155,15 @@ def analyse(sql: str) -> Analysis:
         attributes=tuple(found.attributes),
         function_sources=tuple(found.function_sources),
         field_selections=tuple(found.field_selections),
+        numbers=numbers,
+        settings=tuple(found.settings),
+        growths=growth(tree),
         depth=found.depth,
     )
 
 
-def _body(sql: str) -> str:
-    """The text between the first and the last token that are neither semicolons nor comments."""
+def _body(sql: str) -> tuple[str, tuple[str, ...]]:
+    """The text between the first and the last token that are neither semicolons nor comments; odd numbers in it."""
     if len(sql) > MAX_CHARACTERS:
         raise TooLongError(f"{len(sql)} characters, at most {MAX_CHARACTERS}")
     if "\0" in sql:
@@ -149,7 +182,9 @@ def _body(sql: str) -> str:
         kept.pop(0)
     if not kept:
         raise EmptyError
-    return sql[kept[0].start : kept[-1].end + 1]
+    numbers = (sql[token.start : token.end + 1] for token in kept if token.name in {"ICONST", "FCONST"})
+    odd = tuple(number for number in numbers if _OTHER_NOTATION.search(number))
+    return sql[kept[0].start : kept[-1].end + 1], odd
 
 
 def _walk(root: object) -> _Findings:
@@ -196,9 +231,7 @@ def _note(node: Any, ctes: frozenset[str], found: _Findings) -> None:
             found.variants.add((type(node).__name__, value.name))
     if isinstance(node, ast.RangeVar):
         name = tuple(part for part in (node.catalogname, node.schemaname, node.relname) if part)
-        found.relations.append(
-            Relation(name, cte=len(name) == 1 and name[0] in ctes, start=node.location or 0)
-        )
+        found.relations.append(Relation(name, len(name) == 1 and name[0] in ctes, int(node.location or 0)))
     elif type(node) in _NOTES:
         _NOTES[type(node)](node, found)
 
@@ -210,7 +243,18 @@ def _note_column(node: Any, found: _Findings) -> None:
 
 def _note_type(node: Any, found: _Findings) -> None:
     suffix = ("%type",) if node.pct_type else ("setof",) if node.setof else ()
-    found.types.append((*_name(node.names), *suffix))
+    found.types.append(WrittenType((*_name(node.names), *suffix), int(node.location or 0)))
+
+
+def _note_call(node: Any, found: _Findings) -> None:
+    name = _name(node.funcname)
+    found.functions.append(name)
+    if name[-1] == "current_setting":
+        first = node.args[0] if node.args else None
+        text = (
+            first.val.sval if isinstance(first, ast.A_Const) and isinstance(first.val, ast.String) else None
+        )
+        found.settings.append(text)
 
 
 def _note_selection(node: Any, found: _Findings) -> None:
@@ -234,7 +278,7 @@ def _note_operator(node: Any, found: _Findings) -> None:
 
 
 _NOTES: dict[type[ast.Node], Callable[[Any, _Findings], None]] = {
-    ast.FuncCall: lambda node, found: found.functions.append(_name(node.funcname)),
+    ast.FuncCall: _note_call,
     ast.A_Expr: lambda node, found: found.operators.append(_name(node.name)),
     ast.CollateClause: lambda node, found: found.collations.append(_name(node.collname)),
     ast.RangeTableSample: lambda node, found: found.sampling.append(_name(node.method)),

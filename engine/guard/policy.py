@@ -1,18 +1,19 @@
 """Decides whether a described statement may run. Default deny: what is not allowed by name is refused.
 
-Owns the rules and their order; the lists are in `engine.guard.allowed`, the description in
-`engine.guard.analyse`. It knows no database: what needs one (is the name shadowed by a user's function, may
-the user read the table) is the second wall's, in `engine.upstream` and PostgreSQL itself.
+Owns the rules, their order and their limits; the lists are in `engine.guard.allowed`, the description in
+`engine.guard.analyse`. What it knows of a database is in the `Rules` that it is given; the rest (may the user read the
+table) is the second wall's, in `engine.upstream` and PostgreSQL itself.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from engine.guard import allowed
+from engine.guard import allowed, versions
 from engine.guard.analyse import (
     Analysis,
     EmptyError,
@@ -23,9 +24,21 @@ from engine.guard.analyse import (
     UnreadableError,
     analyse,
 )
+from engine.guard.measures import Kind
+from engine.guard.rules import BUILT_IN, QualifiedName, Rules
 
 MAX_RELATIONS = 40
 """Names in FROM; the planner's work grows with them faster than linearly."""
+
+LIMITS = {
+    Kind.CHARACTERS: 100_000,
+    Kind.ROWS: 1_000_000,
+    Kind.GATHERED: 10_000_000,
+    Kind.PAIRS: 10_000_000,
+    Kind.DIGITS: 10_000,
+    Kind.FACTORS: 1_000,
+}
+"""What the constants of a statement may make of it. None takes a server longer than a blink, or more than some MB."""
 
 
 class Reason(StrEnum):
@@ -47,6 +60,8 @@ class Reason(StrEnum):
     TYPE = "type"
     COLLATION = "collation"
     FIELD = "field"
+    VERSION = "version"
+    COST = "cost"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +73,11 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The statement may not run. `detail` names what was refused, as part of a sentence."""
+    """The statement may not run. `detail` names what was refused, as part of a sentence; `hint`: what would help."""
 
     reason: Reason
     detail: str
+    hint: str | None = None
 
 
 Verdict = Allowed | Refused
@@ -78,46 +94,46 @@ _WRITING = frozenset({"InsertStmt", "UpdateStmt", "DeleteStmt", "MergeStmt", "In
 _COLLATION_OF_THE_SYSTEM = re.compile(r"[a-z]{2,3}(_[A-Z]{2}|-[A-Z]{2})?(\.?utf-?8|-x-icu)?", re.IGNORECASE)
 
 
-def check(sql: str) -> Verdict:
-    """Whether `sql` may run. Never raises for any text."""
+def check(sql: str, rules: Rules = BUILT_IN) -> Verdict:
+    """Whether `sql` may run where `rules` hold. Never raises for any text."""
     try:
         analysis = analyse(sql)
     except UnreadableError as error:
         reason, text = _UNREADABLE[type(error)]
         return Refused(reason, f"{text}: {error}" if str(error) else text)
-    return judge(analysis)
+    return judge(analysis, rules)
 
 
-def judge(analysis: Analysis) -> Verdict:
-    """Applies the rules in order; the first refusal is the answer."""
-    for rule in RULES:
-        refusal = rule(analysis)
+def judge(analysis: Analysis, rules: Rules) -> Verdict:
+    """Asks one after the other; the first refusal is the answer."""
+    for question in QUESTIONS:
+        refusal = question(analysis, rules)
         if refusal is not None:
             return refusal
     return Allowed(analysis)
 
 
-def _statement(analysis: Analysis) -> Refused | None:
+def _statement(analysis: Analysis, _: Rules) -> Refused | None:
     if analysis.statement not in allowed.STATEMENTS:
         kind = _spoken(analysis.statement)
         return Refused(Reason.NOT_A_QUERY, f"{kind} is not a SELECT, VALUES, TABLE or WITH query")
     return None
 
 
-def _writes(analysis: Analysis) -> Refused | None:
+def _writes(analysis: Analysis, _: Rules) -> Refused | None:
     for node in sorted(analysis.nodes & _WRITING):
         what = "SELECT INTO" if node == "IntoClause" else f"{_spoken(node)} inside the query"
         return Refused(Reason.WRITES, f"{what} would write")
     return None
 
 
-def _locks(analysis: Analysis) -> Refused | None:
+def _locks(analysis: Analysis, _: Rules) -> Refused | None:
     if "LockingClause" in analysis.nodes:
         return Refused(Reason.LOCKS, "FOR UPDATE or FOR SHARE would lock rows")
     return None
 
 
-def _constructs(analysis: Analysis) -> Refused | None:
+def _constructs(analysis: Analysis, _: Rules) -> Refused | None:
     for node in sorted(analysis.nodes - allowed.NODES):
         return Refused(Reason.CONSTRUCT, f"the construct {_spoken(node)} is not allowed")
     for node, member in sorted(analysis.variants):
@@ -126,39 +142,85 @@ def _constructs(analysis: Analysis) -> Refused | None:
     return None
 
 
-def _relations(analysis: Analysis) -> Refused | None:
+def _relations(analysis: Analysis, rules: Rules) -> Refused | None:
     if len(analysis.relations) > MAX_RELATIONS:
         return Refused(
             Reason.TOO_MANY_RELATIONS, f"{len(analysis.relations)} names in FROM, at most {MAX_RELATIONS}"
         )
     for relation in analysis.relations:
-        if len(relation.name) > 2:  # noqa: PLR2004 - database.schema.table
-            return Refused(Reason.RELATION, f"relation {_dotted(relation.name)} names a database")
-        # The names of system catalogs and of the views over them, in any schema. A WITH query of such a
-        # name is refused as well: then its scope decides nothing about safety.
-        if any(part.startswith("pg_") for part in relation.name) or relation.name[0] == "information_schema":
-            return Refused(Reason.RELATION, f"relation {_dotted(relation.name)} belongs to the system")
+        refusal = None if relation.cte else _relation(relation.name, rules)
+        if refusal is not None:
+            return refusal
     return None
 
 
-def _functions(analysis: Analysis) -> Refused | None:
-    return _first_unlisted(analysis.functions, allowed.FUNCTIONS, Reason.FUNCTION, "function")
+def _relation(name: Name, rules: Rules) -> Refused | None:
+    if len(name) > 2:  # noqa: PLR2004 - database.schema.table
+        if name[0] != rules.database:
+            return Refused(Reason.RELATION, f"relation {_dotted(name)} names a database")
+        name = name[1:]
+    if name[0] == "information_schema" or (len(name) > 1 and name[0].startswith("pg_")):
+        return Refused(Reason.RELATION, f"relation {_dotted(name)} belongs to the system")
+    # The names of system catalogs and of the views over them, which extensions put in other schemas as well.
+    known = name in rules.relations or (len(name) == 1 and name[0] in rules.bare(rules.relations))
+    if name[-1].startswith("pg_") and not known:
+        return Refused(Reason.RELATION, f"relation {_dotted(name)} belongs to the system")
+    return None
 
 
-def _operators(analysis: Analysis) -> Refused | None:
+def _versions(analysis: Analysis, rules: Rules) -> Refused | None:
+    """Refuses what the server reads otherwise than the guard's parser, which is PostgreSQL 18's."""
+    if rules.version < versions.OLDEST:
+        return Refused(
+            Reason.VERSION,
+            f"the server is PostgreSQL {rules.version}, and the guard knows {versions.OLDEST} and newer",
+        )
+    found = [(versions.NODES[node], _spoken(node)) for node in analysis.nodes & versions.NODES.keys()]
+    found += _newer(analysis.functions, versions.FUNCTIONS, "function")
+    found += _newer((each.name for each in analysis.types), versions.TYPES, "type")
+    found += _newer(analysis.operators, versions.OPERATORS, "operator")
+    found += [(versions.NUMBERS, f"the number {number}") for number in analysis.numbers]
+    for since, what in sorted(found):
+        if since > rules.version:
+            return Refused(
+                Reason.VERSION, f"{what} works from PostgreSQL {since} on, and the server is {rules.version}"
+            )
+    return None
+
+
+def _newer(names: Iterable[Name], since: Mapping[str, int], what: str) -> list[tuple[int, str]]:
+    return [(since[name[-1]], f"{what} {_dotted(name)}") for name in names if _built_in(name) in since]
+
+
+def _functions(analysis: Analysis, rules: Rules) -> Refused | None:
+    known = allowed.FUNCTIONS
+    return _first_unlisted(analysis.functions, known, rules.functions, (Reason.FUNCTION, "function"), rules)
+
+
+def _operators(analysis: Analysis, rules: Rules) -> Refused | None:
     known = allowed.OPERATORS | allowed.CONSTRUCT_OPERATORS
-    return _first_unlisted(analysis.operators, known, Reason.OPERATOR, "operator")
+    return _first_unlisted(analysis.operators, known, rules.operators, (Reason.OPERATOR, "operator"), rules)
 
 
-def _types(analysis: Analysis) -> Refused | None:
-    return _first_unlisted(analysis.types, allowed.TYPES, Reason.TYPE, "type")
+def _types(analysis: Analysis, rules: Rules) -> Refused | None:
+    names = [each.name for each in analysis.types]
+    return _first_unlisted(names, allowed.TYPES, rules.types, (Reason.TYPE, "type"), rules)
 
 
-def _sampling(analysis: Analysis) -> Refused | None:
-    return _first_unlisted(analysis.sampling, allowed.SAMPLING, Reason.FUNCTION, "sampling method")
+def _sampling(analysis: Analysis, rules: Rules) -> Refused | None:
+    what = (Reason.FUNCTION, "sampling method")
+    return _first_unlisted(analysis.sampling, allowed.SAMPLING, frozenset(), what, rules)
 
 
-def _collations(analysis: Analysis) -> Refused | None:
+def _settings(analysis: Analysis, _: Rules) -> Refused | None:
+    for setting in analysis.settings:
+        if setting is None or setting.lower() not in allowed.SETTINGS:
+            what = "a setting that is not written out" if setting is None else f"setting {setting}"
+            return Refused(Reason.FUNCTION, f"function current_setting may not read {what}")
+    return None
+
+
+def _collations(analysis: Analysis, _: Rules) -> Refused | None:
     for name in analysis.collations:
         own = _built_in(name)
         if own is None or not (own in allowed.COLLATIONS or _COLLATION_OF_THE_SYSTEM.fullmatch(own)):
@@ -166,35 +228,73 @@ def _collations(analysis: Analysis) -> Refused | None:
     return None
 
 
-def _fields(analysis: Analysis) -> Refused | None:
+def _fields(analysis: Analysis, rules: Rules) -> Refused | None:
     """Refuses what PostgreSQL might read as a call: `(x).f` and `x.f` are also written forms of `f(x)`.
 
     `SELECT f.pg_read_file FROM unnest(ARRAY['/etc/passwd']) AS f` reads that file (PostgreSQL docs 8.16.5).
     """
     for field in analysis.field_selections:
-        if field != "*":
+        if field != "*" and _callable(field, rules):
             return Refused(Reason.FIELD, f"field selection (…).{field} can call a function of that name")
     for qualifier, column in analysis.attributes:
-        if column.startswith("pg_"):
+        if column.startswith("pg_") and _callable(column, rules):
             return Refused(Reason.FIELD, f"{qualifier}.{column} can call the function {column}")
         for source, columns in analysis.function_sources:
             own = columns | allowed.SOURCE_COLUMNS | {source}
-            if qualifier == source and column not in own:
+            if qualifier == source and column not in own and _callable(column, rules):
                 return Refused(
                     Reason.FIELD,
-                    f"{qualifier}.{column} can call a function: {qualifier} is a function in FROM, name its "
-                    f"column in the alias, as in {qualifier}({column})",
+                    f"{qualifier}.{column} can call a function: {qualifier} is a function in FROM",
+                    f"Name its column in the alias, as in {qualifier}({column}).",
                 )
     return None
 
 
-def _first_unlisted(
-    names: Iterable[Name], listed: frozenset[str], reason: Reason, what: str
-) -> Refused | None:
-    for name in names:
-        if _built_in(name) not in listed:
-            return Refused(reason, f"{what} {_dotted(name)} is not on the list of allowed {what}s")
+def _callable(field: str, rules: Rules) -> bool:
+    return rules.callable_fields is None or field in rules.callable_fields
+
+
+def _cost(analysis: Analysis, _: Rules) -> Refused | None:
+    """Refuses what a few constants make dear. What reading the data costs is not judged here."""
+    for growth in analysis.growths:
+        limit = LIMITS[growth.kind]
+        if not growth.amount <= limit:
+            many = f"{growth.amount:.3g}" if math.isfinite(growth.amount) else "any number of"
+            hint = None if math.isfinite(growth.amount) else f"Bound it: least(…, {limit // 1000})."
+            return Refused(
+                Reason.COST,
+                f"{growth.what} may make {many} {growth.kind.value}, at most {limit:,} are allowed",
+                hint,
+            )
     return None
+
+
+def _first_unlisted(
+    names: Iterable[Name],
+    listed: frozenset[str],
+    confirmed: frozenset[QualifiedName],
+    what: tuple[Reason, str],
+    rules: Rules,
+) -> Refused | None:
+    reason, word = what
+    unlisted = [name for name in dict.fromkeys(names) if _built_in(name) not in listed]
+    bare = rules.bare(confirmed) if unlisted else frozenset()
+    for name in unlisted:
+        if name[0] not in bare if len(name) == 1 else name not in confirmed:
+            detail = f"{word} {_dotted(name)} is not on the list of allowed {word}s"
+            return Refused(reason, detail, _setting_hint(name, word, rules))
+    return None
+
+
+def _setting_hint(name: Name, word: str, rules: Rules) -> str | None:
+    """Which setting would allow `name`, or why none does."""
+    for dropped in rules.dropped:
+        if dropped.name.split(".", 1)[-1] == name[-1]:
+            return f"{dropped.name} cannot be allowed: {dropped.why}."
+    if word == "sampling method" or name[0] == "pg_catalog":
+        return None
+    full = _dotted(name) if len(name) > 1 else f"SCHEMA.{name[-1]}"
+    return f'Whoever keeps pgparley.toml may allow a safe one: [guard] {word}s = ["{full}"].'
 
 
 def _built_in(name: Name) -> str | None:
@@ -214,7 +314,7 @@ def _spoken(node: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", node.removesuffix("Stmt")).upper()
 
 
-RULES: tuple[Callable[[Analysis], Refused | None], ...] = (
+QUESTIONS: tuple[Callable[[Analysis, Rules], Refused | None], ...] = (
     _statement,
     _writes,
     _locks,
@@ -224,7 +324,10 @@ RULES: tuple[Callable[[Analysis], Refused | None], ...] = (
     _operators,
     _types,
     _sampling,
+    _settings,
     _collations,
     _fields,
+    _versions,
+    _cost,
 )
 """In this order, so that a statement is refused for what a reader would name first."""

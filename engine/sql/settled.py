@@ -1,6 +1,7 @@
 """What a statement's rows can prove: whether they are the same each time on the same data, and what decides them.
 
-Owns that judgement alone, on PostgreSQL's own parse tree. Volatile functions never get here: the guard refuses them.
+Owns that judgement alone, on PostgreSQL's own parse tree. Of volatile functions the guard lets those pass that only
+differ each time (`random()`, `gen_random_uuid()`…); what they give proves nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _LIMITS = frozenset({"limitCount", "limitOffset"})
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """`repeatable`: neither the clock nor an arbitrary choice of rows decides. `ordered`: by its own ORDER BY.
+    """`repeatable`: neither the clock, chance, nor an arbitrary choice of rows decides. `ordered`: by its own ORDER BY.
 
     `literals` as written, those of LIMIT apart; `functions` by name.
     """
@@ -52,7 +53,7 @@ def settled(sql: str) -> Settled:
         or _CLOCK_WORD.search(analysis.body) is not None
     )
     return Settled(
-        repeatable=not arbitrary and not clock and not analysis.sampling,
+        repeatable=analysis.repeatable and not arbitrary and not clock and not analysis.sampling,
         ordered=isinstance(tree, ast.SelectStmt) and bool(tree.sortClause),
         literals=frozenset(_literal(node) for node in nodes if isinstance(node, ast.A_Const)),
         functions=frozenset(name[-1] for name in analysis.functions),

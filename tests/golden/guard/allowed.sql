@@ -209,3 +209,31 @@ SELECT max(price) - min(price) AS spread FROM products GROUP BY () HAVING max(pr
 SELECT NOT (id = 1 OR id = 2) AND true, id IS NULL, city NOTNULL FROM customers
 
 SELECT normalize('é', NFC), 'é' IS NFC NORMALIZED, unistr('\0061')
+
+SELECT CURRENT_CATALOG, CURRENT_SCHEMA, current_database(), current_schema(), current_schemas(true), version()
+
+SELECT pg_typeof(1), pg_column_size('a'), pg_size_pretty(1024::bigint), pg_size_bytes('1 MB'), factorial(10), hashtext('a')
+
+SELECT random(), random_normal(), gen_random_uuid(), uuidv7(), clock_timestamp(), array_shuffle(ARRAY[1, 2]) FROM customers ORDER BY random()
+
+SELECT current_setting('server_version_num')::int, current_setting('TimeZone'), pg_catalog.current_setting('search_path', true)
+
+SELECT repeat('-', 40), repeat(name, least(id, 10)), array_fill(0, ARRAY[10, 10]), array_fill('x'::text, ARRAY[3], ARRAY[0]) FROM customers
+
+SELECT repeat('*', ntile(5) OVER (ORDER BY id)), repeat('.', width_bucket(id, 0, 10, 20)), lpad(name, greatest(length(name), 10)) FROM customers
+
+SELECT format('%-20s %s', name, id), rpad(name, 30), lpad(id::text, 8, '0'), replace(name, 'a', 'bb') FROM customers
+
+SELECT count(*) FROM generate_series(1, 1000) a CROSS JOIN generate_series(1, 1000) b
+
+SELECT h FROM generate_series(timestamp '2024-01-01', timestamp '2024-12-31 23:00', interval '1 hour') AS h LIMIT 3
+
+SELECT d FROM generate_series(current_date - 30, current_date, '1 day') AS d
+
+WITH RECURSIVE r (n, s) AS (SELECT 1, 'x' UNION ALL SELECT n + 1, s || ',' || n::text FROM r WHERE n < 9) SELECT s FROM r
+
+WITH RECURSIVE r (rest, word) AS (SELECT 'a,b,c,', '' UNION ALL SELECT regexp_replace(rest, '^[^,]*,', ''), split_part(rest, ',', 1) FROM r WHERE rest <> '') SELECT word FROM r
+
+WITH pg_totals AS (SELECT 1 AS n), b AS (SELECT * FROM pg_totals) SELECT pg_totals.n FROM pg_totals, b
+
+WITH pg_class AS (SELECT 7 AS relname) SELECT relname FROM pg_class

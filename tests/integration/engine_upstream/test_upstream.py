@@ -31,9 +31,9 @@ from schema_catalog.types import Database, Login
 ANA = Asker("ana", "shop")
 BOB = Asker('Bob "B', "shop")
 
-ENDLESS = "SELECT count(*) FROM generate_series(1, 1000000000000) AS g"
+ENDLESS = "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT 1 FROM r) SELECT count(*) FROM r"
 ENDLESS_ACTIVITY = """FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid()
-                      AND query LIKE '%1000000000000%'"""
+                      AND query LIKE '%UNION ALL SELECT 1 FROM r%'"""
 
 
 async def test_explain_gives_the_planners_cost(
@@ -75,7 +75,7 @@ async def test_types_that_other_servers_lack_are_text(
     databases: Databases, shop: Database, admin: Connection, deadline: Deadline
 ) -> None:
     await admin.execute(
-        """CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE TYPE pair AS (a int, b text);
+        """CREATE TYPE pair AS (a int, b text);
            CREATE DOMAIN cents AS int;
            CREATE TABLE moods (m mood, c cents, p pair, ms mood[], r regclass);
            INSERT INTO moods VALUES ('ok', 5, '(1,x)', '{sad}', 'customers'), (NULL, NULL, '(,)', NULL, NULL);

@@ -75,3 +75,36 @@ def test_a_wrong_file_says_what_is_wrong(tmp_path: Path, text: str, message: str
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot read"):
         load(tmp_path / "none.toml", {})
+
+
+def test_the_guard_is_told_for_all_databases_and_for_one(tmp_path: Path) -> None:
+    text = """
+    [guard]
+    extensions = ["pg_trgm"]
+    functions = ["public.twice"]
+    [guard.databases.shop]
+    operators = ["public.<=>"]
+    extensions = ["vector"]
+    """
+    guard = load(write(tmp_path, text), {}).engine_settings().guard
+    assert guard.of("other").extensions == ("pg_trgm",)
+    shop = guard.of("shop")
+    assert shop.extensions == ("pg_trgm", "vector")
+    assert shop.functions == ("public.twice",)
+    assert shop.operators == ("public.<=>",)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[guard]\nextensions = ["dblink"]\n', 'extension "dblink" cannot be allowed as a whole'),
+        ('[guard]\nfunctions = ["similarity"]\n', 'write it as "public.similarity"'),
+        ('[guard.databases.shop]\ntypes = ["mood"]\n', 'write it as "public.mood"'),
+        ("[guard.databases.shop]\nfunction = []\n", 'unknown key "guard.databases.shop.function"'),
+        ("[guard]\ndatabases = 1\n", "databases"),
+    ],
+)
+def test_what_the_guard_cannot_be_told(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        load(write(tmp_path, text), {})
+    assert message in str(raised.value)

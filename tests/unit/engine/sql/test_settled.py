@@ -23,6 +23,10 @@ UNREPEATABLE = [
     "SELECT age(born) FROM t",
     "SELECT a FROM t WHERE day > 'yesterday'",
     "SELECT a FROM t TABLESAMPLE system (10)",
+    "SELECT a FROM t ORDER BY random()",
+    "SELECT a FROM t WHERE pg_catalog.random() < 0.1",
+    "SELECT a FROM t WHERE b IN (SELECT gen_random_uuid()::text)",
+    "SELECT clock_timestamp() - a FROM t",
 ]
 
 

@@ -1,0 +1,131 @@
+"""How a statement's growth is described: what one node is worth, and what has been found on the way.
+
+Owns the vocabulary of `engine.guard.growth` and the walk over a node's parts. What a node is worth is decided there,
+and for calls of functions in `engine.guard.calls`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from pglast import ast
+
+from engine.guard.bounds import UNKNOWN, Bound
+
+COLUMN = 32.0
+"""Characters that a column's value is taken for. What they really are is the data's owner's to decide."""
+
+
+class Kind(StrEnum):
+    """What grows. The limits of each are in `engine.guard.policy`."""
+
+    CHARACTERS = "characters"
+    ROWS = "rows"
+    GATHERED = "characters gathered from rows"
+    PAIRS = "steps"
+    DIGITS = "digits"
+    FACTORS = "factors"
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """`what` (a function, an operator, a type) makes `amount` of `kind`; infinite: the statement sets no bound."""
+
+    kind: Kind
+    what: str
+    amount: float
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What one node is worth: `size` in characters, `value` as a number, `rows` that it gives.
+
+    `gathered`: characters that an aggregate in it keeps for each row.
+    """
+
+    size: float = COLUMN
+    value: Bound = UNKNOWN
+    rows: float = 1.0
+    gathered: float = 0.0
+
+
+NOTHING = Measure(size=0.0)
+
+
+@dataclass(slots=True)
+class State:
+    """Measures by node, of queries already left the longest text, of WITH queries the rows."""
+
+    measures: dict[int, Measure] = field(default_factory=dict)
+    longest: float = COLUMN
+    rows: dict[str, float] = field(default_factory=dict)
+    found: list[Growth] = field(default_factory=list)
+
+    def of(self, node: object) -> Measure:
+        """What `node` is worth; nothing where there is none."""
+        return self.measures.get(id(node), NOTHING)
+
+    def each(self, nodes: Sequence[object] | None) -> list[Measure]:
+        """The same of several."""
+        return [self.of(node) for node in nodes or ()]
+
+    def note(self, kind: Kind, what: str, amount: float) -> None:
+        """Keeps what grows."""
+        self.found.append(Growth(kind, what, amount))
+
+
+FIRST = ("withClause", "fromClause", "larg", "rarg")
+"""Slots of a SELECT that are read before its expressions: what these name was made there."""
+
+
+_LEAVES = frozenset({ast.String, ast.Integer, ast.Float, ast.Boolean, ast.BitString})
+"""What a constant or a name holds: read with the node that holds it."""
+
+
+@functools.cache
+def _slots(kind: str) -> tuple[str, ...]:
+    slots = tuple(getattr(ast, kind).__slots__)
+    return (*(slot for slot in FIRST if slot in slots), *(slot for slot in slots if slot not in FIRST))
+
+
+def parts_of(node: Any, without: tuple[str, ...] = ()) -> Iterator[Any]:
+    """The nodes directly below, those of the slots `FIRST` before others, but those of the slots in `without`."""
+    for slot in _slots(type(node).__name__):
+        value = getattr(node, slot)
+        if value is None or slot in without:
+            continue
+        if isinstance(value, tuple):
+            yield from _listed(value)
+        elif isinstance(value, ast.Node) and type(value) not in _LEAVES:
+            yield value
+
+
+def _listed(parts: tuple[Any, ...]) -> Iterator[Any]:
+    """The nodes of a list, those of lists in it as well, in order."""
+    waiting = list(reversed(parts))
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, tuple):
+            waiting.extend(reversed(part))
+        elif isinstance(part, ast.Node) and type(part) not in _LEAVES:
+            yield part
+
+
+def most_rows(parts: Sequence[Measure]) -> float:
+    """Rows of what gives most of them."""
+    return max((p.rows for p in parts), default=1.0)
+
+
+def most_gathered(parts: Sequence[Measure]) -> float:
+    """Characters of what gathers most."""
+    return max((p.gathered for p in parts), default=0.0)
+
+
+def one_of(measures: Sequence[Measure], value: Bound) -> Measure:
+    """One of several: the longest, with `value`."""
+    size = max((m.size for m in measures), default=0.0)
+    return Measure(size, value, most_rows(measures), most_gathered(measures))

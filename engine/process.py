@@ -66,7 +66,7 @@ async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Question
     async with AsyncExitStack() as stack:
         pool = await _store(settings.store_dsn)
         stack.push_async_callback(pool.close)
-        upstream = Databases(settings.upstream)
+        upstream = Databases(settings.upstream, settings.guard)
         stack.push_async_callback(upstream.aclose)
         model = ChatModel(settings.model, settings.model.base_url)
         stack.push_async_callback(model.aclose)

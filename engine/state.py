@@ -22,6 +22,7 @@ from engine.calibration.points import Score
 from engine.calibration.selection import Selection
 from engine.conditions.types import Condition
 from engine.errors import CancelledError
+from engine.guard.rules import Rules
 from engine.learning.types import Known, Learned
 from engine.settings import LearningSettings, Limits, SelectionSettings
 from engine.types import Asker, AskRequest, StageTiming, TraceLine, Usage
@@ -281,6 +282,9 @@ class Upstream(Protocol):
 
     async def readable(self, database: Database, asker: Asker) -> ReadableColumns:
         """The columns that the asker may SELECT. Empty where the asker is nobody there, or may not connect."""
+
+    async def rules(self, database: Database) -> Rules:
+        """What the guard knows of the server."""
 
     async def row_secured(self, database: Database) -> frozenset[TableKey]:
         """The tables of which roles see different rows (row-level security)."""

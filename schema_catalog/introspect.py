@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 import asyncpg
 
+from schema_catalog.naming import quote_ident
 from schema_catalog.pg import Connection
 from schema_catalog.types import Column, Database, ForeignKey, Snapshot, Table, TableKind
 
@@ -82,30 +83,37 @@ async def introspect(connection: Connection, database: Database) -> Snapshot:
     """The schema of the connected database as of one moment.
 
     Covers `database.schemas`, or every schema of the user's where that is empty. Types are written as
-    `format_type` writes them under `database.search_path`. Raises asyncpg's errors.
+    `format_type` writes them, without the schemas of `database.search_path`. Raises asyncpg's errors.
     """
     schemas = list(database.schemas)
     async with connection.transaction(isolation="repeatable_read", readonly=True):
-        path = ", ".join('"' + name.replace('"', '""') + '"' for name in database.search_path)
-        await connection.execute("SELECT pg_catalog.set_config('search_path', $1, true)", path)
+        # Whoever may create in a schema of the path could define an operator that these queries would call.
+        await connection.execute("SET LOCAL search_path = pg_catalog, pg_temp")
         version = int(await connection.fetchval("SELECT pg_catalog.current_setting('server_version_num')"))
         relations = await connection.fetch(_RELATIONS, schemas, version)
         columns = await connection.fetch(_COLUMNS, schemas)
         keys = await connection.fetch(_KEYS, schemas)
-    return Snapshot(database.name, database.search_path, _tables(relations, columns, keys))
+    tables = _tables(relations, columns, keys, database.search_path)
+    return Snapshot(database.name, database.search_path, tables)
 
 
 def _tables(
-    relations: Iterable[asyncpg.Record], columns: Iterable[asyncpg.Record], keys: Iterable[asyncpg.Record]
+    relations: Iterable[asyncpg.Record],
+    columns: Iterable[asyncpg.Record],
+    keys: Iterable[asyncpg.Record],
+    search_path: tuple[str, ...],
 ) -> tuple[Table, ...]:
     relations = list(relations)
+    found = tuple(f"{quote_ident(schema)}." for schema in search_path)
     known = {row["oid"]: (row["nspname"], row["relname"]) for row in relations}
     names: dict[int, dict[int, str]] = defaultdict(dict)
     described: dict[int, list[Column]] = defaultdict(list)
     for row in columns:
         names[row["attrelid"]][row["attnum"]] = row["attname"]
         described[row["attrelid"]].append(
-            Column(row["attname"], row["type"], not row["attnotnull"], row["description"] or None)
+            Column(
+                row["attname"], _bare(row["type"], found), not row["attnotnull"], row["description"] or None
+            )
         )
     primary: dict[int, tuple[str, ...]] = {}
     unique: dict[int, list[tuple[str, ...]]] = defaultdict(list)
@@ -133,6 +141,12 @@ def _tables(
         )
         for row in relations
     )
+
+
+def _bare(type_: str, prefixes: tuple[str, ...]) -> str:
+    """A type's name as it is written where these schemas are searched."""
+    prefix = next((prefix for prefix in prefixes if type_.startswith(prefix)), "")
+    return type_.removeprefix(prefix)
 
 
 def _named(names: dict[int, str], attnums: Iterable[int]) -> tuple[str, ...]:

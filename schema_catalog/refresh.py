@@ -29,8 +29,12 @@ class UnreachableError(Exception):
     """A registered database cannot be read. The message names no password."""
 
 
+CATALOG_PATH = "pg_catalog, pg_temp"
+"""The search path of the catalog's own connections: what their queries call is PostgreSQL's."""
+
+
 async def connect(dsn: str, settings: ConnectSettings) -> Connection:
-    """A connection for introspection; raises `UnreachableError`.
+    """A connection for introspection, under the search path that the server sets; raises `UnreachableError`.
 
     No statement cache: a pooler in transaction mode may stand in between.
     """
@@ -55,7 +59,7 @@ async def describe(name: str, dsn: str, schemas: tuple[str, ...], settings: Conn
     """
     connection = await connect(dsn, settings)
     try:
-        dbname: str = await connection.fetchval("SELECT current_database()::text")
+        dbname: str = await connection.fetchval("SELECT pg_catalog.current_database()::pg_catalog.text")
         path = await _search_path(connection, schemas)
         identity = await read_identity(connection)
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
@@ -69,13 +73,15 @@ async def describe(name: str, dsn: str, schemas: tuple[str, ...], settings: Conn
 
 
 async def _search_path(connection: Connection, schemas: tuple[str, ...]) -> tuple[str, ...]:
+    path = await connection.fetchval("SELECT pg_catalog.current_schemas(false)::pg_catalog.text[]")
+    setting = await connection.fetchval("SELECT pg_catalog.current_setting('search_path')")
+    await connection.execute(f"SET search_path = {CATALOG_PATH}")
     if schemas:
         query = "SELECT nspname::text FROM pg_catalog.pg_namespace WHERE nspname = ANY ($1::text[])"
         present = {row[0] for row in await connection.fetch(query, list(schemas))}
         return tuple(schema for schema in schemas if schema in present)
-    path = await connection.fetchval("SELECT current_schemas(false)::text[]")
     own = await connection.fetchval("SELECT current_user::text")
-    if "$user" not in await connection.fetchval("SELECT current_setting('search_path')"):
+    if "$user" not in setting:
         return tuple(path)
     return tuple(schema for schema in path if schema != own)
 

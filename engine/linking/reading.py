@@ -142,7 +142,7 @@ def _plain(value: str) -> bool:
 async def _login_role(database: Database, settings: ConnectSettings) -> str:
     connection = await connect(database.dsn, settings)
     try:
-        role: str = await connection.fetchval("SELECT current_user::text")
+        role: str = await connection.fetchval("SELECT current_user::pg_catalog.text")
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
         raise UnreachableError(f"cannot read: {error}") from error
     finally:

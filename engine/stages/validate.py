@@ -61,7 +61,7 @@ async def check_candidate(
     Raises what concerns more than this statement: `NotPermittedError` (the asker's role cannot be taken on
     this database), `DatabaseUnavailableError`, and `CancelledError` when the question's time is over.
     """
-    verdict = check(candidate.sql)
+    verdict = check(candidate.sql, await tools.upstream.rules(route.database))
     if isinstance(verdict, Refused):
         return Rejection(Cause.GUARD, f"not allowed: {verdict.detail}")
     sql = verdict.analysis.body

@@ -21,6 +21,7 @@ from engine.upstream.meter import MeteredConnection
 from schema_catalog.logins import login_for
 from schema_catalog.naming import quote_ident
 from schema_catalog.pg import Connection, Pool
+from schema_catalog.refresh import CATALOG_PATH
 from schema_catalog.types import Database
 
 _IDLE_SECONDS = 60.0
@@ -35,7 +36,7 @@ class Connections:
     def __init__(self, settings: UpstreamSettings) -> None:
         self._settings = settings
         self._opening = asyncio.Lock()
-        self._pools: dict[str, Pool] = {}
+        self._pools: dict[tuple[str, ...], Pool] = {}
 
     async def aclose(self) -> None:
         """Closes every connection, those in use as well."""
@@ -46,7 +47,7 @@ class Connections:
     @asynccontextmanager
     async def of_catalog(self, database: Database, deadline: Deadline) -> AsyncIterator[Connection]:
         """A connection of the catalog's role; runs no statement of anybody else's, nor reads a row of a table."""
-        async with self._pooled(database.dsn, deadline) as connection:
+        async with self._pooled(database.dsn, deadline, search_path=CATALOG_PATH) as connection:
             yield connection
 
     def of_login(
@@ -84,9 +85,13 @@ class Connections:
             connection.terminate()
 
     @asynccontextmanager
-    async def _pooled(self, dsn: str, deadline: Deadline) -> AsyncIterator[MeteredConnection]:
+    async def _pooled(
+        self, dsn: str, deadline: Deadline, **settings: str
+    ) -> AsyncIterator[MeteredConnection]:
+        """A connection of the pool for `dsn` and `settings` of the server."""
+        key = (dsn, *settings.values())
         async with self._opening:
-            pool = self._pools.get(dsn)
+            pool = self._pools.get(key)
             if pool is None:
                 pool = asyncpg.create_pool(
                     dsn,
@@ -97,9 +102,9 @@ class Connections:
                     timeout=self._settings.connect_timeout,
                     max_inactive_connection_lifetime=_IDLE_SECONDS,
                     connection_class=MeteredConnection,
-                    server_settings={"application_name": "pgparley"},
+                    server_settings={"application_name": "pgparley", **settings},
                 )
                 await pool
-                self._pools[dsn] = pool
+                self._pools[key] = pool
         async with pool.acquire(timeout=deadline.remaining()) as connection:
             yield cast("MeteredConnection", connection).unwrapped

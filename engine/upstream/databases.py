@@ -15,10 +15,12 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
 import asyncpg
+import structlog
 
 from engine.errors import UnsafeSQLError, UnsupportedError
-from engine.guard import Analysis, Refused, check
-from engine.settings import UpstreamSettings
+from engine.guard import Analysis, Refused, Rules, check
+from engine.guard.server_rules import rules_for
+from engine.settings import GuardSettings, UpstreamSettings
 from engine.state import Deadline, Plan, Result, StatementError, TableKey
 from engine.types import Asker, SessionLoan
 from engine.upstream.connections import Connections
@@ -33,6 +35,8 @@ from schema_catalog.identity import IDENTITY_QUERY
 from schema_catalog.logins import login_for
 from schema_catalog.privileges import readable_columns, row_secured_tables
 from schema_catalog.types import Database, ReadableColumns
+
+log = structlog.stdlib.get_logger("engine")
 
 _EXPLAIN = "EXPLAIN (FORMAT JSON) "
 
@@ -63,12 +67,20 @@ class _Open:
 class Databases:
     """The registered databases; implements `engine.state.Upstream`. Holds connections until `aclose`."""
 
-    def __init__(self, settings: UpstreamSettings, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        settings: UpstreamSettings,
+        guard: GuardSettings | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`guard`: what a DBA allows beyond the built-in lists."""
         self._settings = settings
+        self._guard = guard or GuardSettings()
         self._clock = clock
         self._connections = Connections(settings)
         self._frame = Frame(settings)
         self._readable: dict[tuple[Database, str], tuple[float, ReadableColumns]] = {}
+        self._rules: dict[Database, tuple[float, Rules]] = {}
         self._secured: dict[Database, tuple[float, frozenset[TableKey]]] = {}
         self._places: dict[str, str | UnsupportedError] = {}
         self.overdue = Overdue(self._still_running, most=settings.overdue_per_asker)
@@ -116,6 +128,23 @@ class Databases:
                 tables = await asyncio.wait_for(row_secured_tables(connection), deadline.remaining())
         self._secured[database] = (now + self._settings.privileges_ttl, tables)
         return tables
+
+    async def rules(self, database: Database) -> Rules:
+        """What the guard knows of this server, at most `privileges_ttl` seconds old; raises as `readable`."""
+        now = self._clock()
+        found = self._rules.get(database)
+        if found is not None and found[0] > now:
+            return found[1]
+        deadline = Deadline(now + self._settings.statement_timeout, self._clock)
+        with translated(database, deadline):
+            async with self._connections.of_catalog(database, deadline) as connection:
+                asked = rules_for(connection, self._guard.of(database.name), self._settings.trusted_owners)
+                rules = await asyncio.wait_for(asked, deadline.remaining())
+        if rules.dropped and (found is None or found[1].dropped != rules.dropped):
+            names = [f"{each.name}: {each.why}" for each in rules.dropped]
+            log.warning("allowed in vain", database=database.name, names=names)
+        self._rules[database] = (now + self._settings.privileges_ttl, rules)
+        return rules
 
     async def _still_running(self, database: Database, statements: Collection[Statement]) -> frozenset[int]:
         deadline = Deadline(self._clock() + self._settings.statement_timeout, self._clock)
@@ -169,7 +198,7 @@ class Databases:
         None where that is another database, or where somebody who is not trusted can put functions on the
         session's search path. Raises as `explain`.
         """
-        analysis = _guarded(sql)
+        analysis = _guarded(sql, await self.rules(database))
         if not await self.is_own(database, asker):
             return None
         async with self._transaction(database, asker, deadline) as connection:
@@ -183,7 +212,7 @@ class Databases:
     async def _open(
         self, database: Database, asker: Asker, sql: str, deadline: Deadline
     ) -> AsyncIterator[_Open]:
-        analysis = _guarded(sql)
+        analysis = _guarded(sql, await self.rules(database))
         lent = await self.is_own(database, asker)
         async with self._transaction(database, asker, deadline) as connection:
             await self._frame.open(connection, deadline, lent=lent)
@@ -291,12 +320,12 @@ def _too_large(size: int) -> StatementError:
     )
 
 
-def _guarded(sql: str) -> Analysis:
-    verdict = check(sql)
+def _guarded(sql: str, rules: Rules) -> Analysis:
+    verdict = check(sql, rules)
     if isinstance(verdict, Refused):
         raise UnsafeSQLError(
             "the statement is refused",
             detail=f"{verdict.detail[0].upper()}{verdict.detail[1:]}.",
-            hint="Only one query that reads, with built-in functions, can run here.",
+            hint=verdict.hint or "Only one query that reads, with built-in functions, can run here.",
         )
     return verdict.analysis

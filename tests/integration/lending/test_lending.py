@@ -90,7 +90,9 @@ def test_plan_and_composition_run_in_the_session_itself(house: House) -> None:
 def test_search_path_of_the_session_does_not_choose_the_table(house: House) -> None:
     """What was checked is what runs: the session's own table of that name is another one."""
     with house.admin() as admin:
-        admin.execute("CREATE SCHEMA bob AUTHORIZATION bob; SET ROLE bob; CREATE TABLE bob.singer (name text)")
+        admin.execute(
+            "CREATE SCHEMA bob AUTHORIZATION bob; SET ROLE bob; CREATE TABLE bob.singer (name text)"
+        )
     with house.connect("bob") as bob:
         bob.execute("SET search_path = bob, public")
         bob.execute(ASK).fetchall()

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import cast
 
 from proxy.net import upstream_tls
+from proxy.net.peer import is_loopback
 from proxy.settings import GatewaySettings
 
 
@@ -25,6 +26,11 @@ class Dialer:
     def local(self) -> bool:
         """Whether it dials a Unix socket."""
         return bool(self._path)
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is sure, before it dials, that the server is on this machine."""
+        return self.local or is_loopback(self._settings.upstream_host)
 
     @staticmethod
     def place(settings: GatewaySettings) -> tuple[str, int, str]:

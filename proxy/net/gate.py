@@ -114,8 +114,8 @@ class Gate:
                 return b"", True
             head = await _exactly(one, _PACKET_SIZE)
             if head not in (_SSL_REQUEST, _GSS_REQUEST):
-                return head, False
-            if _drained(one):
+                return head + _arrived(one), False
+            if _arrived(one):
                 await loop.sock_sendall(one, codec.encode_error(STUFFED, "utf-8", severity=b"FATAL"))
                 raise EOFError("bytes before the handshake")
             if head == _SSL_REQUEST:
@@ -184,9 +184,9 @@ async def _exactly(one: socket.socket, size: int) -> bytes:
     return data
 
 
-def _drained(one: socket.socket) -> bool:
-    """Whether more has arrived already. It is thrown away: unread bytes would make the system drop our error."""
+def _arrived(one: socket.socket) -> bytes:
+    """What more has arrived already. Read even to be thrown away: unread bytes would make the system drop our error."""
     try:
-        return bool(one.recv(_PLENTY))
+        return one.recv(_PLENTY)
     except BlockingIOError:
-        return False
+        return b""

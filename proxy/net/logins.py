@@ -66,6 +66,11 @@ class Logins:
         self._under_way.add(client)
         return True
 
+    @property
+    def under_way(self) -> int:
+        """How many places are taken."""
+        return len(self._under_way)
+
     def leave(self, client: object) -> None:
         """`client` needs its place no longer, if it had one."""
         self._under_way.discard(client)

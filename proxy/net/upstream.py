@@ -63,9 +63,12 @@ class Dialer:
             OSError: As `dial`.
         """
         sent = _OneWay(packet)
-        await self.dial(lambda: sent)
-        async with asyncio.timeout(self._settings.server_connect_timeout):
-            await sent.closed.wait()
+        try:
+            await self.dial(lambda: sent)
+            async with asyncio.timeout(self._settings.server_connect_timeout):
+                await sent.closed.wait()
+        finally:
+            sent.abort()
 
 
 class _OneWay(asyncio.Protocol):
@@ -73,10 +76,16 @@ class _OneWay(asyncio.Protocol):
 
     def __init__(self, packet: bytes) -> None:
         self._packet = packet
+        self._transport: asyncio.Transport | None = None
         self.closed = asyncio.Event()
 
+    def abort(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        cast("asyncio.Transport", transport).write(self._packet)
+        self._transport = cast("asyncio.Transport", transport)
+        self._transport.write(self._packet)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         self.closed.set()

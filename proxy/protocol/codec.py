@@ -57,7 +57,7 @@ def decode_first(packet: bytes) -> FirstPacket:
 
 
 def _startup_parameters(packet: bytes) -> tuple[tuple[str, str], ...]:
-    if packet[-1:] != b"\0":
+    if packet[8:][-1:] != b"\0":
         raise ProtocolViolationError("invalid startup packet layout: expected terminator as last byte")
     words = packet[8:-1].split(b"\0")
     if len(words) % 2 == 0 or words[-1] or not all(words[:-1:2]):

@@ -1,4 +1,4 @@
-"""The first packet of a client: what the gateway refuses itself, what the server is left to say, and cancel requests."""
+"""First packets: what the gateway refuses itself, what the server is left to say, cancel requests, and places."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ async def test_malformed_packets(gateway: StartGateway, certificates: Certificat
 async def test_newer_minor_versions_are_negotiated_by_the_server(
     gateway: StartGateway, user_list: UserList, server: Any, auth_type: str
 ) -> None:
-    """libpq as well takes the negotiation behind the gateway's own challenges."""
+    """A real client, too, takes the negotiation behind the gateway's own challenges."""
     if psycopg.pq.version() < 180000:
         pytest.skip("this libpq asks for 3.0 alone")
     secrets = user_list(alice=server.verifiers["alice"])

@@ -215,9 +215,7 @@ async def test_it_takes_as_long(gateway: StartGateway, user_list: UserList, tmp_
 async def test_deriving_holds_nobody_up(
     gateway: StartGateway, server: Server, user_list: UserList, tmp_path: Path
 ) -> None:
-    """Fifty logins at once. What counts is the time that the loop's thread computes in one step: others share the
-    machine.
-    """
+    """What counts is the time that the loop's thread computes in one step: others share the machine."""
     dear = verifier(150_000, 16)
     (tmp_path / "hba").write_text("host all all all password\n")
     secrets = user_list(**{f"u{number}": dear for number in range(50)})

@@ -91,6 +91,8 @@ class GatewaySettings:
     """Directory of a Unix socket to listen on as well; empty: none."""
     max_client_conn: int = 1000
     """Clients that one worker serves at once; one more gets 53300."""
+    max_login_clients: int = 1000
+    """Clients of one worker that may be logging in at once; one more gets 53300."""
     client_login_timeout: float = 60.0
     """Seconds from the connection to the end of the login; 0: no limit."""
     runtime_dir: str = ""
@@ -110,6 +112,10 @@ class GatewaySettings:
     """The role that runs `auth_query`; its own secret is in `auth_file`. Empty: there is no such look-up."""
     auth_query: str = DEFAULT_AUTH_QUERY
     """Gives a role's name and secret for `$1`; a null secret means that the role may not log in."""
+    auth_query_ttl: float = 5.0
+    """Seconds that the answer about a role is remembered, be it that there is none; 0: not at all."""
+    auth_query_connections: int = 2
+    """Connections for `auth_query` that one worker has at once, at most."""
     auth_dbname: str = "postgres"
     """The database in which `auth_query` runs and to which a console user logs in to be known."""
     client_tls_sslmode: TLSMode = TLSMode.DISABLE
@@ -128,6 +134,10 @@ class GatewaySettings:
     """Authorities of the server's certificate."""
     server_tls_protocols: str = "secure"
     server_tls_ciphers: str = "default"
+    server_require_auth: str = ""
+    """What the server may ask for: password, md5, gss, sspi, scram-sha-256, oauth, none, or each with ! for what it
+    may not. Empty: all but password, md5 and oauth; these too where the server's certificate is verified, on a
+    loopback address and on a Unix socket."""
 
 
 FIXED = frozenset(

@@ -198,25 +198,27 @@ class Databases:
         None where that is another database, or where somebody who is not trusted can put functions on the
         session's search path. Raises as `explain`.
         """
-        analysis = _guarded(sql, await self.rules(database))
+        rules = await self.rules(database)
+        analysis = _guarded(sql, rules)
         if not await self.is_own(database, asker):
             return None
         async with self._transaction(database, asker, deadline) as connection:
             path = await connection.fetchval("SELECT pg_catalog.current_schemas(false)::text[]")
             await self._frame.open(connection, deadline, lent=True)
             unsafe = await self._frame.unsafe_schema(connection, path)
-            statement = await self._frame.fixed(connection, analysis, database)
+            statement = await self._frame.fixed(connection, analysis, database, rules)
         return statement.text if unsafe is None else None
 
     @asynccontextmanager
     async def _open(
         self, database: Database, asker: Asker, sql: str, deadline: Deadline
     ) -> AsyncIterator[_Open]:
-        analysis = _guarded(sql, await self.rules(database))
+        rules = await self.rules(database)
+        analysis = _guarded(sql, rules)
         lent = await self.is_own(database, asker)
         async with self._transaction(database, asker, deadline) as connection:
             await self._frame.open(connection, deadline, lent=lent)
-            yield _Open(connection, await self._frame.fixed(connection, analysis, database))
+            yield _Open(connection, await self._frame.fixed(connection, analysis, database, rules))
 
     @asynccontextmanager
     async def _transaction(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib.resources import files
 
 from engine.errors import UnsafeSQLError
-from engine.guard import Analysis
+from engine.guard import Analysis, Rules
 from engine.settings import UpstreamSettings
 from engine.state import Deadline
 from engine.upstream.meter import MeteredConnection
@@ -66,14 +66,16 @@ class Frame:
         local = "".join(f"SET LOCAL {name} = {value}; " for name, value in settings.items())
         await connection.execute(local if lent else f"BEGIN READ ONLY; {local}")
 
-    async def fixed(self, connection: MeteredConnection, analysis: Analysis, database: Database) -> Qualified:
+    async def fixed(
+        self, connection: MeteredConnection, analysis: Analysis, database: Database, rules: Rules
+    ) -> Qualified:
         """The statement with its relations' schemas, once it is known that no code but trusted would run.
 
         Raises `UnsafeSQLError` where it would, and the driver's exceptions.
         """
         names = bare_names(analysis)
         rows = await connection.fetch(self._resolve, names, list(database.search_path)) if names else []
-        statement = qualified(analysis, {row["name"]: row["schema"] for row in rows})
+        statement = qualified(analysis, {row["name"]: row["schema"] for row in rows}, rules)
         if statement.relations:
             # Parsing locks them until the transaction's end, and runs nothing: from here on the names stay theirs.
             await connection.prepare(f"SELECT FROM {', '.join(statement.relations)}")
@@ -82,19 +84,17 @@ class Frame:
         return statement
 
     async def _widen(self, connection: MeteredConnection, statement: Qualified) -> None:
-        """Puts the schemas of types with operators of their own on the search path, where nobody can add to them."""
-        if not statement.relations:
-            return
-        found = await connection.fetch(self._type_schemas, list(statement.relations))
-        schemas = [row[0] for row in found]
+        """Puts the schemas of types with operators of their own, and of what a DBA allowed, on the search path."""
+        found = await self._schemas_of_types(connection, statement)
+        schemas = sorted({*found, *statement.schemas})
         if not schemas:
             return
         unsafe = await self.unsafe_schema(connection, schemas)
         if unsafe is not None:
             raise UnsafeSQLError(
-                f'a type of schema "{unsafe}" cannot be compared safely',
-                detail=f'Others than trusted roles may create operators in schema "{unsafe}".',
-                hint=f"The DBA may REVOKE CREATE ON SCHEMA {quote_ident(unsafe)} from them, or move the type.",
+                f'what the statement needs of schema "{unsafe}" cannot be called safely',
+                detail=f'Others than trusted roles may create functions and operators in schema "{unsafe}".',
+                hint=f"The DBA may REVOKE CREATE ON SCHEMA {quote_ident(unsafe)}, or move it to another schema.",
             )
         path = ", ".join(["pg_catalog", *map(quote_ident, schemas), "pg_temp"])
         await connection.execute(f"SET LOCAL search_path = {path}")
@@ -112,6 +112,12 @@ class Frame:
                 detail=f'{found["object"]} belongs to role "{owner}", which is not trusted with your rights.',
                 hint=f"The operator may add {quote_ident(owner)} to trusted_owners in [upstream].",
             )
+
+    async def _schemas_of_types(self, connection: MeteredConnection, statement: Qualified) -> list[str]:
+        if not statement.relations:
+            return []
+        found = await connection.fetch(self._type_schemas, list(statement.relations))
+        return [row[0] for row in found]
 
     async def unsafe_schema(self, connection: MeteredConnection, path: list[str]) -> str | None:
         """The first schema of `path` to which others than trusted owners can add functions; None: there is none."""

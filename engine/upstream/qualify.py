@@ -1,14 +1,15 @@
-"""A statement with the schemas of its relations written out, so that no search path decides what it reads.
+"""A statement with the schemas of its relations and types written out, so that no search path decides what it reads.
 
-Owns the text alone: which schema a name belongs to is told. Names of WITH queries stay as they are.
+Owns the text, and which schemas have to be searched for what cannot be written so. Names of WITH queries stay as
+they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from engine.guard import Analysis, Relation
+from engine.guard import Analysis, Name, QualifiedName, Rules, allowed
 from schema_catalog.naming import quote_ident
 
 
@@ -16,12 +17,14 @@ from schema_catalog.naming import quote_ident
 class Qualified:
     """`text`: the statement. `relations`, `types`: what it names, as SQL writes it, each once.
 
-    `insertions`: (offset in the original text, characters put there), in order.
+    `schemas`: where the functions and operators are that a DBA allowed and it names bare. `insertions`: (offset in
+    the original text, characters put there), in order.
     """
 
     text: str
     relations: tuple[str, ...]
     types: tuple[str, ...]
+    schemas: tuple[str, ...]
     insertions: tuple[tuple[int, int], ...]
 
     def original(self, position: int) -> int:
@@ -39,34 +42,53 @@ def bare_names(analysis: Analysis) -> list[str]:
     return sorted({each.name[0] for each in analysis.relations if not each.cte and len(each.name) == 1})
 
 
-def qualified(analysis: Analysis, schemas: Mapping[str, str]) -> Qualified:
-    """`analysis`' statement; a name that `schemas` lacks stays bare, and is then found nowhere."""
+def qualified(analysis: Analysis, schemas: Mapping[str, str], rules: Rules) -> Qualified:
+    """`analysis`' statement; a relation that `schemas` lacks stays bare, and is then found nowhere."""
+    relations = [(each.start, each.name) for each in analysis.relations if not each.cte]
+    own_types = {name: schema for schema, name in rules.types if name not in allowed.TYPES}
+    types = [(each.start, each.name) for each in analysis.types if _is_own(each.name, own_types)]
+    insertions = sorted([*_prefixes(relations, schemas), *_prefixes(types, own_types)])
     parts: list[str] = []
-    insertions: list[tuple[int, int]] = []
     done = 0
-    bare = [each for each in analysis.relations if not each.cte and len(each.name) == 1]
-    for relation in sorted(bare, key=lambda each: each.start):
-        schema = schemas.get(relation.name[0])
-        if schema is None:
-            continue
-        prefix = f"{quote_ident(schema)}."
-        parts += [analysis.body[done : relation.start], prefix]
-        insertions.append((relation.start, len(prefix)))
-        done = relation.start
+    for start, prefix in insertions:
+        parts += [analysis.body[done:start], prefix]
+        done = start
     parts.append(analysis.body[done:])
-    found = (_written(each, schemas) for each in analysis.relations if not each.cte)
-    types = (".".join(map(quote_ident, each)) for each in analysis.types if len(each) > 1)
     return Qualified(
         "".join(parts),
-        tuple(dict.fromkeys(name for name in found if name is not None)),
-        tuple(dict.fromkeys(types)),
-        tuple(insertions),
+        _written((name for _, name in relations), schemas),
+        _written((name for _, name in types), own_types),
+        tuple(
+            sorted(
+                _schemas(analysis.functions, allowed.FUNCTIONS, rules.functions)
+                | _schemas(analysis.operators, allowed.OPERATORS, rules.operators)
+            )
+        ),
+        tuple((start, len(prefix)) for start, prefix in insertions),
     )
 
 
-def _written(relation: Relation, schemas: Mapping[str, str]) -> str | None:
-    name = relation.name
-    if len(name) == 1:
-        schema = schemas.get(name[0])
-        name = () if schema is None else (schema, *name)
-    return ".".join(map(quote_ident, name)) or None
+def _is_own(name: Name, own: Mapping[str, str]) -> bool:
+    """Whether a type is somebody's, not PostgreSQL's."""
+    return name[0] in own if len(name) == 1 else name[0] != "pg_catalog"
+
+
+def _prefixes(names: Iterable[tuple[int, Name]], schemas: Mapping[str, str]) -> list[tuple[int, str]]:
+    bare = [(start, schemas.get(name[0])) for start, name in names if len(name) == 1 and start >= 0]
+    return [(start, f"{quote_ident(schema)}.") for start, schema in bare if schema is not None]
+
+
+def _written(names: Iterable[Name], schemas: Mapping[str, str]) -> tuple[str, ...]:
+    whole = (name if len(name) > 1 else (schemas[name[0]], *name) for name in names if _known(name, schemas))
+    return tuple(dict.fromkeys(".".join(map(quote_ident, name)) for name in whole))
+
+
+def _known(name: Name, schemas: Mapping[str, str]) -> bool:
+    return len(name) > 1 or name[0] in schemas
+
+
+def _schemas(
+    names: Iterable[Name], built_in: frozenset[str], confirmed: frozenset[QualifiedName]
+) -> frozenset[str]:
+    bare = {name[0] for name in names if len(name) == 1} - built_in
+    return frozenset(schema for schema, name in confirmed if name in bare)

@@ -6,10 +6,12 @@ Owns reading those files. An `Access` never changes; RELOAD makes a new one, and
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import hmac
 import os
 import secrets
 import ssl
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +19,10 @@ from pathlib import Path
 from proxy.net import tls
 from proxy.protocol.auth.hba import HBAError, Method, Origin, Rule, decide, parse_rules
 from proxy.protocol.auth.login import Chance
-from proxy.protocol.auth.scram import ITERATIONS, Verifier
-from proxy.protocol.auth.secrets import Password, Secret, UserListError, parse_user_list
+from proxy.protocol.auth.scram import Verifier
+from proxy.protocol.auth.secrets import Secret, UserListError, parse_user_list
+from proxy.protocol.auth.server_methods import Requirement, parse_requirement
+from proxy.protocol.auth.shape import Shape, Trait
 from proxy.settings import AuthType, GatewaySettings
 
 CONSOLES = frozenset({"pgparley", "pgbouncer"})
@@ -35,7 +39,6 @@ _METHODS = {
     AuthType.TRUST: Method.TRUST,
 }
 _NONCE_BYTES = 18
-_SALT_BYTES = 16
 _KEY_BYTES = 32
 
 
@@ -45,15 +48,20 @@ class AccessError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What decides about a client. `binding`: the hash of our certificate that SCRAM binds to."""
+    """What decides about a client, and about what the server may ask of it.
+
+    `traits`: what shows of the secrets in `users`. `binding`: the hash of our certificate that SCRAM binds to.
+    """
 
     auth_type: AuthType
     rules: tuple[Rule, ...]
     users: Mapping[str, Secret | None]
+    traits: Counter[Trait]
     admins: frozenset[str]
     statisticians: frozenset[str]
     client_tls: ssl.SSLContext | None
     server_tls: ssl.SSLContext | None
+    requirement: Requirement
     binding: bytes | None
     mock_key: bytes
     """From which the verifiers of roles without one are made up, the same for every worker."""
@@ -64,15 +72,21 @@ class Access:
             return decide(self.rules, origin, database, user)
         return _METHODS[self.auth_type]
 
-    def chance(self, user: str) -> Chance:
+    def chance(self, user: str, shape: Shape) -> Chance:
         """Random values for one login, and a verifier that stays the same for each name, as a real one does."""
-        salt, stored, server = (
-            hmac.digest(self.mock_key, word + user.encode("utf-8", "surrogateescape"), "sha256")
-            for word in (b"salt", b"stored", b"server")
+        name = user.encode("utf-8", "surrogateescape")
+        stored, server = (
+            hmac.digest(self.mock_key, word + name, "sha256") for word in (b"stored", b"server")
         )
-        nobody = Verifier(ITERATIONS, salt[:_SALT_BYTES], stored, server)
-        slow = any(isinstance(secret, Password) for secret in self.users.values())
-        return Chance(secrets.token_urlsafe(_NONCE_BYTES), secrets.token_bytes(4), nobody, slow)
+        # A salt of any size; a sponge needs no construction around its key (FIPS 202).
+        salt = hashlib.shake_256(self.mock_key + b"salt" + name).digest(shape.salt_size)
+        return Chance(
+            secrets.token_urlsafe(_NONCE_BYTES),
+            secrets.token_bytes(4),
+            Verifier(shape.iterations, salt, stored, server),
+            shape.asks_scram,
+            shape.derives,
+        )
 
 
 def load(settings: GatewaySettings) -> Access:
@@ -84,14 +98,17 @@ def load(settings: GatewaySettings) -> Access:
     _check(settings)
     try:
         client_tls = tls.client_context(settings)
+        users = parse_user_list(_text(settings.auth_file)) if settings.auth_file else {}
         return Access(
             auth_type=settings.auth_type,
             rules=parse_rules(_text(settings.auth_hba_file)) if settings.auth_hba_file else (),
-            users=parse_user_list(_text(settings.auth_file)) if settings.auth_file else {},
+            users=users,
+            traits=Counter(Trait.of(secret) for secret in users.values() if secret is not None),
             admins=_names(settings.admin_users),
             statisticians=_names(settings.stats_users),
             client_tls=client_tls,
             server_tls=tls.server_context(settings),
+            requirement=_requirement(settings.server_require_auth),
             binding=None
             if client_tls is None
             else tls.end_point(tls.certificate_of(settings.client_tls_cert_file)),
@@ -116,6 +133,17 @@ def _check(settings: GatewaySettings) -> None:
         raise AccessError(f"auth_type = {settings.auth_type} needs auth_file or auth_user")
     if settings.auth_user and not settings.auth_query:
         raise AccessError("auth_user needs auth_query")
+    if settings.auth_query_connections < 1:
+        raise AccessError("auth_query_connections is at least 1")
+    if settings.max_login_clients < 1:
+        raise AccessError("max_login_clients is at least 1")
+
+
+def _requirement(text: str) -> Requirement:
+    try:
+        return parse_requirement(text)
+    except ValueError as problem:
+        raise AccessError(f"server_require_auth: {problem}") from problem
 
 
 def _text(file: str) -> str:

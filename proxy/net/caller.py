@@ -19,7 +19,7 @@ class Caller:
 
     def __init__(self, transport: asyncio.Transport, startup: Startup) -> None:
         self._transport = transport
-        self._startup = startup
+        self.startup = startup
         self.user = startup.parameter("user") or ""
         self.database = startup.parameter("database") or self.user
         self.tls = cast("ssl.SSLObject | None", transport.get_extra_info("ssl_object"))
@@ -58,8 +58,8 @@ class Caller:
             id=number,
             user=self.user,
             database=self.database,
-            application_name=self._startup.parameter("application_name") or "",
-            replication=_replication(self._startup.parameter("replication")),
+            application_name=self.startup.parameter("application_name") or "",
+            replication=_replication(self.startup.parameter("replication")),
             address=self.address,
             port=self.port,
             local_address=here[0],

@@ -1,7 +1,8 @@
 """Knowing a console user by the server's word: its login there is relayed, and ended when it has succeeded.
 
 Used where the gateway keeps no secrets itself. It is as good as the server's own check of the same role: whoever
-passes could as well connect to the server as that role.
+passes could as well connect to the server as that role. A server that asks for nothing says nothing about the client:
+it may trust the gateway's address.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
 from engine.types import ErrorReply
-from proxy.net.handshake import HidesBinding, wrapped
+from proxy.net.handshake import Relays, wrapped
 from proxy.net.lookup import startup_packet
 from proxy.protocol import codec
 from proxy.protocol.auth.login import AUTHENTICATED
@@ -27,15 +28,19 @@ _UNREACHABLE = ErrorReply("08001", "the gateway cannot connect to the upstream s
 
 
 class ServersWord(asyncio.Protocol):
-    """The client's side of the relayed login. `binding`: what SCRAM binds to on the client's side."""
+    """The client's side of the relayed login. `binding`: what SCRAM binds to on the client's side.
+
+    `known` is called when the server has let the client in, with whether it had asked for a proof.
+    """
 
     def __init__(
-        self, worker: Worker, user: str, binding: bytes | None, known: Callable[[asyncio.Transport], None]
+        self, worker: Worker, user: str, binding: bytes | None, known: Callable[[bool], None]
     ) -> None:
         self._worker = worker
         self._user = user
         self._binding = binding
         self._known = known
+        self._watch = worker.logins.watch()
         self._client: asyncio.Transport | None = None
         self._server: asyncio.Transport | None = None
         self._task: asyncio.Task[None] | None = None
@@ -46,12 +51,13 @@ class ServersWord(asyncio.Protocol):
         """The client is ours now."""
         self._client = cast("asyncio.Transport", transport)
         self._worker.entered(self)
+        self._worker.logins.admit(self)
         self._task = self._worker.spawn("console_login", self._dial())
 
     async def _dial(self) -> None:
         seconds = self._worker.settings.client_login_timeout or None
         try:
-            factory = wrapped(lambda: _Server(self), HidesBinding(self._binding))
+            factory = wrapped(lambda: _Server(self), Relays(self._binding, self._watch))
             await self._worker.dialer.dial(factory)
             async with asyncio.timeout(seconds):
                 # Ended by cancellation, when the server has decided.
@@ -117,10 +123,11 @@ class ServersWord(asyncio.Protocol):
             self._server.write(_TERMINATE)
         self._end()
         if client is not None:
-            self._known(client)
+            self._known(self._watch.asked is not None)
 
     def _end(self) -> None:
         self._worker.left(self)
+        self._worker.logins.leave(self)
         if self._task is not None:
             self._task.cancel()
         if self._server is not None:

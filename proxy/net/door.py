@@ -14,33 +14,35 @@ from engine.types import ErrorReply
 from proxy.console.grammar import Rights
 from proxy.console.reports import Visitor
 from proxy.net.access import CONSOLES, OWNERS
+from proxy.net.authentication import Authentication
 from proxy.net.caller import Caller
 from proxy.net.console import ConsoleConnection
 from proxy.net.console_login import ServersWord
-from proxy.net.handshake import HidesBinding, LogsIn, Part
+from proxy.net.handshake import Part
 from proxy.net.link import Link
+from proxy.net.logins import CROWDED
 from proxy.net.upstream import without_delay
 from proxy.protocol import codec
 from proxy.protocol.auth.hba import Method
-from proxy.protocol.auth.login import Accepted, Login, Refused, Send, Step, failure
-from proxy.protocol.auth.secrets import Credentials, MD5Hash, Password, Secret
-from proxy.protocol.auth.upstream_login import UpstreamLogin
-from proxy.protocol.framing import (
-    AUTHENTICATION_LIMIT,
-    HEADER,
-    HEADER_SIZE,
-    LENGTH_SIZE,
-    ProtocolViolationError,
-    startup_length,
-)
+from proxy.protocol.auth.secrets import Credentials
+from proxy.protocol.framing import AUTHENTICATION_LIMIT, ProtocolViolationError, startup_length
 from proxy.protocol.messages import CancelRequest, EncryptionRequest, Startup
 
 if TYPE_CHECKING:
     from proxy.net.worker import Worker
 
-_RESPONSE = ord("p")
 _MOST_REQUESTS = 2
 """GSSENCRequest and SSLRequest, once each."""
+
+_NOBODY = ErrorReply("28000", "no PostgreSQL user name specified in startup packet")
+
+_UNPROVED = ErrorReply(
+    "28000",
+    "the console lets no administrator in who has not proved who it is",
+    "Nobody asked for a password or a certificate: neither the gateway nor the server.",
+    "The operator may give the role a secret in auth_file and a method other than trust in auth_type or auth_hba_file;"
+    " the gateway's own Unix user comes in as pgparley on the Unix socket.",
+)
 
 STUFFED = ErrorReply(
     "08P01",
@@ -59,7 +61,8 @@ class Door(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._startup: Startup | None = None
         self._caller: Caller | None = None
-        self._login: Login | None = None
+        self._method: Method = Method.REJECT
+        self._authentication: Authentication | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._waiting: asyncio.Task[None] | None = None
         self._connected = time.time()
@@ -80,15 +83,23 @@ class Door(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         """The client has gone before it came in."""
         self._leave()
+        self._stop_waiting()
+        self._transport = None
+
+    def _stop_waiting(self) -> None:
         if self._waiting is not None:
             self._waiting.cancel()
-        self._transport = None
+        if self._authentication is not None:
+            self._authentication.close()
 
     def data_received(self, data: bytes) -> None:
         """Bytes from the client."""
-        self._buffer += data
         try:
-            self._process()
+            if self._authentication is not None:
+                self._authentication.receive(data)
+            else:
+                self._buffer += data
+                self._process()
         except ProtocolViolationError as violation:
             self.refuse(ErrorReply("08P01", str(violation)))
 
@@ -99,15 +110,14 @@ class Door(asyncio.Protocol):
                 return
             packet, self._buffer = self._buffer[:length], self._buffer[length:]
             self._first(packet, self._transport)
-        if self._login is not None:
-            self._responses(self._login)
-        elif len(self._buffer) > AUTHENTICATION_LIMIT:
+        if len(self._buffer) > AUTHENTICATION_LIMIT:
             raise ProtocolViolationError("more data than a login needs")
 
     def _leave(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        self._worker.logins.leave(self)
         self._worker.left(self)
 
     # -- the first packet
@@ -118,16 +128,39 @@ class Door(asyncio.Protocol):
             case EncryptionRequest():
                 self._encryption_asked(transport)
             case CancelRequest():
+                # As in PostgreSQL, the key is all that it takes: rules about TLS and hosts are about sessions.
                 self._startup = Startup(packet, ())
-                self._hand_over(packet, None, None)
-            case Startup() if first.parameter("user") is None:
-                # A protocol version that is not ours, or no user: the server knows what to say.
-                self._startup = first
-                self._hand_over(packet, None, None)
+                # Whoever asks may leave: the request stands.
+                self._worker.spawn("cancel", self._cancel(first))
             case Startup():
                 self._startup = first
-                self._caller = Caller(transport, first)
-                self._greet(self._caller)
+                if (refusal := self._unfit(first)) is not None:
+                    self.refuse(refusal)
+                else:
+                    self._caller = Caller(transport, first)
+                    self._greet(self._caller)
+
+    def _unfit(self, startup: Startup) -> ErrorReply | None:
+        """Why this packet begins no session, whoever sent it."""
+        major, minor = startup.version
+        if major != codec.MAJOR_VERSION:
+            supported = f"{codec.MAJOR_VERSION}.0 to {codec.MAJOR_VERSION}.{codec.NEWEST_MINOR}"
+            text = f"unsupported frontend protocol {major}.{minor}: the gateway supports {supported}"
+            return ErrorReply("0A000", text)
+        if not startup.parameter("user"):
+            return _NOBODY
+        return None if self._worker.logins.admit(self) else CROWDED
+
+    async def _cancel(self, request: CancelRequest) -> None:
+        try:
+            async with asyncio.timeout(self._worker.settings.server_connect_timeout):
+                await self._worker.cancel(request)
+        except OSError as error:
+            self._worker.log.warning("cancel_not_sent", error=str(error) or type(error).__name__)
+        finally:
+            # libpq waits for this: the request has then been carried out.
+            if self._transport is not None:
+                self._transport.close()
 
     def _encryption_asked(self, transport: asyncio.Transport) -> None:
         """What `gate` leaves to us: TLS is off, or stands already."""
@@ -144,110 +177,84 @@ class Door(asyncio.Protocol):
         if worker.settings.client_tls_sslmode.insists and caller.tls is None and not caller.local:
             self.refuse(ErrorReply("28000", "the gateway takes connections with TLS only"))
             return
-        method = worker.access.method(caller.origin, caller.database, caller.user)
+        self._method = worker.access.method(caller.origin, caller.database, caller.user)
         if caller.database in CONSOLES:
-            self._to_console(caller, method)
+            self._to_console(caller)
         elif (refusal := worker.refusal(caller.database)) is not None:
             self.refuse(refusal)
-        elif method is Method.PASSTHROUGH:
-            hides = worker.access.server_tls is not None
-            self._enter(caller, HidesBinding(worker.binding(caller.tls)) if hides else None)
+        elif self._method is Method.PASSTHROUGH:
+            self._enter(caller, worker.logins.relays(worker.binding(caller.tls)))
         else:
-            self._authenticate(caller, method)
+            self._authenticate(caller)
 
     # -- the login at the gateway
 
-    def _authenticate(self, caller: Caller, method: Method) -> None:
-        worker, user = self._worker, caller.user
-        shown = {Method.CERT: caller.certified, Method.PEER: caller.unix_user}.get(method, user)
-        if shown != user:
-            worker.log.info("login_refused", user=user, reason=f"{method} says {shown}")
-            self.refuse(failure(user, method))
-        elif user in worker.access.users or not worker.settings.auth_user or method is Method.REJECT:
-            self._challenge(caller, method, worker.access.users.get(user))
-        else:
-            self._waiting = worker.spawn("auth_query", self._look_up(caller, method))
-
-    async def _look_up(self, caller: Caller, method: Method) -> None:
-        secret = await self._worker.look_up(caller.user)
-        self._waiting = None
-        if self._transport is None:
-            return
-        try:
-            self._challenge(caller, method, secret)
-        except ProtocolViolationError as violation:
-            self.refuse(ErrorReply("08P01", str(violation)))
-
-    def _challenge(self, caller: Caller, method: Method, secret: Secret | None) -> None:
+    def _authenticate(self, caller: Caller) -> None:
         worker = self._worker
-        binding = worker.binding(caller.tls)
-        self._login = Login(caller.user, method, secret, worker.access.chance(caller.user), binding=binding)
-        self._carry_out(caller, self._login.begin())
-        if self._login is not None:
-            self._responses(self._login)
+        head, self._buffer = self._buffer, b""
+        self._authentication = Authentication(
+            self,
+            caller,
+            self._method,
+            worker.logins,
+            head=head,
+            binding=worker.binding(caller.tls),
+            spawn=worker.spawn,
+            log=worker.log,
+        )
+        self._authentication.begin()
 
-    def _responses(self, login: Login) -> None:
-        while self._login is login and self._caller is not None and len(self._buffer) >= HEADER_SIZE:
-            kind, length = HEADER.unpack_from(self._buffer)
-            if kind != _RESPONSE or not LENGTH_SIZE <= length <= AUTHENTICATION_LIMIT:
-                raise ProtocolViolationError("expected a password response")
-            if length + 1 > len(self._buffer):
-                return
-            message, self._buffer = self._buffer[: length + 1], self._buffer[length + 1 :]
-            self._carry_out(self._caller, login.receive(message))
+    def write(self, data: bytes) -> None:
+        """As `Host.write`."""
+        if self._transport is not None:
+            self._transport.write(data)
 
-    def _carry_out(self, caller: Caller, steps: list[Step]) -> None:
-        for step in steps:
-            match step:
-                case Send():
-                    if self._transport is not None:
-                        self._transport.write(step.data)
-                case Accepted():
-                    self._login = None
-                    self._accepted(caller, step.credentials)
-                case Refused():
-                    self._login = None
-                    self._worker.log.info("login_refused", user=caller.user, reason=step.reason)
-                    self.refuse(step.error)
-
-    def _accepted(self, caller: Caller, credentials: Credentials) -> None:
-        if self._buffer[:1] == b"p":
-            # Nobody sends a second response; here it could pose as the answer to the server.
-            raise ProtocolViolationError("more responses than the login asked for")
+    def accepted(self, credentials: Credentials, rest: bytes) -> None:
+        """As `Host.accepted`."""
+        caller = self._caller
+        if caller is None:
+            raise AssertionError("nobody is logging in")
+        self._authentication = None
+        self._buffer = rest
         if caller.database in CONSOLES:
-            self._open_console(caller)
-            return
-        known = self._worker.access.users.get(caller.user)
-        if credentials is None and isinstance(known, Password | MD5Hash):
-            credentials = known
-        nonce = self._worker.access.chance(caller.user).nonce
-        self._enter(caller, LogsIn(UpstreamLogin(caller.user, credentials, nonce)))
+            self._open_console(caller, proved=self._method is not Method.TRUST)
+        else:
+            self._enter(caller, self._worker.logins.logs_in(caller.user, credentials))
 
     # -- the console
 
-    def _to_console(self, caller: Caller, method: Method) -> None:
+    def _to_console(self, caller: Caller) -> None:
         worker = self._worker
-        if self._rights(caller) is None:
-            worker.log.info("console_refused", user=caller.user, address=caller.address)
-            hint = "The operator lists users in admin_users or stats_users."
-            self.refuse(ErrorReply("42501", f'user "{caller.user}" may not enter the console', hint=hint))
-        elif _owns(caller):
-            self._open_console(caller)
-        elif method is not Method.PASSTHROUGH:
-            self._authenticate(caller, method)
+        self.write(codec.encode_negotiation(caller.startup))
+        if _owns(caller):
+            self._open_console(caller, proved=True)
+        elif self._method is not Method.PASSTHROUGH:
+            self._authenticate(caller)
         elif caller.user in worker.access.users:
-            self._authenticate(caller, Method.SCRAM)
+            self._method = Method.SCRAM
+            self._authenticate(caller)
         else:
-            word = ServersWord(
-                worker, caller.user, worker.binding(caller.tls), lambda _: self._open_console(caller)
+            binding = worker.binding(caller.tls)
+            self._leave_to(
+                ServersWord(
+                    worker, caller.user, binding, lambda proved: self._open_console(caller, proved=proved)
+                )
             )
-            self._leave_to(word)
 
-    def _open_console(self, caller: Caller) -> None:
-        rights = self._rights(caller)
-        if rights is not None:
-            visitor = caller.visitor(self._worker.next_id(), self._connected)
-            self._leave_to(ConsoleConnection(self._worker, visitor, rights))
+    def _open_console(self, caller: Caller, *, proved: bool) -> None:
+        """Lets a client in that is who it says, or that nobody has asked (`proved` is false then)."""
+        worker, rights = self._worker, self._rights(caller)
+        if rights is None:
+            hint = "The operator lists users in admin_users or stats_users."
+            problem = ErrorReply("42501", f'user "{caller.user}" may not enter the console', hint=hint)
+        elif rights is Rights.ADMIN and not proved:
+            problem = _UNPROVED
+        else:
+            visitor = caller.visitor(worker.next_id(), self._connected)
+            self._leave_to(ConsoleConnection(worker, visitor, rights))
+            return
+        worker.log.info("console_refused", user=caller.user, address=caller.address, reason=problem.message)
+        self.refuse(problem)
 
     def _rights(self, caller: Caller) -> Rights | None:
         access = self._worker.access
@@ -260,8 +267,9 @@ class Door(asyncio.Protocol):
     def _enter(self, caller: Caller, part: Part | None) -> None:
         """Goes on as a session, as soon as its database is not paused."""
         if self._worker.sessions.is_paused(caller.database):
+            # The client is known; how long a pause lasts is the operator's matter.
+            self._worker.logins.leave(self)
             if self._timer is not None:
-                # The client is known; how long a pause lasts is the operator's matter.
                 self._timer.cancel()
             self._waiting = self._worker.spawn("paused", self._wait_for_resume(caller, part))
         elif self._startup is not None:
@@ -273,13 +281,12 @@ class Door(asyncio.Protocol):
         self._waiting = None
         self._enter(caller, part)
 
-    def _hand_over(self, packet: bytes, part: Part | None, visitor: Visitor | None) -> None:
+    def _hand_over(self, packet: bytes, part: Part | None, visitor: Visitor) -> None:
         if self._transport is None:
             return
         link = Link(self._worker, part)
         rest, self._buffer = self._buffer, b""
-        if visitor is not None:
-            self._worker.introduced(link, visitor)
+        self._worker.introduced(link, visitor)
         self._leave_to(link)
         link.data_received(packet + rest)
 
@@ -300,8 +307,7 @@ class Door(asyncio.Protocol):
 
     def refuse(self, error: ErrorReply) -> None:
         """Ends the connection with an error."""
-        if self._waiting is not None:
-            self._waiting.cancel()
+        self._stop_waiting()
         if self._transport is not None:
             self._transport.write(codec.encode_error(error, "utf-8", severity=b"FATAL"))
             self._transport.close()

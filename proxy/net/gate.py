@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 from engine.types import ErrorReply
 from proxy.net.door import STUFFED, Door
+from proxy.net.logins import CROWDED
+from proxy.net.peer import is_loopback
 from proxy.net.tls import ALPN
 from proxy.protocol import codec
 
@@ -43,6 +45,9 @@ class Gate:
         ports = (one.getsockname()[1] for one in sockets if one.family != socket.AF_UNIX)
         self.port = int(next(ports, 0))
         """The TCP port, 0 where there is none."""
+        names = [str(one.getsockname()[0]) for one in sockets if one.family != socket.AF_UNIX]
+        self.exposed = tuple(sorted({name for name in names if not is_loopback(name)}))
+        """The addresses on which others than this machine reach it."""
         self._servers: list[asyncio.Server] = []
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -92,28 +97,40 @@ class Gate:
         except BaseException:
             _hang_up(one)
             raise
+        finally:
+            self._worker.logins.leave(one)
 
     async def _opening(self, one: socket.socket) -> tuple[bytes, bool]:
         """The first bytes that are not about encryption, and whether a TLS handshake comes next.
 
         Raises:
-            EOFError: The client left, or stuffed bytes.
+            EOFError: The client left, or stuffed bytes, or there is no place for it.
         """
         loop = asyncio.get_running_loop()
         for _ in range(2):
             head = await _first_byte(one)
             if head[0] == _HANDSHAKE:
+                await self._find_place(one)
                 return b"", True
             head = await _exactly(one, _PACKET_SIZE)
             if head not in (_SSL_REQUEST, _GSS_REQUEST):
-                return head, False
-            if _drained(one):
+                return head + _arrived(one), False
+            if _arrived(one):
                 await loop.sock_sendall(one, codec.encode_error(STUFFED, "utf-8", severity=b"FATAL"))
                 raise EOFError("bytes before the handshake")
-            await loop.sock_sendall(one, b"S" if head == _SSL_REQUEST else b"N")
             if head == _SSL_REQUEST:
+                await self._find_place(one)
+                await loop.sock_sendall(one, b"S")
                 return b"S", True
+            await loop.sock_sendall(one, b"N")
         return b"", False
+
+    async def _find_place(self, one: socket.socket) -> None:
+        """A place for the handshake, which is dear."""
+        if not self._worker.logins.admit(one):
+            reply = codec.encode_error(CROWDED, "utf-8", severity=b"FATAL")
+            await asyncio.get_running_loop().sock_sendall(one, reply)
+            raise EOFError("too many clients are logging in")
 
     async def _connect(self, one: socket.socket, head: bytes, *, secure: bool) -> None:
         loop = asyncio.get_running_loop()
@@ -167,9 +184,9 @@ async def _exactly(one: socket.socket, size: int) -> bytes:
     return data
 
 
-def _drained(one: socket.socket) -> bool:
-    """Whether more has arrived already. It is thrown away: unread bytes would make the system drop our error."""
+def _arrived(one: socket.socket) -> bytes:
+    """What more has arrived already. Read even to be thrown away: unread bytes would make the system drop our error."""
     try:
-        return bool(one.recv(_PLENTY))
+        return one.recv(_PLENTY)
     except BlockingIOError:
-        return False
+        return b""

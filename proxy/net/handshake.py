@@ -9,16 +9,40 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol, cast
 
 from engine.types import ErrorReply
+from proxy.net.derivation import Deriver
+from proxy.net.peer import is_here
 from proxy.net.tls import end_point
 from proxy.protocol import codec
-from proxy.protocol.auth.upstream_login import UpstreamLogin, UpstreamRefusedError, without_binding
+from proxy.protocol.auth.scram import Derivation
+from proxy.protocol.auth.server_methods import UpstreamRefusedError, Watch
+from proxy.protocol.auth.upstream_login import UpstreamLogin, without_binding
 from proxy.protocol.framing import AUTHENTICATION_LIMIT, HEADER, HEADER_SIZE, LENGTH_SIZE
 
-_AUTHENTICATION = ord("R")
 _ERROR = ord("E")
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """The connection to the server.
+
+    `binding`: the hash of its certificate, None without TLS. `vouched`: whether something vouches for who is there:
+    a certificate that was checked, or that the connection does not leave this machine.
+    """
+
+    binding: bytes | None
+    vouched: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What goes to the server, and what to the client."""
+
+    to_server: bytes = b""
+    to_client: bytes = b""
 
 
 class Part(Protocol):
@@ -27,56 +51,72 @@ class Part(Protocol):
     ended: bool
     """Whether the phase is over; bytes pass from then on."""
 
-    def connected(self, binding: bytes | None) -> None:
-        """The server's socket stands; `binding` is the hash of its certificate, None without TLS."""
+    def connected(self, hop: Hop) -> None:
+        """The server's socket stands."""
 
-    def take(self, message: bytes) -> tuple[bytes, bytes]:
-        """Takes a whole message of the server's. Returns what goes to the server, and what to the client.
+    def take(self, message: bytes) -> Answer | asyncio.Future[Answer]:
+        """Takes a whole message of the server's, and none before an answer that comes later has come.
 
         Raises:
-            UpstreamRefusedError: The login cannot go on.
+            UpstreamRefusedError: The login cannot go on; a later answer raises it, too.
         """
 
 
 class LogsIn:
-    """The gateway logs in for the client."""
+    """The gateway logs in for the client. `refused` is called where the server does not let it in."""
 
-    def __init__(self, login: UpstreamLogin) -> None:
+    def __init__(
+        self, login: UpstreamLogin, watch: Watch, deriver: Deriver, refused: Callable[[], None]
+    ) -> None:
         self._login = login
+        self._watch = watch
+        self._deriver = deriver
+        self._refused = refused
         self.ended = False
 
-    def connected(self, binding: bytes | None) -> None:
+    def connected(self, hop: Hop) -> None:
         """As `Part.connected`."""
-        self._login.bind(binding)
+        self._login.bind(hop.binding)
+        self._watch.bind(vouched=hop.vouched)
 
-    def take(self, message: bytes) -> tuple[bytes, bytes]:
+    def take(self, message: bytes) -> Answer | asyncio.Future[Answer]:
         """As `Part.take`."""
+        self._watch.see(message)
+        self.ended = self._watch.ended
+        if message[0] == _ERROR:
+            self._refused()
         reply = self._login.receive(message)
-        self.ended = self._login.ended
-        return (b"", message) if reply is None else (reply, b"")
+        if isinstance(reply, Derivation):
+            return asyncio.get_running_loop().create_task(self._derive(reply), name="derive")
+        return Answer(to_client=message) if reply is None else Answer(to_server=reply)
+
+    async def _derive(self, derivation: Derivation) -> Answer:
+        return Answer(to_server=self._login.derived(await self._deriver.derive(derivation)))
 
 
-class HidesBinding:
+class Relays:
     """The client logs in itself, and cannot bind to the server's certificate.
 
     `binding` is the hash of the certificate that the client sees, None without TLS: the same on both sides is no
     obstacle.
     """
 
-    def __init__(self, binding: bytes | None) -> None:
+    def __init__(self, binding: bytes | None, watch: Watch) -> None:
         self._binding = binding
-        self._same = False
+        self._watch = watch
+        self._hides = False
         self.ended = False
 
-    def connected(self, binding: bytes | None) -> None:
+    def connected(self, hop: Hop) -> None:
         """As `Part.connected`."""
-        self._same = binding is not None and binding == self._binding
+        self._watch.bind(vouched=hop.vouched)
+        self._hides = hop.binding is not None and hop.binding != self._binding
 
-    def take(self, message: bytes) -> tuple[bytes, bytes]:
+    def take(self, message: bytes) -> Answer:
         """As `Part.take`."""
-        # The offer of mechanisms comes first, or never.
-        self.ended = message[0] in (_AUTHENTICATION, _ERROR)
-        return b"", message if self._same else without_binding(message)
+        self._watch.see(message)
+        self.ended = self._watch.ended
+        return Answer(to_client=without_binding(message) if self._hides else message)
 
 
 def wrapped(inner: Callable[[], asyncio.Protocol], part: Part | None) -> Callable[[], asyncio.Protocol]:
@@ -90,33 +130,50 @@ class _Handshake(asyncio.Protocol):
         self._part = part
         self._transport: asyncio.Transport | None = None
         self._partial = b""
+        self._later: asyncio.Future[Answer] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
-        secured = cast("ssl.SSLObject | None", transport.get_extra_info("ssl_object"))
-        certificate = None if secured is None else secured.getpeercert(binary_form=True)
-        self._part.connected(None if certificate is None else end_point(certificate))
+        self._part.connected(_hop(transport))
         self._inner.connection_made(transport)
 
     def data_received(self, data: bytes) -> None:
-        data = self._partial + data
-        pos = 0
+        self._partial += data
         try:
-            while not self._part.ended and (end := _end(data, pos)) is not None:
-                to_server, to_client = self._part.take(data[pos:end])
-                pos = end
-                if to_server and self._transport is not None:
-                    self._transport.write(to_server)
-                if to_client:
-                    self._inner.data_received(to_client)
+            self._proceed()
         except UpstreamRefusedError as problem:
             self._fail(problem.reply)
-            return
-        self._partial = data[pos:]
+
+    def _proceed(self) -> None:
+        while self._later is None and not self._part.ended and (end := _end(self._partial)) is not None:
+            message, self._partial = self._partial[:end], self._partial[end:]
+            answer = self._part.take(message)
+            if isinstance(answer, Answer):
+                self._pass_on(answer)
+            else:
+                self._later = answer
+                answer.add_done_callback(self._answered)
         if self._part.ended and self._transport is not None:
+            rest, self._partial = self._partial, b""
             self._transport.set_protocol(self._inner)
-            if self._partial:
-                self._inner.data_received(self._partial)
+            if rest:
+                self._inner.data_received(rest)
+
+    def _pass_on(self, answer: Answer) -> None:
+        if answer.to_server and self._transport is not None:
+            self._transport.write(answer.to_server)
+        if answer.to_client:
+            self._inner.data_received(answer.to_client)
+
+    def _answered(self, answer: asyncio.Future[Answer]) -> None:
+        self._later = None
+        if answer.cancelled():
+            return
+        try:
+            self._pass_on(answer.result())
+            self._proceed()
+        except UpstreamRefusedError as problem:
+            self._fail(problem.reply)
 
     def _fail(self, reply: ErrorReply) -> None:
         """The client sees the error as the server's; then the connection ends."""
@@ -125,6 +182,9 @@ class _Handshake(asyncio.Protocol):
             self._transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        if self._later is not None:
+            self._later.cancel()
         self._inner.connection_lost(exc)
 
     def pause_writing(self) -> None:
@@ -134,12 +194,22 @@ class _Handshake(asyncio.Protocol):
         self._inner.resume_writing()
 
 
-def _end(data: bytes, pos: int) -> int | None:
-    """Where the message at `pos` ends; None where it has not arrived whole."""
-    if pos + HEADER_SIZE > len(data):
+def _hop(transport: asyncio.BaseTransport) -> Hop:
+    secured = cast("ssl.SSLObject | None", transport.get_extra_info("ssl_object"))
+    vouched = is_here(transport)
+    if secured is None:
+        return Hop(None, vouched)
+    certificate = secured.getpeercert(binary_form=True)
+    checked = secured.context.verify_mode is ssl.CERT_REQUIRED
+    return Hop(None if certificate is None else end_point(certificate), vouched or checked)
+
+
+def _end(data: bytes) -> int | None:
+    """Where the first message ends; None where it has not arrived whole."""
+    if len(data) < HEADER_SIZE:
         return None
-    _, length = HEADER.unpack_from(data, pos)
+    _, length = HEADER.unpack_from(data)
     if not LENGTH_SIZE <= length <= AUTHENTICATION_LIMIT:
-        raise UpstreamRefusedError("", "The server's login messages are not understood.")
-    end = pos + 1 + int(length)
+        raise UpstreamRefusedError(ErrorReply("08P01", "the server's login messages are not understood"))
+    end = 1 + int(length)
     return end if end <= len(data) else None

@@ -1,22 +1,20 @@
-"""`auth_query`: what the upstream itself keeps of a role's password.
+"""`auth_query`: what the upstream itself keeps of a role's password, asked over a connection of the gateway's own.
 
-Owns a connection of its own for each look-up, opened by the gateway as `auth_user`. Nothing that the client sent
-reaches it but the role's name, as a bind parameter: the search path and every other setting are ours (a client's
-`search_path` would else decide which function the query calls, CVE-2025-12819).
+Owns one such connection, opened as `auth_user`. Nothing that a client sent reaches it but the role's name, as a bind
+parameter: the search path and every other setting are ours (a client's `search_path` would else decide which function
+the query calls, CVE-2025-12819). When it is asked, and what is remembered, is `role_secrets`'.
 """
 
 from __future__ import annotations
 
 import asyncio
-import secrets
 import struct
 from typing import cast
 
-from proxy.net.handshake import LogsIn, wrapped
+from proxy.net.handshake import Part, wrapped
 from proxy.net.upstream import Dialer
 from proxy.protocol import codec
-from proxy.protocol.auth.secrets import Credentials, Secret, secret_of
-from proxy.protocol.auth.upstream_login import UpstreamLogin
+from proxy.protocol.auth.secrets import Secret, secret_of
 from proxy.protocol.framing import HEADER, HEADER_SIZE
 from proxy.protocol.messages import Bind, Parse
 from proxy.settings import GatewaySettings
@@ -28,52 +26,79 @@ _SYNC = codec.message(b"S", b"")
 _EXECUTE = codec.message(b"E", b"\0\0\0\0\0")
 _NULL = -1
 
+_Row = tuple[str, str | None]
+
 
 class LookupFailedError(Exception):
     """The look-up could not be made; the message is for the log."""
 
 
-async def look_up(dialer: Dialer, settings: GatewaySettings, own: Credentials, user: str) -> Secret | None:
-    """The secret of `user`; None where there is no such role, or it may not log in.
+class LookupConnection(asyncio.Protocol):
+    """One connection, for one question at a time. Its owner sets the deadlines, and closes it after one has passed."""
 
-    `own` is what `auth_user` shows the server.
-
-    Raises:
-        LookupFailedError: The server cannot be asked, or does not answer in time.
-    """
-    asking = _Asking(settings, user)
-    login = UpstreamLogin(settings.auth_user, own, secrets.token_urlsafe(18))
-    try:
-        async with asyncio.timeout(settings.server_connect_timeout):
-            await dialer.dial(wrapped(lambda: asking, LogsIn(login)))
-            rows = await asking.rows
-    except OSError as problem:
-        raise LookupFailedError(str(problem) or type(problem).__name__) from problem
-    finally:
-        asking.close()
-    # A query that gives somebody else's secret would let the client in as that role.
-    found = [secret for name, secret in rows if name == user]
-    return secret_of(found[0]) if len(found) == 1 and found[0] is not None else None
-
-
-class _Asking(asyncio.Protocol):
-    def __init__(self, settings: GatewaySettings, user: str) -> None:
+    def __init__(self, settings: GatewaySettings) -> None:
         self._settings = settings
-        self._user = user
         self._transport: asyncio.Transport | None = None
         self._partial = b""
-        self._asked = False
-        self._found: list[tuple[str, str | None]] = []
-        self.rows: asyncio.Future[list[tuple[str, str | None]]] = asyncio.get_running_loop().create_future()
+        self._found: list[_Row] = []
+        self._problem = ""
+        self._answer: asyncio.Future[list[_Row]] | None = None
+
+    @staticmethod
+    async def open(dialer: Dialer, settings: GatewaySettings, part: Part) -> LookupConnection:
+        """One that is logged in; `part` does that.
+
+        Raises:
+            OSError: The server cannot be reached.
+            LookupFailedError: It does not let `auth_user` in.
+        """
+        connection = LookupConnection(settings)
+        ready = connection._expect()
+        try:
+            await dialer.dial(wrapped(lambda: connection, part))
+            await ready
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    @property
+    def usable(self) -> bool:
+        """Whether it stands and nothing is under way on it."""
+        return self._transport is not None and not self._transport.is_closing() and self._answer is None
+
+    async def ask(self, user: str) -> Secret | None:
+        """The secret of `user`; None where there is no such role, or it may not log in.
+
+        Raises:
+            LookupFailedError: The query fails, or the connection ends (it is not `usable` then).
+        """
+        answer = self._expect()
+        parse = codec.encode_parse(Parse(b"", self._settings.auth_query.encode(), ()))
+        name = user.encode("utf-8", "surrogateescape")
+        bind = codec.encode_bind(Bind(b"", b"", (), (name,), b"\0\0"))
+        if self._transport is None:
+            raise LookupFailedError("auth_query: the connection is closed")
+        self._transport.write(parse + bind + _EXECUTE + _SYNC)
+        # A query that gives somebody else's secret would let the client in as that role.
+        found = [secret for name, secret in await answer if name == user]
+        return secret_of(found[0]) if len(found) == 1 and found[0] is not None else None
 
     def close(self) -> None:
         """Ends the connection."""
-        self.rows.cancel()
         if self._transport is not None:
             self._transport.write(_TERMINATE)
             self._transport.close()
+            self._transport = None
+
+    def _expect(self) -> asyncio.Future[list[_Row]]:
+        """What the next ReadyForQuery answers."""
+        self._found, self._problem = [], ""
+        self._answer = asyncio.get_running_loop().create_future()
+        return self._answer
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The server's socket stands."""
         self._transport = cast("asyncio.Transport", transport)
         parameters = {
             "user": self._settings.auth_user,
@@ -85,6 +110,7 @@ class _Asking(asyncio.Protocol):
         self._transport.write(startup_packet(parameters))
 
     def data_received(self, data: bytes) -> None:
+        """Bytes from the server."""
         data = self._partial + data
         pos = 0
         while pos + HEADER_SIZE <= len(data):
@@ -97,28 +123,29 @@ class _Asking(asyncio.Protocol):
         self._partial = data[pos:]
 
     def _take(self, kind: int, message: bytes) -> None:
-        if self.rows.done():
-            return
         if kind == _ERROR:
             fields = codec.error_fields(message)
-            text = fields.get(b"M", b"").decode("utf-8", "replace")
-            self.rows.set_exception(LookupFailedError(f"auth_query: {text}"))
+            self._problem = b": ".join(fields[code] for code in (b"M", b"D") if code in fields).decode(
+                "utf-8", "replace"
+            )
         elif kind == _ROW:
             self._found.append(_row(message))
-        elif kind == _READY and self._asked:
-            self.rows.set_result(self._found)
-        elif kind == _READY and self._transport is not None:
-            self._asked = True
-            parse = codec.encode_parse(Parse(b"", self._settings.auth_query.encode(), ()))
-            name = self._user.encode("utf-8", "surrogateescape")
-            bind = codec.encode_bind(Bind(b"", b"", (), (name,), b"\0\0"))
-            self._transport.write(parse + bind + _EXECUTE + _SYNC)
+        elif kind == _READY:
+            self._end(self._problem)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if not self.rows.done():
-            self.rows.set_exception(
-                LookupFailedError(f"auth_query: the server closed the connection ({exc})")
-            )
+        """The server has closed."""
+        self._transport = None
+        self._end(self._problem or f"the server closed the connection ({exc})")
+
+    def _end(self, problem: str) -> None:
+        answer, self._answer = self._answer, None
+        if answer is None or answer.done():
+            return
+        if problem:
+            answer.set_exception(LookupFailedError(f"auth_query: {problem}"))
+        else:
+            answer.set_result(self._found)
 
 
 def startup_packet(parameters: dict[str, str]) -> bytes:
@@ -129,7 +156,7 @@ def startup_packet(parameters: dict[str, str]) -> bytes:
     return struct.pack(">II", len(body) + 9, _PROTOCOL_3_0) + body + b"\0"
 
 
-def _row(message: bytes) -> tuple[str, str | None]:
+def _row(message: bytes) -> _Row:
     """The first two columns of a DataRow."""
     (count,) = struct.unpack_from(">h", message, HEADER_SIZE)
     pos = HEADER_SIZE + 2

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import cast
 
 from proxy.net import upstream_tls
+from proxy.net.peer import is_loopback
 from proxy.settings import GatewaySettings
 
 
@@ -25,6 +26,11 @@ class Dialer:
     def local(self) -> bool:
         """Whether it dials a Unix socket."""
         return bool(self._path)
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is sure, before it dials, that the server is on this machine."""
+        return self.local or is_loopback(self._settings.upstream_host)
 
     @staticmethod
     def place(settings: GatewaySettings) -> tuple[str, int, str]:
@@ -57,9 +63,12 @@ class Dialer:
             OSError: As `dial`.
         """
         sent = _OneWay(packet)
-        await self.dial(lambda: sent)
-        async with asyncio.timeout(self._settings.server_connect_timeout):
-            await sent.closed.wait()
+        try:
+            await self.dial(lambda: sent)
+            async with asyncio.timeout(self._settings.server_connect_timeout):
+                await sent.closed.wait()
+        finally:
+            sent.abort()
 
 
 class _OneWay(asyncio.Protocol):
@@ -67,10 +76,16 @@ class _OneWay(asyncio.Protocol):
 
     def __init__(self, packet: bytes) -> None:
         self._packet = packet
+        self._transport: asyncio.Transport | None = None
         self.closed = asyncio.Event()
 
+    def abort(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        cast("asyncio.Transport", transport).write(self._packet)
+        self._transport = cast("asyncio.Transport", transport)
+        self._transport.write(self._packet)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         self.closed.set()

@@ -25,16 +25,16 @@ from proxy.console.reports import Visitor, WorkerReport
 from proxy.console.tables import Value
 from proxy.console.views import Here
 from proxy.metrics import GatewayMetrics
-from proxy.net import access, duties, listen, lookup, pump
+from proxy.net import access, duties, listen, pump
 from proxy.net.consultation import Consultation
 from proxy.net.control import Answer, Control, Request
 from proxy.net.gate import Gate
 from proxy.net.link import Link
 from proxy.net.loans import Loans
+from proxy.net.logins import Logins
 from proxy.net.sessions import Sessions
 from proxy.net.spares import Spares
 from proxy.net.upstream import Dialer
-from proxy.protocol.auth.secrets import MD5Hash, Password, Secret
 from proxy.protocol.commands import EngineReply, EngineRequest
 from proxy.protocol.inspection import SessionLimits
 from proxy.protocol.messages import CancelRequest
@@ -53,8 +53,17 @@ _LAST_WORDS = 1.0
 _GUESTS = 5.0
 """Seconds that clients who had connected before the end began get to log in."""
 
+_MOST_STRANGERS = 16
+"""Cancel requests carried out at once whose key is none of this worker's: anybody can send them."""
+
 _IDS = 10_000_000
 """Session ids that one process gives out before they repeat."""
+
+
+_TLS_HINT = (
+    "Passwords, questions and rows can be read on the way. Set client_tls_sslmode = require with client_tls_cert_file"
+    " and client_tls_key_file, or listen_addr = 127.0.0.1."
+)
 
 
 class Shutdown:
@@ -111,6 +120,7 @@ class Worker:
         self.dialer = Dialer(settings, self.access.server_tls)
         self.engine = EngineClient(EngineAddress(settings.engine))
         self.log: structlog.typing.FilteringBoundLogger = structlog.get_logger("proxy")
+        self.logins = Logins(settings, self.access, self.dialer, self.spawn, self.log)
         self.pump: Pump | None = None
         """Relays what passes by itself, where it was built."""
         self.sessions = Sessions()
@@ -125,6 +135,7 @@ class Worker:
         self._gate: Gate | None = None
         self._control: Control | None = None
         self._keys: dict[bytes, Cancellable] = {}
+        self._strangers = asyncio.Semaphore(_MOST_STRANGERS)
         self._tasks: set[asyncio.Task[None]] = set()
         self._ids = 0
         self._shutdown: str | None = None
@@ -142,8 +153,6 @@ class Worker:
         """
         settings = self.settings
         self.pump = pump.start()
-        for file in access.readable_by_others(settings):
-            self.log.warning("secrets_readable_by_others", file=file)
         if settings.runtime_dir:
             name = f"gateway-{os.getpid()}.sock"
             self._control = Control(Path(settings.runtime_dir), name, self.handle)
@@ -155,6 +164,15 @@ class Worker:
         self.log.info(
             "listening", addresses=settings.listen_addr, port=self.port, pid=os.getpid(), relay=relay
         )
+        self._warn()
+
+    def _warn(self) -> None:
+        """Says what the operator may not have meant."""
+        for file in access.readable_by_others(self.settings):
+            self.log.warning("secrets_readable_by_others", file=file, hint="chmod 600")
+        exposed = () if self._gate is None else self._gate.exposed
+        if exposed and self.access.client_tls is None:
+            self.log.warning("clients_without_tls", addresses=exposed, hint=_TLS_HINT)
 
     def _listening(self) -> list[socket.socket]:
         if self._place.sockets:
@@ -189,6 +207,7 @@ class Worker:
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self.logins.close()
         await self.engine.close()
         pump.stop(self.pump)
         await self._loans.close()
@@ -247,6 +266,7 @@ class Worker:
         for key in fixed:
             self.log.warning("setting_needs_restart", key=key)
         self.log.info("reloaded")
+        self._warn()
         return None
 
     def assign(self, key: str, value: str) -> str | None:
@@ -266,6 +286,7 @@ class Worker:
         self.settings, self.access = settings, loaded
         self.limits = SessionLimits(question_chars=settings.max_question_chars)
         self.dialer = Dialer(settings, loaded.server_tls)
+        self.logins.configure(settings, loaded, self.dialer)
         self.spares.close()
         self.spares = self._spares()
         if elsewhere:
@@ -285,11 +306,13 @@ class Worker:
         """New sessions wait from now on. Returns whether they did not before."""
         if not database:
             self.spares.rest()
+            self.logins.rest()
         return self.sessions.pause(database)
 
     def reconnect(self, database: str) -> None:
         """What is dialled from now on is new, and what sessions hold is to be closed as they end."""
         self.spares.renew()
+        self.logins.rest()
         self.sessions.outdate(database)
 
     # -- tasks
@@ -340,16 +363,6 @@ class Worker:
         """What a client with this TLS connection can bind its SCRAM proof to."""
         return None if secured is None else self.access.binding
 
-    async def look_up(self, user: str) -> Secret | None:
-        """What `auth_query` says of a role; nothing, where it fails."""
-        own = self.access.users.get(self.settings.auth_user)
-        credentials = own if isinstance(own, Password | MD5Hash) else None
-        try:
-            return await lookup.look_up(self.dialer, self.settings, credentials, user)
-        except lookup.LookupFailedError as problem:
-            self.log.warning("auth_query_failed", error=str(problem))
-            return None
-
     # -- sessions
 
     def opened(self, link: Link) -> None:
@@ -386,12 +399,12 @@ class Worker:
             OSError: The server cannot be reached.
         """
         owner = self._keys.get(request.key)
-        if owner is not None:
-            forward = owner.cancel_requested()
-        else:
-            answers = await self._others(Request("cancel", request.key.hex()))
-            forward = not any(answer.done for answer in answers)
-        if forward:
+        if owner is None:
+            async with self._strangers:
+                answers = await self._others(Request("cancel", request.key.hex()))
+                if not any(answer.done for answer in answers):
+                    await self.dialer.send_once(request.packet)
+        elif owner.cancel_requested():
             await self.dialer.send_once(request.packet)
 
     def cancel_for_sibling(self, key: bytes) -> bool:

@@ -18,8 +18,15 @@ from proxy.protocol.messages import (
 )
 
 _CANCEL_CODE = 80877102
-_MAJOR_VERSION = 3
 _ENCRYPTION_CODES = frozenset({80877103, 80877104})
+_ENCRYPTION_REQUEST_SIZE = 8
+_KEY_SIZES = range(8, 261)
+"""Bytes of a process id and a secret of 4 to 256 bytes (PostgreSQL docs, 54.2.8)."""
+
+MAJOR_VERSION = 3
+NEWEST_MINOR = 2
+"""Protocol 3.2, which is PostgreSQL 18's."""
+
 _INT16 = struct.Struct(">H")
 _INT32 = struct.Struct(">I")
 _NULL_LENGTH = 0xFFFF_FFFF
@@ -40,25 +47,40 @@ def decode_first(packet: bytes) -> FirstPacket:
     """The packet that opens a connection.
 
     Raises:
-        ProtocolViolationError: Its parameters are not well formed.
+        ProtocolViolationError: Its length or its parameters are not well formed.
     """
     (code,) = _INT32.unpack_from(packet, 4)
     if code == _CANCEL_CODE:
+        if len(packet) - 8 not in _KEY_SIZES:
+            raise ProtocolViolationError("invalid length of cancel request packet")
         return CancelRequest(packet, packet[8:])
     if code in _ENCRYPTION_CODES:
+        if len(packet) != _ENCRYPTION_REQUEST_SIZE:
+            raise ProtocolViolationError("invalid length of encryption request packet")
         return EncryptionRequest()
-    return Startup(packet, _startup_parameters(packet) if code >> 16 == _MAJOR_VERSION else ())
+    return Startup(packet, _startup_parameters(packet) if code >> 16 == MAJOR_VERSION else ())
 
 
 def _startup_parameters(packet: bytes) -> tuple[tuple[str, str], ...]:
-    if packet[-1:] != b"\0":
+    if packet[8:][-1:] != b"\0":
         raise ProtocolViolationError("invalid startup packet layout: expected terminator as last byte")
     words = packet[8:-1].split(b"\0")
-    if len(words) % 2 == 0 or words[-1]:
+    if len(words) % 2 == 0 or words[-1] or not all(words[:-1:2]):
         raise ProtocolViolationError("invalid startup packet layout: expected terminator as last byte")
     # Most sessions say the same words, and each keeps them as long as it lasts.
     texts = [sys.intern(word.decode("utf-8", "surrogateescape")) for word in words[:-1]]
     return tuple(zip(texts[::2], texts[1::2], strict=True))
+
+
+def encode_negotiation(startup: Startup) -> bytes:
+    """The NegotiateProtocolVersion that answers `startup`; empty where all that it asks for is known."""
+    options = [name for name, _ in startup.parameters if name.startswith("_pq_.")]
+    major, minor = startup.version
+    if minor <= NEWEST_MINOR and not options:
+        return b""
+    version = major << 16 | min(minor, NEWEST_MINOR)
+    names = b"".join(name.encode("utf-8", "surrogateescape") + b"\0" for name in options)
+    return message(b"v", struct.pack(">II", version, len(options)) + names)
 
 
 def _string(data: bytes, pos: int) -> tuple[bytes, int]:

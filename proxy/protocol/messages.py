@@ -25,6 +25,11 @@ class Startup:
     packet: bytes
     parameters: tuple[tuple[str, str], ...]
 
+    @property
+    def version(self) -> tuple[int, int]:
+        """Major and minor version of the protocol."""
+        return int.from_bytes(self.packet[4:6], "big"), int.from_bytes(self.packet[6:8], "big")
+
     def parameter(self, name: str) -> str | None:
         """The last value given for `name`."""
         return dict(self.parameters).get(name)

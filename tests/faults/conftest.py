@@ -51,7 +51,7 @@ def hurt(start_gateway: Callable[..., Gateway], loop_thread: LoopThread, wire_cl
     loop_thread.run(middle.start())
     # None dialled ahead: a socket has the faults that stood when it was dialled.
     gateway = start_gateway(
-        upstream_host="127.0.0.1", upstream_port=middle.port, admin_users="postgres", dial_ahead=0
+        upstream_host="127.0.0.1", upstream_port=middle.port, stats_users="postgres", dial_ahead=0
     )
     made = Hurt(gateway, middle)
     yield made

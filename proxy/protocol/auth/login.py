@@ -2,7 +2,8 @@
 
 Owns the order of messages of each method. Which method applies and where the secret comes from is decided by
 the caller. A login ends with `Accepted`, which sends nothing yet, or with `Refused`, which tells the client
-always the same, whatever was wrong.
+always the same, whatever was wrong. What it says on the way, and how much it computes, is the same for a role that
+is not there as for one that is.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from enum import Enum, auto
 from engine.types import ErrorReply
 from proxy.protocol import codec
 from proxy.protocol.auth.hba import Method
-from proxy.protocol.auth.scram import ScramError, ServerExchange, Verifier
+from proxy.protocol.auth.scram import ClientKeys, Derivation, ScramError, ServerExchange, Verifier
 from proxy.protocol.auth.secrets import (
     Credentials,
     MD5Hash,
@@ -38,6 +39,13 @@ class Send:
 
 
 @dataclass(frozen=True, slots=True)
+class Derive:
+    """Carry `derivation` out and give the keys to `Login.derived`; nothing else is to be given to it before."""
+
+    derivation: Derivation
+
+
+@dataclass(frozen=True, slots=True)
 class Accepted:
     """The client is who it says; `credentials` are what the upstream can be shown in its name."""
 
@@ -52,26 +60,29 @@ class Refused:
     reason: str
 
 
-Step = Send | Accepted | Refused
+Step = Send | Derive | Accepted | Refused
 
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """Random values for one login: the server's part of the nonce, a salt, and a verifier for nobody.
+    """For one login: the server's part of the nonce, a salt, and what a role that is not there is taken for.
 
-    `slow`: roles have passwords, whose verifiers take time to compute; nobody's then takes as long.
+    `nobody` is its verifier; `asks_scram` and `derives` are `Shape`'s.
     """
 
     nonce: str
     salt: bytes
     nobody: Verifier
-    slow: bool = False
+    asks_scram: bool = True
+    derives: bool = False
 
 
 class _State(Enum):
     START = auto()
     CLEARTEXT = auto()
+    CLEARTEXT_DERIVING = auto()
     MD5 = auto()
+    SASL_DERIVING = auto()
     SASL_FIRST = auto()
     SASL_FINAL = auto()
     ENDED = auto()
@@ -95,6 +106,8 @@ class Login:
         self._chance = chance
         self._binding = binding
         self._exchange: ServerExchange | None = None
+        self._derivation: Derivation | None = None
+        self._given = ""
         self._state = _State.START
 
     def begin(self) -> list[Step]:
@@ -107,7 +120,7 @@ class Login:
                 return self._begin_scram()
             case Method.MD5:
                 # As PostgreSQL does: a role with a SCRAM verifier is asked for SCRAM.
-                if isinstance(self._secret, Verifier):
+                if isinstance(self._secret, Verifier) or (self._secret is None and self._chance.asks_scram):
                     return self._begin_scram()
                 self._state = _State.MD5
                 return [Send(_challenge(_MD5, self._chance.salt))]
@@ -135,17 +148,36 @@ class Login:
         except ScramError as problem:
             return [self._refused(str(problem))]
 
+    def derived(self, keys: ClientKeys) -> list[Step]:
+        """Takes the keys that a `Derive` asked for."""
+        if self._derivation is None:
+            raise AssertionError("nothing is being derived")
+        verifier, self._derivation = self._derivation.verifier(keys), None
+        if self._state is _State.SASL_DERIVING:
+            return self._offer(verifier if isinstance(self._secret, Password) else None)
+        return self._cleartext_derived(verifier)
+
+    def _derive(self, password: str, like: Verifier, state: _State) -> list[Step]:
+        self._state = state
+        self._derivation = Derivation(password, like.salt, like.iterations)
+        return [Derive(self._derivation)]
+
     # -- SCRAM
 
     def _begin_scram(self) -> list[Step]:
-        secret, nobody = self._secret, self._chance.nobody
-        verifier = secret if isinstance(secret, Verifier) else nobody
-        if isinstance(secret, Password):
-            verifier = Verifier.of_password(secret.text, nobody.salt)
-        elif verifier is nobody and self._chance.slow:
-            Verifier.of_password("", nobody.salt)
-        genuine = isinstance(secret, Password | Verifier)
-        self._exchange = ServerExchange(verifier, self._chance.nonce, binding=self._binding, genuine=genuine)
+        password = self._secret.text if isinstance(self._secret, Password) else ""
+        if not password and not self._chance.derives:
+            return self._offer(None)
+        return self._derive(password, self._chance.nobody, _State.SASL_DERIVING)
+
+    def _offer(self, derived: Verifier | None) -> list[Step]:
+        kept = self._secret if isinstance(self._secret, Verifier) else derived
+        self._exchange = ServerExchange(
+            kept or self._chance.nobody,
+            self._chance.nonce,
+            binding=self._binding,
+            genuine=kept is not None,
+        )
         self._state = _State.SASL_FIRST
         names = b"".join(name.encode() + b"\0" for name in self._exchange.mechanisms)
         return [Send(_challenge(_SASL, names + b"\0"))]
@@ -171,11 +203,18 @@ class Login:
 
     def _cleartext(self, body: bytes) -> list[Step]:
         given = _terminated(body)
-        if given is None or not given or not self._knows(given):
-            return [self._refused("wrong password")]
-        return [self._accepted(Password(given))]
+        if not given:
+            return [self._refused("no password")]
+        self._given = given
+        like = self._secret if isinstance(self._secret, Verifier) else self._chance.nobody
+        return self._derive(given, like, _State.CLEARTEXT_DERIVING)
 
-    def _knows(self, given: str) -> bool:
+    def _cleartext_derived(self, offered: Verifier) -> list[Step]:
+        if not self._knows(self._given, offered):
+            return [self._refused("wrong password")]
+        return [self._accepted(Password(self._given))]
+
+    def _knows(self, given: str, offered: Verifier) -> bool:
         secret = self._secret
         match secret:
             case Password():
@@ -183,7 +222,6 @@ class Login:
             case MD5Hash():
                 return same(secret.text, md5_hash(self._user, given))
             case Verifier():
-                offered = Verifier.of_password(given, secret.salt, secret.iterations)
                 return same(offered.stored_key.hex(), secret.stored_key.hex())
             case None:
                 return False
@@ -191,10 +229,10 @@ class Login:
     def _md5(self, body: bytes) -> list[Step]:
         given = _terminated(body)
         secret = self._secret
-        if given is None or not isinstance(secret, Password | MD5Hash):
-            return [self._refused("no password that md5 can check")]
-        stored = secret.text if isinstance(secret, MD5Hash) else md5_hash(self._user, secret.text)
-        if not same(given, md5_response(stored, self._chance.salt)):
+        text = secret.text if isinstance(secret, Password | MD5Hash) else ""
+        stored = text if isinstance(secret, MD5Hash) else md5_hash(self._user, text)
+        matches = given is not None and same(given, md5_response(stored, self._chance.salt))
+        if not matches or not isinstance(secret, Password | MD5Hash):
             return [self._refused("wrong password")]
         return [self._accepted(secret)]
 

@@ -1,7 +1,8 @@
 """SCRAM-SHA-256 (RFC 5802, RFC 7677) for both roles that the gateway plays, without I/O.
 
 `ServerExchange` proves a client, `ClientExchange` proves the gateway to the upstream. Parsing is strict: an
-attribute out of place, a second `=` or loose base64 ends the exchange. Nonces come from the caller.
+attribute out of place, a second `=` or loose base64 ends the exchange. Nonces come from the caller, and so does the
+one slow step, which is a value (`Derivation`) that somebody carries out where it holds nobody up.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import binascii
 import hashlib
 import hmac
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from proxy.protocol.auth.saslprep import prepare
 
@@ -21,8 +22,11 @@ BINDING = "tls-server-end-point"
 ITERATIONS = 4096
 """What PostgreSQL uses by default (`scram_iterations`)."""
 
+SALT_SIZE = 16
+"""Bytes of a salt that PostgreSQL makes (`SCRAM_DEFAULT_SALT_LEN`)."""
+
 MOST_ITERATIONS = 10_000_000
-"""More than this is no honest verifier: computing it would hold the worker up."""
+"""More than this is no honest verifier: computing it takes many seconds."""
 
 _KEY_SIZE = 32
 _NONCE = re.compile(r"[\x21-\x2b\x2d-\x7e]+")
@@ -61,9 +65,10 @@ class Verifier:
 
     @staticmethod
     def of_password(password: str, salt: bytes, iterations: int = ITERATIONS) -> Verifier:
-        """The verifier of a password."""
-        keys = ClientKeys.of_password(password, salt, iterations)
-        return Verifier(iterations, salt, _hash(keys.client_key), keys.server_key)
+        """The verifier of a password. Slow, as `Derivation.keys` is."""
+        return Derivation(password, salt, iterations).verifier(
+            ClientKeys.of_password(password, salt, iterations)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,23 @@ class ClientKeys:
         """The keys of a password (RFC 5802, 3)."""
         salted = hashlib.pbkdf2_hmac("sha256", prepare(password), salt, iterations)
         return ClientKeys(_hmac(salted, b"Client Key"), _hmac(salted, b"Server Key"))
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """A computation of keys from a password: milliseconds at PostgreSQL's default, seconds at the most iterations."""
+
+    password: str = field(repr=False)
+    salt: bytes
+    iterations: int
+
+    def keys(self) -> ClientKeys:
+        """Carries it out."""
+        return ClientKeys.of_password(self.password, self.salt, self.iterations)
+
+    def verifier(self, keys: ClientKeys) -> Verifier:
+        """The verifier that belongs to the keys that came out."""
+        return Verifier(self.iterations, self.salt, _hash(keys.client_key), keys.server_key)
 
 
 class ServerExchange:
@@ -161,14 +183,23 @@ class ServerExchange:
         return b"v=" + server_signature, ClientKeys(client_key, self._verifier.server_key)
 
 
-class ClientExchange:
-    """The gateway's own proof. `secret`: a password, or the keys that a client's proof left behind."""
+@dataclass(frozen=True, slots=True)
+class Challenge:
+    """What the server's first message asks a proof for."""
 
-    def __init__(self, secret: str | ClientKeys, nonce: str, *, binding: bytes | None) -> None:
-        self._secret = secret
+    salt: bytes
+    iterations: int
+
+
+class ClientExchange:
+    """The gateway's own proof: `first`, `challenged`, `final` and `verify`, in this order."""
+
+    def __init__(self, nonce: str, *, binding: bytes | None) -> None:
         self._nonce = nonce
         self._binding = binding
         self._header = "n,,"
+        self._server_first = ""
+        self._combined = ""
         self._signature = b""
 
     def first(self, offered: tuple[str, ...]) -> tuple[str, bytes]:
@@ -185,26 +216,28 @@ class ClientExchange:
             raise ScramError("the server offers no SCRAM mechanism that is known")
         return mechanism, f"{self._header}n=,r={self._nonce}".encode()
 
-    def final(self, message: bytes) -> bytes:
-        """Takes server-first-message, gives client-final-message.
+    def challenged(self, message: bytes) -> Challenge:
+        """Takes server-first-message.
 
         Raises:
             ScramError: It is malformed.
         """
-        text = _text(message)
-        match = _SERVER_FIRST.fullmatch(text)
+        self._server_first = _text(message)
+        match = _SERVER_FIRST.fullmatch(self._server_first)
         if match is None or not match[1].startswith(self._nonce) or len(match[1]) == len(self._nonce):
             raise ScramError("malformed server-first-message")
         iterations = int(match[3])
         if iterations > MOST_ITERATIONS:
             raise ScramError("too many iterations")
-        keys = self._secret
-        if isinstance(keys, str):
-            keys = ClientKeys.of_password(keys, _decoded(match[2]), iterations)
+        self._combined = match[1]
+        return Challenge(_decoded(match[2]), iterations)
+
+    def final(self, keys: ClientKeys) -> bytes:
+        """Gives client-final-message, which proves that we hold `keys`."""
         shown = (self._binding or b"") if self._header.startswith("p=") else b""
         bound = self._header.encode() + shown
-        without_proof = f"c={base64.b64encode(bound).decode()},r={match[1]}"
-        transcript = f"n=,r={self._nonce},{text},{without_proof}".encode()
+        without_proof = f"c={base64.b64encode(bound).decode()},r={self._combined}"
+        transcript = f"n=,r={self._nonce},{self._server_first},{without_proof}".encode()
         proof = _xor(keys.client_key, _hmac(_hash(keys.client_key), transcript))
         self._signature = _hmac(keys.server_key, transcript)
         return f"{without_proof},p={base64.b64encode(proof).decode()}".encode()

@@ -1,32 +1,21 @@
 """The gateway's login at the upstream in the name of a client that it has let in itself.
 
 Owns the answers to the server's challenges. Everything else that the server says passes: AuthenticationOk,
-errors and notices reach the client as they are.
+errors and notices reach the client as they are. Whether a challenge may be answered is the matter of
+`server_methods`, which looks at each message first.
 """
 
 from __future__ import annotations
 
 from engine.types import ErrorReply
 from proxy.protocol import codec
-from proxy.protocol.auth.scram import ClientExchange, ClientKeys, ScramError
+from proxy.protocol.auth.scram import ClientExchange, ClientKeys, Derivation, ScramError
 from proxy.protocol.auth.secrets import Credentials, MD5Hash, Password, md5_hash, md5_response
+from proxy.protocol.auth.server_methods import UpstreamRefusedError
 from proxy.protocol.framing import HEADER_SIZE
 
 _AUTHENTICATION = ord("R")
-_ERROR = ord("E")
 _SASL = 10
-
-
-class UpstreamRefusedError(Exception):
-    """The login cannot go on; `reply` is for the client."""
-
-    def __init__(self, user: str, detail: str) -> None:
-        super().__init__(detail)
-        self.reply = ErrorReply(
-            "28000", f'the gateway cannot log in to the server as user "{user}"', detail, _HINT
-        )
-
-
 _HINT = (
     "The operator should see that auth_file has the role's password, or that auth_query gives the very SCRAM "
     "verifier that the server keeps."
@@ -42,22 +31,19 @@ class UpstreamLogin:
         self._nonce = nonce
         self._binding: bytes | None = None
         self._exchange: ClientExchange | None = None
-        self._proved = True
-        self.ended = False
-        """Whether the server has decided; its messages need no look from then on."""
 
     def bind(self, binding: bytes | None) -> None:
         """Sets the channel binding data of the server's certificate; None without TLS."""
         self._binding = binding
 
-    def receive(self, message: bytes) -> bytes | None:
+    def receive(self, message: bytes) -> bytes | Derivation | None:
         """Takes a whole message. Returns what answers it (empty: nothing does); None where it passes on.
+
+        A `Derivation` is to be carried out, and its keys given to `derived`, before the next message.
 
         Raises:
             UpstreamRefusedError: There is no answer to a challenge, or the server is an impostor.
         """
-        if message[0] == _ERROR:
-            self.ended = True
         if message[0] != _AUTHENTICATION:
             return None
         code = int.from_bytes(message[HEADER_SIZE : HEADER_SIZE + 4], "big")
@@ -66,12 +52,13 @@ class UpstreamLogin:
         except ScramError as problem:
             raise self._refused(str(problem)) from problem
 
-    def _answer(self, code: int, data: bytes) -> bytes | None:
+    def derived(self, keys: ClientKeys) -> bytes:
+        """Takes the keys that `receive` asked for. Returns what answers the server."""
+        return codec.message(b"p", self._under_way().final(keys))
+
+    def _answer(self, code: int, data: bytes) -> bytes | Derivation | None:
         match code:
             case 0:
-                if not self._proved:
-                    raise self._refused("The server did not prove that it knows the secret.")
-                self.ended = True
                 return None
             case 3:
                 return self._password(self._text())
@@ -80,10 +67,9 @@ class UpstreamLogin:
             case 10:
                 return self._sasl(data)
             case 11:
-                return codec.message(b"p", self._under_way().final(data))
+                return self._challenged(data)
             case 12:
                 self._under_way().verify(data)
-                self._proved = True
                 return b""
             case _:
                 raise self._refused(f"The server asks for authentication method {code}.")
@@ -99,17 +85,20 @@ class UpstreamLogin:
         return md5_hash(self._user, self._text())
 
     def _sasl(self, data: bytes) -> bytes:
-        credentials = self._credentials
-        if not isinstance(credentials, Password | ClientKeys):
+        if not isinstance(self._credentials, Password | ClientKeys):
             raise self._refused(
                 "The server asks for SCRAM, for which the gateway has neither password nor keys."
             )
-        secret = credentials.text if isinstance(credentials, Password) else credentials
-        self._exchange = ClientExchange(secret, self._nonce, binding=self._binding)
-        self._proved = False
+        self._exchange = ClientExchange(self._nonce, binding=self._binding)
         offered = tuple(name.decode("ascii", "replace") for name in data.split(b"\0") if name)
         mechanism, first = self._exchange.first(offered)
         return codec.message(b"p", mechanism.encode() + b"\0" + len(first).to_bytes(4, "big") + first)
+
+    def _challenged(self, data: bytes) -> bytes | Derivation:
+        challenge = self._under_way().challenged(data)
+        if isinstance(self._credentials, ClientKeys):
+            return self.derived(self._credentials)
+        return Derivation(self._text(), challenge.salt, challenge.iterations)
 
     def _under_way(self) -> ClientExchange:
         if self._exchange is None:
@@ -121,7 +110,8 @@ class UpstreamLogin:
         return codec.message(b"p", text.encode("utf-8", "surrogateescape") + b"\0")
 
     def _refused(self, detail: str) -> UpstreamRefusedError:
-        return UpstreamRefusedError(self._user, detail)
+        text = f'the gateway cannot log in to the server as user "{self._user}"'
+        return UpstreamRefusedError(ErrorReply("28000", text, detail, _HINT))
 
 
 def without_binding(message: bytes) -> bytes:

@@ -9,6 +9,7 @@ from typing import Any
 import asyncpg
 import psycopg
 import pytest
+import structlog
 
 from .conftest import PASSWORD, Certificates, Server, StartGateway, dsn
 
@@ -193,3 +194,19 @@ async def test_spares_have_shaken_hands_already(tls_server: Server, gateway: Sta
                 await asyncio.sleep(0.01)
         (spare,) = worker.spares.standing
         assert spare.transport.get_extra_info("ssl_object").version() == "TLSv1.3"
+
+
+async def test_clients_without_tls_are_warned_about(
+    gateway: StartGateway, certificates: Certificates, tmp_path: Any
+) -> None:
+    with structlog.testing.capture_logs() as told:
+        worker = await gateway(listen_addr="0.0.0.0")  # noqa: S104 - what is warned about
+        worker.reload()
+    warnings = [entry for entry in told if entry["event"] == "clients_without_tls"]
+    assert len(warnings) == 2
+    assert warnings[0]["addresses"] == ("0.0.0.0",)  # noqa: S104 - as above
+    assert "client_tls_sslmode = require" in warnings[0]["hint"]
+    with structlog.testing.capture_logs() as told:
+        await gateway(listen_addr="127.0.0.1", unix_socket_dir=str(tmp_path))
+        await gateway(listen_addr="*", **certificates.serving("allow"))
+    assert not [entry for entry in told if entry["log_level"] == "warning"]

@@ -45,3 +45,25 @@ def test_a_question_is_cancelled_wherever_it_waits(start_gateway: Callable[..., 
         assert connection.execute("SELECT 1").fetchone() == (1,)
         with pytest.raises(psycopg.errors.UndefinedTable):
             connection.execute("SELECT * FROM nothing")
+
+
+def test_a_key_of_protocol_3_2(gateway: Any) -> None:
+    """It is longer than that of 3.0 where the server speaks 3.2, and passes both ways."""
+    if psycopg.pq.version() < 180000:
+        pytest.skip("this libpq asks for 3.0 alone")
+    with psycopg.connect(gateway.dsn(max_protocol_version="3.2"), autocommit=True) as connection:
+        (key,) = gateway.worker._keys
+        assert (len(key) > 8) is (connection.info.server_version >= 180000)
+        timer = threading.Thread(target=_cancel_when_it_sleeps, args=(gateway, connection))
+        timer.start()
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            connection.execute("SELECT pg_sleep(60)")
+        timer.join(10)
+
+
+def _cancel_when_it_sleeps(gateway: Any, connection: psycopg.Connection) -> None:
+    asleep = "SELECT FROM pg_stat_activity WHERE pid = %s AND wait_event = 'PgSleep'"
+    with psycopg.connect(gateway.direct("postgres"), autocommit=True) as admin:
+        while admin.execute(asleep, (connection.info.backend_pid,)).fetchone() is None:
+            pass
+    connection.cancel_safe()

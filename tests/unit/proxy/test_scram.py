@@ -14,6 +14,7 @@ from proxy.protocol.auth.scram import (
     PLUS,
     ClientExchange,
     ClientKeys,
+    Derivation,
     ScramError,
     ServerExchange,
     Verifier,
@@ -37,6 +38,13 @@ def server(binding: bytes | None = None, *, genuine: bool = True) -> ServerExcha
     return ServerExchange(VERIFIER, SERVER_NONCE, binding=binding, genuine=genuine)
 
 
+def answered(ours: ClientExchange, message: bytes, secret: str | ClientKeys) -> bytes:
+    challenge = ours.challenged(message)
+    if isinstance(secret, str):
+        secret = Derivation(secret, challenge.salt, challenge.iterations).keys()
+    return ours.final(secret)
+
+
 def test_the_rfcs_exchange() -> None:
     exchange = server()
     assert exchange.first(PLAIN, CLIENT_FIRST) == SERVER_FIRST
@@ -57,22 +65,22 @@ def test_a_made_up_verifier_fails_at_the_end_alone() -> None:
 def test_both_sides_of_ours_agree(
     offered: bytes | None, bound: bytes | None, secret: str | ClientKeys
 ) -> None:
-    ours, theirs = ClientExchange(secret, "abc", binding=bound), server(offered)
+    ours, theirs = ClientExchange("abc", binding=bound), server(offered)
     mechanism, first = ours.first(theirs.mechanisms)
     assert mechanism == (PLAIN if bound is None else PLUS)
-    final, _ = theirs.final(ours.final(theirs.first(mechanism, first)))
+    final, _ = theirs.final(answered(ours, theirs.first(mechanism, first), secret))
     ours.verify(final)
 
 
 def test_another_certificate_in_between_is_noticed() -> None:
-    ours, theirs = ClientExchange("pencil", "abc", binding=b"one"), server(b"other")
+    ours, theirs = ClientExchange("abc", binding=b"one"), server(b"other")
     mechanism, first = ours.first(theirs.mechanisms)
     with pytest.raises(ScramError, match="channel binding"):
-        theirs.final(ours.final(theirs.first(mechanism, first)))
+        theirs.final(answered(ours, theirs.first(mechanism, first), "pencil"))
 
 
 def test_a_removed_offer_is_noticed() -> None:
-    ours = ClientExchange("pencil", "abc", binding=b"one")
+    ours = ClientExchange("abc", binding=b"one")
     mechanism, first = ours.first((PLAIN,))
     with pytest.raises(ScramError, match="did not see"):
         server(b"one").first(mechanism, first)
@@ -153,18 +161,18 @@ def test_noise_is_refused_and_nothing_else(first: bytes, final: bytes) -> None:
     ],
 )
 def test_a_servers_malformed_first_message(message: bytes) -> None:
-    ours = ClientExchange("pencil", "abc", binding=None)
+    ours = ClientExchange("abc", binding=None)
     ours.first((PLAIN,))
     with pytest.raises(ScramError):
-        ours.final(message)
+        ours.challenged(message)
 
 
 def test_an_impostor_server_is_noticed() -> None:
-    ours = ClientExchange("pencil", "rOprNGfwEbeRWgbNEkqO", binding=None)
+    ours = ClientExchange("rOprNGfwEbeRWgbNEkqO", binding=None)
     with pytest.raises(ScramError):
         ours.verify(SERVER_FINAL)
     ours.first((PLAIN,))
-    ours.final(SERVER_FIRST)
+    answered(ours, SERVER_FIRST, "pencil")
     for message in (b"", b"v=", SERVER_FINAL, b"e=other-error"):
         with pytest.raises(ScramError):
             ours.verify(message)

@@ -1,0 +1,140 @@
+"""What the logins of one worker share: places, secrets, the threads that derive keys, and the rules towards the server.
+
+Owns how many clients may be on their way in at once. One limit for all, and none for each address: behind a balancer
+everybody has the same one, and a firewall counts addresses better.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Coroutine
+
+import structlog
+
+from engine.types import ErrorReply
+from proxy.net.access import Access
+from proxy.net.derivation import Deriver
+from proxy.net.handshake import LogsIn, Relays
+from proxy.net.lookup import LookupConnection
+from proxy.net.role_secrets import RoleSecrets
+from proxy.net.upstream import Dialer
+from proxy.protocol.auth.login import Chance
+from proxy.protocol.auth.secrets import Credentials, MD5Hash, Password, Secret
+from proxy.protocol.auth.server_methods import Watch
+from proxy.protocol.auth.shape import typical
+from proxy.protocol.auth.upstream_login import UpstreamLogin
+from proxy.settings import GatewaySettings
+
+CROWDED = ErrorReply(
+    "53300",
+    "too many clients are logging in (max_login_clients)",
+    hint="Try again in a moment; the operator may raise max_login_clients.",
+)
+_NONCE_BYTES = 18
+
+
+class Logins:
+    """`spawn` runs a task that its owner ends."""
+
+    def __init__(
+        self,
+        settings: GatewaySettings,
+        access: Access,
+        dialer: Dialer,
+        spawn: Callable[[str, Coroutine[object, object, None]], object],
+        log: structlog.typing.FilteringBoundLogger,
+    ) -> None:
+        self._settings, self._access, self._dialer = settings, access, dialer
+        self._spawn = spawn
+        self._log = log
+        self._under_way: set[object] = set()
+        self.deriver = Deriver()
+        self._secrets = RoleSecrets(settings, self._connect, spawn, log)
+
+    def configure(self, settings: GatewaySettings, access: Access, dialer: Dialer) -> None:
+        """Goes over to other settings, and forgets what was looked up under the old ones."""
+        self._secrets.close()
+        self._settings, self._access, self._dialer = settings, access, dialer
+        self._secrets = RoleSecrets(settings, self._connect, self._spawn, self._log)
+
+    # -- places
+
+    def admit(self, client: object) -> bool:
+        """Gives `client` a place, if it has none and there is one. Returns whether it has one now."""
+        if client not in self._under_way and len(self._under_way) >= self._settings.max_login_clients:
+            return False
+        self._under_way.add(client)
+        return True
+
+    @property
+    def under_way(self) -> int:
+        """How many places are taken."""
+        return len(self._under_way)
+
+    def leave(self, client: object) -> None:
+        """`client` needs its place no longer, if it had one."""
+        self._under_way.discard(client)
+
+    # -- roles
+
+    @property
+    def looks_up(self) -> bool:
+        """Whether there is an `auth_query`."""
+        return bool(self._settings.auth_user)
+
+    async def look_up(self, user: str) -> Secret | None:
+        """The secret of `user`: what `auth_file` says, else `auth_query`.
+
+        The server is asked about both, so that nobody learns from the time which names are in the file.
+        """
+        found = await self._secrets.find(user)
+        return self.own(user) if user in self._access.users else found
+
+    def own(self, user: str) -> Secret | None:
+        """What `auth_file` says of `user`."""
+        return self._access.users.get(user)
+
+    def doubt(self, user: str) -> None:
+        """A login as `user` has failed."""
+        self._secrets.doubt(user)
+
+    def chance(self, user: str) -> Chance:
+        """What one login needs that is random, or made up for a role that is not there."""
+        return self._access.chance(user, typical(self._access.traits + self._secrets.seen))
+
+    # -- the server
+
+    def logs_in(self, user: str, credentials: Credentials) -> LogsIn:
+        """The gateway's part where it logs in for a client."""
+        nonce = secrets.token_urlsafe(_NONCE_BYTES)
+        login = UpstreamLogin(user, credentials, nonce)
+        return LogsIn(login, self.watch(), self.deriver, lambda: self.doubt(user))
+
+    def relays(self, binding: bytes | None) -> Relays | None:
+        """Its part where the client logs in itself; None where nothing could be wrong. `binding` is `Relays`'s."""
+        if self._access.requirement is None and self._access.server_tls is None and self._dialer.is_here:
+            return None
+        return Relays(binding, self.watch())
+
+    def watch(self) -> Watch:
+        """The rules for what the server may ask."""
+        return Watch(self._access.requirement)
+
+    async def _connect(self) -> LookupConnection:
+        settings = self._settings
+        own = self.own(settings.auth_user)
+        credentials = own if isinstance(own, Password | MD5Hash) else None
+        return await LookupConnection.open(
+            self._dialer, settings, self.logs_in(settings.auth_user, credentials)
+        )
+
+    # -- ends
+
+    def rest(self) -> None:
+        """Closes the connections for look-ups that nobody needs now."""
+        self._secrets.rest()
+
+    def close(self) -> None:
+        """The worker ends."""
+        self._secrets.close()
+        self.deriver.close()

@@ -1,0 +1,176 @@
+"""What `auth_query` says of roles: asked over few connections, once for all who want to know, and remembered briefly.
+
+Owns the connections, the questions under way and the memory of one worker. A failed look-up is nobody's secret, and
+is not remembered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+
+import structlog
+
+from proxy.net.lookup import LookupConnection, LookupFailedError
+from proxy.protocol.auth.secrets import Secret
+from proxy.protocol.auth.shape import Trait
+from proxy.settings import GatewaySettings
+
+_MOST_NAMES = 1000
+"""Names that are remembered; somebody who tries many makes the oldest be looked up again, and no more."""
+
+_IDLE = 10.0
+"""Seconds that a connection nobody needs is kept: the server's smart shutdown waits for it."""
+
+_DOWN = 1.0
+"""Seconds for which a server that could not be connected to is not tried again."""
+
+
+@dataclass(slots=True)
+class _Entry:
+    """`until`: the clock when it is forgotten. `doubted`: a proof failed on it; `renewed`: it replaces such a one."""
+
+    secret: Secret | None
+    until: float
+    renewed: bool
+    doubted: bool = False
+
+
+class RoleSecrets:
+    """`connect` opens a connection, `spawn` runs a task that its owner ends."""
+
+    def __init__(
+        self,
+        settings: GatewaySettings,
+        connect: Callable[[], Awaitable[LookupConnection]],
+        spawn: Callable[[str, Coroutine[object, object, None]], object],
+        log: structlog.typing.FilteringBoundLogger,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._settings = settings
+        self._connect = connect
+        self._spawn = spawn
+        self._log = log
+        self._clock = clock
+        self._places = asyncio.Semaphore(settings.auth_query_connections)
+        self._known: dict[str, _Entry] = {}
+        self._asked: dict[str, asyncio.Future[Secret | None]] = {}
+        self._idle: list[LookupConnection] = []
+        self._timer: asyncio.TimerHandle | None = None
+        self._down_until = 0.0
+        self._closed = False
+        self._traits: dict[str, Trait] = {}
+        self.seen: Counter[Trait] = Counter()
+        """What shows of the secrets that were found, and of how many roles' each."""
+
+    async def find(self, user: str) -> Secret | None:
+        """The secret of `user`; None where there is no such role, it may not log in, or the server cannot be asked."""
+        entry = self._known.get(user)
+        if entry is not None and not entry.doubted and self._clock() < entry.until:
+            return entry.secret
+        answer = self._asked.get(user)
+        if answer is None:
+            answer = self._asked[user] = asyncio.get_running_loop().create_future()
+            self._spawn("auth_query", self._look_up(user, answer))
+        return await asyncio.shield(answer)
+
+    def doubt(self, user: str) -> None:
+        """A login as `user` has failed: what is remembered may be old. One look-up a `auth_query_ttl` comes of it."""
+        entry = self._known.get(user)
+        if entry is not None and not entry.renewed:
+            entry.doubted = True
+
+    async def _look_up(self, user: str, answer: asyncio.Future[Secret | None]) -> None:
+        secret = None
+        try:
+            async with asyncio.timeout(self._settings.server_connect_timeout), self._places:
+                secret = await self._query(user)
+            self._remember(user, secret)
+        except (OSError, LookupFailedError) as problem:
+            self._log.warning("auth_query_failed", error=str(problem) or type(problem).__name__)
+        finally:
+            del self._asked[user]
+            if not answer.done():
+                answer.set_result(secret)
+
+    def _remember(self, user: str, secret: Secret | None) -> None:
+        if secret is not None:
+            self._learn(user, secret)
+        before, now = self._known.pop(user, None), self._clock()
+        renewed = before is not None and before.doubted and now < before.until
+        self._known[user] = _Entry(secret, now + self._settings.auth_query_ttl, renewed)
+        if len(self._known) > _MOST_NAMES:
+            del self._known[next(iter(self._known))]
+
+    def _learn(self, user: str, secret: Secret) -> None:
+        before, trait = self._traits.get(user), Trait.of(secret)
+        if trait == before or (before is None and len(self._traits) >= _MOST_NAMES):
+            return
+        self._traits[user] = trait
+        self.seen[trait] += 1
+        if before is not None:
+            self.seen[before] -= 1
+
+    # -- connections
+
+    async def _query(self, user: str) -> Secret | None:
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.usable:
+                try:
+                    return await self._ask(connection, user)
+                except LookupFailedError:
+                    if connection.usable:
+                        raise
+                    # It had gone, perhaps long ago: others may still stand, and a new one tells.
+        return await self._ask(await self._open(), user)
+
+    async def _ask(self, connection: LookupConnection, user: str) -> Secret | None:
+        try:
+            return await connection.ask(user)
+        finally:
+            if connection.usable and not self._closed:
+                self._idle.append(connection)
+                self._expect_rest()
+            else:
+                connection.close()
+
+    async def _open(self) -> LookupConnection:
+        """A connection; the first one tells what a role that surely is there looks like."""
+        if self._clock() < self._down_until:
+            raise LookupFailedError("auth_query: the server could not be reached a moment ago")
+        try:
+            connection = await self._connect()
+        except BaseException:
+            self._down_until = self._clock() + _DOWN
+            raise
+        if not self._traits:
+            try:
+                secret = await connection.ask(self._settings.auth_user)
+            except BaseException:
+                connection.close()
+                raise
+            if secret is not None:
+                self._learn(self._settings.auth_user, secret)
+        return connection
+
+    def _expect_rest(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(_IDLE, self.rest)
+
+    def rest(self) -> None:
+        """Closes the connections that nobody needs now."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        while self._idle:
+            self._idle.pop().close()
+
+    def close(self) -> None:
+        """Closes them for good; questions under way are still answered."""
+        self._closed = True
+        self.rest()

@@ -1,0 +1,248 @@
+"""What is remembered of `auth_query`'s answers, and how often it is asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Coroutine
+from dataclasses import dataclass, field
+from typing import cast
+
+import pytest
+import structlog
+
+from proxy.net.lookup import LookupConnection, LookupFailedError
+from proxy.net.role_secrets import RoleSecrets
+from proxy.protocol.auth.scram import ITERATIONS, Verifier
+from proxy.protocol.auth.secrets import MD5Hash, Password, Secret
+from proxy.protocol.auth.shape import Shape, Trait, typical
+from proxy.settings import GatewaySettings
+
+HASH = MD5Hash("md5" + "0" * 32)
+
+
+@dataclass
+class Roles:
+    """A server: its roles, and what it was asked. While `gate` is not set it does not answer."""
+
+    secrets: dict[str, Secret]
+    asked: list[str] = field(default_factory=list)
+    connections: int = 0
+    under_way: int = 0
+    most: int = 0
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
+    down: bool = False
+    now: float = 100.0
+    tasks: list[asyncio.Task[None]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.gate.set()
+
+    async def connect(self) -> LookupConnection:
+        """As `LookupConnection.open`."""
+        self.connections += 1
+        if self.down:
+            raise ConnectionRefusedError("nobody there")
+        return cast("LookupConnection", Connection(self))
+
+    def spawn(self, _: str, work: Coroutine[object, object, None]) -> None:
+        """As `Worker.spawn`."""
+        self.tasks.append(asyncio.get_running_loop().create_task(work))
+
+    def remembered(self, **settings: object) -> RoleSecrets:
+        """A memory of what this server says."""
+        wanted = GatewaySettings(upstream_host="there", auth_user="asker", **settings)  # type: ignore[arg-type]
+        log = structlog.get_logger("test")
+        return RoleSecrets(wanted, self.connect, self.spawn, log, lambda: self.now)
+
+
+class Connection:
+    """As `LookupConnection`."""
+
+    def __init__(self, roles: Roles) -> None:
+        self._roles = roles
+        self.usable = True
+
+    async def ask(self, user: str) -> Secret | None:
+        roles = self._roles
+        roles.asked.append(user)
+        roles.under_way += 1
+        roles.most = max(roles.most, roles.under_way)
+        try:
+            await roles.gate.wait()
+        finally:
+            roles.under_way -= 1
+        if roles.down:
+            self.usable = False
+            raise LookupFailedError("gone")
+        return roles.secrets.get(user)
+
+    def close(self) -> None:
+        self.usable = False
+
+
+@pytest.fixture
+async def roles() -> AsyncIterator[Roles]:
+    made = Roles({"asker": HASH, "ana": Password("a"), "bob": HASH})
+    yield made
+    for task in made.tasks:
+        await task
+
+
+def others(roles: Roles) -> list[str]:
+    """What was asked beside the first question about `auth_user`."""
+    assert roles.asked[0] == "asker"
+    return roles.asked[1:]
+
+
+async def test_one_look_up_for_all_who_ask_at_once(roles: Roles) -> None:
+    secrets = roles.remembered()
+    roles.gate.clear()
+    waiting = [asyncio.create_task(secrets.find(user)) for user in ("ana", "nobody") * 50]
+    while roles.under_way < 2:  # noqa: ASYNC110 - what is awaited is in the same loop
+        await asyncio.sleep(0)
+    waiting[0].cancel()
+    roles.gate.set()
+    found = await asyncio.gather(*waiting[1:])
+    assert Counter(map(repr, found)) == {repr(Password("a")): 49, "None": 50}
+    assert sorted(set(others(roles)) - {"asker"}) == ["ana", "nobody"]
+    assert roles.most <= roles.connections == 2
+    secrets.close()
+
+
+async def test_many_names_share_few_connections(roles: Roles) -> None:
+    secrets = roles.remembered(auth_query_connections=3)
+    roles.gate.clear()
+    asking = asyncio.gather(*(secrets.find(f"n{number}") for number in range(100)))
+    while roles.under_way < 3:  # noqa: ASYNC110 - what is awaited is in the same loop
+        await asyncio.sleep(0)
+    roles.gate.set()
+    await asking
+    assert roles.connections == 3
+    assert roles.most == 3
+    secrets.close()
+
+
+@pytest.mark.parametrize("user", ["ana", "nobody"])
+async def test_answers_are_remembered_for_a_while(roles: Roles, user: str) -> None:
+    secrets = roles.remembered(auth_query_ttl=5.0)
+    for _ in range(3):
+        assert await secrets.find(user) == roles.secrets.get(user)
+    assert others(roles) == [user]
+    roles.secrets[user] = HASH
+    roles.now += 4.9
+    assert await secrets.find(user) != HASH
+    roles.now += 0.2
+    assert await secrets.find(user) == HASH
+    assert others(roles) == [user] * 2
+    assert roles.connections == 1
+    secrets.close()
+
+
+async def test_nothing_is_remembered_where_the_operator_says_so(roles: Roles) -> None:
+    secrets = roles.remembered(auth_query_ttl=0.0)
+    for _ in range(3):
+        await secrets.find("ana")
+    assert others(roles) == ["ana"] * 3
+    secrets.close()
+
+
+@pytest.mark.parametrize("user", ["ana", "nobody"])
+async def test_a_failed_login_asks_anew_once(roles: Roles, user: str) -> None:
+    """A changed password is refused once; somebody who guesses does not have the server asked each time."""
+    secrets = roles.remembered(auth_query_ttl=5.0)
+    await secrets.find(user)
+    roles.secrets[user] = HASH
+    for _ in range(10):
+        secrets.doubt(user)
+        assert await secrets.find(user) == HASH
+    assert others(roles) == [user] * 2
+    for rounds in (4, 6):
+        roles.now += 5.1
+        await secrets.find(user)
+        for _ in range(10):
+            secrets.doubt(user)
+            await secrets.find(user)
+        assert len(others(roles)) == rounds
+    secrets.doubt("never heard of")
+    secrets.close()
+
+
+async def test_a_thousand_names_at_most(roles: Roles) -> None:
+    secrets = roles.remembered()
+    for number in range(1001):
+        await secrets.find(f"n{number}")
+    asked = len(roles.asked)
+    await secrets.find("n1000")
+    assert len(roles.asked) == asked
+    await secrets.find("n0")
+    assert len(roles.asked) == asked + 1
+    assert len(secrets._known) == 1000
+    secrets.close()
+
+
+async def test_a_failure_is_nobodys_secret_and_not_remembered(roles: Roles) -> None:
+    secrets = roles.remembered()
+    roles.down = True
+    for _ in range(5):
+        assert await secrets.find("ana") is None
+    assert roles.connections == 1, "a server that is down is left alone for a moment"
+    roles.down = False
+    roles.now += 1.1
+    assert await secrets.find("ana") == Password("a")
+    roles.down = True
+    assert await secrets.find("bob") is None
+    roles.down = False
+    roles.now += 1.1
+    assert await secrets.find("bob") == HASH
+    secrets.close()
+
+
+async def test_the_deadline_covers_the_queue(roles: Roles) -> None:
+    secrets = roles.remembered(server_connect_timeout=0.05, auth_query_connections=1)
+    roles.gate.clear()
+    found = await asyncio.gather(*(secrets.find(f"n{number}") for number in range(20)))
+    assert found == [None] * 20
+    assert roles.connections == 1
+    roles.gate.set()
+    secrets.close()
+
+
+async def test_after_the_end_no_connection_is_kept(roles: Roles) -> None:
+    secrets = roles.remembered()
+    roles.gate.clear()
+    waiting = asyncio.create_task(secrets.find("ana"))
+    while not roles.under_way:  # noqa: ASYNC110 - what is awaited is in the same loop
+        await asyncio.sleep(0)
+    secrets.close()
+    roles.gate.set()
+    assert await waiting == Password("a")
+    assert secrets._idle == []
+
+
+async def test_what_shows_of_roles_is_counted_by_role(roles: Roles) -> None:
+    secrets = roles.remembered(auth_query_ttl=0.0)
+    verifier = Verifier.of_password("x", b"s" * 20, 7)
+    roles.secrets["ana"] = roles.secrets["cleo"] = verifier
+    for user in ("ana", "ana", "cleo", "nobody"):
+        await secrets.find(user)
+    assert secrets.seen == {Trait(): 1, Trait(7, 20): 2}
+    roles.secrets["ana"] = Password("a")
+    await secrets.find("ana")
+    assert +secrets.seen == {Trait(): 1, Trait(7, 20): 1, Trait(is_password=True): 1}
+    secrets.close()
+
+
+@pytest.mark.parametrize(
+    ("traits", "shape"),
+    [
+        ([], Shape()),
+        ([Trait(10_000, 12)], Shape(10_000, 12)),
+        ([Trait(4096, 16)] * 2 + [Trait(10_000, 12)] * 3, Shape(10_000, 12)),
+        ([Trait(4096, 16)] * 2 + [Trait()] * 3, Shape(4096, 16, asks_scram=False)),
+        ([Trait(is_password=True)], Shape(ITERATIONS, 16, asks_scram=False, derives=True)),
+        ([Trait(4096, 16), Trait(is_password=True)], Shape(derives=True)),
+    ],
+)
+def test_what_most_roles_look_like(traits: list[Trait], shape: Shape) -> None:
+    assert typical(Counter(traits)) == shape

@@ -1,0 +1,141 @@
+"""What the server may ask for, by setting and by what vouches for it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.types import ErrorReply
+from proxy.net.peer import is_loopback
+from proxy.protocol import codec
+from proxy.protocol.auth.server_methods import ServerMethod, UpstreamRefusedError, Watch, parse_requirement
+
+
+def asks(code: int, data: bytes = b"") -> bytes:
+    return codec.message(b"R", code.to_bytes(4, "big") + data)
+
+
+OK = asks(0)
+CODES = {
+    ServerMethod.PASSWORD: asks(3),
+    ServerMethod.MD5: asks(5, b"salt"),
+    ServerMethod.GSS: asks(7),
+    ServerMethod.SSPI: asks(9),
+    ServerMethod.SCRAM: asks(10, b"SCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0"),
+    ServerMethod.OAUTH: asks(10, b"OAUTHBEARER\0\0"),
+    ServerMethod.NONE: OK,
+}
+ALL = frozenset(ServerMethod)
+REVEALING = frozenset({ServerMethod.PASSWORD, ServerMethod.MD5, ServerMethod.OAUTH})
+
+
+def allowed(text: str, *, vouched: bool) -> frozenset[ServerMethod]:
+    """The methods that a server may ask for under `text`."""
+    return frozenset(method for method in CODES if refusal(method, text, vouched=vouched) is None)
+
+
+def refusal(method: ServerMethod, text: str, *, vouched: bool) -> ErrorReply | None:
+    watch = Watch(parse_requirement(text))
+    watch.bind(vouched=vouched)
+    try:
+        watch.see(CODES[method])
+    except UpstreamRefusedError as problem:
+        return problem.reply
+    return None
+
+
+@pytest.mark.parametrize(
+    ("text", "unvouched", "vouched"),
+    [
+        ("", ALL - REVEALING, ALL),
+        ("scram-sha-256", {ServerMethod.SCRAM}, {ServerMethod.SCRAM}),
+        (" md5 , none", {ServerMethod.MD5, ServerMethod.NONE}, {ServerMethod.MD5, ServerMethod.NONE}),
+        ("!password, ! md5", ALL - {"password", "md5"}, ALL - {"password", "md5"}),
+        ("!none", ALL - {"none"}, ALL - {"none"}),
+    ],
+)
+def test_what_may_be_asked_for(text: str, unvouched: frozenset[str], vouched: frozenset[str]) -> None:
+    assert allowed(text, vouched=False) == unvouched
+    assert allowed(text, vouched=True) == vouched
+
+
+@pytest.mark.parametrize(("method", "text"), [(ServerMethod.MD5, ""), (ServerMethod.NONE, "md5")])
+def test_a_refusal_says_what_to_do(method: ServerMethod, text: str) -> None:
+    reply = refusal(method, text, vouched=False)
+    assert reply is not None
+    assert reply.sqlstate == "28000"
+    assert f'"{method}"' in reply.message
+    assert "server_require_auth" in (reply.hint or "")
+
+
+@pytest.mark.parametrize("text", ["plain", "md5,", "md5,!none", "!", ",", "SCRAM"])
+def test_a_list_that_is_not_understood(text: str) -> None:
+    with pytest.raises(ValueError, match=r"list|valid"):
+        parse_requirement(text)
+
+
+@pytest.mark.parametrize("code", [2, 4, 6, 13, 99])
+def test_an_unknown_request_is_refused(code: int) -> None:
+    watch = Watch(None)
+    watch.bind(vouched=True)
+    with pytest.raises(UpstreamRefusedError, match=f"method {code}"):
+        watch.see(asks(code))
+
+
+def test_a_second_request_counts_too() -> None:
+    """A server may not begin with SCRAM and go on with a request for the password."""
+    watch = Watch(None)
+    watch.see(CODES[ServerMethod.SCRAM])
+    watch.see(asks(11, b"r=x"))
+    with pytest.raises(UpstreamRefusedError, match="password"):
+        watch.see(asks(3))
+
+
+def test_scram_without_an_end_is_no_login() -> None:
+    watch = Watch(parse_requirement("scram-sha-256"))
+    watch.see(CODES[ServerMethod.SCRAM])
+    with pytest.raises(UpstreamRefusedError, match="proved itself"):
+        watch.see(OK)
+
+
+@pytest.mark.parametrize(
+    ("messages", "asked"),
+    [
+        ([OK], None),
+        ([asks(3), OK], ServerMethod.PASSWORD),
+        ([CODES[ServerMethod.SCRAM], asks(11), asks(12), OK], ServerMethod.SCRAM),
+        ([CODES[ServerMethod.OAUTH], OK], ServerMethod.OAUTH),
+    ],
+)
+def test_what_was_asked(messages: list[bytes], asked: ServerMethod | None) -> None:
+    watch = Watch(None)
+    watch.bind(vouched=True)
+    for message in messages:
+        assert not watch.ended
+        watch.see(message)
+    assert watch.ended
+    assert watch.asked is asked
+
+
+@given(st.lists(st.binary(max_size=30).map(lambda body: codec.message(b"R", body)), max_size=5))
+def test_noise_never_gets_a_password(messages: list[bytes]) -> None:
+    watch = Watch(None)
+    try:
+        for message in messages:
+            watch.see(message)
+    except UpstreamRefusedError:
+        return
+    assert watch.asked not in REVEALING
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])
+def test_loopback(host: str) -> None:
+    assert is_loopback(host)
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "10.0.0.1", "192.0.2.1", "::", "fe80::1%eth0", "::ffff:10.0.0.1", ""]
+)
+def test_not_loopback(host: str) -> None:
+    assert not is_loopback(host)

@@ -7,13 +7,14 @@ may see which view is decided there as well. Nothing here leaves out a question'
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from engine.calibration.service import Calibrating
 from engine.calibration.types import StatusRequest
 from engine.errors import UnsupportedError
 from engine.llm.settings import ModelSettings
-from engine.metrics import figures
+from engine.metrics import OVERDUE, figures
 from engine.types import Cell, Table, ViewRequest
 from schema_catalog.pg import Pool
 
@@ -48,9 +49,16 @@ class ConsoleViews:
     """The views over one store. `ready`: set once the models are loaded."""
 
     def __init__(
-        self, pool: Pool, model: ModelSettings, ready: asyncio.Event, calibrating: Calibrating
+        self,
+        pool: Pool,
+        model: ModelSettings,
+        ready: asyncio.Event,
+        calibrating: Calibrating,
+        overdue: Callable[[], int],
     ) -> None:
+        """`overdue`: how many statements a server has not stopped at their deadline."""
         self._pool = pool
+        self._overdue = overdue
         self._calibrating = calibrating
         self._model = model
         self._ready = ready
@@ -91,10 +99,11 @@ class ConsoleViews:
     async def _stats(self) -> tuple[tuple[Cell, ...], ...]:
         """What the gateway's own statistics have on the right: the engine's figures of the same shape."""
         status = await self._calibrating.status(StatusRequest())
-        return tuple(
+        selection = [
             (f"pgparley_nl_selection_{each.name}", f"function={each.function},k={each.k}", each.value)
             for each in figures(status)
-        )
+        ]
+        return ((OVERDUE, "", float(self._overdue())), *selection)
 
     def _models(self) -> tuple[tuple[Cell, ...], ...]:
         state = "ready" if self._ready.is_set() else "starting"

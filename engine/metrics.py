@@ -12,6 +12,9 @@ from engine.types import AskReply
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
 
 
+OVERDUE = "pgparley_statements_overdue"
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
     """One figure of the calibration; see docs/calibration.md for what each name means."""
@@ -62,6 +65,7 @@ class Metrics:
     tokens: Counter = field(init=False)
     model_calls: Counter = field(init=False)
     selection: Gauge = field(init=False)
+    overdue: Gauge = field(init=False)
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
@@ -95,6 +99,12 @@ class Metrics:
                 ["figure", "function", "k"],
                 registry=own,
             ),
+        )
+
+        set_(
+            self,
+            "overdue",
+            Gauge(OVERDUE, "Statements that a server has not stopped at their deadline", registry=own),
         )
 
     def calibrated(self, status: Status) -> None:

@@ -132,10 +132,13 @@ async def serve(settings: EngineSettings) -> None:
         warming = group.create_task(warm_up(built, settings.limits.warm_databases, ready), name="warm-up")
         points = calibration(settings, pool)
         calibrating = Calibrating(built, points, settings.limits)
-        views = ConsoleViews(pool, settings.model, ready, calibrating)
+        upstream = built.upstream
+        views = ConsoleViews(pool, settings.model, ready, calibrating, lambda: upstream.overdue)
         learner = Learner(built, LearningStore(pool, settings.learning))
+        metrics = Metrics()
+        metrics.overdue.set_function(lambda: upstream.overdue)
         service = Service(built, questions, settings.limits, points, learner)
-        app = EngineAPI(service, Metrics(), ready, views, calibrating).application()
+        app = EngineAPI(service, metrics, ready, views, calibrating).application()
         runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=10.0)
         await runner.setup()
         try:

@@ -280,6 +280,10 @@ class StatementError(Exception):
 class Upstream(Protocol):
     """The databases, as the asker: read-only, timed, with no rights but the asker's."""
 
+    @property
+    def overdue(self) -> int:
+        """How many statements a server has not stopped at their deadline."""
+
     async def readable(self, database: Database, asker: Asker) -> ReadableColumns:
         """The columns that the asker may SELECT. Empty where the asker is nobody there, or may not connect."""
 

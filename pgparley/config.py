@@ -164,6 +164,10 @@ def _check_keys(tree: Mapping[str, Any], kind: type, where: str) -> None:
             for name, inner in value.items():
                 if isinstance(inner, Mapping):
                     _check_keys(inner, get_args(known[key])[1], f"{where}{key}.{name}.")
+        elif isinstance(value, list) and get_origin(known[key]) is tuple:
+            for entry in value:
+                if isinstance(entry, Mapping):
+                    _check_keys(entry, get_args(known[key])[0], f"{where}{key}.")
 
 
 def _defaults(environment: Mapping[str, str], tree: Mapping[str, Any]) -> dict[str, Any]:

@@ -83,12 +83,17 @@ class Databases:
         self._rules: dict[Database, tuple[float, Rules]] = {}
         self._secured: dict[Database, tuple[float, frozenset[TableKey]]] = {}
         self._places: dict[str, str | UnsupportedError] = {}
-        self.overdue = Overdue(self._still_running, most=settings.overdue_per_asker)
+        self._overdue = Overdue(self._still_running, most=settings.overdue_per_asker)
 
     async def aclose(self) -> None:
         """Closes every connection, those in use as well."""
-        await self.overdue.aclose()
+        await self._overdue.aclose()
         await self._connections.aclose()
+
+    @property
+    def overdue(self) -> int:
+        """How many statements a server has not stopped at their deadline."""
+        return self._overdue.count
 
     # -- what the catalog's role reads of the server's own catalogs
 
@@ -225,7 +230,7 @@ class Databases:
         self, database: Database, asker: Asker, deadline: Deadline
     ) -> AsyncIterator[MeteredConnection]:
         """A connection as the asker until the block's end; whatever was begun is undone, or left behind in time."""
-        self.overdue.refuse(database, asker.user)
+        self._overdue.refuse(database, asker.user)
         lent = await self.is_own(database, asker)
         caps = self._settings.caps_of(database.name, asker.user)
         with translated(database, deadline):
@@ -241,7 +246,7 @@ class Databases:
                     connection.terminate()
                     if not lent:
                         role = user_of(login_for(database, asker.user) or "") or ""
-                        self.overdue.add(Statement(database, asker.user, role, pid))
+                        self._overdue.add(Statement(database, asker.user, role, pid))
                     raise
                 except (asyncpg.InterfaceError, asyncpg.PostgresConnectionError, OSError) as error:
                     if connection.meter.exceeded:

@@ -46,7 +46,7 @@ async def test_every_view_fits_its_columns(server: Server) -> None:
         tools = Tools(nothing, nothing, nothing, nothing, nothing)
         calibrating = Calibrating(tools, CalibrationStore(pool, "recipe"), Limits())
         model = ModelSettings(base_url="http://me:hunter2@there:1/v1")
-        engine = ConsoleViews(pool, model, asyncio.Event(), calibrating)
+        engine = ConsoleViews(pool, model, asyncio.Event(), calibrating, lambda: 0)
         seen = {}
         for name in views.FROM_ENGINE:
             shape = views.columns_of(name)

@@ -251,7 +251,7 @@ async def test_corrections_are_pairs(learning: Service, calibrating: Calibrating
 
 
 async def test_status_and_console(calibrating: Calibrating, points: CalibrationStore, pool: Any) -> None:
-    engine = ConsoleViews(pool, ModelSettings(), asyncio.Event(), calibrating)
+    engine = ConsoleViews(pool, ModelSettings(), asyncio.Event(), calibrating, lambda: 0)
     empty = await calibrating.status(StatusRequest())
     assert [(line.points, line.needed, line.threshold) for line in empty.lines] == [(0, 19, None)]
     await fill(points, score=-1.0)
@@ -289,7 +289,7 @@ async def engine(
 ) -> AsyncIterator[Path]:
     """The configuration file of an engine that answers on a socket."""
     ready = asyncio.Event()
-    console = ConsoleViews(pool, ModelSettings(), ready, calibrating)
+    console = ConsoleViews(pool, ModelSettings(), ready, calibrating, lambda: 0)
     runner = web.AppRunner(EngineAPI(learning, Metrics(), ready, console, calibrating).application())
     await runner.setup()
     await web.UnixSite(runner, str(tmp_path / "e.sock")).start()

@@ -485,12 +485,12 @@ async def test_what_does_not_stop_is_left_and_counted(
         with pytest.raises(CancelledError):
             await databases.explain(shop, ANA, BURNING, Deadline(started + 0.3))
         assert time.monotonic() - started < 0.8
-    assert databases.overdue.count == 2
+    assert databases.overdue == 2
     with pytest.raises(QuotaError) as caught:
         await databases.run(shop, ANA, "SELECT 1", 1, deadline)
     assert caught.value.sqlstate == "53400"
     # Nobody else waits for them.
-    while databases.overdue.count:
+    while databases.overdue:
         assert (await databases.run(shop, BOB, "SELECT 1", 1, deadline)).rows == (("1",),)
     assert (await databases.run(shop, ANA, "SELECT 1", 1, deadline)).rows == (("1",),)
     await databases.aclose()

@@ -105,7 +105,7 @@ async def _service(cluster: Cluster, model: ScriptedLLM) -> tuple[Service, Datab
 async def _listening(service: Service, pool: Pool, path: Path) -> web.AppRunner:
     nothing: Any = None
     calibrating = Calibrating(Tools(*[nothing] * 5), CalibrationStore(pool, "recipe"), Limits())
-    views = ConsoleViews(pool, ModelSettings(), asyncio.Event(), calibrating)
+    views = ConsoleViews(pool, ModelSettings(), asyncio.Event(), calibrating, lambda: 0)
     app = EngineAPI(service, Metrics(), asyncio.Event(), views, calibrating).application()
     runner = web.AppRunner(app, handler_cancellation=True)
     await runner.setup()

@@ -108,3 +108,15 @@ def test_what_the_guard_cannot_be_told(tmp_path: Path, text: str, message: str) 
     with pytest.raises(ConfigError) as raised:
         load(write(tmp_path, text), {})
     assert message in str(raised.value)
+
+
+def test_entries_of_a_list_are_checked_too(tmp_path: Path) -> None:
+    file = tmp_path / "pgparley.toml"
+    file.write_text('[[upstream.caps]]\ndatabase = "sales"\nanswer_bytes = 5\n', encoding="utf-8")
+    (caps,) = load(file, {}).upstream.caps
+    assert (caps.database, caps.role, caps.answer_bytes) == ("sales", "*", 5)
+    file.write_text("[[upstream.caps]]\nanswer_byte = 5\n", encoding="utf-8")
+    with pytest.raises(
+        ConfigError, match='unknown key "upstream.caps.answer_byte"; did you mean "answer_bytes"'
+    ):
+        load(file, {})

@@ -25,11 +25,11 @@ from engine.state import Deadline, Plan, Result, StatementError, TableKey
 from engine.types import Asker, SessionLoan
 from engine.upstream.connections import Connections
 from engine.upstream.errors import translated
-from engine.upstream.frame import Frame
+from engine.upstream.frame import Frame, Place
 from engine.upstream.meter import MeteredConnection
 from engine.upstream.overdue import Overdue, Statement
 from engine.upstream.qualify import Qualified
-from engine.upstream.rows import rows
+from engine.upstream.rows import TypeNames, rows
 from schema_catalog.dsn import user_of
 from schema_catalog.identity import IDENTITY_QUERY
 from schema_catalog.logins import login_for
@@ -39,6 +39,8 @@ from schema_catalog.types import Database, ReadableColumns
 log = structlog.stdlib.get_logger("engine")
 
 _EXPLAIN = "EXPLAIN (FORMAT JSON) "
+
+_PATH = "SELECT pg_catalog.array_to_json(pg_catalog.current_schemas(false))::pg_catalog.text"
 
 _FAREWELL = 1.0
 """Seconds that a server gets to end a transaction which did not run out of time."""
@@ -78,7 +80,8 @@ class Databases:
         self._guard = guard or GuardSettings()
         self._clock = clock
         self._connections = Connections(settings)
-        self._frame = Frame(settings)
+        self._frame = Frame(settings, clock)
+        self._types = TypeNames()
         self._readable: dict[tuple[Database, str], tuple[float, ReadableColumns]] = {}
         self._rules: dict[Database, tuple[float, Rules]] = {}
         self._secured: dict[Database, tuple[float, frozenset[TableKey]]] = {}
@@ -195,7 +198,9 @@ class Databases:
         """
         caps = self._settings.caps_of(database.name, asker.user)
         async with self._open(database, asker, sql, deadline) as opened:
-            return await rows(opened.connection, opened.statement.text, min(row_cap, caps.rows), caps)
+            body, most = opened.statement.text, min(row_cap, caps.rows)
+            columns = await self._types.columns(opened.connection, body)
+            return await rows(opened.connection, body, columns, most, caps)
 
     async def in_place(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> str | None:
         """`sql` as it may run in the asker's session as that stands, outside of our frame.
@@ -208,10 +213,11 @@ class Databases:
         if not await self.is_own(database, asker):
             return None
         async with self._transaction(database, asker, deadline) as connection:
-            path = await connection.fetchval("SELECT pg_catalog.current_schemas(false)::text[]")
+            path = json.loads(await connection.fetchval(_PATH))
             await self._frame.open(connection, deadline, lent=True)
             unsafe = await self._frame.unsafe_schema(connection, path)
-            statement = await self._frame.fixed(connection, analysis, database, rules)
+            place = Place(database, asker.user, rules)
+            statement = await self._frame.fixed(connection, analysis, place)
         return statement.text if unsafe is None else None
 
     @asynccontextmanager
@@ -221,9 +227,10 @@ class Databases:
         rules = await self.rules(database)
         analysis = _guarded(sql, rules)
         lent = await self.is_own(database, asker)
+        place = Place(database, await self._role(database, asker) or "", rules)
         async with self._transaction(database, asker, deadline) as connection:
             await self._frame.open(connection, deadline, lent=lent)
-            yield _Open(connection, await self._frame.fixed(connection, analysis, database, rules))
+            yield _Open(connection, await self._frame.fixed(connection, analysis, place))
 
     @asynccontextmanager
     async def _transaction(

@@ -6,7 +6,12 @@ their schemas, locks on them, and the look at who owns what would run. See docs/
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from importlib.resources import files
+
+import asyncpg
 
 from engine.errors import UnsafeSQLError
 from engine.guard import Analysis, Rules
@@ -33,6 +38,11 @@ _SETTINGS = {
 }
 """What a statement's meaning and the text of its values depend on, apart from the server's time zone."""
 
+_OIDS = (
+    "SELECT pg_catalog.to_regclass(name)::pg_catalog.oid::int8"
+    " FROM pg_catalog.json_array_elements_text($1::json) AS name"
+)
+
 _SLACK = 10.0
 """Seconds beyond the statement's that a server waits for the engine's next word."""
 
@@ -41,16 +51,32 @@ def _query(name: str) -> str:
     return files("engine").joinpath("upstream", "sql", name).read_text("utf-8")
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a statement runs: `role` is the session's own, `rules` are the guard's for this server."""
+
+    database: Database
+    role: str
+    rules: Rules
+
+
+_Key = tuple[Database, str, tuple[int, ...], tuple[str, ...]]
+"""Of a verdict: database, role, OIDs of the relations, names of types and schemas."""
+
+
 class Frame:
     """How transactions of askers begin."""
 
-    def __init__(self, settings: UpstreamSettings) -> None:
+    def __init__(self, settings: UpstreamSettings, clock: Callable[[], float]) -> None:
         self._settings = settings
-        self._trusted = list(settings.trusted_owners)
+        self._clock = clock
+        self._trusted = json.dumps(settings.trusted_owners)
         self._resolve = _query("resolve.sql")
         self._type_schemas = _query("type_schemas.sql")
         self._untrusted_owner = _query("untrusted_owner.sql")
         self._unsafe_schema = _query("unsafe_schema.sql")
+        self._found: dict[tuple[Database, str, tuple[str, ...]], tuple[float, Mapping[str, str]]] = {}
+        self._verdicts: dict[_Key, tuple[float, str]] = {}
 
     async def open(self, connection: MeteredConnection, deadline: Deadline, *, lent: bool) -> None:
         """Makes the settings. A session that is `lent` is in a transaction already, which the gateway watches."""
@@ -66,44 +92,72 @@ class Frame:
         local = "".join(f"SET LOCAL {name} = {value}; " for name, value in settings.items())
         await connection.execute(local if lent else f"BEGIN READ ONLY; {local}")
 
-    async def fixed(
-        self, connection: MeteredConnection, analysis: Analysis, database: Database, rules: Rules
-    ) -> Qualified:
+    async def fixed(self, connection: MeteredConnection, analysis: Analysis, place: Place) -> Qualified:
         """The statement with its relations' schemas, once it is known that no code but trusted would run.
 
         Raises `UnsafeSQLError` where it would, and the driver's exceptions.
         """
         names = bare_names(analysis)
-        rows = await connection.fetch(self._resolve, names, list(database.search_path)) if names else []
-        statement = qualified(analysis, {row["name"]: row["schema"] for row in rows}, rules)
+        statement = qualified(analysis, await self._schemas(connection, names, place), place.rules)
+        try:
+            path = await self._checked_path(connection, statement, place)
+        except asyncpg.UndefinedTableError:
+            # It was there when it was last looked up; the next statement looks again.
+            self._found.pop((place.database, place.role, names), None)
+            raise
+        if path:
+            await connection.execute(f"SET LOCAL search_path = {path}")
+        return statement
+
+    async def _schemas(
+        self, connection: MeteredConnection, names: tuple[str, ...], place: Place
+    ) -> Mapping[str, str]:
+        """Relation → the schema in which the search path finds it, at most `privileges_ttl` seconds old."""
+        if not names:
+            return {}
+        key, now = (place.database, place.role, names), self._clock()
+        found = self._found.get(key)
+        if found is not None and found[0] > now:
+            return found[1]
+        rows = await connection.fetch(
+            self._resolve, json.dumps(names), json.dumps(place.database.search_path)
+        )
+        schemas: dict[str, str] = {row["name"]: row["schema"] for row in rows}
+        self._found = {key: value for key, value in self._found.items() if value[0] > now}
+        if len(schemas) == len(names):
+            self._found[key] = (now + self._settings.privileges_ttl, schemas)
+        return schemas
+
+    async def _checked_path(self, connection: MeteredConnection, statement: Qualified, place: Place) -> str:
+        """The search path that the statement needs beyond that of all, empty for none; see `fixed`.
+
+        A good verdict is remembered for `privileges_ttl` by what was locked: only a trusted owner could make it wrong.
+        """
+        oids: list[int] = []
         if statement.relations:
             # Parsing locks them until the transaction's end, and runs nothing: from here on the names stay theirs.
             await connection.prepare(f"SELECT FROM {', '.join(statement.relations)}")
+            rows = await connection.fetch(_OIDS, json.dumps(statement.relations))
+            oids = [row[0] for row in rows]
+        elif not (statement.types or statement.schemas):
+            return ""
+        key = (place.database, place.role, tuple(oids), (*statement.types, "", *statement.schemas))
+        now = self._clock()
+        found = self._verdicts.get(key)
+        if found is not None and found[0] > now:
+            return found[1]
         await self._refuse_untrusted(connection, statement)
-        await self._widen(connection, statement)
-        return statement
-
-    async def _widen(self, connection: MeteredConnection, statement: Qualified) -> None:
-        """Puts the schemas of types with operators of their own, and of what a DBA allowed, on the search path."""
-        found = await self._schemas_of_types(connection, statement)
-        schemas = sorted({*found, *statement.schemas})
-        if not schemas:
-            return
-        unsafe = await self.unsafe_schema(connection, schemas)
-        if unsafe is not None:
-            raise UnsafeSQLError(
-                f'what the statement needs of schema "{unsafe}" cannot be called safely',
-                detail=f'Others than trusted roles may create functions and operators in schema "{unsafe}".',
-                hint=f"The DBA may REVOKE CREATE ON SCHEMA {quote_ident(unsafe)}, or move it to another schema.",
-            )
-        path = ", ".join(["pg_catalog", *map(quote_ident, schemas), "pg_temp"])
-        await connection.execute(f"SET LOCAL search_path = {path}")
+        path = await self._wider_path(connection, statement)
+        self._verdicts = {key: value for key, value in self._verdicts.items() if value[0] > now}
+        self._verdicts[key] = (now + self._settings.privileges_ttl, path)
+        return path
 
     async def _refuse_untrusted(self, connection: MeteredConnection, statement: Qualified) -> None:
-        if not statement.relations and not statement.types:
-            return
         found = await connection.fetchrow(
-            self._untrusted_owner, list(statement.relations), list(statement.types), self._trusted
+            self._untrusted_owner,
+            json.dumps(statement.relations),
+            json.dumps(statement.types),
+            self._trusted,
         )
         if found is not None:
             owner = found["owner"]
@@ -113,13 +167,22 @@ class Frame:
                 hint=f"The operator may add {quote_ident(owner)} to trusted_owners in [upstream].",
             )
 
-    async def _schemas_of_types(self, connection: MeteredConnection, statement: Qualified) -> list[str]:
-        if not statement.relations:
-            return []
-        found = await connection.fetch(self._type_schemas, list(statement.relations))
-        return [row[0] for row in found]
+    async def _wider_path(self, connection: MeteredConnection, statement: Qualified) -> str:
+        """A search path with the schemas of types with operators of their own, and of what a DBA allowed."""
+        found = await connection.fetch(self._type_schemas, json.dumps(statement.relations))
+        schemas = sorted({*(row[0] for row in found), *statement.schemas})
+        if not schemas:
+            return ""
+        unsafe = await self.unsafe_schema(connection, schemas)
+        if unsafe is not None:
+            raise UnsafeSQLError(
+                f'what the statement needs of schema "{unsafe}" cannot be called safely',
+                detail=f'Others than trusted roles may create functions and operators in schema "{unsafe}".',
+                hint=f"The DBA may REVOKE CREATE ON SCHEMA {quote_ident(unsafe)}, or move it to another schema.",
+            )
+        return ", ".join(["pg_catalog", *map(quote_ident, schemas), "pg_temp"])
 
     async def unsafe_schema(self, connection: MeteredConnection, path: list[str]) -> str | None:
         """The first schema of `path` to which others than trusted owners can add functions; None: there is none."""
-        name: str | None = await connection.fetchval(self._unsafe_schema, self._trusted, path)
+        name: str | None = await connection.fetchval(self._unsafe_schema, self._trusted, json.dumps(path))
         return name

@@ -37,9 +37,10 @@ class Qualified:
         return position - before
 
 
-def bare_names(analysis: Analysis) -> list[str]:
+def bare_names(analysis: Analysis) -> tuple[str, ...]:
     """The relations that are named without a schema, each once."""
-    return sorted({each.name[0] for each in analysis.relations if not each.cte and len(each.name) == 1})
+    found = {each.name[0] for each in analysis.relations if not each.cte and len(each.name) == 1}
+    return tuple(sorted(found))
 
 
 def qualified(analysis: Analysis, schemas: Mapping[str, str], rules: Rules) -> Qualified:

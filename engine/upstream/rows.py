@@ -6,6 +6,7 @@ answer too long is not sent. (`meter` counts once more, whatever is sent.)
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -16,12 +17,15 @@ from engine.upstream.meter import MeteredConnection
 
 _RESULT_TYPES = files("engine").joinpath("upstream", "sql", "result_types.sql")
 
+_FIRST_OF_USERS = 16_384
+"""The least OID of what is not built in (`FirstNormalObjectId`)."""
+
 _UTF8 = 4
 """Bytes of a character, at most."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
+class Column:
     """A column of the result; `fixed`: no value of its type is long."""
 
     name: str
@@ -29,13 +33,36 @@ class _Column:
     fixed: bool
 
 
-async def rows(connection: MeteredConnection, body: str, row_cap: int, caps: ResultCaps) -> Result:
+class TypeNames:
+    """The names of types, remembered for those that are built in: they are the same everywhere."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[str, bool]] = {}
+
+    async def columns(self, connection: MeteredConnection, body: str) -> list[Column]:
+        """The columns of `body`; their types are those that every PostgreSQL has, others are text.
+
+        Raises the driver's exceptions.
+        """
+        attributes = (await connection.prepare(body)).get_attributes()
+        oids = {attribute.type.oid for attribute in attributes}
+        described = dict(self._known)
+        if unknown := sorted(oids - described.keys()):
+            rows = await connection.fetch(
+                _RESULT_TYPES.read_text("utf-8"), json.dumps(unknown), json.dumps(sorted(allowed.TYPES))
+            )
+            described |= {row["oid"]: (row["type"], row["fixed"]) for row in rows}
+            self._known |= {oid: described[oid] for oid in unknown if oid < _FIRST_OF_USERS}
+        return [Column(attribute.name, *described[attribute.type.oid]) for attribute in attributes]
+
+
+async def rows(
+    connection: MeteredConnection, body: str, columns: list[Column], row_cap: int, caps: ResultCaps
+) -> Result:
     """The first rows of `body`, in its order: at most `row_cap`, and no more bytes than `caps` allow.
 
-    Types are those that every PostgreSQL has; others (enum, composite, extension) are text. Raises the driver's
-    exceptions.
+    Raises the driver's exceptions.
     """
-    columns = await _columns(connection, body)
     fetched = await connection.fetch(_capped(body, columns, row_cap + 1, caps))
     # The first row that goes over the cap still comes: it tells that there was one.
     over = bool(fetched) and fetched[-1][-1]
@@ -48,17 +75,7 @@ async def rows(connection: MeteredConnection, body: str, row_cap: int, caps: Res
     )
 
 
-async def _columns(connection: MeteredConnection, body: str) -> list[_Column]:
-    attributes = (await connection.prepare(body)).get_attributes()
-    oids = [attribute.type.oid for attribute in attributes]
-    described = await connection.fetch(_RESULT_TYPES.read_text("utf-8"), oids, sorted(allowed.TYPES))
-    return [
-        _Column(attribute.name, row["type"], row["fixed"])
-        for attribute, row in zip(attributes, described, strict=True)
-    ]
-
-
-def _capped(body: str, columns: list[_Column], limit: int, caps: ResultCaps) -> str:
+def _capped(body: str, columns: list[Column], limit: int, caps: ResultCaps) -> str:
     """The rows of `body` as text, then whether a value was cut, then whether the answer has gone over its cap.
 
     `format` writes a value as its type's output function does, where a cast to text does not (inet, boolean);

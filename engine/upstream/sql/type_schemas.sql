@@ -3,7 +3,7 @@
 -- column would be compared as what it can be cast to.
 WITH RECURSIVE used (oid) AS (
     SELECT a.atttypid
-    FROM pg_catalog.unnest($1::text[]) AS written (name)
+    FROM pg_catalog.json_array_elements_text($1::json) AS written (name)
     JOIN pg_catalog.pg_attribute a ON a.attrelid = pg_catalog.to_regclass(written.name)
     WHERE a.attnum > 0 AND NOT a.attisdropped
     UNION

@@ -4,16 +4,16 @@
 -- the will of one who is trusted. Objects without a row in pg_shdepend belong to the bootstrap superuser.
 WITH RECURSIVE trusted (oid) AS (
     SELECT r.oid FROM pg_catalog.pg_roles r
-    WHERE r.rolsuper OR r.oid < 16384 OR r.rolname = session_user OR r.rolname = ANY ($3::text[])
+    WHERE r.rolsuper OR r.oid < 16384 OR r.rolname = session_user OR r.rolname IN (SELECT pg_catalog.json_array_elements_text($3::json))
     UNION ALL
     SELECT d.datdba FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database()
 ), part (class, oid) AS (
     SELECT 'pg_catalog.pg_class'::pg_catalog.regclass::pg_catalog.oid,
            pg_catalog.to_regclass(name)::pg_catalog.oid
-    FROM pg_catalog.unnest($1::text[]) AS written (name)
+    FROM pg_catalog.json_array_elements_text($1::json) AS written (name)
     UNION
     SELECT 'pg_catalog.pg_type'::pg_catalog.regclass::pg_catalog.oid, pg_catalog.to_regtype(name)::pg_catalog.oid
-    FROM pg_catalog.unnest($2::text[]) AS written (name)
+    FROM pg_catalog.json_array_elements_text($2::json) AS written (name)
     UNION
     SELECT further.class, further.oid
     FROM part, LATERAL (

@@ -116,7 +116,5 @@ def test_entries_of_a_list_are_checked_too(tmp_path: Path) -> None:
     (caps,) = load(file, {}).upstream.caps
     assert (caps.database, caps.role, caps.answer_bytes) == ("sales", "*", 5)
     file.write_text("[[upstream.caps]]\nanswer_byte = 5\n", encoding="utf-8")
-    with pytest.raises(
-        ConfigError, match='unknown key "upstream.caps.answer_byte"; did you mean "answer_bytes"'
-    ):
+    with pytest.raises(ConfigError, match=r'answer_byte"; did you mean "answer_bytes"'):
         load(file, {})

@@ -16,7 +16,7 @@ import asyncpg
 from engine.errors import NotPermittedError
 from engine.settings import UpstreamSettings
 from engine.state import Deadline
-from engine.types import Asker, SessionLoan
+from engine.types import SessionLoan
 from engine.upstream.meter import MeteredConnection
 from schema_catalog.logins import login_for
 from schema_catalog.naming import quote_ident
@@ -51,12 +51,12 @@ class Connections:
             yield connection
 
     def of_login(
-        self, database: Database, asker: Asker, deadline: Deadline
+        self, database: Database, asker: str, deadline: Deadline
     ) -> AbstractAsyncContextManager[MeteredConnection]:
         """A connection that was logged in as the asker; raises `NotPermittedError` where the asker has no login."""
-        dsn = login_for(database, asker.user)
+        dsn = login_for(database, asker)
         if dsn is None:
-            name, user = quote_ident(database.name), quote_ident(asker.user)
+            name, user = quote_ident(database.name), quote_ident(asker)
             raise NotPermittedError(
                 f'you cannot be logged in to database "{database.name}"',
                 detail=f"It is not the database of your session, and nobody said who {user} is there.",

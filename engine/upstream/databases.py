@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import asyncpg
 import structlog
 
-from engine.errors import UnsafeSQLError, UnsupportedError
+from engine.errors import NLError, UnsafeSQLError, UnsupportedError
 from engine.guard import Analysis, Refused, Rules, check
 from engine.guard.server_rules import rules_for
 from engine.settings import GuardSettings, UpstreamSettings
@@ -86,7 +86,7 @@ class Databases:
         self._rules: dict[Database, tuple[float, Rules]] = {}
         self._secured: dict[Database, tuple[float, frozenset[TableKey]]] = {}
         self._places: dict[str, str | UnsupportedError] = {}
-        self._overdue = Overdue(self._still_running, most=settings.overdue_per_asker)
+        self._overdue = Overdue(self._still_running, clock, most=settings.overdue_per_asker)
 
     async def aclose(self) -> None:
         """Closes every connection, those in use as well."""
@@ -155,13 +155,33 @@ class Databases:
         return rules
 
     async def _still_running(self, database: Database, statements: Collection[Statement]) -> frozenset[int]:
-        deadline = Deadline(self._clock() + self._settings.statement_timeout, self._clock)
+        """The process ids of those that run on; each is asked to end, whatever code catches its cancelling."""
+        deadline = Deadline(self._clock() + self._settings.connect_timeout, self._clock)
         pids = [statement.pid for statement in statements]
         roles = [statement.role for statement in statements]
         with translated(database, deadline):
-            async with self._connections.of_catalog(database, deadline) as connection:
-                found = await asyncio.wait_for(connection.fetch(_RUNNING, pids, roles), deadline.remaining())
-        return frozenset(row[0] for row in found)
+            async with (
+                asyncio.timeout(deadline.remaining()),
+                self._connections.of_catalog(database, deadline) as connection,
+            ):
+                running = frozenset(row[0] for row in await connection.fetch(_RUNNING, pids, roles))
+        for statement in statements:
+            if statement.pid in running:
+                await self._end(statement, deadline)
+        return running
+
+    async def _end(self, statement: Statement, deadline: Deadline) -> None:
+        """Ends the server process of an asker as the asker, who may end their own."""
+        try:
+            async with (
+                asyncio.timeout(deadline.remaining()),
+                self._connections.of_login(statement.database, statement.asker, deadline) as connection,
+            ):
+                await connection.execute(f"SELECT pg_catalog.pg_terminate_backend({statement.pid})")
+        except (NLError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+            log.warning(
+                "statement not ended", database=statement.database.name, pid=statement.pid, error=str(error)
+            )
 
     # -- what runs as the asker
 
@@ -214,7 +234,7 @@ class Databases:
             return None
         async with self._transaction(database, asker, deadline) as connection:
             path = json.loads(await connection.fetchval(_PATH))
-            await self._frame.open(connection, deadline, lent=True)
+            await self._frame.open(connection, deadline, version=rules.version, lent=True)
             unsafe = await self._frame.unsafe_schema(connection, path)
             place = Place(database, asker.user, rules)
             statement = await self._frame.fixed(connection, analysis, place)
@@ -229,7 +249,7 @@ class Databases:
         lent = await self.is_own(database, asker)
         place = Place(database, await self._role(database, asker) or "", rules)
         async with self._transaction(database, asker, deadline) as connection:
-            await self._frame.open(connection, deadline, lent=lent)
+            await self._frame.open(connection, deadline, version=rules.version, lent=lent)
             yield _Open(connection, await self._frame.fixed(connection, analysis, place))
 
     @asynccontextmanager
@@ -237,11 +257,13 @@ class Databases:
         self, database: Database, asker: Asker, deadline: Deadline
     ) -> AsyncIterator[MeteredConnection]:
         """A connection as the asker until the block's end; whatever was begun is undone, or left behind in time."""
-        self._overdue.refuse(database, asker.user)
         lent = await self.is_own(database, asker)
         caps = self._settings.caps_of(database.name, asker.user)
         with translated(database, deadline):
-            async with self._connected(database, asker, deadline, lent=lent) as connection:
+            async with (
+                self._overdue.turn(database, asker.user, deadline),
+                self._connected(database, asker, deadline, lent=lent) as connection,
+            ):
                 connection.meter.allow(2 * caps.answer_bytes + _OVERHEAD)
                 pid, left = connection.get_server_pid(), lent
                 try:
@@ -251,9 +273,13 @@ class Databases:
                     # Not waited for: what the server still does is its own matter, and counted.
                     left = True
                     connection.terminate()
+                    self._overdue.ran_out(asker.user)
                     if not lent:
                         role = user_of(login_for(database, asker.user) or "") or ""
                         self._overdue.add(Statement(database, asker.user, role, pid))
+                    raise
+                except asyncpg.QueryCanceledError:
+                    self._overdue.ran_out(asker.user)
                     raise
                 except (asyncpg.InterfaceError, asyncpg.PostgresConnectionError, OSError) as error:
                     if connection.meter.exceeded:
@@ -268,7 +294,7 @@ class Databases:
     ) -> AbstractAsyncContextManager[MeteredConnection]:
         if lent and asker.session is not None:
             return self._connections.of_session(asker.session, deadline)
-        return self._connections.of_login(database, asker, deadline)
+        return self._connections.of_login(database, asker.user, deadline)
 
     # -- whose database it is
 

@@ -43,6 +43,9 @@ _OIDS = (
     " FROM pg_catalog.json_array_elements_text($1::json) AS name"
 )
 
+_LOOKS_AFTER_CLIENTS = 14
+"""The version from which a server can notice that its client has hung up, whatever code catches a cancellation."""
+
 _SLACK = 10.0
 """Seconds beyond the statement's that a server waits for the engine's next word."""
 
@@ -78,14 +81,21 @@ class Frame:
         self._found: dict[tuple[Database, str, tuple[str, ...]], tuple[float, Mapping[str, str]]] = {}
         self._verdicts: dict[_Key, tuple[float, str]] = {}
 
-    async def open(self, connection: MeteredConnection, deadline: Deadline, *, lent: bool) -> None:
-        """Makes the settings. A session that is `lent` is in a transaction already, which the gateway watches."""
+    async def open(
+        self, connection: MeteredConnection, deadline: Deadline, *, version: int, lent: bool
+    ) -> None:
+        """Makes the settings, for a server of major `version`.
+
+        A session that is `lent` is in a transaction already, which the gateway watches.
+        """
         milliseconds = max(1, int(min(self._settings.statement_timeout, deadline.remaining()) * 1000))
         settings = {
             **_SETTINGS,
             "statement_timeout": str(milliseconds),
             "lock_timeout": str(int(self._settings.lock_timeout * 1000)),
         }
+        if version >= _LOOKS_AFTER_CLIENTS:
+            settings["client_connection_check_interval"] = "1000"
         if not lent:
             idle = milliseconds + int(_SLACK * 1000)
             settings["idle_in_transaction_session_timeout"] = str(idle)

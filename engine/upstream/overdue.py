@@ -1,22 +1,30 @@
-"""Statements that a server goes on with after their deadline: counted, shown, and bounded for each asker.
+"""What askers' statements may cost a server: those that outlive their deadline, and whose turn it is after one did.
 
-The engine does not wait for them: it hangs up. A server stops by itself at `statement_timeout`, but not inside of
-what never looks (a function over constants that the planner computes, say). Owns the watch over those.
+The engine does not wait for a statement at its deadline: it hangs up. A server stops by itself at
+`statement_timeout`, but not inside of what never looks (a function over constants that the planner computes, say).
+Such statements are counted, shown, and bounded for each asker. And an asker one of whose statements ran out of time
+has one lane with all others like that for a while: one statement at a time on a database, and none while one there is
+overdue. So whoever throws bombs takes the processor from each other, not from everybody.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import structlog
 
 from engine.errors import NLError, QuotaError
+from engine.state import Deadline
 from schema_catalog.types import Database
 
+SLOW_SECONDS = 60.0
+"""How long an asker has the slow lane after a statement that ran out of time."""
+
 _LOOK_AGAIN = 1.0
-"""Seconds between two looks at whether they still run."""
+"""Seconds between two looks at whether overdue statements still run."""
 
 log = structlog.stdlib.get_logger("engine")
 
@@ -32,22 +40,67 @@ class Statement:
 
 
 Running = Callable[[Database, Collection[Statement]], Awaitable[frozenset[int]]]
-"""Gives the process ids of those that still run."""
+"""Gives the process ids of those that still run, and does what can be done to end them."""
 
 
 class Overdue:
-    """The statements of all askers. `most`: of one asker on one database."""
+    """The statements of all askers. `most`: of one asker on one database. `clock`: monotonic, in seconds."""
 
-    def __init__(self, running: Running, *, most: int) -> None:
+    def __init__(self, running: Running, clock: Callable[[], float], *, most: int) -> None:
         self._running = running
+        self._clock = clock
         self._most = most
         self._statements: set[Statement] = set()
         self._watching: dict[Database, asyncio.Task[None]] = {}
+        self._slow: dict[str, float] = {}
+        self._lanes: dict[Database, asyncio.Lock] = {}
+        self._ended = asyncio.Condition()
 
     @property
     def count(self) -> int:
         """How many there are now."""
         return len(self._statements)
+
+    # -- whose turn it is
+
+    @asynccontextmanager
+    async def turn(self, database: Database, asker: str, deadline: Deadline) -> AsyncIterator[None]:
+        """A statement of `asker` has its turn inside of this block.
+
+        Raises `QuotaError` where too many of the asker's still run, `TimeoutError` where the lane took too long.
+        """
+        self._refuse(database, asker)
+        if self._slow.get(asker, 0.0) <= self._clock():
+            self._slow.pop(asker, None)
+            yield
+            return
+        lane = self._lanes.setdefault(database, asyncio.Lock())
+        async with asyncio.timeout(deadline.remaining()):
+            await lane.acquire()
+        try:
+            async with asyncio.timeout(deadline.remaining()), self._ended:
+                await self._ended.wait_for(lambda: not self._of(database))
+            yield
+        finally:
+            lane.release()
+
+    def ran_out(self, asker: str) -> None:
+        """A statement of `asker` ran out of time."""
+        self._slow[asker] = self._clock() + SLOW_SECONDS
+
+    def _refuse(self, database: Database, asker: str) -> None:
+        own = sum(each.asker == asker for each in self._of(database))
+        if own >= self._most:
+            raise QuotaError(
+                f"{own} earlier statements of yours still run on {database.name}",
+                detail="The server has not stopped them at their deadline.",
+                hint="Ask again when they have ended; an administrator can end them by pg_terminate_backend.",
+            )
+
+    def _of(self, database: Database) -> set[Statement]:
+        return {each for each in self._statements if each.database == database}
+
+    # -- what has been left behind
 
     def add(self, statement: Statement) -> None:
         """One was left behind just now."""
@@ -58,18 +111,8 @@ class Overdue:
             name = f"overdue statements of {database.name}"
             self._watching[database] = asyncio.create_task(self._watch(database), name=name)
 
-    def refuse(self, database: Database, asker: str) -> None:
-        """Raises `QuotaError` where too many of the asker's still run."""
-        own = sum(each.database == database and each.asker == asker for each in self._statements)
-        if own >= self._most:
-            raise QuotaError(
-                f"{own} earlier statements of yours still run on {database.name}",
-                detail="The server has not stopped them at their deadline.",
-                hint="Ask again when they have ended; an administrator can end them by pg_terminate_backend.",
-            )
-
     async def _watch(self, database: Database) -> None:
-        while here := {each for each in self._statements if each.database == database}:
+        while here := self._of(database):
             await asyncio.sleep(_LOOK_AGAIN)
             try:
                 running = await self._running(database, here)
@@ -77,6 +120,8 @@ class Overdue:
                 # Nobody can say: they count until somebody can.
                 continue
             self._statements -= {each for each in here if each.pid not in running}
+            async with self._ended:
+                self._ended.notify_all()
         del self._watching[database]
 
     async def aclose(self) -> None:

@@ -66,6 +66,7 @@ class House:
     service: Service
     upstream: Databases
     pool: Pool
+    engine: Path
 
     def connect(self, user: str = "ana", dbname: str = "music", **more: Any) -> psycopg.Connection[Any]:
         """A session through the gateway."""
@@ -132,7 +133,7 @@ def house(
     folder.chmod(0o700)
     runner = loop_thread.run(_listening(service, pool, folder / "engine.sock"))
     gateway = start_gateway(str(folder / "engine.sock"), runtime_dir=str(folder), loan_grace=1.0)
-    yield House(gateway, wire_cluster, model, service, upstream, pool)
+    yield House(gateway, wire_cluster, model, service, upstream, pool, folder / "engine.sock")
     loop_thread.run(runner.cleanup())
     loop_thread.run(upstream.aclose())
     loop_thread.run(pool.close())

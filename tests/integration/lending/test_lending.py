@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import asyncpg
 import psycopg
 import pytest
+
+from tests.wire_fixtures import Gateway
 
 from .conftest import House
 
@@ -168,6 +171,25 @@ def test_cancelling_ends_the_question_and_not_the_session(house: House) -> None:
         assert ana.execute("SELECT 1").fetchone() == (1,)
         assert ana.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
         timer.join()
+
+
+def test_engine_on_another_machine_borrows_over_tcp(
+    house: House, start_gateway: Callable[..., Gateway]
+) -> None:
+    far = start_gateway(str(house.engine), lend_addr="127.0.0.1")
+    with psycopg.connect(far.dsn("ana", "music"), autocommit=True) as ana:
+        assert "SELECT name FROM singer" in sql_of(ana.execute(ASK).fetchall())
+        assert chosen(ana) == NAMES
+
+
+def test_gateway_that_lends_nothing_leaves_logins(
+    house: House, start_gateway: Callable[..., Gateway]
+) -> None:
+    alone = start_gateway(str(house.engine))
+    with psycopg.connect(alone.dsn("ana", "music"), autocommit=True) as ana:
+        with pytest.raises(psycopg.errors.DatabaseError) as caught:
+            ana.execute(ASK)
+        assert caught.value.diag.sqlstate == "NL003"
 
 
 def test_token_of_nobody_borrows_nothing(house: House) -> None:

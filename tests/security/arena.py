@@ -110,6 +110,10 @@ class Arena:
         finally:
             await connection.close()
 
+    async def alone(self) -> None:
+        """Ends every other session in the database."""
+        await self.admin.execute(_ALONE)
+
     async def typed(self, role: str, script: str) -> None:
         """A script as a role types it into its own client, where the server may refuse it while it runs."""
         connection = await asyncpg.connect(self.dsn(role))

@@ -39,6 +39,8 @@ async def bombers(arena: Arena) -> AsyncIterator[Arena]:
         await arena.admin.execute(f"CREATE SCHEMA {name} AUTHORIZATION {name}")
         await arena.as_role(name, bombs.PLANT.format(schema=name))
     yield arena
+    # What was thrown last holds locks on what is to be dropped.
+    await arena.alone()
     for name in ASKERS:
         await arena.admin.execute(f"DROP OWNED BY {name} CASCADE; DROP ROLE {name}")
 

@@ -105,21 +105,21 @@ async def test_what_belongs_to_others_is_not_read_unless_they_are_trusted(
 ) -> None:
     """Whoever owns a table, or its schema, decides which code reading it runs."""
     role, other = await make_role(), await make_role()
-    database = await make_database(f"{TABLES} GRANT SELECT ON pay TO {role}")
+    database = await make_database(f"{TABLES} GRANT SELECT ON pay, public_ TO {role}")
     await execute(database, f"ALTER TABLE public_ OWNER TO {other}")
-    assert await readable(database, role) == PAY
     connection = await asyncpg.connect(database.dsn)
     try:
+        assert await readable_columns(connection, role) == PAY
         assert await readable_columns(connection, role, (other,)) == PAY | PUBLIC
+        await connection.execute(f"ALTER SCHEMA public OWNER TO {other}")
+        assert await readable_columns(connection, role) == frozenset()
+        await connection.execute("ALTER SCHEMA public OWNER TO pg_database_owner")
+        await connection.execute(f"ALTER DATABASE {database.dbname} OWNER TO {other}")
+        assert await readable_columns(connection, role) == PAY | PUBLIC
     finally:
+        await connection.execute(f"ALTER DATABASE {database.dbname} OWNER TO postgres")
+        await connection.execute("ALTER TABLE public_ OWNER TO postgres")
         await connection.close()
-    await execute(database, f"ALTER SCHEMA public OWNER TO {other}")
-    assert await readable(database, role) == frozenset()
-    await execute(database, "ALTER SCHEMA public OWNER TO pg_database_owner")
-    await execute(database, f"ALTER DATABASE {database.dbname} OWNER TO {other}")
-    assert await readable(database, role) == PAY | PUBLIC
-    await execute(database, f"ALTER DATABASE {database.dbname} OWNER TO postgres")
-    await execute(database, "ALTER TABLE public_ OWNER TO postgres")
 
 
 async def test_unknown_role_and_no_connect(make_role: MakeRole, make_database: MakeDatabase) -> None:

@@ -160,7 +160,7 @@ async def test_pause_and_resume(console: Any) -> None:
 
 
 async def _cancel(connection: psycopg.AsyncConnection[Any], worker: Any) -> None:
-    while not worker.sessions.all_paused:  # noqa: ASYNC110 - as above
+    while not worker.context.sessions.all_paused:  # noqa: ASYNC110 - as above
         await asyncio.sleep(0)
     await connection.cancel_safe()
 
@@ -188,7 +188,7 @@ async def test_spares_are_shown_and_renewed(console: Any) -> None:
     async with await console() as admin:
         await (await psycopg.AsyncConnection.connect(dsn(worker))).close()
         async with asyncio.timeout(10):
-            while not worker.spares.standing:  # noqa: ASYNC110 - no event tells of it
+            while not worker.context.spares.standing:  # noqa: ASYNC110 - no event tells of it
                 await asyncio.sleep(0.01)
         (spare,) = (row for row in await rows(admin, "SHOW SERVERS") if row["state"] == "new")
         assert (spare["user"], spare["database"], spare["remote_pid"]) == ("", "", 0)
@@ -230,7 +230,7 @@ async def test_settings_are_set_in_all_workers_until_the_next_reload(console: An
 
         await admin.execute("SET max_client_conn = 7")
         await admin.execute("SET auth_query TO 'SELECT ''x'' = $1'")
-        assert [worker.settings.max_client_conn for worker in console.workers] == [7, 7]
+        assert [worker.context.settings.max_client_conn for worker in console.workers] == [7, 7]
         assert await shown("max_client_conn") == "7"
         assert await shown("auth_query") == "SELECT 'x' = $1"
         for bad in ("max_client_conn = many", "listen_port = 1", "nonsense = 1", "auth_file = '/nowhere'"):

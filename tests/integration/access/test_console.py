@@ -313,7 +313,9 @@ async def test_the_owner_needs_no_password_on_the_unix_socket(gateway: StartGate
 async def test_a_cancel_key_finds_its_worker(console: Any) -> None:
     first, second = console.workers
     session = await psycopg.AsyncConnection.connect(dsn(second), autocommit=True)
-    key = next(key for key, owner in second.context.keys.owners.items() if owner in second.context.sessions.links)
+    key = next(
+        key for key, owner in second.context.keys.owners.items() if owner in second.context.sessions.links
+    )
     reader, writer = await asyncio.open_connection("127.0.0.1", first.port)
     running = asyncio.create_task(session.execute("SELECT pg_sleep(30)"))
     (link,) = second.context.sessions.links

@@ -6,7 +6,7 @@ import aiohttp
 from aiohttp import web
 
 from proxy.metrics import exposition
-from proxy.net.control import Control, Request
+from proxy.net.worker.worker_ipc import Control, Request
 from proxy.settings import GatewaySettings
 
 _TYPE = "text/plain; version=0.0.4"

@@ -24,7 +24,7 @@ _PR_SET_PDEATHSIG = 1
 
 def gateway(config: Config, options: argparse.Namespace) -> None:
     """One gateway worker."""
-    from proxy.net.worker import Place  # noqa: PLC0415
+    from proxy.net.worker.worker import Place  # noqa: PLC0415
     from proxy.server import run_worker  # noqa: PLC0415
 
     def reread() -> GatewaySettings:

@@ -22,8 +22,8 @@ import structlog
 from engine.llm.settings import EmbeddedModelSettings
 from pgparley.config import PREFIX, Config, ConfigError, load
 from pgparley.metrics import MetricsPage
-from proxy.net import listen
-from proxy.net.control import Answer, Control, Request, ask
+from proxy.net.client import sockets
+from proxy.net.worker.worker_ipc import Answer, Control, Request, ask
 
 log = structlog.stdlib.get_logger("serve")
 
@@ -140,12 +140,12 @@ class Supervisor:
             if part.kind != "gateway":
                 done.append(part)
                 continue
-            own = listen.bind(settings)
+            own = sockets.bind(settings)
             self._sockets += own
             if own:
                 settings = replace(settings, listen_port=own[0].getsockname()[1])
             if settings.unix_socket_dir and not shared:
-                local = listen.bind_unix(settings, settings.listen_port)
+                local = sockets.bind_unix(settings, settings.listen_port)
                 self._sockets.append(local)
                 shared = (local.fileno(),)
             done.append(replace(part, sockets=(*(one.fileno() for one in own), *shared)))

@@ -10,7 +10,8 @@ from collections.abc import Callable
 import structlog
 import uvloop
 
-from proxy.net.worker import ALONE, Place, Shutdown, Worker
+from proxy.net.ports import Shutdown
+from proxy.net.worker.worker import ALONE, Place, Worker
 from proxy.settings import GatewaySettings
 
 
@@ -60,8 +61,8 @@ async def _until_told(
         signal.SIGTERM: lambda: worker.shut_down(Shutdown.WAIT_FOR_CLIENTS),
         signal.SIGINT: lambda: worker.shut_down(Shutdown.WAIT_FOR_SERVERS),
         signal.SIGQUIT: lambda: worker.shut_down(Shutdown.NOW),
-        signal.SIGUSR1: lambda: worker.pause(""),
-        signal.SIGUSR2: lambda: worker.sessions.resume(""),
+        signal.SIGUSR1: lambda: worker.context.pause(""),
+        signal.SIGUSR2: lambda: worker.context.sessions.resume(""),
     }
     for number, action in actions.items():
         loop.add_signal_handler(number, action)

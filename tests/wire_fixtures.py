@@ -37,7 +37,7 @@ from engine.types import (
 )
 from pgparley import cluster
 from pgparley.cluster import Cluster
-from proxy.net.worker import Worker
+from proxy.net.worker.worker import Worker
 from proxy.server import serve
 from proxy.settings import GatewaySettings
 

@@ -5,6 +5,7 @@
 -- 'type field' a type that (x).name may call, 'relation' a table of the users' whose name begins with pg_, and
 -- 'other relation' one of the system's with the name of such a table.
 -- Belonging to an extension proves nothing: who owns an extension may add functions of their own to it.
+-- Belonging to an extension proves nothing: who owns an extension may add functions of their own to it.
 WITH trusted (oid) AS (
     SELECT oid FROM pg_catalog.pg_roles WHERE rolsuper OR rolname = ANY ($4::text[])
     UNION SELECT datdba FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()

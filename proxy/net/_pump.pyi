@@ -3,7 +3,7 @@
 from array import array
 from typing import TypeAlias, final
 
-from proxy.net.link import Link
+from proxy.net.relay_owner import RelayOwner
 
 _Account: TypeAlias = tuple[int, int, int, bytes, int, int, int]
 
@@ -31,7 +31,7 @@ class Pump:
     """The flows of one event loop. The tables are `scan.Scanner`'s."""
 
     def __init__(self, no_text: array[int], to_sync: array[int], backend: array[int], /) -> None: ...
-    def attach(self, owner: Link, client: int, server: int, rest: int, owed: bytes, /) -> Flow:
+    def attach(self, owner: RelayOwner, client: int, server: int, rest: int, owed: bytes, /) -> Flow:
         """Relays between two sockets, by their descriptors, which nobody else reads or writes until `Flow.take`.
 
         The client's next byte begins a message; `rest` bytes of the server's last are still to come, and `owed` are
@@ -41,7 +41,7 @@ class Pump:
             OSError: The kernel cannot watch them.
         """
 
-    def ended(self) -> list[Link]:
+    def ended(self) -> list[RelayOwner]:
         """The owners of the flows that ended since the last call; each has to `take` its own."""
 
     def fileno(self) -> int:

@@ -14,10 +14,10 @@ import structlog
 from engine.types import ErrorReply
 from proxy.net.access import Access
 from proxy.net.derivation import Deriver
-from proxy.net.handshake import LogsIn, Relays
-from proxy.net.lookup import LookupConnection
 from proxy.net.role_secrets import RoleSecrets
-from proxy.net.upstream import Dialer
+from proxy.net.upstream.auth_query import LookupConnection
+from proxy.net.upstream.dialer import Dialer
+from proxy.net.upstream.login_phase import LogsIn, Relays
 from proxy.protocol.auth.login import Chance
 from proxy.protocol.auth.secrets import Credentials, MD5Hash, Password, Secret
 from proxy.protocol.auth.server_methods import Watch

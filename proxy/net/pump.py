@@ -1,7 +1,7 @@
 """The compiled relay of plain chunks: when a session goes there, and how it comes back.
 
 Owns the two transports of a flow while the compiled thread has their sockets. Without it (no compiler where the
-package was built, or no epoll) nothing here ever happens, and every chunk goes through `link`.
+package was built, or no epoll) nothing here ever happens, and every chunk goes through `session_connection`.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from proxy.net.relay_owner import RelayOwner
 from proxy.protocol import scan
 from proxy.protocol.replies import Debt, Tally
 
 if TYPE_CHECKING:
     from proxy.net._pump import Flow, Pump
-    from proxy.net.link import Link
 
 CLIENT, SERVER, NOBODY = 0, 1, -1
 """Whose chunk it was."""
@@ -71,12 +71,12 @@ def stop(pump: Pump | None) -> None:
 
 
 def _ended(pump: Pump) -> None:
-    for link in pump.ended():
-        link.flow_ended()
+    for owner in pump.ended():
+        owner.flow_ended()
 
 
 def attach(
-    pump: Pump, link: Link, client: asyncio.Transport, server: asyncio.Transport, debt: Debt
+    pump: Pump, owner: RelayOwner, client: asyncio.Transport, server: asyncio.Transport, debt: Debt
 ) -> Flow | None:
     """Hands both sockets over, unless one of them has TLS, is closing or has bytes to write."""
     if len(debt.owed) > MOST_OWED:
@@ -88,7 +88,7 @@ def attach(
     client.pause_reading()
     server.pause_reading()
     ours, theirs = (transport.get_extra_info("socket").fileno() for transport in (client, server))
-    return pump.attach(link, ours, theirs, debt.rest, debt.owed)
+    return pump.attach(owner, ours, theirs, debt.rest, debt.owed)
 
 
 def account(flow: Flow) -> Account:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from proxy.net.lookup import LookupConnection, LookupFailedError
+from proxy.net.upstream.auth_query import LookupConnection, LookupFailedError
 from proxy.protocol.auth.secrets import Secret
 from proxy.protocol.auth.shape import Trait
 from proxy.settings import GatewaySettings

@@ -1,6 +1,6 @@
 """TLS: the settings of both sides as OpenSSL contexts, and what a connection's TLS was in the end.
 
-Owns everything about certificates. Who negotiates when is the matter of `gate` (clients) and `upstream`.
+Owns everything about certificates. Who negotiates when is the matter of `listener` (clients) and `server_tls`.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from engine.types import (
     Table,
     TellRequest,
 )
-from proxy.protocol.messages import CancelRequest, Startup
+from proxy.protocol.messages import Startup
 
 EngineRequest = (
     AskRequest | ChooseRequest | ShowRequest | MoreRequest | PlanRequest | CorrectRequest | TellRequest
@@ -59,13 +59,6 @@ class AbortConsult:
 
 
 @dataclass(frozen=True, slots=True)
-class SendCancel:
-    """Cancel what the session that owns the key is doing, here or at the upstream, then close."""
-
-    request: CancelRequest
-
-
-@dataclass(frozen=True, slots=True)
 class KeyKnown:
     """The server has named the key by which this session can be cancelled."""
 
@@ -81,7 +74,7 @@ class ToBorrower:
 
 @dataclass(frozen=True, slots=True)
 class CancelLent:
-    """Cancel what the borrower had the server do, on a connection of its own; then say `Session.cancel_sent`."""
+    """Cancel what the borrower had the server do, on a connection of its own; then say `Lending.cancel_sent`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +109,6 @@ RareCommand = (
     Dial
     | Consult
     | AbortConsult
-    | SendCancel
     | KeyKnown
     | ToBorrower
     | CancelLent

@@ -30,7 +30,7 @@ from engine.types import (
 from proxy.protocol import codec, notices, translate
 from proxy.protocol.commands import EngineReply, EngineRequest
 from proxy.protocol.encoding import require_valid
-from proxy.protocol.nl import grammar, settings
+from proxy.protocol.nl import questions, settings
 from proxy.protocol.nl.settings import Output
 from proxy.protocol.nl.statements import (
     AnswerStatement,
@@ -174,7 +174,7 @@ class Conversation:
     def _asked(
         self, question: Question, *, run: bool = False
     ) -> Generator[EngineRequest, EngineReply, AskReply]:
-        text = require_valid(grammar.checked_question(question.text, self._max_chars))
+        text = require_valid(questions.checked_question(question.text, self._max_chars))
         strict = settings.raises_on_abstain(question, self._effective)
         settings.output(self._effective, question.options)
         request = settings.request(self._asker, replace(question, text=text), self._effective)

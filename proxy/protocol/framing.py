@@ -35,6 +35,7 @@ FRONTEND_LIMITS: dict[int, int] = {
 
 
 _LEAST_STARTUP = 8
+_PASSWORD = ord("p")
 
 ANY_LENGTH: dict[int, int] = dict.fromkeys(range(256), 0xFFFF_FFFF)
 """Limits for the server's messages: we trust it."""
@@ -110,3 +111,20 @@ def startup_length(data: bytes) -> int | None:
     if not _LEAST_STARTUP <= length <= STARTUP_LIMIT + LENGTH_SIZE:
         raise ProtocolViolationError("invalid length of startup packet")
     return length
+
+
+def responses(data: bytes) -> int:
+    """Where the whole authentication responses that `data` begins with end; 0 where there is none.
+
+    Raises:
+        ProtocolViolationError: A length is out of bounds.
+    """
+    pos = 0
+    while pos + HEADER_SIZE <= len(data) and data[pos] == _PASSWORD:
+        _, length = HEADER.unpack_from(data, pos)
+        if not LENGTH_SIZE <= length <= AUTHENTICATION_LIMIT:
+            raise ProtocolViolationError("invalid message length")
+        if pos + 1 + length > len(data):
+            break
+        pos += 1 + int(length)
+    return pos

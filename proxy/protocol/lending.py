@@ -1,9 +1,13 @@
-"""When a session's server may be lent: not before it has answered the client, and not where a loan would end something.
+"""When a session's server may be lent, and how the session goes on afterwards.
 
-Owns the way from the wish for a loan to its beginning. The loan itself is `loan`'s.
+Not before the server has answered the client, and not where a loan would end something of the client's. Owns the way
+from the wish for a loan to its beginning, and from its end back to the client. The loan itself is `loan`'s.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
 
 from engine.types import ErrorReply
 from proxy.protocol import codec
@@ -19,31 +23,84 @@ PIPELINED = ErrorReply(
     "What the client sent before the question is committed by its next Sync, and not before.",
     "Send Sync before the question, or begin a transaction block.",
 )
+_OVERDUE = ErrorReply(
+    "57014",
+    "the server did not stop a statement of the question in time, and the session has ended",
+    hint="Ask for less at once. What the server still does ends there by itself or by pg_terminate_backend.",
+)
+LOST = ErrorReply(
+    "08006",
+    "the session could not be given back as it was after a question, and has ended",
+    hint="Connect again.",
+)
+
+
+class Owner(Protocol):
+    """The session whose server is lent."""
+
+    backend: Backend
+    relay_backend: Callable[[bytes], bool]
+
+    def received(self, data: bytes) -> list[Command]:
+        """Takes in what the server says to the client."""
+
+    def lending_ended(self, *, intact: bool) -> list[Command]:
+        """The server is the client's again; where not `intact`, the session ends."""
+
+    def end(self, error: ErrorReply) -> list[Command]:
+        """Ends the session."""
+
+
+def _relays_nothing(_data: bytes) -> bool:
+    """`Owner.relay_backend` while the server is lent."""
+    return False
 
 
 class Lending:
-    """One loan of one session, from the wish for it to its end."""
+    """One loan of one session, from the wish for it to its end; nothing is said to it afterwards."""
 
-    __slots__ = ("_backend", "_flushed", "loan", "opened", "refused")
+    __slots__ = ("_backend", "_flushed", "_loan", "_owner", "_refused", "opened")
 
-    def __init__(self, backend: Backend, restore: bytes) -> None:
+    def __init__(self, owner: Owner, restore: bytes) -> None:
         """`restore`: as in `Loan`."""
-        self._backend = backend
+        self._owner = owner
+        self._backend = backend = owner.backend
         self._flushed = False
-        self.loan = Loan(Server(backend.server_version, backend.key or bytes(8)), restore)
+        self._loan = Loan(Server(backend.server_version, backend.key or bytes(8)), restore)
         self.opened = False
         """Whether what the server says is the loan's."""
-        self.refused = False
+        self._refused = False
 
-    @property
-    def ended(self) -> bool:
-        """Whether the server is the client's again."""
-        return self.refused or self.loan.stage is Stage.ENDED
+    def begin(self) -> list[Command]:
+        """Lends the server now, or as soon as that can be."""
+        return self._stepped(self._proceed())
 
-    def proceed(self) -> list[Command]:
+    def receive_backend(self, data: bytes) -> list[Command]:
+        """Takes in a chunk of the server's."""
+        if self.opened:
+            return self._stepped(self._loan.receive_backend(data))
+        return self._stepped([*self._owner.received(data), *self._proceed()])
+
+    def receive_borrower(self, data: bytes) -> list[Command]:
+        """Takes in a chunk of the borrower's."""
+        return self._stepped(self._loan.receive_borrower(data))
+
+    def borrower_left(self) -> list[Command]:
+        """The borrower has gone, or is to go."""
+        return self._stepped(self._loan.end() if self.opened else self._refuse(FAILED))
+
+    def cancel_sent(self) -> list[Command]:
+        """The last `CancelLent` has been carried out."""
+        return self._stepped(self._loan.cancelled())
+
+    def overdue(self) -> list[Command]:
+        """The server has not come back in time: the session ends."""
+        return self._owner.end(_OVERDUE)
+
+    def _proceed(self) -> list[Command]:
         """Opens the loan as soon as the server owes the client nothing; refuses it where it may not be."""
         replies = self._backend.replies
-        if self.opened or self.refused:
+        if self.opened or self._refused:
             return []
         if replies.skipping:
             return self._refuse(FAILED)
@@ -56,12 +113,20 @@ class Lending:
         if not replies.sync_is_harmless:
             return self._refuse(PIPELINED)
         self.opened = True
-        return self.loan.open()
-
-    def leave(self) -> list[Command]:
-        """The borrower has gone, or is to go."""
-        return self.loan.end() if self.opened else self._refuse(FAILED)
+        return self._loan.open()
 
     def _refuse(self, error: ErrorReply) -> list[Command]:
-        self.refused = True
+        self._refused = True
         return [*refusal(error), LoanEnded(intact=True)]
+
+    def _stepped(self, out: list[Command]) -> list[Command]:
+        """Looks where the loan is after each step; when it has ended, the session goes on."""
+        owner, backend = self._owner, self._backend
+        ended = self._refused or self._loan.stage is Stage.ENDED
+        owner.relay_backend = _relays_nothing if self.opened and not ended else backend.relay
+        if not ended:
+            return out
+        if not self._refused:
+            backend.replies.synced(self._loan.status)
+            out += owner.received(self._loan.leftover)
+        return out + owner.lending_ended(intact=LoanEnded(intact=False) not in out)

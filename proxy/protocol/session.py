@@ -1,13 +1,13 @@
 """One client's session: what is relayed, what is translated, and when.
 
-Owns the phases of a session and the client's half of the stream. Bytes go in, commands come out; nothing here
-awaits. The server's half is `backend`, the content of NL messages is `translator`.
+Owns where a session stands and the client's half of the stream. Bytes go in, commands come out; nothing here
+awaits. What can follow what is `session_phases`', the server's half is `backend`, a loan of it `lending`, the content
+of NL messages `translator`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import Enum, auto
 from typing import ClassVar
 
 from engine.errors import CancelledError
@@ -22,8 +22,6 @@ from proxy.protocol.commands import (
     Dial,
     EngineReply,
     KeyKnown,
-    LoanEnded,
-    SendCancel,
     StatementFailed,
     StatementSeen,
     ToClient,
@@ -31,92 +29,29 @@ from proxy.protocol.commands import (
 )
 from proxy.protocol.fast import hop
 from proxy.protocol.framing import (
-    AUTHENTICATION_LIMIT,
     FRONTEND_LIMITS,
-    HEADER,
     HEADER_SIZE,
-    LENGTH_SIZE,
     ProtocolViolationError,
     frontend_length,
     kinds,
     passes,
+    responses,
     startup_length,
 )
 from proxy.protocol.inspection import Inspector, Look, SessionLimits
-from proxy.protocol.lending import Lending
-from proxy.protocol.messages import CancelRequest, EncryptionRequest, Startup
+from proxy.protocol.lending import LOST, Lending
+from proxy.protocol.messages import Startup
 from proxy.protocol.replies import Debt, Status
+from proxy.protocol.session_phases import HOLDING, TRANSITIONS, Event, Phase
 from proxy.protocol.translator import Job, Rewritten
 
 BACKLOG_LIMIT = 1 << 16
 """Bytes of a client that are held back during a translation before the driver should stop reading."""
 
 _SYNC = ord("S")
-_PASSWORD = ord("p")
 _PLAIN_TABLE = passes(FRONTEND_LIMITS, b"QPSFcf")
 _SPECIAL_TABLE = passes(FRONTEND_LIMITS, b"QPSFcfBDC")
 _ACCOUNTED = frozenset(b"QFScf")
-
-
-_OVERDUE = ErrorReply(
-    "57014",
-    "the server did not stop a statement of the question in time, and the session has ended",
-    hint="Ask for less at once. What the server still does ends there by itself or by pg_terminate_backend.",
-)
-_LOST = ErrorReply(
-    "08006",
-    "the session could not be given back as it was after a question, and has ended",
-    hint="Connect again.",
-)
-
-
-class Phase(Enum):
-    """Where a session stands."""
-
-    STARTUP = auto()
-    DIALLING = auto()
-    AUTHENTICATING = auto()
-    RELAYING = auto()
-    CONSULTING = auto()
-    CLOSED = auto()
-
-
-class Event(Enum):
-    """What moves a session from phase to phase."""
-
-    ENCRYPTION_ASKED = auto()
-    CANCEL_ASKED = auto()
-    STARTED = auto()
-    DIALLED = auto()
-    DIAL_FAILED = auto()
-    AUTHENTICATED = auto()
-    CONSULTED = auto()
-    ANSWERED = auto()
-    VIOLATED = auto()
-
-
-TRANSITIONS: dict[tuple[Phase, Event], Phase] = {
-    (Phase.STARTUP, Event.ENCRYPTION_ASKED): Phase.STARTUP,
-    (Phase.STARTUP, Event.CANCEL_ASKED): Phase.CLOSED,
-    (Phase.STARTUP, Event.STARTED): Phase.DIALLING,
-    (Phase.STARTUP, Event.VIOLATED): Phase.CLOSED,
-    (Phase.DIALLING, Event.DIALLED): Phase.AUTHENTICATING,
-    (Phase.DIALLING, Event.DIAL_FAILED): Phase.CLOSED,
-    (Phase.AUTHENTICATING, Event.AUTHENTICATED): Phase.RELAYING,
-    (Phase.AUTHENTICATING, Event.VIOLATED): Phase.CLOSED,
-    (Phase.RELAYING, Event.CONSULTED): Phase.CONSULTING,
-    (Phase.RELAYING, Event.VIOLATED): Phase.CLOSED,
-    (Phase.CONSULTING, Event.ANSWERED): Phase.RELAYING,
-}
-"""(phase, event) → phase. What is not here is a fault of the driver's."""
-
-_HOLDING = frozenset({Phase.DIALLING, Phase.CONSULTING, Phase.CLOSED})
-"""Phases in which the client's bytes wait."""
-
-
-def _relays_nothing(_data: bytes) -> bool:
-    """`Session.relay_backend` while the server is lent."""
-    return False
 
 
 class Session:
@@ -129,12 +64,12 @@ class Session:
         "_job",
         "_key_told",
         "_late",
-        "_lending",
         "_limits",
         "_need",
         "_plain",
         "_rest",
         "backend",
+        "lending",
         "phase",
         "relay_backend",
     )
@@ -148,8 +83,9 @@ class Session:
         self._rest = 0
         self._job: tuple[int, Job] | None = None
         self._key_told = False
-        self._lending: Lending | None = None
         self._late: EngineReply | None = None
+        self.lending: Lending | None = None
+        """The loan of the server to the engine, from the wish for it to its end."""
         self.backend = Backend()
         self._account = self.backend.replies.forwarded_boundary
         self.relay_backend: Callable[[bytes], bool] = self.backend.relay
@@ -212,7 +148,7 @@ class Session:
         )
 
     def _process_inbox(self, out: list[Command]) -> None:
-        if len(self._inbox) < self._need or self.phase in _HOLDING:
+        if len(self._inbox) < self._need or self.phase in HOLDING:
             return
         data = bytes(self._inbox)
         self._inbox.clear()
@@ -223,7 +159,7 @@ class Session:
         self._need = 0
         try:
             before = None
-            while data and before is not self.phase and self.phase not in _HOLDING:
+            while data and before is not self.phase and self.phase not in HOLDING:
                 before = self.phase
                 handle = self._HANDLERS[before]
                 data = data[handle(self, data, out) :]
@@ -244,30 +180,19 @@ class Session:
 
     # -- startup and authentication
 
-    def _first_packets(self, data: bytes, out: list[Command]) -> int:
-        consumed = 0
-        while self.phase is Phase.STARTUP:
-            length = startup_length(data[consumed:])
-            if length is None or consumed + length > len(data):
-                break
-            self._first_packet(data[consumed : consumed + length], out)
-            consumed += length
-        return consumed
-
-    def _first_packet(self, packet: bytes, out: list[Command]) -> None:
-        first = codec.decode_first(packet)
-        match first:
-            case EncryptionRequest():
-                self._move(Event.ENCRYPTION_ASKED)
-                out.append(ToClient(b"N"))
-            case CancelRequest():
-                self._move(Event.CANCEL_ASKED)
-                out.append(SendCancel(first))
-            case Startup():
-                self._move(Event.STARTED)
-                self._inspector = Inspector(first, self.backend, self._limits)
-                self.backend.attend(self._inspector)
-                out.append(Dial(first))
+    def _first_packet(self, data: bytes, out: list[Command]) -> int:
+        """Takes in the startup packet; what may come before it never gets here."""
+        length = startup_length(data)
+        if length is None or length > len(data):
+            return 0
+        startup = codec.decode_first(data[:length])
+        if not isinstance(startup, Startup):
+            raise ProtocolViolationError("expected a startup packet")
+        self._move(Event.STARTED)
+        self._inspector = Inspector(startup, self.backend, self._limits)
+        self.backend.attend(self._inspector)
+        out.append(Dial(startup))
+        return length
 
     def dialled(self) -> list[Command]:
         """The upstream connection stands."""
@@ -288,9 +213,13 @@ class Session:
 
     def shut_down(self) -> list[Command]:
         """The gateway ends the session."""
+        return self.end(ErrorReply("57P01", "terminating connection because the gateway shuts down"))
+
+    def end(self, error: ErrorReply) -> list[Command]:
+        """Ends the session with an error, wherever it stands."""
         out: list[Command] = []
         self.phase = Phase.CLOSED
-        self._end(ErrorReply("57P01", "terminating connection because the gateway shuts down"), out)
+        self._end(error, out)
         return out
 
     @property
@@ -301,29 +230,19 @@ class Session:
 
     def _authentication(self, data: bytes, out: list[Command]) -> int:
         """Passes the client's authentication messages; what comes after them waits for the server's word."""
-        pos = 0
-        while pos + HEADER_SIZE <= len(data) and data[pos] == _PASSWORD:
-            _, length = HEADER.unpack_from(data, pos)
-            if not LENGTH_SIZE <= length <= AUTHENTICATION_LIMIT:
-                raise ProtocolViolationError("invalid message length")
-            if pos + 1 + length > len(data):
-                break
-            pos += 1 + length
-        if pos:
-            out.append(ToUpstream(data[:pos]))
-        return pos
+        end = responses(data)
+        if end:
+            out.append(ToUpstream(data[:end]))
+        return end
 
     # -- the server's bytes
 
     def receive_backend(self, data: bytes) -> list[Command]:
         """Takes in a server's chunk."""
-        if self._lending is None:
-            return self._received_backend(data)
-        if self._lending.opened:
-            return self._lent(self._lending.loan.receive_backend(data))
-        return self._lent([*self._received_backend(data), *self._lending.proceed()])
+        return self.received(data) if self.lending is None else self.lending.receive_backend(data)
 
-    def _received_backend(self, data: bytes) -> list[Command]:
+    def received(self, data: bytes) -> list[Command]:
+        """Takes in what the server says to this session, and not to a borrower."""
         pieces = self.backend.receive(data)
         out: list[Command] = [ToClient(b"".join(pieces))] if pieces else []
         if self.backend.key is not None and not self._key_told:
@@ -409,9 +328,9 @@ class Session:
 
     def answered(self, reply: EngineReply) -> list[Command]:
         """The engine's reply to the last `Consult`; it waits where a loan still stands, which ends."""
-        if self._lending is not None:
+        if self.lending is not None:
             self._late = reply
-            return self.borrower_left()
+            return self.lending.borrower_left()
         out: list[Command] = []
         self._move(Event.ANSWERED)
         self._step(reply, out)
@@ -436,7 +355,7 @@ class Session:
         """
         replies = self.backend.replies
         error = CancelledError("canceling statement due to user request").reply()
-        if self._lending is not None and self._lending.opened:
+        if self.lending is not None and self.lending.opened:
             return False, [AbortConsult(), *self.answered(error)]
         if self.phase is not Phase.CONSULTING or replies.waiting_for_server:
             return True, []
@@ -447,55 +366,23 @@ class Session:
     @property
     def can_lend(self) -> bool:
         """Whether an engine is consulted that has no loan yet and no answer."""
-        return self.phase is Phase.CONSULTING and self._lending is None and self._late is None
+        return self.phase is Phase.CONSULTING and self.lending is None and self._late is None
 
     def lend(self) -> list[Command]:
         """The engine wants the session's server for one transaction; only while `can_lend`."""
-        self._lending = Lending(self.backend, self._inspecting.translator.unnamed)
-        return self._lent(self._lending.proceed())
+        self.lending = Lending(self, self._inspecting.translator.unnamed)
+        return self.lending.begin()
 
-    def receive_borrower(self, data: bytes) -> list[Command]:
-        """Takes in a chunk of the borrower's."""
-        return [] if self._lending is None else self._lent(self._lending.loan.receive_borrower(data))
-
-    def borrower_left(self) -> list[Command]:
-        """The borrower has gone, or is to go."""
-        return [] if self._lending is None else self._lent(self._lending.leave())
-
-    def cancel_sent(self) -> list[Command]:
-        """The last `CancelLent` has been carried out."""
-        return [] if self._lending is None else self._lent(self._lending.loan.cancelled())
-
-    def loan_overdue(self) -> list[Command]:
-        """The server has not come back in time: the session ends."""
-        self.phase = Phase.CLOSED
-        out: list[Command] = []
-        self._end(_OVERDUE, out)
-        return out
-
-    def _lent(self, out: list[Command]) -> list[Command]:
-        """Looks where the loan is after each step; when it has ended, the session goes on."""
-        lending = self._lending
-        if lending is None:
-            return out
-        self.relay_backend = _relays_nothing if lending.opened else self.backend.relay
-        if not lending.ended:
-            return out
-        self._lending = None
-        self.relay_backend = self.backend.relay
-        if not lending.refused:
-            self.backend.replies.synced(lending.loan.status)
-            out += self._received_backend(lending.loan.leftover)
-        if LoanEnded(intact=False) in out:
-            self.phase = Phase.CLOSED
-            self._end(_LOST, out)
-        elif self._late is not None:
-            late, self._late = self._late, None
-            out += self.answered(late)
-        return out
+    def lending_ended(self, *, intact: bool) -> list[Command]:
+        """The server is the client's again, and an answer that came meanwhile is dealt with; or the session is lost."""
+        self.lending = None
+        if not intact:
+            return self.end(LOST)
+        late, self._late = self._late, None
+        return [] if late is None else self.answered(late)
 
     _HANDLERS: ClassVar[dict[Phase, Callable[[Session, bytes, list[Command]], int]]] = {
-        Phase.STARTUP: _first_packets,
+        Phase.STARTUP: _first_packet,
         Phase.AUTHENTICATING: _authentication,
         Phase.RELAYING: _messages,
     }

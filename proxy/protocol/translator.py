@@ -18,7 +18,7 @@ from proxy.protocol.commands import EngineReply, EngineRequest
 from proxy.protocol.conversation import Choice, Conversation, GettingRows, Rows, Situation, differs
 from proxy.protocol.encoding import decode, encode
 from proxy.protocol.messages import Bind, Parse
-from proxy.protocol.nl import grammar
+from proxy.protocol.nl import questions
 from proxy.protocol.nl.statements import (
     AnswerStatement,
     AskCall,
@@ -368,7 +368,7 @@ def _refuse_parameters(what: object, parse: Parse) -> None:
     if not parse.types:
         return
     question = what.question if isinstance(what, Run) else what
-    if isinstance(question, Question) and grammar.lost_question_mark(question.text):
+    if isinstance(question, Question) and questions.lost_question_mark(question.text):
         raise SyntaxProblemError(
             "the driver turned a question mark of the question into a parameter",
             hint="Write NL: $$…?$$, or leave the question mark out.",

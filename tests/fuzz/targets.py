@@ -25,7 +25,8 @@ from proxy.protocol.framing import ProtocolViolationError
 from proxy.protocol.inspection import SessionLimits
 from proxy.protocol.lexer import dollar_quoted, split, string_value, tokens
 from proxy.protocol.nl.classify import examine
-from proxy.protocol.session import Phase, Session
+from proxy.protocol.session import Session
+from proxy.protocol.session_phases import Phase
 from tests.fuzz.corpus import READY, STARTUPS
 
 _ACCEPTED = codec.message(b"R", bytes(4)) + READY

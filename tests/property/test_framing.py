@@ -13,7 +13,8 @@ from proxy.protocol.framing import FRONTEND_LIMITS, hop, kinds, passes
 from proxy.protocol.inspection import SessionLimits
 from proxy.protocol.lexer import dollar_quoted, quoted_name, split, string_value, tokens
 from proxy.protocol.nl.classify import examine
-from proxy.protocol.session import Phase, Session
+from proxy.protocol.session import Session
+from proxy.protocol.session_phases import Phase
 
 LOGIN = bytes.fromhex("00000010 00030000 7573657200610000")
 READY = bytes.fromhex("52 00000008 00000000 5a 00000005 49")

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from proxy.protocol import codec
 from proxy.protocol.inspection import SessionLimits
 from proxy.protocol.messages import Parse
-from proxy.protocol.session import TRANSITIONS, Event, Phase, Session
+from proxy.protocol.session import Session
+from proxy.protocol.session_phases import TRANSITIONS, Event, Phase
 from tests.fuzz.corpus import SEEDS
 from tests.fuzz.mutate import mutated
 from tests.fuzz.targets import TARGETS

@@ -1,10 +1,12 @@
-"""Imports point one way, and a gateway worker stays light."""
+"""Imports point one way and in no circle, a gateway worker stays light, and files stay short."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
+from collections.abc import Collection
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,45 @@ PURE = {"asyncio", "socket", "ssl", "time", "logging", "structlog", "uvloop", "a
 
 LIGHT = ["torch", "sentence_transformers", "llama_cpp", "pglast", "sqlglot", "asyncpg", "numpy", "openai"]
 """Libraries that a gateway worker must not load."""
+
+
+LINES = 400
+"""What a file of the product may have."""
+
+LONG = {
+    "engine/state.py": "one value that every stage reads and extends; its parts are to become files of engine/core",
+    "engine/llm/embedded/scheduler.py": "one loop over one model's slots",
+}
+"""File → why it is longer."""
+
+
+def modules() -> dict[str, Path]:
+    """Every module of ours, stubs of compiled ones included."""
+    packages = [*BELOW, "benchmarks"]
+    files = [
+        file
+        for package in packages
+        for file in (ROOT / package).rglob("*.py*")
+        if file.suffix in (".py", ".pyi")
+    ]
+    return {
+        ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): file
+        for file in files
+    }
+
+
+def imports_of(file: Path, known: Collection[str]) -> set[str]:
+    """The modules of `known` that `file` imports anywhere, under TYPE_CHECKING and in functions too."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file} imports relatively"
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            # A package is imported for itself only where what is taken from it is no module.
+            found |= {name if name in known else str(node.module) for name in names}
+    return found & set(known)
 
 
 def imported(file: Path) -> set[str]:
@@ -58,6 +99,30 @@ def test_models_are_imported_by_engine_models_alone() -> None:
             if file.is_relative_to(ROOT / "engine" / "models"):
                 continue
             assert not {n.split(".")[0] for n in imported(file)} & {"torch", "sentence_transformers"}, file
+
+
+def test_no_imports_go_in_a_circle() -> None:
+    known = modules()
+    graph = {name: imports_of(file, known) - {name} for name, file in known.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as circle:
+        pytest.fail(" imports ".join(reversed(circle.args[1])))
+
+
+def test_a_circle_under_type_checking_is_one(tmp_path: Path) -> None:
+    source = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from a.b import c, D\n"
+    (tmp_path / "m.py").write_text(source)
+    assert imports_of(tmp_path / "m.py", {"a", "a.b", "a.b.c"}) == {"a.b", "a.b.c"}
+
+
+def test_files_are_short() -> None:
+    long = {
+        str(file.relative_to(ROOT))
+        for name, file in modules().items()
+        if name.split(".")[0] in BELOW and len(file.read_text(encoding="utf-8").splitlines()) > LINES
+    }
+    assert long == set(LONG)
 
 
 @pytest.mark.parametrize("module", ["proxy.server", "pgparley.processes"])

@@ -1,35 +1,30 @@
 """The grammar of statements that start with the word NL (docs/surface.md).
 
-Owns the three ways to write a question, its options, and the commands. A question in free text is delimited
-as psql and pgjdbc delimit it, by SQL's lexical rules, because they cut the text before it gets here.
+Owns what a statement is, the commands, and where NL cannot stand. How a question is written is `questions`'.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from engine.errors import SyntaxProblemError, UnsupportedError
 from engine.types import Topic
-from proxy.protocol.lexer import Kind, Statement, Token, string_value
+from proxy.protocol.lexer import Kind, Statement, Token
+from proxy.protocol.nl.questions import OPTION_NAMES, opened_question, run_question
+from proxy.protocol.nl.source import CONSTANTS, INSIGNIFICANT, Source
 from proxy.protocol.nl.statements import (
     Choose,
     Correct,
     Help,
     More,
     NLStatement,
-    Option,
     Plan,
-    Question,
     Run,
     Show,
     Tell,
     TellAll,
 )
-
-OPTION_NAMES = ("db", "k", "coverage", "timeout", "on_abstain", "output", "mode")
-"""Options of one question; each has a session setting of the same name."""
 
 COMMANDS: tuple[tuple[str, str], ...] = (
     ("NL: question", "ask in plain words; the text ends at the first semicolon outside of quotes"),
@@ -59,56 +54,12 @@ COMMANDS: tuple[tuple[str, str], ...] = (
 """(statement, what it does) as `NL HELP` shows them."""
 
 _FORMS = "NL: question · NL CHOOSE n [OF 'qid'] · NL RUN $$question$$ · NL MORE · NL HELP lists all"
-_DOLLAR_HINT = "Write the question between double dollar signs: NL: $$question$$;"
-_SWALLOWED_LINE = re.compile(r";[ \t\f\v]*[\r\n]")
-_SWALLOWED_TEXT = re.compile(r";\s*\S")
-_LOST_QUESTION_MARK = re.compile(r"\w\$\d+(?!\w)")
-_INSIGNIFICANT = (Kind.SPACE, Kind.COMMENT)
-_QUOTES = (Kind.STRING, Kind.ESCAPE_STRING, Kind.UNICODE_STRING, Kind.BIT_STRING, Kind.QUOTED_NAME)
-_CONSTANTS = (Kind.STRING, Kind.ESCAPE_STRING, Kind.UNICODE_STRING, Kind.DOLLAR_STRING)
 _MAX_INT4 = 2**31 - 1
-
-
-class Source:
-    """A text and how its constants are read."""
-
-    __slots__ = ("standard_strings", "text")
-
-    def __init__(self, text: str, *, standard_strings: bool = True) -> None:
-        self.text = text
-        self.standard_strings = standard_strings
-
-    def raw(self, token: Token) -> str:
-        """The token as written."""
-        return self.text[token.start : token.end]
-
-    def is_word(self, token: Token, *words: str) -> bool:
-        """Whether the token is one of these words, unquoted, in any case."""
-        return token.kind is Kind.WORD and self.raw(token).lower() in words
-
-    def name(self, token: Token) -> str | None:
-        """The identifier that the token is, folded as PostgreSQL does; None where it is none."""
-        if token.kind is Kind.WORD:
-            return self.raw(token).lower()
-        if token.kind is Kind.QUOTED_NAME and token.closed:
-            return self.raw(token)[1:-1].replace('""', '"')
-        return None
-
-    def value(self, token: Token) -> str | None:
-        """The value of a string constant, a name or a number; None for anything else."""
-        if token.kind is Kind.NUMBER:
-            return self.raw(token)
-        name = self.name(token)
-        return (
-            name
-            if name is not None
-            else string_value(self.text, token, standard_strings=self.standard_strings)
-        )
 
 
 def is_nl(source: Source, statement: Statement) -> bool:
     """Whether the statement starts with the word NL; no statement of PostgreSQL's does."""
-    first = next((token for token in statement.tokens if token.kind not in _INSIGNIFICANT), None)
+    first = next((token for token in statement.tokens if token.kind not in INSIGNIFICANT), None)
     return first is not None and source.is_word(first, "nl")
 
 
@@ -123,154 +74,10 @@ def parse(source: Source, statement: Statement, *, max_chars: int) -> NLStatemen
         raise SyntaxProblemError("NL needs a question or a command", hint=f"Possible are: {_FORMS}.")
     opening = source.raw(words[1])
     if opening in (":", "("):
-        return _opened_question(source, statement, words[1:], max_chars)
+        return opened_question(source, statement, words[1:], max_chars)
     if source.is_word(words[1], "run"):
-        return Run(_run_question(source, statement, words[2:], max_chars))
+        return Run(run_question(source, statement, words[2:], max_chars))
     return _command(source, words)
-
-
-# -- questions
-
-
-def _opened_question(
-    source: Source, statement: Statement, words: Sequence[Token], max_chars: int
-) -> Question:
-    """A question from its colon, or from its options' parenthesis, on."""
-    options: tuple[Option, ...] = ()
-    if source.raw(words[0]) == "(":
-        options, words = _options(source, words)
-    if not words or source.raw(words[0]) != ":":
-        raise _options_problem()
-    return _question(source, statement, words[0].end, options, max_chars)
-
-
-def _run_question(source: Source, statement: Statement, words: Sequence[Token], max_chars: int) -> Question:
-    """What follows NL RUN: options, then a colon and a question, or a question in quotes."""
-    options: tuple[Option, ...] = ()
-    if words and source.raw(words[0]) == "(":
-        options, words = _options(source, words)
-    if words and source.raw(words[0]) == ":":
-        return _question(source, statement, words[0].end, options, max_chars)
-    if not words or words[0].kind not in _CONSTANTS:
-        raise SyntaxProblemError("NL RUN needs a question", hint="Write NL RUN $$question$$.")
-    return _question(source, statement, words[0].start, options, max_chars)
-
-
-def _question(
-    source: Source, statement: Statement, start: int, options: tuple[Option, ...], max_chars: int
-) -> Question:
-    body = [token for token in statement.tokens if token.start >= start]
-    words = [token for token in body if token.kind not in _INSIGNIFICANT]
-    text = _quoted_question(source, words)
-    if text is None:
-        text = _free_question(source, body)
-    return Question(checked_question(text, max_chars), options)
-
-
-def checked_question(text: str, max_chars: int) -> str:
-    """A question's text, stripped.
-
-    Raises:
-        SyntaxProblemError: It is empty or longer than `max_chars` characters.
-    """
-    text = text.strip()
-    if not text:
-        raise SyntaxProblemError(
-            "the question is empty", hint="Write a question after the colon: NL: how many …"
-        )
-    if len(text) > max_chars:
-        raise SyntaxProblemError(
-            "the question is too long", detail=f"It has {len(text)} characters; the limit is {max_chars}."
-        )
-    return text
-
-
-def _quoted_question(source: Source, words: Sequence[Token]) -> str | None:
-    """The value where the question is one constant; None where it is free text."""
-    if not words:
-        return None
-    first = words[0]
-    if first.kind is Kind.DOLLAR_STRING:
-        if not first.closed:
-            raise SyntaxProblemError("unterminated dollar-quoted question", hint=_DOLLAR_HINT)
-        if len(words) > 1:
-            raise SyntaxProblemError(
-                "unexpected text after the quoted question",
-                detail=f"It starts at: {source.raw(words[1])[:40]}",
-            )
-    if len(words) > 1 or first.kind is Kind.QUOTED_NAME:
-        return None
-    return string_value(source.text, first, standard_strings=source.standard_strings)
-
-
-def _free_question(source: Source, body: Sequence[Token]) -> str:
-    parts: list[str] = []
-    for index, token in enumerate(body):
-        raw = source.raw(token)
-        if token.kind is Kind.COMMENT and not _is_dash_in_text(source, body, index):
-            raw = " "
-        elif token.kind in _QUOTES or token.kind is Kind.DOLLAR_STRING:
-            _refuse_swallowed(raw, closed=token.closed)
-        parts.append(raw)
-    return "".join(parts).strip().rstrip(";")
-
-
-def _is_dash_in_text(source: Source, body: Sequence[Token], index: int) -> bool:
-    """`2010--2015`: two dashes glued to words on both sides are no comment in plain words."""
-    raw = source.raw(body[index])
-    glued_left = index > 0 and body[index - 1].kind not in _INSIGNIFICANT
-    return glued_left and raw.startswith("--") and raw[2:3].strip() != ""
-
-
-def _refuse_swallowed(raw: str, *, closed: bool) -> None:
-    """An odd apostrophe makes a client's lexer send the following statements as part of the question."""
-    if _SWALLOWED_LINE.search(raw) or (not closed and _SWALLOWED_TEXT.search(raw)):
-        raise SyntaxProblemError(
-            "the question holds an unbalanced quote followed by more statements",
-            detail="The client read what follows as part of the question.",
-            hint=_DOLLAR_HINT,
-        )
-
-
-def lost_question_mark(text: str) -> bool:
-    """Whether a driver has turned a `?` of the question into a parameter (`singers$1`)."""
-    return _LOST_QUESTION_MARK.search(text) is not None
-
-
-def _options_problem() -> SyntaxProblemError:
-    return SyntaxProblemError(
-        "the options of NL must be closed and followed by a colon",
-        hint="Example: NL (db sales, k 5): $$question$$;",
-    )
-
-
-def _options(source: Source, words: Sequence[Token]) -> tuple[tuple[Option, ...], Sequence[Token]]:
-    """The options in the parentheses that `words` begin with, and the words behind them."""
-    close = next((i for i, token in enumerate(words) if source.raw(token) == ")"), None)
-    if close is None:
-        raise _options_problem()
-    groups: list[list[Token]] = [[]]
-    for token in words[1:close]:
-        if source.raw(token) == ",":
-            groups.append([])
-        elif source.raw(token) not in ("=", ">"):
-            groups[-1].append(token)
-    return tuple(_option(source, group) for group in groups), words[close + 1 :]
-
-
-def _option(source: Source, group: Sequence[Token]) -> Option:
-    match group:
-        case [word, constant]:
-            name, value = source.name(word), source.value(constant)
-            if name in OPTION_NAMES and value is not None:
-                return name, value
-    written = " ".join(source.raw(token) for token in group)
-    raise SyntaxProblemError(
-        f'unrecognized NL option "{written}"',
-        hint="Options are written as name value, separated by commas; names: "
-        + ", ".join(OPTION_NAMES)
-        + ".",
-    )
 
 
 # -- commands
@@ -305,7 +112,7 @@ class _Rest:
 
     def text(self) -> str | None:
         """A string constant."""
-        if not self._words or self._words[0].kind not in _CONSTANTS:
+        if not self._words or self._words[0].kind not in CONSTANTS:
             return None
         value = self._source.value(self._words[0])
         if value is not None:

@@ -19,7 +19,7 @@ import trustme
 import uvloop
 
 from pgparley import cluster
-from proxy.net.worker import Worker
+from proxy.net.worker.worker import Worker
 from proxy.server import serve
 from proxy.settings import GatewaySettings
 

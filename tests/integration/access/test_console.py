@@ -141,7 +141,7 @@ async def test_pause_and_resume(console: Any) -> None:
         session = await psycopg.AsyncConnection.connect(dsn(second))
         pausing = asyncio.create_task(admin.execute("PAUSE postgres"))
         waiting = asyncio.create_task(psycopg.AsyncConnection.connect(dsn(first)))
-        while not first.guests:  # noqa: ASYNC110 - what is awaited is in the same loop
+        while not first.context.guests:  # noqa: ASYNC110 - what is awaited is in the same loop
             await asyncio.sleep(0)
         assert not pausing.done()
         (row,) = [row for row in await rows(other, "SHOW DATABASES") if row["name"] == "postgres"]
@@ -160,7 +160,7 @@ async def test_pause_and_resume(console: Any) -> None:
 
 
 async def _cancel(connection: psycopg.AsyncConnection[Any], worker: Any) -> None:
-    while not worker.sessions.all_paused:  # noqa: ASYNC110 - as above
+    while not worker.context.sessions.all_paused:  # noqa: ASYNC110 - as above
         await asyncio.sleep(0)
     await connection.cancel_safe()
 
@@ -188,7 +188,7 @@ async def test_spares_are_shown_and_renewed(console: Any) -> None:
     async with await console() as admin:
         await (await psycopg.AsyncConnection.connect(dsn(worker))).close()
         async with asyncio.timeout(10):
-            while not worker.spares.standing:  # noqa: ASYNC110 - no event tells of it
+            while not worker.context.spares.standing:  # noqa: ASYNC110 - no event tells of it
                 await asyncio.sleep(0.01)
         (spare,) = (row for row in await rows(admin, "SHOW SERVERS") if row["state"] == "new")
         assert (spare["user"], spare["database"], spare["remote_pid"]) == ("", "", 0)
@@ -230,7 +230,7 @@ async def test_settings_are_set_in_all_workers_until_the_next_reload(console: An
 
         await admin.execute("SET max_client_conn = 7")
         await admin.execute("SET auth_query TO 'SELECT ''x'' = $1'")
-        assert [worker.settings.max_client_conn for worker in console.workers] == [7, 7]
+        assert [worker.context.settings.max_client_conn for worker in console.workers] == [7, 7]
         assert await shown("max_client_conn") == "7"
         assert await shown("auth_query") == "SELECT 'x' = $1"
         for bad in ("max_client_conn = many", "listen_port = 1", "nonsense = 1", "auth_file = '/nowhere'"):
@@ -313,10 +313,12 @@ async def test_the_owner_needs_no_password_on_the_unix_socket(gateway: StartGate
 async def test_a_cancel_key_finds_its_worker(console: Any) -> None:
     first, second = console.workers
     session = await psycopg.AsyncConnection.connect(dsn(second), autocommit=True)
-    key = next(key for key, owner in second._keys.items() if owner in second.sessions.links)
+    key = next(
+        key for key, owner in second.context.keys.owners.items() if owner in second.context.sessions.links
+    )
     reader, writer = await asyncio.open_connection("127.0.0.1", first.port)
     running = asyncio.create_task(session.execute("SELECT pg_sleep(30)"))
-    (link,) = second.sessions.links
+    (link,) = second.context.sessions.links
     while link.session.at_rest:  # noqa: ASYNC110 - as above
         await asyncio.sleep(0)
     writer.write((12 + len(key) - 4).to_bytes(4, "big") + (80877102).to_bytes(4, "big") + key)
@@ -348,7 +350,7 @@ async def test_shutdown_waits_for_servers(console: Any) -> None:
     await busy.execute("SELECT 1")
     async with await console() as admin:
         await admin.execute("SHUTDOWN WAIT_FOR_SERVERS")
-        while second.sessions.of("postgres")[1:]:  # noqa: ASYNC110 - as above
+        while second.context.sessions.of("postgres")[1:]:  # noqa: ASYNC110 - as above
             await asyncio.sleep(0)
         with pytest.raises(psycopg.errors.AdminShutdown):
             await idle.execute("SELECT 1")

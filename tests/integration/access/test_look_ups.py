@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from proxy.net.worker import Worker
+from proxy.net.worker.worker import Worker
 
 from .conftest import PASSWORD, Server, StartGateway, dsn
 from .raw import connected, startup
@@ -141,9 +141,13 @@ async def test_pause_reconnect_and_reload_close_them(counting: Any, server: Serv
     worker = await counting()
     assert await user_of(dsn(worker)) == "alice"
     assert len(standing(server)) == 1
-    {"pause": worker.pause, "reconnect": worker.reconnect, "reload": lambda _: worker.reload()}[act]("")
+    {
+        "pause": worker.context.pause,
+        "reconnect": worker.context.reconnect,
+        "reload": lambda _: worker.reload(),
+    }[act]("")
     async with asyncio.timeout(10):
         while await asyncio.to_thread(standing, server):  # noqa: ASYNC110 - no event tells of it
             await asyncio.sleep(0)
-    worker.sessions.resume("")
+    worker.context.sessions.resume("")
     assert await user_of(dsn(worker)) == "alice"

@@ -25,8 +25,8 @@ NOWHERE = "proves nothing about it"
 @pytest.fixture
 def far_away(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every address is one of another machine."""
-    monkeypatch.setattr("proxy.net.peer.is_loopback", lambda _: False)
-    monkeypatch.setattr("proxy.net.upstream.is_loopback", lambda _: False)
+    monkeypatch.setattr("proxy.net.addresses.is_loopback", lambda _: False)
+    monkeypatch.setattr("proxy.net.upstream.dialer.is_loopback", lambda _: False)
 
 
 async def outcome(text: str) -> str:
@@ -149,7 +149,7 @@ async def test_no_administrator_without_a_proof(
                     dsn(worker, user="postgres", dbname="pgparley", host=host)
                 )
             assert "auth_file" in str(caught.value)
-        assert not worker.consoles
+        assert not worker.context.consoles
         text = dsn(worker, user="bob", dbname="pgparley")
         async with await psycopg.AsyncConnection.connect(text, autocommit=True) as connection:
             await connection.execute("SHOW POOLS")

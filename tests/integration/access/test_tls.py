@@ -30,7 +30,7 @@ async def test_a_client_verifies_the_gateway(gateway: StartGateway, certificates
     connection = await psycopg.AsyncConnection.connect(text)
     async with connection:
         assert connection.pgconn.ssl_in_use
-        (session,) = worker.sessions.reports()
+        (session,) = worker.context.sessions.reports()
         assert session.client.tls.startswith("TLSv1.3/")
 
 
@@ -120,7 +120,7 @@ async def test_tls_to_the_server(gateway: StartGateway, certificates: Certificat
     async with await psycopg.AsyncConnection.connect(dsn(worker)) as connection:
         query = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()"
         assert await (await connection.execute(query)).fetchone() == (True,)
-        (session,) = worker.sessions.reports()
+        (session,) = worker.context.sessions.reports()
         assert session.server is not None
         assert session.server.tls.startswith("TLSv1.3/")
 
@@ -188,11 +188,11 @@ async def test_spares_have_shaken_hands_already(tls_server: Server, gateway: Sta
     for used in (0, 1, 2):
         async with await psycopg.AsyncConnection.connect(dsn(worker), autocommit=True) as client:
             assert await (await client.execute(query)).fetchone() == ("TLSv1.3",)
-        assert worker.metrics.registry.get_sample_value("pgparley_spares_used_total") == used
+        assert worker.context.metrics.registry.get_sample_value("pgparley_spares_used_total") == used
         async with asyncio.timeout(10):
-            while not worker.spares.standing:  # noqa: ASYNC110 - no event tells of it
+            while not worker.context.spares.standing:  # noqa: ASYNC110 - no event tells of it
                 await asyncio.sleep(0.01)
-        (spare,) = worker.spares.standing
+        (spare,) = worker.context.spares.standing
         assert spare.transport.get_extra_info("ssl_object").version() == "TLSv1.3"
 
 

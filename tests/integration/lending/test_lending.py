@@ -193,7 +193,7 @@ def test_gateway_that_lends_nothing_leaves_logins(
 
 
 def test_token_of_nobody_borrows_nothing(house: House) -> None:
-    folder = house.gateway.worker.settings.runtime_dir
+    folder = house.gateway.worker.context.settings.runtime_dir
     loans = next(path for path in Path(folder).iterdir() if "PGSQL" in path.name)
     port = loans.name.rsplit(".", 1)[1]
     for options in ({}, {"options": "-c pgparley.loan=guess"}):

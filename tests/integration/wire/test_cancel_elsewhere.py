@@ -24,7 +24,7 @@ def test_a_question_is_cancelled_wherever_it_waits(start_gateway: Callable[..., 
     asked.worker._control._path = other
     elsewhere = start_gateway(runtime_dir=str(folder))
     with psycopg.connect(asked.dsn(), autocommit=True) as connection:
-        (key,) = asked.worker._keys
+        (key,) = asked.worker.context.keys.owners
         ended: list[BaseException] = []
 
         def ask() -> None:
@@ -52,7 +52,7 @@ def test_a_key_of_protocol_3_2(gateway: Any) -> None:
     if psycopg.pq.version() < 180000:
         pytest.skip("this libpq asks for 3.0 alone")
     with psycopg.connect(gateway.dsn(max_protocol_version="3.2"), autocommit=True) as connection:
-        (key,) = gateway.worker._keys
+        (key,) = gateway.worker.context.keys.owners
         assert (len(key) > 8) is (connection.info.server_version >= 180000)
         timer = threading.Thread(target=_cancel_when_it_sleeps, args=(gateway, connection))
         timer.start()

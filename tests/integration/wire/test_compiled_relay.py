@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from proxy.net import pump
-from proxy.net.link import Link
+from proxy.net.session.session_connection import SessionConnection
 
 pytest.importorskip("proxy.net._pump", reason="the extension was not built")
 
@@ -28,25 +28,25 @@ def eventually(true: Callable[[], bool]) -> None:
 
 
 @contextmanager
-def relayed(gateway: Any) -> Iterator[tuple[psycopg.Connection, Link]]:
+def relayed(gateway: Any) -> Iterator[tuple[psycopg.Connection, SessionConnection]]:
     """A connection on the compiled relay, and its link."""
-    before = set(gateway.worker.sessions.links)
+    before = set(gateway.worker.context.sessions.links)
     with psycopg.connect(gateway.dsn(), autocommit=True) as connection:
         # A session that has prepared a question is looked at for ever.
         connection.prepare_threshold = None
-        (link,) = gateway.worker.sessions.links - before
+        (link,) = gateway.worker.context.sessions.links - before
         onto_relay(connection, link)
         yield connection, link
 
 
-def onto_relay(connection: psycopg.Connection, link: Link) -> None:
+def onto_relay(connection: psycopg.Connection, link: SessionConnection) -> None:
     """Runs plain statements until the relay has the session."""
     for _ in range(pump.PATIENCE):
         connection.execute("SELECT 1")
     eventually(lambda: link._flow is not None)
 
 
-def counts(gateway: Any, link: Link) -> tuple[int, int, bool]:
+def counts(gateway: Any, link: SessionConnection) -> tuple[int, int, bool]:
     """Cycles, transactions, whether it is at rest: as the console sees them."""
 
     async def read() -> tuple[int, int, bool]:
@@ -147,10 +147,10 @@ def test_slow_reader_of_a_large_result_gets_all_of_it(gateway: Any) -> None:
 
 
 def test_large_result_goes_there_while_it_runs(gateway: Any) -> None:
-    before = set(gateway.worker.sessions.links)
+    before = set(gateway.worker.context.sessions.links)
     rows = 400_000
     with psycopg.connect(gateway.dsn(), autocommit=True) as connection:
-        (link,) = gateway.worker.sessions.links - before
+        (link,) = gateway.worker.context.sessions.links - before
         assert link._flow is None
         statement = f"COPY (SELECT repeat('x', n % 20) FROM generate_series(1, {rows}) n) TO STDOUT"
         with connection.cursor() as cursor, cursor.copy(statement) as out:
@@ -197,13 +197,13 @@ def test_client_that_leaves_takes_its_backend_along(gateway: Any) -> None:
             with socket.socket(fileno=connection.fileno()) as raw:
                 raw.shutdown(socket.SHUT_RDWR)
                 raw.detach()
-            eventually(lambda: link not in gateway.worker.sessions.links)
+            eventually(lambda: link not in gateway.worker.context.sessions.links)
         asked = "SELECT count(*) FROM pg_stat_activity WHERE pid = %s"
         eventually(lambda: admin.execute(asked, (backend,)).fetchall() == [(0,)])
 
 
 def test_shutting_down_a_session_that_is_there(gateway: Any) -> None:
-    async def end(link: Link) -> None:
+    async def end(link: SessionConnection) -> None:
         link.shut_down()
 
     with relayed(gateway) as (connection, link):

@@ -126,7 +126,7 @@ def test_pgbench_and_pg_dump(gateway: Any) -> None:
 
 async def _renewed(gateway: Any) -> None:
     """A backend that waits for its client knows the pg_hba.conf of its fork: RECONNECT."""
-    gateway.worker.reconnect("")
+    gateway.worker.context.reconnect("")
 
 
 def test_scram_is_relayed_end_to_end(gateway: Any) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from pgparley import cluster
 from pgparley.cluster import Cluster
-from proxy.net.worker import Worker
+from proxy.net.worker.worker import Worker
 
 DEADLINE = 10.0
 MOST = 3
@@ -49,7 +49,7 @@ def spared(start_gateway: Any, own: Cluster) -> Iterator[Any]:
         dial_ahead_lifetime=60.0,
     )  # fmt: skip
     yield gateway
-    until(gateway, lambda worker: not worker.sessions.links)
+    until(gateway, lambda worker: not worker.context.sessions.links)
 
 
 def until(gateway: Any, test: Callable[[Worker], bool]) -> None:
@@ -64,11 +64,11 @@ def until(gateway: Any, test: Callable[[Worker], bool]) -> None:
 
 
 def standing(gateway: Any, count: int) -> None:
-    until(gateway, lambda worker: len(worker.spares.standing) == count)
+    until(gateway, lambda worker: len(worker.context.spares.standing) == count)
 
 
 def used(gateway: Any) -> float:
-    return float(gateway.worker.metrics.registry.get_sample_value("pgparley_spares_used_total"))
+    return float(gateway.worker.context.metrics.registry.get_sample_value("pgparley_spares_used_total"))
 
 
 def connect(gateway: Any, dbname: str = "postgres") -> psycopg.Connection[Any]:
@@ -79,9 +79,11 @@ def grown(gateway: Any) -> None:
     """Clients all at once: as many spares as there may be."""
     with closing(connect(gateway)), closing(connect(gateway)), closing(connect(gateway)):
         pass
-    while len(gateway.worker.spares.standing) < MOST:
+    while len(gateway.worker.context.spares.standing) < MOST:
         connect(gateway).close()
-        until(gateway, lambda worker: len(worker.spares.standing) == worker.spares.demand.wanted)
+        until(
+            gateway, lambda worker: len(worker.context.spares.standing) == worker.context.spares.demand.wanted
+        )
 
 
 def answers(gateway: Any) -> None:
@@ -90,13 +92,13 @@ def answers(gateway: Any) -> None:
 
 
 def test_clients_get_them_and_they_are_replaced(spared: Any) -> None:
-    assert spared.worker.spares.standing == ()
+    assert spared.worker.context.spares.standing == ()
     grown(spared)
-    ahead = spared.worker.spares.standing[0].transport.get_extra_info("socket").fileno()
+    ahead = spared.worker.context.spares.standing[0].transport.get_extra_info("socket").fileno()
     before = used(spared)
     with closing(connect(spared)) as client:
         assert client.execute("SELECT 1").fetchone() == (1,)
-        (link,) = spared.worker.sessions.links
+        (link,) = spared.worker.context.sessions.links
         assert link.server.get_extra_info("socket").fileno() == ahead
     assert used(spared) == before + 1
     standing(spared, MOST)
@@ -108,7 +110,7 @@ def test_an_old_one_is_closed_and_an_idle_gateway_has_none(start_gateway: Any, o
     )
     connect(gateway).close()
     standing(gateway, 0)
-    until(gateway, lambda worker: worker.spares.demand.wanted == 0)
+    until(gateway, lambda worker: worker.context.spares.demand.wanted == 0)
 
 
 def test_a_server_that_was_restarted_under_them(spared: Any, own: Cluster) -> None:
@@ -121,7 +123,7 @@ def test_a_server_that_was_restarted_under_them(spared: Any, own: Cluster) -> No
 def test_one_that_is_dead_but_not_known_to_be(spared: Any, own: Cluster) -> None:
     """The loop has no chance to hear of the server's end before the client is handed the socket."""
     grown(spared)
-    spares = spared.worker.spares
+    spares = spared.worker.context.spares
 
     async def deaf() -> None:
         for spare in spares.standing:
@@ -160,7 +162,7 @@ def test_a_full_server_is_asked_once_more_and_then_believed(spared: Any, own: Cl
             connect(spared)
         for client in held:
             client.close()
-        until(spared, lambda worker: not worker.sessions.links)
+        until(spared, lambda worker: not worker.context.sessions.links)
         _eventually_answers(spared)
     finally:
         restart(own)
@@ -189,7 +191,7 @@ def test_they_hold_no_place_of_max_connections(spared: Any, own: Cluster) -> Non
             except psycopg.OperationalError:
                 # Backends of `grown` that are still ending.
                 assert len(clients) < 5
-        assert len(spared.worker.spares.standing) == MOST
+        assert len(spared.worker.context.spares.standing) == MOST
         for client in clients:
             client.close()
     finally:
@@ -213,21 +215,21 @@ def test_authentication_timeout(spared: Any, own: Cluster) -> None:
 
 def test_pause_reload_and_reconnect(spared: Any) -> None:
     grown(spared)
-    first = spared.worker.spares.standing
+    first = spared.worker.context.spares.standing
 
     async def on_worker(act: Callable[[], object]) -> None:
         act()
 
     worker: Worker = spared.worker
-    spared.loop.run(on_worker(lambda: worker.reconnect("")))
+    spared.loop.run(on_worker(lambda: worker.context.reconnect("")))
     standing(spared, MOST)
-    assert not set(first) & set(worker.spares.standing)
-    spared.loop.run(on_worker(lambda: worker.pause("")))
-    assert worker.spares.standing == ()
-    spared.loop.run(on_worker(lambda: worker.sessions.resume("")))
+    assert not set(first) & set(worker.context.spares.standing)
+    spared.loop.run(on_worker(lambda: worker.context.pause("")))
+    assert worker.context.spares.standing == ()
+    spared.loop.run(on_worker(lambda: worker.context.sessions.resume("")))
     grown(spared)
     spared.loop.run(on_worker(worker.reload))
-    assert worker.spares.standing == ()
+    assert worker.context.spares.standing == ()
     answers(spared)
 
 
@@ -248,10 +250,10 @@ def test_a_server_that_is_gone_under_a_spare_says_so(spared: Any) -> None:
 
     async def gone() -> None:
         worker: Worker = spared.worker
-        for spare in worker.spares.standing:
+        for spare in worker.context.spares.standing:
             with socket.socket(fileno=os.dup(spare.transport.get_extra_info("socket").fileno())) as same:
                 same.shutdown(socket.SHUT_RDWR)
-        dialer = worker.dialer
+        dialer = worker.context.dialer
         dialer._path += ".gone"
 
     spared.loop.run(gone())

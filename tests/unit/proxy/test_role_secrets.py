@@ -11,8 +11,8 @@ from typing import cast
 import pytest
 import structlog
 
-from proxy.net.lookup import LookupConnection, LookupFailedError
 from proxy.net.role_secrets import RoleSecrets
+from proxy.net.upstream.auth_query import LookupConnection, LookupFailedError
 from proxy.protocol.auth.scram import ITERATIONS, Verifier
 from proxy.protocol.auth.secrets import MD5Hash, Password, Secret
 from proxy.protocol.auth.shape import Shape, Trait, typical

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.types import ErrorReply
-from proxy.net.peer import is_loopback
+from proxy.net.addresses import is_loopback
 from proxy.protocol import codec
 from proxy.protocol.auth.server_methods import ServerMethod, UpstreamRefusedError, Watch, parse_requirement
 

@@ -9,7 +9,8 @@ import pytest
 
 from engine import errors
 from engine.types import ANSWER_COLUMNS, TOPIC_COLUMNS
-from proxy.protocol.nl.grammar import _COMMANDS, COMMANDS, OPTION_NAMES
+from proxy.protocol.nl.grammar import _COMMANDS, COMMANDS
+from proxy.protocol.nl.questions import OPTION_NAMES
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "surface.md").read_text("utf-8")

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from engine.types import ErrorReply
 from proxy.console.grammar import Command, Rights
 from proxy.console.reports import Visitor
 from proxy.console.session import Ask, ConsoleSession, Hang, Output, Reply
-from proxy.net import operations
+from proxy.net.console import admin_commands
+from proxy.net.ports import Admin, ConsoleContext
 from proxy.protocol import codec
-
-if TYPE_CHECKING:
-    from proxy.net.worker import Worker
 
 _KEY_BYTES = 8
 
@@ -22,8 +20,9 @@ _KEY_BYTES = 8
 class ConsoleConnection(asyncio.Protocol):
     """A console user's connection, after the login."""
 
-    def __init__(self, worker: Worker, visitor: Visitor, rights: Rights) -> None:
-        self._worker = worker
+    def __init__(self, context: ConsoleContext, admin: Admin, visitor: Visitor, rights: Rights) -> None:
+        self._context = context
+        self._admin = admin
         self._visitor = visitor
         self._session = ConsoleSession(rights)
         self._transport: asyncio.Transport | None = None
@@ -33,9 +32,9 @@ class ConsoleConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The client has been let in."""
         self._transport = cast("asyncio.Transport", transport)
-        self._worker.consoles.add(self)
-        self._worker.key_known(self._key, self)
-        self._worker.log.info("console_opened", user=self._visitor.user, address=self._visitor.address)
+        self._context.consoles.add(self)
+        self._context.keys.add(self._key, self)
+        self._context.log.info("console_opened", user=self._visitor.user, address=self._visitor.address)
         self._transport.write(self._session.greeting(self._visitor.user, self._key))
 
     def data_received(self, data: bytes) -> None:
@@ -45,8 +44,8 @@ class ConsoleConnection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         """The client has gone; what it waits for is given up."""
         self._transport = None
-        self._worker.consoles.discard(self)
-        self._worker.key_gone(self._key)
+        self._context.consoles.discard(self)
+        self._context.keys.remove(self._key)
         if self._task is not None:
             self._task.cancel()
 
@@ -57,16 +56,18 @@ class ConsoleConnection(asyncio.Protocol):
                     if self._transport is not None:
                         self._transport.write(output.data)
                 case Ask():
-                    self._task = self._worker.spawn("console", self._carry_out(output.command))
+                    self._task = self._context.spawn("console", self._carry_out(output.command))
                 case Hang():
                     if self._transport is not None:
                         self._transport.close()
 
     async def _carry_out(self, command: Command) -> None:
         try:
-            result = await operations.carry_out(self._worker, command, self._visitor.user)
+            result = await admin_commands.carry_out(
+                self._admin, command, self._visitor.user, self._context.log
+            )
         except Exception:
-            self._worker.log.exception("console_command_failed")
+            self._context.log.exception("console_command_failed")
             result = ErrorReply("XX000", "the gateway failed to carry the command out")
         self._task = None
         if self._transport is not None:

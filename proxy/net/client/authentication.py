@@ -13,7 +13,7 @@ from typing import Protocol
 import structlog
 
 from engine.types import ErrorReply
-from proxy.net.caller import Caller
+from proxy.net.client.client_info import ClientInfo
 from proxy.net.logins import Logins
 from proxy.protocol.auth.hba import Method
 from proxy.protocol.auth.login import Accepted, Derive, Login, Refused, Send, Step, failure
@@ -52,7 +52,7 @@ class Authentication:
     def __init__(
         self,
         host: Host,
-        caller: Caller,
+        caller: ClientInfo,
         method: Method,
         logins: Logins,
         *,

@@ -8,13 +8,13 @@ from typing import cast
 
 from proxy.console.reports import Visitor
 from proxy.net import tls as certificates
-from proxy.net.peer import is_ours, peer_of, user_name
-from proxy.net.sessions import address
+from proxy.net.addresses import address
+from proxy.net.client.unix_peer import is_ours, peer_of, user_name
 from proxy.protocol.auth.hba import Origin
 from proxy.protocol.messages import Startup
 
 
-class Caller:
+class ClientInfo:
     """One client; what it says of itself (`user`, `database`) is a claim until somebody has checked it."""
 
     def __init__(self, transport: asyncio.Transport, startup: Startup) -> None:

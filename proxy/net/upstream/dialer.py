@@ -8,8 +8,8 @@ import ssl
 from collections.abc import Callable
 from typing import cast
 
-from proxy.net import upstream_tls
-from proxy.net.peer import is_loopback
+from proxy.net.addresses import is_loopback
+from proxy.net.upstream import server_tls
 from proxy.settings import GatewaySettings
 
 
@@ -50,7 +50,7 @@ class Dialer:
                 await loop.create_unix_connection(factory, self._path)
             elif self._tls is not None:
                 mode = settings.server_tls_sslmode
-                await upstream_tls.connect(
+                await server_tls.connect(
                     factory, settings.upstream_host, settings.upstream_port, self._tls, mode
                 )
             else:

@@ -6,14 +6,13 @@ Owns the registries and the counts. Every session is in it from its first byte t
 from __future__ import annotations
 
 import asyncio
-import ssl
 import time
-from typing import Any, cast
+from typing import Protocol
 
-from proxy.console.reports import ServerSide, SessionReport, Traffic, Visitor
-from proxy.net import tls
-from proxy.net.link import Link
-from proxy.protocol.session import Phase
+from proxy.console.reports import SessionReport, Traffic, Visitor
+from proxy.net.addresses import server_side
+from proxy.protocol.session import Session
+from proxy.protocol.session_phases import Phase
 
 PERIOD = 60.0
 """Seconds over which averages are taken (PgBouncer's `stats_period`)."""
@@ -21,36 +20,59 @@ PERIOD = 60.0
 _WAITING = frozenset({Phase.STARTUP, Phase.DIALLING, Phase.AUTHENTICATING})
 
 
+class SessionView(Protocol):
+    """A session as it stands now, and the way to end it."""
+
+    @property
+    def session(self) -> Session:
+        """To be read only."""
+
+    @property
+    def received(self) -> int:
+        """Bytes that the client had sent when `session` was last read."""
+
+    @property
+    def sent(self) -> int:
+        """Bytes that the server had sent then."""
+
+    @property
+    def server(self) -> asyncio.Transport | None:
+        """The server's transport, None before it stands."""
+
+    def shut_down(self) -> None:
+        """Ends the session from our side."""
+
+
 class Sessions:
     """The sessions of one worker."""
 
     def __init__(self) -> None:
-        self.links: set[Link] = set()
+        self.links: set[SessionView] = set()
         self.empty = asyncio.Event()
         self.empty.set()
         self.paused: set[str] = set()
         self.disabled: set[str] = set()
         self.all_paused = False
         self._resumed = asyncio.Event()
-        self._visitors: dict[Link, Visitor] = {}
-        self._leaving: set[Link] = set()
-        self._outdated: set[Link] = set()
+        self._visitors: dict[SessionView, Visitor] = {}
+        self._leaving: set[SessionView] = set()
+        self._outdated: set[SessionView] = set()
         self._ended: dict[str, Traffic] = {}
         self._turned: tuple[float, dict[str, Traffic]] = (time.monotonic(), {})
         self._recent: tuple[float, dict[str, Traffic]] | None = None
 
     # -- coming and going
 
-    def add(self, link: Link) -> None:
+    def add(self, link: SessionView) -> None:
         """A session begins."""
         self.links.add(link)
         self.empty.clear()
 
-    def introduce(self, link: Link, visitor: Visitor) -> None:
+    def introduce(self, link: SessionView, visitor: Visitor) -> None:
         """Who the client of `link` is."""
         self._visitors[link] = visitor
 
-    def remove(self, link: Link) -> None:
+    def remove(self, link: SessionView) -> None:
         """A session has ended."""
         self.links.discard(link)
         self._outdated.discard(link)
@@ -69,11 +91,11 @@ class Sessions:
         self._leaving = {link for link in self._leaving if link.server is not None}
         return not self._leaving and not self.links
 
-    def of(self, database: str) -> list[Link]:
+    def of(self, database: str) -> list[SessionView]:
         """The sessions of a database; of all, where it is empty."""
         return [link for link, visitor in self._visitors.items() if database in ("", visitor.database)]
 
-    def of_client(self, number: int) -> list[Link]:
+    def of_client(self, number: int) -> list[SessionView]:
         """The session with this id, if it is ours."""
         return [link for link, visitor in self._visitors.items() if visitor.id == number]
 
@@ -157,7 +179,7 @@ class Sessions:
         return seconds, tuple(found.values())
 
 
-def _traffic(link: Link, database: str) -> Traffic:
+def _traffic(link: SessionView, database: str) -> Traffic:
     replies = link.session.backend.replies
     # The login ends with a ReadyForQuery of its own.
     queries, transactions = max(0, replies.cycles - 1), max(0, replies.transactions - 1)
@@ -188,7 +210,7 @@ def _less(now: Traffic, before: Traffic | None) -> Traffic:
     )
 
 
-def _report(link: Link, visitor: Visitor, *, outdated: bool) -> SessionReport:
+def _report(link: SessionView, visitor: Visitor, *, outdated: bool) -> SessionReport:
     session = link.session
     at_rest = "idle" if session.at_rest else "active"
     return SessionReport(
@@ -200,16 +222,3 @@ def _report(link: Link, visitor: Visitor, *, outdated: bool) -> SessionReport:
         asking=session.phase is Phase.CONSULTING,
         close_needed=outdated,
     )
-
-
-def server_side(transport: asyncio.Transport, key: bytes | None = None) -> ServerSide:
-    """A connection to the server; `key` is the body of its BackendKeyData."""
-    there, here = address(transport.get_extra_info("peername")), address(transport.get_extra_info("sockname"))
-    secured = cast("ssl.SSLObject | None", transport.get_extra_info("ssl_object"))
-    pid = int.from_bytes(key[:4], "big", signed=True) if key else 0
-    return ServerSide(*there, *here, tls.describe(secured), pid)
-
-
-def address(found: Any) -> tuple[str, int]:
-    """Host and port of a socket's name; `unix` and 0 where it has none."""
-    return (str(found[0]), int(found[1])) if isinstance(found, tuple) else ("unix", 0)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Protocol, cast
 
 from engine.types import ErrorReply
+from proxy.net.addresses import is_here
 from proxy.net.derivation import Deriver
-from proxy.net.peer import is_here
 from proxy.net.tls import end_point
 from proxy.protocol import codec
 from proxy.protocol.auth.scram import Derivation

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from engine.types import ErrorReply
-from proxy.net.handshake import Relays, wrapped
-from proxy.net.lookup import startup_packet
+from proxy.net.ports import GuestContext
+from proxy.net.upstream.auth_query import startup_packet
+from proxy.net.upstream.login_phase import Relays, wrapped
 from proxy.protocol import codec
 from proxy.protocol.auth.login import AUTHENTICATED
 from proxy.protocol.framing import AUTHENTICATION_LIMIT, HEADER, HEADER_SIZE
-
-if TYPE_CHECKING:
-    from proxy.net.worker import Worker
 
 _RESPONSE = ord("p")
 _ERROR = ord("E")
@@ -27,20 +25,20 @@ _TERMINATE = codec.message(b"X", b"")
 _UNREACHABLE = ErrorReply("08001", "the gateway cannot connect to the upstream server to check the password")
 
 
-class ServersWord(asyncio.Protocol):
+class UpstreamAuth(asyncio.Protocol):
     """The client's side of the relayed login. `binding`: what SCRAM binds to on the client's side.
 
     `known` is called when the server has let the client in, with whether it had asked for a proof.
     """
 
     def __init__(
-        self, worker: Worker, user: str, binding: bytes | None, known: Callable[[bool], None]
+        self, context: GuestContext, user: str, binding: bytes | None, known: Callable[[bool], None]
     ) -> None:
-        self._worker = worker
+        self._context = context
         self._user = user
         self._binding = binding
         self._known = known
-        self._watch = worker.logins.watch()
+        self._watch = context.logins.watch()
         self._client: asyncio.Transport | None = None
         self._server: asyncio.Transport | None = None
         self._task: asyncio.Task[None] | None = None
@@ -50,15 +48,15 @@ class ServersWord(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The client is ours now."""
         self._client = cast("asyncio.Transport", transport)
-        self._worker.entered(self)
-        self._worker.logins.admit(self)
-        self._task = self._worker.spawn("console_login", self._dial())
+        self._context.entered(self)
+        self._context.logins.admit(self)
+        self._task = self._context.spawn("console_login", self._dial())
 
     async def _dial(self) -> None:
-        seconds = self._worker.settings.client_login_timeout or None
+        seconds = self._context.settings.client_login_timeout or None
         try:
             factory = wrapped(lambda: _Server(self), Relays(self._binding, self._watch))
-            await self._worker.dialer.dial(factory)
+            await self._context.dialer.dial(factory)
             async with asyncio.timeout(seconds):
                 # Ended by cancellation, when the server has decided.
                 await asyncio.get_running_loop().create_future()
@@ -91,7 +89,7 @@ class ServersWord(asyncio.Protocol):
         self._server = transport
         parameters = {
             "user": self._user,
-            "database": self._worker.settings.auth_dbname,
+            "database": self._context.settings.auth_dbname,
             "application_name": "pgparley console",
         }
         transport.write(startup_packet(parameters))
@@ -126,8 +124,8 @@ class ServersWord(asyncio.Protocol):
             self._known(self._watch.asked is not None)
 
     def _end(self) -> None:
-        self._worker.left(self)
-        self._worker.logins.leave(self)
+        self._context.left(self)
+        self._context.logins.leave(self)
         if self._task is not None:
             self._task.cancel()
         if self._server is not None:
@@ -145,7 +143,7 @@ class ServersWord(asyncio.Protocol):
 
 
 class _Server(asyncio.Protocol):
-    def __init__(self, login: ServersWord) -> None:
+    def __init__(self, login: UpstreamAuth) -> None:
         self._login = login
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

@@ -1,35 +1,33 @@
 """The first moments of a client: where it wants to go, and whether it may.
 
 Owns a connection up to the point where a session or the console takes it over, the login at the gateway
-included. Knows no TLS handshake: that is `gate`'s, and has happened before.
+included. Knows no TLS handshake: that is `listener`'s, and has happened before.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from engine.types import ErrorReply
 from proxy.console.grammar import Rights
 from proxy.console.reports import Visitor
 from proxy.net.access import CONSOLES, OWNERS
-from proxy.net.authentication import Authentication
-from proxy.net.caller import Caller
-from proxy.net.console import ConsoleConnection
-from proxy.net.console_login import ServersWord
-from proxy.net.handshake import Part
-from proxy.net.link import Link
+from proxy.net.client.authentication import Authentication
+from proxy.net.client.client_info import ClientInfo
+from proxy.net.console.console_connection import ConsoleConnection
+from proxy.net.console.upstream_auth import UpstreamAuth
 from proxy.net.logins import CROWDED
-from proxy.net.upstream import without_delay
+from proxy.net.ports import Admin, ClientContext
+from proxy.net.session.session_connection import SessionConnection
+from proxy.net.upstream.dialer import without_delay
+from proxy.net.upstream.login_phase import Part
 from proxy.protocol import codec
 from proxy.protocol.auth.hba import Method
 from proxy.protocol.auth.secrets import Credentials
 from proxy.protocol.framing import AUTHENTICATION_LIMIT, ProtocolViolationError, startup_length
 from proxy.protocol.messages import CancelRequest, EncryptionRequest, Startup
-
-if TYPE_CHECKING:
-    from proxy.net.worker import Worker
 
 _MOST_REQUESTS = 2
 """GSSENCRequest and SSLRequest, once each."""
@@ -51,16 +49,17 @@ STUFFED = ErrorReply(
 )
 
 
-class Door(asyncio.Protocol):
+class ClientStartup(asyncio.Protocol):
     """One client before its session. `head`: what has been read from it already."""
 
-    def __init__(self, worker: Worker, head: bytes = b"") -> None:
-        self._worker = worker
+    def __init__(self, context: ClientContext, admin: Admin, head: bytes = b"") -> None:
+        self._context = context
+        self._admin = admin
         self._buffer = head
         self._requests = 0
         self._transport: asyncio.Transport | None = None
         self._startup: Startup | None = None
-        self._caller: Caller | None = None
+        self._caller: ClientInfo | None = None
         self._method: Method = Method.REJECT
         self._authentication: Authentication | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -73,8 +72,8 @@ class Door(asyncio.Protocol):
         """The client has connected."""
         self._transport = cast("asyncio.Transport", transport)
         without_delay(transport)
-        self._worker.entered(self)
-        seconds = self._worker.settings.client_login_timeout
+        self._context.entered(self)
+        seconds = self._context.settings.client_login_timeout
         if seconds > 0:
             self._timer = asyncio.get_running_loop().call_later(seconds, self._timed_out)
         if self._buffer:
@@ -117,8 +116,8 @@ class Door(asyncio.Protocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        self._worker.logins.leave(self)
-        self._worker.left(self)
+        self._context.logins.leave(self)
+        self._context.left(self)
 
     # -- the first packet
 
@@ -131,13 +130,13 @@ class Door(asyncio.Protocol):
                 # As in PostgreSQL, the key is all that it takes: rules about TLS and hosts are about sessions.
                 self._startup = Startup(packet, ())
                 # Whoever asks may leave: the request stands.
-                self._worker.spawn("cancel", self._cancel(first))
+                self._context.spawn("cancel", self._cancel(first))
             case Startup():
                 self._startup = first
                 if (refusal := self._unfit(first)) is not None:
                     self.refuse(refusal)
                 else:
-                    self._caller = Caller(transport, first)
+                    self._caller = ClientInfo(transport, first)
                     self._greet(self._caller)
 
     def _unfit(self, startup: Startup) -> ErrorReply | None:
@@ -149,21 +148,21 @@ class Door(asyncio.Protocol):
             return ErrorReply("0A000", text)
         if not startup.parameter("user"):
             return _NOBODY
-        return None if self._worker.logins.admit(self) else CROWDED
+        return None if self._context.logins.admit(self) else CROWDED
 
     async def _cancel(self, request: CancelRequest) -> None:
         try:
-            async with asyncio.timeout(self._worker.settings.server_connect_timeout):
-                await self._worker.cancel(request)
+            async with asyncio.timeout(self._context.settings.server_connect_timeout):
+                await self._context.keys.cancel(request)
         except OSError as error:
-            self._worker.log.warning("cancel_not_sent", error=str(error) or type(error).__name__)
+            self._context.log.warning("cancel_not_sent", error=str(error) or type(error).__name__)
         finally:
             # libpq waits for this: the request has then been carried out.
             if self._transport is not None:
                 self._transport.close()
 
     def _encryption_asked(self, transport: asyncio.Transport) -> None:
-        """What `gate` leaves to us: TLS is off, or stands already."""
+        """What `listener` leaves to us: TLS is off, or stands already."""
         self._requests += 1
         if self._buffer:
             self.refuse(STUFFED)
@@ -172,35 +171,35 @@ class Door(asyncio.Protocol):
         else:
             transport.write(b"N")
 
-    def _greet(self, caller: Caller) -> None:
-        worker = self._worker
-        if worker.settings.client_tls_sslmode.insists and caller.tls is None and not caller.local:
+    def _greet(self, caller: ClientInfo) -> None:
+        context = self._context
+        if context.settings.client_tls_sslmode.insists and caller.tls is None and not caller.local:
             self.refuse(ErrorReply("28000", "the gateway takes connections with TLS only"))
             return
-        self._method = worker.access.method(caller.origin, caller.database, caller.user)
+        self._method = context.access.method(caller.origin, caller.database, caller.user)
         if caller.database in CONSOLES:
             self._to_console(caller)
-        elif (refusal := worker.refusal(caller.database)) is not None:
+        elif (refusal := context.refusal(caller.database)) is not None:
             self.refuse(refusal)
         elif self._method is Method.PASSTHROUGH:
-            self._enter(caller, worker.logins.relays(worker.binding(caller.tls)))
+            self._enter(caller, context.logins.relays(context.binding(caller.tls)))
         else:
             self._authenticate(caller)
 
     # -- the login at the gateway
 
-    def _authenticate(self, caller: Caller) -> None:
-        worker = self._worker
+    def _authenticate(self, caller: ClientInfo) -> None:
+        context = self._context
         head, self._buffer = self._buffer, b""
         self._authentication = Authentication(
             self,
             caller,
             self._method,
-            worker.logins,
+            context.logins,
             head=head,
-            binding=worker.binding(caller.tls),
-            spawn=worker.spawn,
-            log=worker.log,
+            binding=context.binding(caller.tls),
+            spawn=context.spawn,
+            log=context.log,
         )
         self._authentication.begin()
 
@@ -219,74 +218,74 @@ class Door(asyncio.Protocol):
         if caller.database in CONSOLES:
             self._open_console(caller, proved=self._method is not Method.TRUST)
         else:
-            self._enter(caller, self._worker.logins.logs_in(caller.user, credentials))
+            self._enter(caller, self._context.logins.logs_in(caller.user, credentials))
 
     # -- the console
 
-    def _to_console(self, caller: Caller) -> None:
-        worker = self._worker
+    def _to_console(self, caller: ClientInfo) -> None:
+        context = self._context
         self.write(codec.encode_negotiation(caller.startup))
         if _owns(caller):
             self._open_console(caller, proved=True)
         elif self._method is not Method.PASSTHROUGH:
             self._authenticate(caller)
-        elif caller.user in worker.access.users:
+        elif caller.user in context.access.users:
             self._method = Method.SCRAM
             self._authenticate(caller)
         else:
-            binding = worker.binding(caller.tls)
+            binding = context.binding(caller.tls)
             self._leave_to(
-                ServersWord(
-                    worker, caller.user, binding, lambda proved: self._open_console(caller, proved=proved)
+                UpstreamAuth(
+                    context, caller.user, binding, lambda proved: self._open_console(caller, proved=proved)
                 )
             )
 
-    def _open_console(self, caller: Caller, *, proved: bool) -> None:
+    def _open_console(self, caller: ClientInfo, *, proved: bool) -> None:
         """Lets a client in that is who it says, or that nobody has asked (`proved` is false then)."""
-        worker, rights = self._worker, self._rights(caller)
+        context, rights = self._context, self._rights(caller)
         if rights is None:
             hint = "The operator lists users in admin_users or stats_users."
             problem = ErrorReply("42501", f'user "{caller.user}" may not enter the console', hint=hint)
         elif rights is Rights.ADMIN and not proved:
             problem = _UNPROVED
         else:
-            visitor = caller.visitor(worker.next_id(), self._connected)
-            self._leave_to(ConsoleConnection(worker, visitor, rights))
+            visitor = caller.visitor(context.next_id(), self._connected)
+            self._leave_to(ConsoleConnection(context, self._admin, visitor, rights))
             return
-        worker.log.info("console_refused", user=caller.user, address=caller.address, reason=problem.message)
+        context.log.info("console_refused", user=caller.user, address=caller.address, reason=problem.message)
         self.refuse(problem)
 
-    def _rights(self, caller: Caller) -> Rights | None:
-        access = self._worker.access
+    def _rights(self, caller: ClientInfo) -> Rights | None:
+        access = self._context.access
         if caller.user in access.admins or _owns(caller):
             return Rights.ADMIN
         return Rights.STATS if caller.user in access.statisticians else None
 
     # -- handing over
 
-    def _enter(self, caller: Caller, part: Part | None) -> None:
+    def _enter(self, caller: ClientInfo, part: Part | None) -> None:
         """Goes on as a session, as soon as its database is not paused."""
-        if self._worker.sessions.is_paused(caller.database):
+        if self._context.sessions.is_paused(caller.database):
             # The client is known; how long a pause lasts is the operator's matter.
-            self._worker.logins.leave(self)
+            self._context.logins.leave(self)
             if self._timer is not None:
                 self._timer.cancel()
-            self._waiting = self._worker.spawn("paused", self._wait_for_resume(caller, part))
+            self._waiting = self._context.spawn("paused", self._wait_for_resume(caller, part))
         elif self._startup is not None:
-            visitor = caller.visitor(self._worker.next_id(), self._connected)
+            visitor = caller.visitor(self._context.next_id(), self._connected)
             self._hand_over(self._startup.packet, part, visitor)
 
-    async def _wait_for_resume(self, caller: Caller, part: Part | None) -> None:
-        await self._worker.sessions.resumed(caller.database)
+    async def _wait_for_resume(self, caller: ClientInfo, part: Part | None) -> None:
+        await self._context.sessions.resumed(caller.database)
         self._waiting = None
         self._enter(caller, part)
 
     def _hand_over(self, packet: bytes, part: Part | None, visitor: Visitor) -> None:
         if self._transport is None:
             return
-        link = Link(self._worker, part)
+        link = SessionConnection(self._context, part)
         rest, self._buffer = self._buffer, b""
-        self._worker.introduced(link, visitor)
+        self._context.introduced(link, visitor)
         self._leave_to(link)
         link.data_received(packet + rest)
 
@@ -315,6 +314,6 @@ class Door(asyncio.Protocol):
         self._leave()
 
 
-def _owns(caller: Caller) -> bool:
+def _owns(caller: ClientInfo) -> bool:
     """Whether the gateway's own Unix user asks, under one of the names kept for it."""
     return caller.user in OWNERS and caller.local and caller.is_owner

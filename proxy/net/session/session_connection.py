@@ -1,7 +1,7 @@
 """One client's connection and its upstream connection: bytes in, commands carried out.
 
-Owns the two transports, the flow control between them, and the tasks of one session. Decides nothing about
-the protocol: that is `proxy.protocol.session`.
+Owns the two transports, the flow control between them, and the task that asks the engine; the way to the server is
+`dialling`'s. Decides nothing about the protocol: that is `proxy.protocol.session`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, cast
 
 from engine.types import ErrorReply
 from proxy.net import pump
-from proxy.net.consultation import Consultation
-from proxy.net.handshake import Part, wrapped
-from proxy.net.spares import Trial
-from proxy.net.upstream import without_delay
+from proxy.net.ports import SessionContext
+from proxy.net.session.consultation import Consultation
+from proxy.net.session.dialling import Dialling
+from proxy.net.upstream.dialer import without_delay
+from proxy.net.upstream.login_phase import Part
 from proxy.protocol import codec
 from proxy.protocol.commands import (
     AbortConsult,
@@ -28,37 +29,29 @@ from proxy.protocol.commands import (
     KeyKnown,
     LoanEnded,
     RareCommand,
-    SendCancel,
     StatementFailed,
     StatementSeen,
     ToBorrower,
     ToClient,
     ToUpstream,
 )
-from proxy.protocol.messages import CancelRequest
 from proxy.protocol.session import Session
 
 if TYPE_CHECKING:
     from proxy.net._pump import Flow
-    from proxy.net.worker import Worker
-
-_UNREACHABLE = ErrorReply(
-    "08001",
-    "the gateway cannot connect to the upstream server",
-    hint="The operator should see that the server runs and that upstream_host and upstream_port name it.",
-)
 
 
-class Link(asyncio.Protocol):
+class SessionConnection(asyncio.Protocol):
     """The client's side, and the session of both sides."""
 
     __slots__ = (
         "_client",
         "_client_full",
         "_consultation",
+        "_context",
+        "_dialling",
         "_flow",
         "_key",
-        "_part",
         "_paused",
         "_plain_chunks",
         "_received",
@@ -67,22 +60,20 @@ class Link(asyncio.Protocol):
         "_session",
         "_since",
         "_task",
-        "_unheard",
         "_upstream_full",
-        "_worker",
     )
 
-    def __init__(self, worker: Worker, part: Part | None = None) -> None:
+    def __init__(self, context: SessionContext, part: Part | None = None) -> None:
         """`part`: what the gateway itself does in the server's login phase."""
-        self._worker = worker
-        self._part = part
+        self._context = context
+        self._dialling: Dialling | None = Dialling(context, self, part)
         self._received = 0
         self._sent = 0
-        self._session = Session(worker.limits)
+        self._session = Session(context.limits)
         self._client: asyncio.Transport | None = None
         self._server: asyncio.Transport | None = None
         self._key: bytes | None = None
-        # A session dials first and consults later, one request at a time: one task at most.
+        # One request at a time.
         self._task: asyncio.Task[None] | None = None
         self._since = 0.0
         self._consultation: Consultation | None = None
@@ -90,7 +81,6 @@ class Link(asyncio.Protocol):
         self._client_full = False
         self._paused = False
         self._flow: Flow | None = None
-        self._unheard: bytearray | None = None
         self._plain_chunks = 0
 
     # -- the client's transport
@@ -98,7 +88,7 @@ class Link(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The client has connected."""
         self._client = cast("asyncio.Transport", transport)
-        self._worker.opened(self)
+        self._context.opened(self)
 
     def data_received(self, data: bytes) -> None:
         """Bytes from the client."""
@@ -119,7 +109,7 @@ class Link(asyncio.Protocol):
             self._consultation.abandon()
         if self._server is not None:
             self._server.close()
-        self._worker.closed(self, self._key)
+        self._context.closed(self, self._key)
 
     def pause_writing(self) -> None:
         """The client reads slower than the server writes."""
@@ -141,11 +131,11 @@ class Link(asyncio.Protocol):
             transport.abort()
             return
         self._server = transport
-        if not self._worker.dialer.local:
+        if not self._context.dialer.local:
             without_delay(transport)
-        if self._unheard:
-            again, self._unheard = self._unheard, None
-            transport.write(bytes(again))
+        again = b"" if self._dialling is None else self._dialling.said_in_vain()
+        if again:
+            transport.write(again)
         else:
             self._perform(self._session.dialled())
 
@@ -155,7 +145,7 @@ class Link(asyncio.Protocol):
         if self._session.relay_backend(data):
             if self._client is not None:
                 self._client.write(data)
-            if self._worker.pump is not None:
+            if self._context.pump is not None:
                 self._relayed_plainly()
         else:
             self._plain_chunks = 0
@@ -195,7 +185,7 @@ class Link(asyncio.Protocol):
 
     def _hand_over(self) -> None:
         self._plain_chunks = 0
-        client, server, relay = self._client, self._server, self._worker.pump
+        client, server, relay = self._client, self._server, self._context.pump
         if client is None or server is None or relay is None or self._flow is not None:
             return
         debt = self._session.debt
@@ -239,7 +229,7 @@ class Link(asyncio.Protocol):
                 self.server_data(returned.chunk)
         except Exception:
             # As a transport does with a protocol that fails.
-            self._worker.log.exception("relay_failed")
+            self._context.log.exception("relay_failed")
             client.abort()
             server.abort()
 
@@ -253,8 +243,8 @@ class Link(asyncio.Protocol):
     def _perform(self, commands: list[Command]) -> None:
         for command in commands:
             if isinstance(command, ToUpstream):
-                if self._unheard is not None:
-                    self._unheard += command.data
+                if self._dialling is not None:
+                    self._dialling.sent(command.data)
                 if self._server is not None:
                     self._server.write(command.data)
             elif isinstance(command, ToClient):
@@ -265,28 +255,27 @@ class Link(asyncio.Protocol):
         self._regulate()
 
     def _perform_rare(self, command: RareCommand) -> None:
-        worker = self._worker
+        context = self._context
         match command:
             case Dial():
-                self._dial()
+                if self._dialling is not None:
+                    self._dialling.begin()
             case Consult():
-                self._task = worker.spawn("consult", self._consult(command.request))
+                self._task = context.spawn("consult", self._consult(command.request))
             case AbortConsult():
                 self._stop_task()
-            case SendCancel():
-                worker.spawn("cancel", self._cancel(command.request))
             case KeyKnown():
                 self._key = command.key
-                worker.key_known(command.key, self)
+                context.keys.add(command.key, self)
             case ToBorrower() | CancelLent() | LoanEnded():
                 self._perform_for_loan(command)
             case StatementSeen():
-                worker.metrics.statements.labels(command.kind).inc()
+                context.metrics.statements.labels(command.kind).inc()
             case StatementFailed():
-                worker.metrics.errors.labels(command.error.sqlstate).inc()
-                worker.log.info("nl_failed", sqlstate=command.error.sqlstate, message=command.error.message)
+                context.metrics.errors.labels(command.error.sqlstate).inc()
+                context.log.info("nl_failed", sqlstate=command.error.sqlstate, message=command.error.message)
             case Close():
-                worker.log.debug("session_ends", reason=command.reason)
+                context.log.debug("session_ends", reason=command.reason)
                 self._close()
 
     def _perform_for_loan(self, command: ToBorrower | CancelLent | LoanEnded) -> None:
@@ -298,7 +287,7 @@ class Link(asyncio.Protocol):
                 consultation.to_borrower(command.data)
             case CancelLent():
                 consultation.must_end()
-                self._worker.spawn("cancel", self._cancel_lent())
+                self._context.spawn("cancel", self._cancel_lent())
             case LoanEnded():
                 consultation.ended()
 
@@ -310,62 +299,41 @@ class Link(asyncio.Protocol):
             self._server.close()
 
     def _stop_task(self) -> None:
+        if self._dialling is not None:
+            self._dialling.stop()
         if self._task is not None:
             self._task.cancel()
             self._task = None
 
-    def _dial(self) -> None:
-        transport = self._worker.spares.take()
-        if transport is None:
-            self._task = self._worker.spawn("dial", self._dial_anew())
-            return
-        self._unheard = bytearray()
-        trial = Trial(wrapped(lambda: _Upstream(self), self._part)(), self)
-        transport.set_protocol(trial)
-        trial.connection_made(transport)
+    # -- as a Dialler
 
-    async def _dial_anew(self) -> None:
-        dialling = self._task
-        try:
-            await self._worker.dialer.dial(wrapped(lambda: _Upstream(self), self._part))
-            if self._task is dialling:
-                # A task that has ended is half a kilobyte that every idle session would keep.
-                self._task = None
-        except OSError as error:
-            self._worker.metrics.upstream_failures.inc()
-            self._worker.log.warning("upstream_unreachable", error=str(error) or type(error).__name__)
-            if self._unheard is None:
-                self._perform(self._session.dial_failed(_UNREACHABLE))
-            else:
-                # The session takes its server for standing; the client has not been sent a byte.
-                self._perform([ToClient(codec.encode_error(_UNREACHABLE, "utf-8", severity=b"FATAL"))])
-                self._close()
+    def server_sure(self) -> None:
+        """As `Dialler.server_sure`."""
+        self._dialling = None
 
-    def heard(self) -> None:
-        """The server has answered on a socket that was dialled ahead."""
-        self._unheard = None
-
-    def not_heard(self) -> None:
-        """It has not, and what it was sent has had no effect: the session begins again on a fresh socket."""
+    def server_gone(self) -> bool:
+        """As `Dialler.server_gone`."""
         if self._client is None or self._client.is_closing():
             self.server_lost()
-            return
+            return False
         self._server = None
-        self._worker.spares.failed()
-        self._task = self._worker.spawn("dial", self._dial_anew())
+        return True
+
+    def unreachable(self, error: ErrorReply, *, begun: bool) -> None:
+        """As `Dialler.unreachable`."""
+        if begun:
+            # The client has not been sent a byte.
+            self._perform([ToClient(codec.encode_error(error, "utf-8", severity=b"FATAL"))])
+            self._close()
+        else:
+            self._perform(self._session.dial_failed(error))
+
+    # -- the engine
 
     async def _consult(self, request: EngineRequest) -> None:
         asked = time.perf_counter()
-        worker = self._worker
-        self._consultation = Consultation(
-            worker,
-            self._session,
-            self._perform,
-            metrics=worker.metrics,
-            regulate=self._lent_full,
-            patience=worker.settings.nl_progress,
-            grace=worker.settings.loan_grace,
-        )
+        context = self._context
+        self._consultation = Consultation(context, self._session, self._perform, self._lent_full)
         reply = await self._consultation.reply(request)
         told = time.perf_counter()
         before, self._since = asked - self._since, told
@@ -374,8 +342,8 @@ class Link(asyncio.Protocol):
         if self._consultation.idle:
             # Half a kilobyte that every session which ever asked would keep.
             self._consultation = None
-        worker.metrics.engine_seconds.observe(told - asked)
-        worker.metrics.overhead_seconds.observe(before + time.perf_counter() - told)
+        context.metrics.engine_seconds.observe(told - asked)
+        context.metrics.overhead_seconds.observe(before + time.perf_counter() - told)
 
     def _lent_full(self, *, full: bool) -> None:
         if self._server is not None and not self._server.is_closing():
@@ -383,20 +351,12 @@ class Link(asyncio.Protocol):
 
     async def _cancel_lent(self) -> None:
         try:
-            await self._worker.dialer.send_once(codec.encode_cancel(self._key or b""))
+            await self._context.dialer.send_once(codec.encode_cancel(self._key or b""))
         except OSError as error:
             # The loan's grace runs on, and ends the session where the server does not stop by itself.
-            self._worker.log.warning("cancel_not_sent", error=str(error) or type(error).__name__)
-        self._perform(self._session.cancel_sent())
-
-    async def _cancel(self, request: CancelRequest) -> None:
-        try:
-            await self._worker.cancel(request)
-        except OSError as error:
-            self._worker.log.warning("cancel_not_sent", error=str(error) or type(error).__name__)
-        finally:
-            # libpq waits for this: the request has then been carried out.
-            self._close()
+            self._context.log.warning("cancel_not_sent", error=str(error) or type(error).__name__)
+        if self._session.lending is not None:
+            self._perform(self._session.lending.cancel_sent())
 
     def cancel_requested(self) -> bool:
         """The client wants its statement cancelled. Returns whether the server has to be told."""
@@ -434,27 +394,3 @@ class Link(asyncio.Protocol):
     def server(self) -> asyncio.Transport | None:
         """The server's transport, None before it stands."""
         return self._server
-
-
-class _Upstream(asyncio.Protocol):
-    """The server's side of a link."""
-
-    __slots__ = ("_link",)
-
-    def __init__(self, link: Link) -> None:
-        self._link = link
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._link.server_connected(cast("asyncio.Transport", transport))
-
-    def data_received(self, data: bytes) -> None:
-        self._link.server_data(data)
-
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
-        self._link.server_lost()
-
-    def pause_writing(self) -> None:
-        self._link.server_full(full=True)
-
-    def resume_writing(self) -> None:
-        self._link.server_full(full=False)

@@ -1,7 +1,7 @@
 """The listening sockets of a worker, and TLS with clients.
 
 Owns a connection from `accept` to the first byte that is not about encryption. Where TLS is off, connections go
-to `Door` as they are. Where it is on, the few bytes before the handshake are read from the bare socket, never
+to `ClientStartup` as they are. Where it is on, the few bytes before the handshake are read from the bare socket, never
 one more than needed: a byte that came too early can then be told from one that TLS protects (CVE-2021-23214),
 and direct TLS needs no bytes put back.
 """
@@ -12,17 +12,14 @@ import asyncio
 import contextlib
 import socket
 import ssl
-from typing import TYPE_CHECKING
 
 from engine.types import ErrorReply
-from proxy.net.door import STUFFED, Door
+from proxy.net.addresses import is_loopback
+from proxy.net.client.startup import STUFFED, ClientStartup
 from proxy.net.logins import CROWDED
-from proxy.net.peer import is_loopback
+from proxy.net.ports import Admin, ClientContext
 from proxy.net.tls import ALPN
 from proxy.protocol import codec
-
-if TYPE_CHECKING:
-    from proxy.net.worker import Worker
 
 _HANDSHAKE = 0x16
 """The first byte of a TLS record that opens a connection."""
@@ -36,11 +33,12 @@ _PAUSE = 1.0
 """Seconds before the next try where the process is out of file descriptors."""
 
 
-class Gate:
+class Listener:
     """Lets clients of one worker in, until it is closed."""
 
-    def __init__(self, worker: Worker, sockets: list[socket.socket]) -> None:
-        self._worker = worker
+    def __init__(self, context: ClientContext, admin: Admin, sockets: list[socket.socket]) -> None:
+        self._context = context
+        self._admin = admin
         self._sockets = sockets
         ports = (one.getsockname()[1] for one in sockets if one.family != socket.AF_UNIX)
         self.port = int(next(ports, 0))
@@ -54,16 +52,16 @@ class Gate:
     async def open(self) -> None:
         """Accepts clients from now on."""
         loop = asyncio.get_running_loop()
-        backlog = self._worker.settings.listen_backlog
+        backlog = self._context.settings.listen_backlog
         for one in self._sockets:
             if one.family == socket.AF_UNIX:
-                server = await loop.create_unix_server(lambda: Door(self._worker), sock=one, backlog=backlog)
+                server = await loop.create_unix_server(self._startup, sock=one, backlog=backlog)
                 self._servers.append(server)
-            elif self._worker.access.client_tls is None:
-                server = await loop.create_server(lambda: Door(self._worker), sock=one, backlog=backlog)
+            elif self._context.access.client_tls is None:
+                server = await loop.create_server(self._startup, sock=one, backlog=backlog)
                 self._servers.append(server)
             else:
-                self._tasks.append(self._worker.spawn("accept", self._accept(one)))
+                self._tasks.append(self._context.spawn("accept", self._accept(one)))
 
     def close(self) -> None:
         """Accepts nobody any more. What the system has queued stays for whoever else holds the socket."""
@@ -74,31 +72,34 @@ class Gate:
         for one in self._sockets:
             one.close()
 
+    def _startup(self, head: bytes = b"") -> ClientStartup:
+        return ClientStartup(self._context, self._admin, head)
+
     async def _accept(self, listening: socket.socket) -> None:
         loop = asyncio.get_running_loop()
         while True:
             try:
                 one, _ = await loop.sock_accept(listening)
             except OSError as problem:
-                self._worker.log.warning("accept_failed", error=str(problem))
+                self._context.log.warning("accept_failed", error=str(problem))
                 await asyncio.sleep(_PAUSE)
                 continue
-            self._worker.spawn("admit", self._admit(one))
+            self._context.spawn("admit", self._admit(one))
 
     async def _admit(self, one: socket.socket) -> None:
         one.setblocking(False)  # noqa: FBT003 - the socket module's signature
         try:
-            async with asyncio.timeout(self._worker.settings.client_login_timeout or None):
+            async with asyncio.timeout(self._context.settings.client_login_timeout or None):
                 head, secure = await self._opening(one)
                 await self._connect(one, head, secure=secure)
         except (OSError, EOFError) as problem:
-            self._worker.log.debug("client_left_early", error=str(problem))
+            self._context.log.debug("client_left_early", error=str(problem))
             _hang_up(one)
         except BaseException:
             _hang_up(one)
             raise
         finally:
-            self._worker.logins.leave(one)
+            self._context.logins.leave(one)
 
     async def _opening(self, one: socket.socket) -> tuple[bytes, bool]:
         """The first bytes that are not about encryption, and whether a TLS handshake comes next.
@@ -127,7 +128,7 @@ class Gate:
 
     async def _find_place(self, one: socket.socket) -> None:
         """A place for the handshake, which is dear."""
-        if not self._worker.logins.admit(one):
+        if not self._context.logins.admit(one):
             reply = codec.encode_error(CROWDED, "utf-8", severity=b"FATAL")
             await asyncio.get_running_loop().sock_sendall(one, reply)
             raise EOFError("too many clients are logging in")
@@ -135,15 +136,15 @@ class Gate:
     async def _connect(self, one: socket.socket, head: bytes, *, secure: bool) -> None:
         loop = asyncio.get_running_loop()
         if not secure:
-            await loop.connect_accepted_socket(lambda: Door(self._worker, head), one)
+            await loop.connect_accepted_socket(lambda: self._startup(head), one)
             return
-        door = Door(self._worker)
-        context = self._worker.access.client_tls
-        transport, _ = await loop.connect_accepted_socket(lambda: door, one, ssl=context)
+        startup = self._startup()
+        context = self._context.access.client_tls
+        transport, _ = await loop.connect_accepted_socket(lambda: startup, one, ssl=context)
         tls = transport.get_extra_info("ssl_object")
         if not head and not _agreed(tls):
             # Without ALPN another protocol's client could be led here (PostgreSQL docs, 54.2.11).
-            door.refuse(ErrorReply("08P01", "received direct SSL connection request without ALPN"))
+            startup.refuse(ErrorReply("08P01", "received direct SSL connection request without ALPN"))
 
 
 def _agreed(tls: ssl.SSLObject | None) -> bool:

@@ -11,8 +11,8 @@ import asyncio
 import struct
 from typing import cast
 
-from proxy.net.handshake import Part, wrapped
-from proxy.net.upstream import Dialer
+from proxy.net.upstream.dialer import Dialer
+from proxy.net.upstream.login_phase import Part, wrapped
 from proxy.protocol import codec
 from proxy.protocol.auth.secrets import Secret, secret_of
 from proxy.protocol.framing import HEADER, HEADER_SIZE

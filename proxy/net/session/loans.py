@@ -16,8 +16,8 @@ from typing import cast
 import structlog
 
 from engine.types import ErrorReply, SessionLoan
-from proxy.net.consultation import Consultation
-from proxy.net.upstream import without_delay
+from proxy.net.session.consultation import Consultation
+from proxy.net.upstream.dialer import without_delay
 from proxy.protocol import codec
 from proxy.protocol.framing import ProtocolViolationError, startup_length
 from proxy.protocol.messages import Startup

@@ -16,6 +16,7 @@ from engine.types import ErrorReply, SessionLoan
 from proxy.metrics import GatewayMetrics
 from proxy.protocol.commands import Command, EngineReply, EngineRequest
 from proxy.protocol.session import Session
+from proxy.settings import GatewaySettings
 
 
 class Borrower(Protocol):
@@ -31,8 +32,16 @@ class Borrower(Protocol):
         """Says why it gets nothing, and ends it."""
 
 
-class Engine(Protocol):
-    """What a consultation needs of its worker."""
+class ConsultationContext(Protocol):
+    """What a consultation needs."""
+
+    @property
+    def settings(self) -> GatewaySettings:
+        """Those in force."""
+
+    @property
+    def metrics(self) -> GatewayMetrics:
+        """The worker's counts."""
 
     async def consult(self, request: EngineRequest) -> EngineReply:
         """The engine's reply; every failure comes as an ErrorReply."""
@@ -52,27 +61,19 @@ class Consultation:
 
     def __init__(
         self,
-        engine: Engine,
+        context: ConsultationContext,
         session: Session,
         perform: Callable[[list[Command]], None],
-        *,
-        metrics: GatewayMetrics,
         regulate: Callable[..., None],
-        patience: float,
-        grace: float,
     ) -> None:
-        """What a consultation needs of its session's connection.
-
-        `regulate` stops reading from the server while `full`. `patience`: seconds to the first reminder, 0 for
-        none. `grace`: seconds that a loan gets to end in.
-        """
-        self._engine = engine
+        """`regulate` stops reading from the server while `full`."""
+        self._context = context
         self._session = session
         self._perform = perform
-        self._metrics = metrics
+        self._metrics = context.metrics
         self._regulate = regulate
-        self._patience = patience
-        self._grace = grace
+        self._patience = context.settings.nl_progress
+        self._grace = context.settings.loan_grace
         self._waiting: deque[Borrower] = deque()
         self._active: Borrower | None = None
         self._over = False
@@ -81,15 +82,15 @@ class Consultation:
 
     async def reply(self, request: EngineRequest) -> EngineReply:
         """Asks the engine."""
-        loan = self._engine.offer(self)
+        loan = self._context.offer(self)
         self._expect_patience(self._patience)
         try:
             asker = replace(request.asker, session=loan)
-            return await self._engine.consult(replace(request, asker=asker))
+            return await self._context.consult(replace(request, asker=asker))
         finally:
             self.close()
             if loan is not None:
-                self._engine.withdraw(loan)
+                self._context.withdraw(loan)
 
     def close(self) -> None:
         """Nobody is reminded any more, and nobody else gets the server."""
@@ -133,15 +134,16 @@ class Consultation:
 
     def said(self, borrower: Borrower, data: bytes) -> None:
         """Bytes from a borrower."""
-        if borrower is self._active:
-            self._perform(self._session.receive_borrower(data))
+        lending = self._session.lending
+        if borrower is self._active and lending is not None:
+            self._perform(lending.receive_borrower(data))
 
     def left(self, borrower: Borrower) -> None:
         """A borrower has closed its connection."""
         if borrower in self._waiting:
             self._waiting.remove(borrower)
-        elif borrower is self._active:
-            self._perform(self._session.borrower_left())
+        elif borrower is self._active and self._session.lending is not None:
+            self._perform(self._session.lending.borrower_left())
 
     def full(self, *, full: bool) -> None:
         """The borrower reads slower than the server writes, or it has caught up."""
@@ -160,7 +162,8 @@ class Consultation:
     def _too_late(self) -> None:
         self._overdue = None
         self._metrics.loans_overdue.inc()
-        self._perform(self._session.loan_overdue())
+        if self._session.lending is not None:
+            self._perform(self._session.lending.overdue())
 
     def ended(self) -> None:
         """Carries out `LoanEnded`."""

@@ -1,0 +1,67 @@
+"""Cancel keys: whose they are, and what becomes of a CancelRequest that carries one.
+
+Owns the keys of one worker. A key of none of its own is its siblings' to know, and the server's after them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from proxy.net.worker.worker_ipc import Answer, Request
+from proxy.protocol.messages import CancelRequest
+
+_MOST_STRANGERS = 16
+"""Cancel requests carried out at once whose key is none of this worker's: anybody can send them."""
+
+
+class Cancellable(Protocol):
+    """Something that has a cancel key."""
+
+    def cancel_requested(self) -> bool:
+        """Cancels what is under way. Returns whether the server has to be told."""
+
+
+class CancelKeys:
+    """The keys of one worker's sessions and consoles."""
+
+    def __init__(
+        self,
+        siblings: Callable[[Request], Awaitable[list[Answer]]],
+        tell_server: Callable[[bytes], Awaitable[None]],
+    ) -> None:
+        """`siblings` asks every other worker. `tell_server` sends a CancelRequest packet; it raises OSError."""
+        self._siblings = siblings
+        self._tell_server = tell_server
+        self._strangers = asyncio.Semaphore(_MOST_STRANGERS)
+        self.owners: dict[bytes, Cancellable] = {}
+        """Key → what it cancels."""
+
+    def add(self, key: bytes, owner: Cancellable) -> None:
+        """`key` cancels what `owner` does."""
+        self.owners[key] = owner
+
+    def remove(self, key: bytes) -> None:
+        """`key` cancels nothing any more."""
+        self.owners.pop(key, None)
+
+    async def cancel(self, request: CancelRequest) -> None:
+        """Carries out a cancel request: at the worker that has the session, and at the server where it must know.
+
+        Raises:
+            OSError: The server cannot be reached.
+        """
+        owner = self.owners.get(request.key)
+        if owner is None:
+            async with self._strangers:
+                answers = await self._siblings(Request("cancel", request.key.hex()))
+                if not any(answer.done for answer in answers):
+                    await self._tell_server(request.packet)
+        elif owner.cancel_requested():
+            await self._tell_server(request.packet)
+
+    def cancel_for_sibling(self, key: bytes) -> bool:
+        """Returns whether the session is ours and the server need not be told."""
+        owner = self.owners.get(key)
+        return owner is not None and not owner.cancel_requested()

@@ -1,0 +1,1 @@
+"""The console's connections, and its commands carried out over all workers."""

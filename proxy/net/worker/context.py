@@ -1,0 +1,192 @@
+"""What the connections of one worker share: settings, what was made of them, registries and tasks.
+
+Owns those values and goes over to others at a reload. Knows no connection's class, and not the worker: whoever needs a
+part of this asks for one of the Protocols in `proxy.net.ports`.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING
+
+import structlog
+
+from engine.client import EngineAddress, EngineClient
+from engine.errors import InternalError, NLError
+from engine.types import ErrorReply, SessionLoan
+from proxy.console.reports import Visitor
+from proxy.metrics import GatewayMetrics
+from proxy.net import access
+from proxy.net.cancel_keys import CancelKeys
+from proxy.net.logins import Logins
+from proxy.net.ports import Guest, Shutdown
+from proxy.net.session.consultation import Consultation
+from proxy.net.session.loans import Loans
+from proxy.net.session.session_registry import Sessions, SessionView
+from proxy.net.tasks import Tasks
+from proxy.net.upstream.dialer import Dialer
+from proxy.net.upstream.spares import Spares
+from proxy.net.worker.worker_ipc import Answer, Request
+from proxy.protocol.commands import EngineReply, EngineRequest
+from proxy.protocol.inspection import SessionLimits
+from proxy.settings import GatewaySettings
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from proxy.net._pump import Pump
+
+_IDS = 10_000_000
+"""Session ids that one process gives out before they repeat."""
+
+
+class GatewayContext:
+    """One worker's shared state. `siblings` asks every other worker of the gateway."""
+
+    def __init__(
+        self, settings: GatewaySettings, siblings: Callable[[Request], Awaitable[list[Answer]]]
+    ) -> None:
+        self.settings = settings
+        self.limits = SessionLimits(question_chars=settings.max_question_chars)
+        self.metrics = GatewayMetrics()
+        self.access = access.load(settings)
+        self.dialer = Dialer(settings, self.access.server_tls)
+        self.engine = EngineClient(EngineAddress(settings.engine))
+        self.log: structlog.typing.FilteringBoundLogger = structlog.get_logger("proxy")
+        self.tasks = Tasks(self.log)
+        self.logins = Logins(settings, self.access, self.dialer, self.spawn, self.log)
+        self.pump: Pump | None = None
+        """Relays what passes by itself, where it was built."""
+        self.sessions = Sessions()
+        self.guests: set[Guest] = set()
+        self.consoles: set[Guest] = set()
+        self.keys = CancelKeys(siblings, self._tell_server)
+        self.loans = Loans(settings.runtime_dir, settings.lend_addr)
+        self.spares = self._spares()
+        """Sockets to the server that wait for their clients."""
+        self.started = time.time()
+        """When, in seconds since the epoch."""
+        self.shutdown: Shutdown | None = None
+        """How the worker is ending; None while it is not."""
+        self._ids = 0
+
+    def adopt(self, settings: GatewaySettings) -> None:
+        """Goes over to `settings`, or changes nothing.
+
+        Raises:
+            ValueError: They need a restart.
+            OSError: A file cannot be read.
+            AccessError: A file cannot be used.
+        """
+        loaded = access.load(settings)
+        if (loaded.client_tls is None) is not (self.access.client_tls is None):
+            raise ValueError("client_tls_sslmode: turning TLS on or off needs a restart")
+        elsewhere = Dialer.place(settings) != Dialer.place(self.settings)
+        self.settings, self.access = settings, loaded
+        self.limits = SessionLimits(question_chars=settings.max_question_chars)
+        self.dialer = Dialer(settings, loaded.server_tls)
+        self.logins.configure(settings, loaded, self.dialer)
+        self.spares.close()
+        self.spares = self._spares()
+        if elsewhere:
+            self.sessions.outdate("")
+
+    def _spares(self) -> Spares:
+        settings = self.settings
+        return Spares(
+            self.dialer,
+            self.spawn,
+            self.metrics,
+            most=settings.dial_ahead,
+            lifetime=settings.dial_ahead_lifetime,
+        )
+
+    def pause(self, database: str) -> bool:
+        """New sessions wait from now on. Returns whether they did not before."""
+        if not database:
+            self.spares.rest()
+            self.logins.rest()
+        return self.sessions.pause(database)
+
+    def reconnect(self, database: str) -> None:
+        """What is dialled from now on is new, and what sessions hold is to be closed as they end."""
+        self.spares.renew()
+        self.logins.rest()
+        self.sessions.outdate(database)
+
+    def spawn(self, name: str, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
+        """As `Tasks.spawn`."""
+        return self.tasks.spawn(name, work)
+
+    async def _tell_server(self, packet: bytes) -> None:
+        await self.dialer.send_once(packet)
+
+    # -- clients on their way in
+
+    def entered(self, guest: Guest) -> None:
+        """A client has connected; it is no session yet."""
+        self.guests.add(guest)
+
+    def left(self, guest: Guest) -> None:
+        """It has gone, or become something else."""
+        self.guests.discard(guest)
+
+    def next_id(self) -> int:
+        """An id that no other session of any worker has."""
+        self._ids = self._ids % (_IDS - 1) + 1
+        return os.getpid() * _IDS + self._ids
+
+    def refusal(self, database: str) -> ErrorReply | None:
+        """Why no new session of `database` can begin."""
+        if self.shutdown not in (None, Shutdown.WAIT_FOR_CLIENTS):
+            return ErrorReply("57P01", "the gateway is shutting down")
+        if database in self.sessions.disabled:
+            return ErrorReply("57P03", f'database "{database}" is disabled')
+        if len(self.sessions.links) >= self.settings.max_client_conn:
+            return ErrorReply("53300", "no more connections allowed (max_client_conn)")
+        return None
+
+    def binding(self, secured: object | None) -> bytes | None:
+        """What a client with this TLS connection can bind its SCRAM proof to."""
+        return None if secured is None else self.access.binding
+
+    # -- sessions
+
+    def opened(self, link: SessionView) -> None:
+        """A session begins."""
+        self.sessions.add(link)
+        self.metrics.sessions.inc()
+        self.metrics.sessions_total.inc()
+
+    def closed(self, link: SessionView, key: bytes | None) -> None:
+        """A session has ended; `key` cancelled what it did."""
+        self.sessions.remove(link)
+        if key is not None:
+            self.keys.remove(key)
+        self.metrics.sessions.dec()
+
+    def introduced(self, link: SessionView, visitor: Visitor) -> None:
+        """Who the client of `link` is."""
+        self.sessions.introduce(link, visitor)
+
+    # -- the engine
+
+    def offer(self, consultation: Consultation) -> SessionLoan | None:
+        """Where the engine can borrow the server of the consultation's session; None where nothing is lent."""
+        return self.loans.offer(consultation)
+
+    def withdraw(self, loan: SessionLoan) -> None:
+        """Ends an offer."""
+        self.loans.withdraw(loan)
+
+    async def consult(self, request: EngineRequest) -> EngineReply:
+        """The engine's reply; every failure comes as an ErrorReply."""
+        try:
+            return await self.engine.consult(request, timeout=self.settings.nl_timeout)
+        except NLError as error:
+            return error.reply()
+        except Exception:
+            self.log.exception("consult_failed")
+            return InternalError("the gateway failed to ask the engine").reply()

@@ -1,0 +1,163 @@
+"""What a worker does when a sibling asks it to, or its own console.
+
+Owns the verbs of `worker_ipc.Request` and the report. Which workers are asked, and what the console says of their
+answers, is the matter of `admin_commands`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Protocol
+
+from proxy.console.reports import Sample, SpareReport, WorkerReport
+from proxy.metrics import GatewayMetrics
+from proxy.net.addresses import server_side
+from proxy.net.ports import Shutdown
+from proxy.net.session.session_registry import SessionView
+from proxy.net.worker.context import GatewayContext
+from proxy.net.worker.worker_ipc import Answer, Request
+
+
+class WorkerControl(Protocol):
+    """What can be asked of a worker beyond what its connections share."""
+
+    @property
+    def context(self) -> GatewayContext:
+        """What they share."""
+
+    def reload(self) -> str | None:
+        """Reads the settings and their files anew. Returns why that failed; everything is then as before."""
+
+    def assign(self, key: str, value: str) -> str | None:
+        """Changes one setting until the next `reload`. Returns why that failed."""
+
+    def shut_down(self, how: Shutdown) -> None:
+        """Begins to end."""
+
+
+def perform(worker: WorkerControl, request: Request) -> Answer:
+    """Does what is asked."""
+    act = _VERBS.get(request.verb)
+    return Answer(error=f"unknown request {request.verb}") if act is None else act(worker, request.argument)
+
+
+def report(context: GatewayContext) -> WorkerReport:
+    """Everything that the worker knows."""
+    sessions = context.sessions
+    period, recent = sessions.recent()
+    spares = context.spares.standing
+    context.metrics.spares.set(len(spares))
+    return WorkerReport(
+        pid=os.getpid(),
+        started=context.started,
+        sessions=sessions.reports(),
+        traffic=tuple(sessions.traffic().values()),
+        recent=recent,
+        period=period,
+        paused=tuple(sessions.paused),
+        disabled=tuple(sessions.disabled),
+        all_paused=sessions.all_paused,
+        shutting_down=context.shutdown is not None,
+        logins=len(context.guests),
+        memory=_resident(),
+        samples=tuple(_samples(context.metrics)),
+        spares=tuple(SpareReport(server_side(one.transport), one.connected) for one in spares),
+    )
+
+
+def _report(worker: WorkerControl, _: str) -> Answer:
+    return Answer(done=True, report=report(worker.context))
+
+
+def _cancel(worker: WorkerControl, key: str) -> Answer:
+    return Answer(done=worker.context.keys.cancel_for_sibling(bytes.fromhex(key)))
+
+
+def _reload(worker: WorkerControl, _: str) -> Answer:
+    return _outcome(worker.reload())
+
+
+def _set(worker: WorkerControl, assignment: str) -> Answer:
+    key, _, value = assignment.partition("=")
+    return _outcome(worker.assign(key, value))
+
+
+def _pause(worker: WorkerControl, database: str) -> Answer:
+    return Answer(done=worker.context.pause(database))
+
+
+def _resume(worker: WorkerControl, database: str) -> Answer:
+    return Answer(done=worker.context.sessions.resume(database))
+
+
+def _disable(worker: WorkerControl, database: str) -> Answer:
+    return Answer(done=worker.context.sessions.disable(database))
+
+
+def _enable(worker: WorkerControl, database: str) -> Answer:
+    return Answer(done=worker.context.sessions.enable(database))
+
+
+def _reconnect(worker: WorkerControl, database: str) -> Answer:
+    worker.context.reconnect(database)
+    return Answer(done=True)
+
+
+def _kill(worker: WorkerControl, database: str) -> Answer:
+    worker.context.pause(database)
+    return _end(worker.context.sessions.of(database))
+
+
+def _kill_client(worker: WorkerControl, number: str) -> Answer:
+    return _end(worker.context.sessions.of_client(int(number)))
+
+
+def _shut_down(worker: WorkerControl, how: str) -> Answer:
+    worker.shut_down(Shutdown(how))
+    return Answer(done=True)
+
+
+def _end(links: list[SessionView]) -> Answer:
+    for link in links:
+        link.shut_down()
+    return Answer(done=bool(links))
+
+
+def _outcome(problem: str | None) -> Answer:
+    return Answer(done=problem is None, error=problem)
+
+
+_VERBS: dict[str, Callable[[WorkerControl, str], Answer]] = {
+    "cancel": _cancel,
+    "disable": _disable,
+    "enable": _enable,
+    "kill": _kill,
+    "kill_client": _kill_client,
+    "pause": _pause,
+    "ping": lambda *_: Answer(done=True),
+    "reconnect": _reconnect,
+    "reload": _reload,
+    "report": _report,
+    "resume": _resume,
+    "set": _set,
+    "shutdown": _shut_down,
+}
+
+
+def _samples(metrics: GatewayMetrics) -> list[Sample]:
+    return [
+        Sample(sample.name, tuple(sorted(sample.labels.items())), sample.value)
+        for family in metrics.registry.collect()
+        for sample in family.samples
+        if not sample.name.endswith("_created")
+    ]
+
+
+def _resident() -> int:
+    """Bytes of memory that this process has in use (proc(5)); 0 where the system does not tell."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as source:  # noqa: PTH123 - one read of the kernel's
+            return int(source.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+    except OSError:
+        return 0

@@ -1,0 +1,171 @@
+"""A question as it stands in an NL statement: where it begins and ends, and its options.
+
+Owns the three ways to write a question. One in free text is delimited as psql and pgjdbc delimit it, by SQL's lexical
+rules, because they cut the text before it gets here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from engine.errors import SyntaxProblemError
+from proxy.protocol.lexer import Kind, Statement, Token, string_value
+from proxy.protocol.nl.source import CONSTANTS, INSIGNIFICANT, Source
+from proxy.protocol.nl.statements import Option, Question
+
+OPTION_NAMES = ("db", "k", "coverage", "timeout", "on_abstain", "output", "mode")
+"""Options of one question; each has a session setting of the same name."""
+
+_DOLLAR_HINT = "Write the question between double dollar signs: NL: $$question$$;"
+_SWALLOWED_LINE = re.compile(r";[ \t\f\v]*[\r\n]")
+_SWALLOWED_TEXT = re.compile(r";\s*\S")
+_LOST_QUESTION_MARK = re.compile(r"\w\$\d+(?!\w)")
+_QUOTES = (Kind.STRING, Kind.ESCAPE_STRING, Kind.UNICODE_STRING, Kind.BIT_STRING, Kind.QUOTED_NAME)
+
+
+def opened_question(source: Source, statement: Statement, words: Sequence[Token], max_chars: int) -> Question:
+    """A question from its colon, or from its options' parenthesis, on.
+
+    Raises:
+        SyntaxProblemError: It is none.
+    """
+    options: tuple[Option, ...] = ()
+    if source.raw(words[0]) == "(":
+        options, words = _options(source, words)
+    if not words or source.raw(words[0]) != ":":
+        raise _options_problem()
+    return _question(source, statement, words[0].end, options, max_chars)
+
+
+def run_question(source: Source, statement: Statement, words: Sequence[Token], max_chars: int) -> Question:
+    """What follows NL RUN: options, then a colon and a question, or a question in quotes.
+
+    Raises:
+        SyntaxProblemError: There is no question.
+    """
+    options: tuple[Option, ...] = ()
+    if words and source.raw(words[0]) == "(":
+        options, words = _options(source, words)
+    if words and source.raw(words[0]) == ":":
+        return _question(source, statement, words[0].end, options, max_chars)
+    if not words or words[0].kind not in CONSTANTS:
+        raise SyntaxProblemError("NL RUN needs a question", hint="Write NL RUN $$question$$.")
+    return _question(source, statement, words[0].start, options, max_chars)
+
+
+def _question(
+    source: Source, statement: Statement, start: int, options: tuple[Option, ...], max_chars: int
+) -> Question:
+    body = [token for token in statement.tokens if token.start >= start]
+    words = [token for token in body if token.kind not in INSIGNIFICANT]
+    text = _quoted_question(source, words)
+    if text is None:
+        text = _free_question(source, body)
+    return Question(checked_question(text, max_chars), options)
+
+
+def checked_question(text: str, max_chars: int) -> str:
+    """A question's text, stripped.
+
+    Raises:
+        SyntaxProblemError: It is empty or longer than `max_chars` characters.
+    """
+    text = text.strip()
+    if not text:
+        raise SyntaxProblemError(
+            "the question is empty", hint="Write a question after the colon: NL: how many …"
+        )
+    if len(text) > max_chars:
+        raise SyntaxProblemError(
+            "the question is too long", detail=f"It has {len(text)} characters; the limit is {max_chars}."
+        )
+    return text
+
+
+def _quoted_question(source: Source, words: Sequence[Token]) -> str | None:
+    """The value where the question is one constant; None where it is free text."""
+    if not words:
+        return None
+    first = words[0]
+    if first.kind is Kind.DOLLAR_STRING:
+        if not first.closed:
+            raise SyntaxProblemError("unterminated dollar-quoted question", hint=_DOLLAR_HINT)
+        if len(words) > 1:
+            raise SyntaxProblemError(
+                "unexpected text after the quoted question",
+                detail=f"It starts at: {source.raw(words[1])[:40]}",
+            )
+    if len(words) > 1 or first.kind is Kind.QUOTED_NAME:
+        return None
+    return string_value(source.text, first, standard_strings=source.standard_strings)
+
+
+def _free_question(source: Source, body: Sequence[Token]) -> str:
+    parts: list[str] = []
+    for index, token in enumerate(body):
+        raw = source.raw(token)
+        if token.kind is Kind.COMMENT and not _is_dash_in_text(source, body, index):
+            raw = " "
+        elif token.kind in _QUOTES or token.kind is Kind.DOLLAR_STRING:
+            _refuse_swallowed(raw, closed=token.closed)
+        parts.append(raw)
+    return "".join(parts).strip().rstrip(";")
+
+
+def _is_dash_in_text(source: Source, body: Sequence[Token], index: int) -> bool:
+    """`2010--2015`: two dashes glued to words on both sides are no comment in plain words."""
+    raw = source.raw(body[index])
+    glued_left = index > 0 and body[index - 1].kind not in INSIGNIFICANT
+    return glued_left and raw.startswith("--") and raw[2:3].strip() != ""
+
+
+def _refuse_swallowed(raw: str, *, closed: bool) -> None:
+    """An odd apostrophe makes a client's lexer send the following statements as part of the question."""
+    if _SWALLOWED_LINE.search(raw) or (not closed and _SWALLOWED_TEXT.search(raw)):
+        raise SyntaxProblemError(
+            "the question holds an unbalanced quote followed by more statements",
+            detail="The client read what follows as part of the question.",
+            hint=_DOLLAR_HINT,
+        )
+
+
+def lost_question_mark(text: str) -> bool:
+    """Whether a driver has turned a `?` of the question into a parameter (`singers$1`)."""
+    return _LOST_QUESTION_MARK.search(text) is not None
+
+
+def _options_problem() -> SyntaxProblemError:
+    return SyntaxProblemError(
+        "the options of NL must be closed and followed by a colon",
+        hint="Example: NL (db sales, k 5): $$question$$;",
+    )
+
+
+def _options(source: Source, words: Sequence[Token]) -> tuple[tuple[Option, ...], Sequence[Token]]:
+    """The options in the parentheses that `words` begin with, and the words behind them."""
+    close = next((i for i, token in enumerate(words) if source.raw(token) == ")"), None)
+    if close is None:
+        raise _options_problem()
+    groups: list[list[Token]] = [[]]
+    for token in words[1:close]:
+        if source.raw(token) == ",":
+            groups.append([])
+        elif source.raw(token) not in ("=", ">"):
+            groups[-1].append(token)
+    return tuple(_option(source, group) for group in groups), words[close + 1 :]
+
+
+def _option(source: Source, group: Sequence[Token]) -> Option:
+    match group:
+        case [word, constant]:
+            name, value = source.name(word), source.value(constant)
+            if name in OPTION_NAMES and value is not None:
+                return name, value
+    written = " ".join(source.raw(token) for token in group)
+    raise SyntaxProblemError(
+        f'unrecognized NL option "{written}"',
+        hint="Options are written as name value, separated by commas; names: "
+        + ", ".join(OPTION_NAMES)
+        + ".",
+    )

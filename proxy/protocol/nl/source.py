@@ -1,0 +1,48 @@
+"""The text of a statement, read token by token."""
+
+from __future__ import annotations
+
+from proxy.protocol.lexer import Kind, Token, string_value
+
+INSIGNIFICANT = (Kind.SPACE, Kind.COMMENT)
+"""Kinds of tokens that separate others and say nothing."""
+
+CONSTANTS = (Kind.STRING, Kind.ESCAPE_STRING, Kind.UNICODE_STRING, Kind.DOLLAR_STRING)
+"""Kinds of tokens that are string constants."""
+
+
+class Source:
+    """A text and how its constants are read."""
+
+    __slots__ = ("standard_strings", "text")
+
+    def __init__(self, text: str, *, standard_strings: bool = True) -> None:
+        self.text = text
+        self.standard_strings = standard_strings
+
+    def raw(self, token: Token) -> str:
+        """The token as written."""
+        return self.text[token.start : token.end]
+
+    def is_word(self, token: Token, *words: str) -> bool:
+        """Whether the token is one of these words, unquoted, in any case."""
+        return token.kind is Kind.WORD and self.raw(token).lower() in words
+
+    def name(self, token: Token) -> str | None:
+        """The identifier that the token is, folded as PostgreSQL does; None where it is none."""
+        if token.kind is Kind.WORD:
+            return self.raw(token).lower()
+        if token.kind is Kind.QUOTED_NAME and token.closed:
+            return self.raw(token)[1:-1].replace('""', '"')
+        return None
+
+    def value(self, token: Token) -> str | None:
+        """The value of a string constant, a name or a number; None for anything else."""
+        if token.kind is Kind.NUMBER:
+            return self.raw(token)
+        name = self.name(token)
+        return (
+            name
+            if name is not None
+            else string_value(self.text, token, standard_strings=self.standard_strings)
+        )

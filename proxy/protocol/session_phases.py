@@ -1,0 +1,45 @@
+"""The phases of a session, and what moves it from one to another: the table, and nothing that acts on it."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+
+class Phase(Enum):
+    """Where a session stands."""
+
+    STARTUP = auto()
+    DIALLING = auto()
+    AUTHENTICATING = auto()
+    RELAYING = auto()
+    CONSULTING = auto()
+    CLOSED = auto()
+
+
+class Event(Enum):
+    """What moves a session from phase to phase."""
+
+    STARTED = auto()
+    DIALLED = auto()
+    DIAL_FAILED = auto()
+    AUTHENTICATED = auto()
+    CONSULTED = auto()
+    ANSWERED = auto()
+    VIOLATED = auto()
+
+
+TRANSITIONS: dict[tuple[Phase, Event], Phase] = {
+    (Phase.STARTUP, Event.STARTED): Phase.DIALLING,
+    (Phase.STARTUP, Event.VIOLATED): Phase.CLOSED,
+    (Phase.DIALLING, Event.DIALLED): Phase.AUTHENTICATING,
+    (Phase.DIALLING, Event.DIAL_FAILED): Phase.CLOSED,
+    (Phase.AUTHENTICATING, Event.AUTHENTICATED): Phase.RELAYING,
+    (Phase.AUTHENTICATING, Event.VIOLATED): Phase.CLOSED,
+    (Phase.RELAYING, Event.CONSULTED): Phase.CONSULTING,
+    (Phase.RELAYING, Event.VIOLATED): Phase.CLOSED,
+    (Phase.CONSULTING, Event.ANSWERED): Phase.RELAYING,
+}
+"""(phase, event) → phase. What is not here is a fault of the driver's."""
+
+HOLDING = frozenset({Phase.DIALLING, Phase.CONSULTING, Phase.CLOSED})
+"""Phases in which the client's bytes wait."""

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from engine.conditions.types import Condition, Hardness, Kind, Operator
+from engine.guard.rules import BUILT_IN, Rules
 from engine.stages.generate import generate
 from engine.stages.link import linked
 from engine.state import Completion, Deadline, Plan, Prompt, Relation, Route, State, Token, Tools, ValueLink
@@ -55,7 +56,10 @@ class Model:
 
 
 class Upstream:
-    """Plans everything."""
+    """Plans everything, on a server of which nothing is known."""
+
+    async def rules(self, *_: object) -> Rules:
+        return BUILT_IN
 
     async def explain(self, *_: object) -> Plan:
         return Plan(1.0, 1.0)

@@ -86,7 +86,8 @@ class Service:
             started = time.monotonic()
             state = await pipeline.run(self._state(request, started), replace(self._tools, model=model))
         qid = self._questions.new_qid()
-        members = (*([] if state.verified is None else [state.verified]), *_wanted(state))
+        verified = [] if state.verified is None else [state.verified]
+        members = (*verified, *await asyncio.to_thread(_wanted, state))
         reply = AskReply(
             qid=qid,
             rows=_rows(state, members[: request.k or self._limits.k], qid),
@@ -261,7 +262,7 @@ def _stored() -> Iterator[None]:
 
 
 def _wanted(state: State) -> tuple[Candidate, ...]:
-    """The candidates less those that mean the same as an excluded statement."""
+    """The candidates less those that mean the same as an excluded statement. Parses them: not for the event loop."""
     if not state.ask.exclude:
         return state.candidates
     snapshots = {route.database.name: route.snapshot for route in state.routes}

@@ -86,7 +86,9 @@ class Attempt:
 async def generate(state: State, tools: Tools) -> State:
     """Sets `state.candidates`: valid statements, distinct as text, in the order found."""
     for route, calls in _budgets(state):
-        state = await _explore(Writer(route, state, tools), calls, state)
+        # A large schema as text takes tenths of a second.
+        writer = await asyncio.to_thread(Writer, route, state, tools)
+        state = await _explore(writer, calls, state)
     return state
 
 
@@ -133,6 +135,7 @@ class Writer:
         self._state = state
         self._tools = tools
         self._text, self._shown = schema_text(route.snapshot, route.tables)
+        self._named = named(state.ask.question, self._shown)
         self._tokens = ANSWER_TOKENS
 
     def elements(self) -> frozenset[ColumnKey]:
@@ -254,7 +257,7 @@ class Writer:
         """What is not to be named again: what nothing joins, or the only table where another is asked for."""
         if isinstance(outcome, Rejection):
             return outcome.stray
-        asked = {table.key for table in named(self._state.ask.question, self._shown)}
+        asked = {table.key for table in self._named}
         alone = len(outcome.tables) == 1 and not outcome.tables & asked
         return frozenset((*table, WHOLE_TABLE) for table in outcome.tables) if alone else frozenset()
 
@@ -271,7 +274,7 @@ class Writer:
     def _unsaid(self, candidate: Candidate) -> str | None:
         """What the question speaks of and the statement does not, in words for the model; None where it says all."""
         question = self._state.ask.question
-        tables = ", ".join(table.name for table in unread(question, candidate.tables, self._shown))
+        tables = ", ".join(table.name for table in unread(self._named, candidate.tables, self._shown))
         values = ", ".join(unused(question, candidate.sql, self.route.values))
         said = (
             [f"the question is about {tables}, which the statement does not read: join it"] if tables else []
@@ -303,10 +306,7 @@ class Writer:
     async def _checked(self, written: Completion, node: Node) -> Candidate | Rejection:
         if not written.finished:
             return Rejection(Cause.LENGTH, f"the statement had not ended after {written.generated} tokens")
-        sql = mended(_statement(written.text), self._shown, self.route.values)
-        sql = with_what_refers(sql, self._shown, self._nearness)
-        sql = reworded(sql, self._state.ask.question, self._shown) or sql
-        sql = unknown_apart(sql, self._shown)
+        sql = await asyncio.to_thread(self._put_right, _statement(written.text))
         candidate = Candidate(
             database=self.route.database.name,
             sql=sql,
@@ -325,6 +325,13 @@ class Writer:
                 Cause.MASK, f"it reads what is masked: {', '.join(sorted(key[2] for key in hidden))}"
             )
         return outcome
+
+    def _put_right(self, sql: str) -> str:
+        """The statement as the rules have it. Parses it once for each: not for the event loop."""
+        sql = mended(sql, self._shown, self.route.values)
+        sql = with_what_refers(sql, self._shown, self._nearness)
+        sql = reworded(sql, self._state.ask.question, self._shown, self._named) or sql
+        return unknown_apart(sql, self._shown)
 
 
 def without(snapshot: Snapshot, mask: Mask) -> Snapshot:

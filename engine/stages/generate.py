@@ -172,7 +172,7 @@ class Writer:
         made: list[Candidate] = []
         names: set[ColumnKey] = set()
         if most and (sql := moved(candidate.sql, self.route.values, self._shown)) is not None:
-            other = await self._checked_again(replace(candidate, sql=sql, cost=None))
+            other = await self._checked_again(replace(candidate, sql=sql, logprob=None, cost=None))
             made += [other] if other is not None else []
         for twin in await self._twins(candidate, written) if most else ():
             sql = exchanged(candidate.sql, twin, self._shown)
@@ -181,7 +181,7 @@ class Writer:
             mask = candidate.masked | {twin.used}
             score = search.score(mask) * twin.likeness
             other = await self._checked_again(
-                replace(candidate, sql=sql, masked=mask, schema_score=score, cost=None)
+                replace(candidate, sql=sql, masked=mask, schema_score=score, logprob=None, cost=None)
             )
             if other is not None:
                 made.append(other)
@@ -228,7 +228,7 @@ class Writer:
         written = await self._tools.model.complete(
             asked, deadline=self._state.deadline, max_tokens=ANSWER_TOKENS
         )
-        outcome = await self._checked(written, node)
+        outcome = await self._checked(await self._ruled(written), written, node)
         return Attempt(node, outcome, written, (written,), self._state.deadline.clock())
 
     async def attempt(self, node: Node) -> Attempt:
@@ -236,16 +236,17 @@ class Writer:
         first = await self._complete(self._prompt("generate_user", node), node.mask)
         if not node.mask and first.finished:
             self._tokens = min(ANSWER_TOKENS, 2 * first.generated + SLACK_TOKENS)
-        outcome = await self._checked(first, node)
+        sql = await self._ruled(first)
+        outcome = await self._checked(sql, first, node)
         written, calls = first, [first]
         reason = outcome.message if isinstance(outcome, Rejection) else self._unsaid(outcome)
         # What a mask made wrong is rarely put right under the same mask, and costs as much as another statement.
         if reason is not None and first.finished and not node.mask:
             # Under a grammar without them it cannot name again what it went astray with.
             left = replace(node, mask=node.mask | self._stray(outcome))
-            again = self._prompt("repair_user", left, sql=_statement(first.text), reason=reason)
+            again = self._prompt("repair_user", left, sql=sql, reason=reason)
             second = await self._complete(again, left.mask)
-            repaired = await self._checked(second, left)
+            repaired = await self._checked(await self._ruled(second), second, left)
             if isinstance(repaired, Candidate) and (
                 isinstance(outcome, Rejection) or not self._unsaid(repaired)
             ):
@@ -303,16 +304,19 @@ class Writer:
         told = "" if node.condition is None else f"-- {words(node.condition)}\n"
         return Prompt(prompt("generate_system"), user, f"{FENCE}sql\n{told}")
 
-    async def _checked(self, written: Completion, node: Node) -> Candidate | Rejection:
+    async def _ruled(self, written: Completion) -> str:
+        """What was written, as the rules have it: what is checked, and shown to the model where it is refused."""
+        return await asyncio.to_thread(self._put_right, _statement(written.text))
+
+    async def _checked(self, sql: str, written: Completion, node: Node) -> Candidate | Rejection:
         if not written.finished:
             return Rejection(Cause.LENGTH, f"the statement had not ended after {written.generated} tokens")
-        sql = await asyncio.to_thread(self._put_right, _statement(written.text))
         candidate = Candidate(
             database=self.route.database.name,
             sql=sql,
             masked=node.mask,
             schema_score=node.schema_score,
-            logprob=written.logprob,
+            logprob=written.logprob if sql == _statement(written.text) else None,
         )
         if (reason := senseless(sql, self._shown)) is not None:
             return Rejection(Cause.SENSE, reason)

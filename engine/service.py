@@ -18,7 +18,6 @@ from engine.correcting import corrected
 from engine.errors import (
     DatabaseDiffersError,
     InternalError,
-    InvalidSettingError,
     ModelUnavailableError,
     QuotaError,
     ReportedError,
@@ -90,7 +89,7 @@ class Service:
         members = (*verified, *await asyncio.to_thread(_wanted, state))
         reply = AskReply(
             qid=qid,
-            rows=_rows(state, members[: request.k or self._limits.k], qid),
+            rows=_rows(state, members[: self._limits.width(request.k)], qid),
             trace=state.trace,
             timings=state.timings,
             usage=state.usage,
@@ -176,12 +175,11 @@ class Service:
                 "the question is too long",
                 detail=f"It has {len(request.question)} characters of at most {longest}.",
             )
-        if request.k is not None and not 1 <= request.k <= self._limits.k_max:
-            raise InvalidSettingError(f"k is {request.k}", hint=f"k is from 1 to {self._limits.k_max}.")
+        self._limits.width(request.k)
 
     def _state(self, request: AskRequest, started: float) -> State:
         seconds = min(request.timeout or self._limits.timeout, self._limits.timeout)
-        k = (request.k or self._limits.k) + len(request.exclude)
+        k = self._limits.width(request.k) + len(request.exclude)
         # Whether a set has one member shows when a second one is looked for.
         k = max(k, 2) if request.run else k
         return State(

@@ -111,8 +111,9 @@ class Candidate:
     allowed to name. `schema_score`: the
     weakest entity's best similarity in its masked schema (Odin §5.3). `logprob`: mean log-probability of its
     tokens, None where the model gives none and where a rule made this text of what the model wrote. `cost`: the
-    planner's total cost. `confidence` in [0, 1]. `scores`: how badly it fits, by function (the select stage). `preference`: how far it agrees with what the asker has meant before,
-    below zero where it contradicts (the prefer stage). `fruitless`: it ran and found nothing (the merge stage).
+    planner's total cost. `confidence` in [0, 1]. `scores`: how badly it fits, by function (the select stage).
+    `preference`: how far it agrees with what the asker has meant before, below zero where it contradicts (the prefer
+    stage). `fruitless`: it ran and found nothing (the merge stage).
     """
 
     database: str

@@ -108,6 +108,11 @@ class InvalidSettingError(NLError):
 
     sqlstate = "22023"
 
+    @classmethod
+    def of(cls, name: str, value: str, hint: str) -> InvalidSettingError:
+        """The error of the setting `nl.<name>`. `hint`: which values it takes, a sentence."""
+        return cls(f'invalid value for parameter "nl.{name}": "{value}"', hint=hint)
+
 
 class ReportedError(NLError):
     """An error that came from elsewhere as a value, with exactly its fields."""

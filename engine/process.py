@@ -13,7 +13,7 @@ import structlog
 from aiohttp import web
 
 from engine.api import EngineAPI
-from engine.calibration.recipe import Recipe
+from engine.calibration.recipe import recipe
 from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
 from engine.conditions import classifier
@@ -30,7 +30,7 @@ from engine.models.pointer import PointerModel, packaged_base
 from engine.questions import Questions
 from engine.ranking import ranker
 from engine.ranking.ranker import TwoStages
-from engine.routing.artifact import ArtifactStore
+from engine.routing.artifact import ArtifactStore, CurrentWeights
 from engine.routing.learned import Versions
 from engine.routing.router import HybridRouter
 from engine.routing.vectors import VectorCache
@@ -97,18 +97,21 @@ async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Question
 
 def calibration(settings: EngineSettings, pool: Pool) -> CalibrationStore:
     """The calibration of what these settings make: another model or prompt has points of its own."""
-    model = settings.model
-    recipe = Recipe(model.model, model.grammar.value, settings.limits.calls, ENCODER)
-    return CalibrationStore(pool, recipe.digest)
+    routers = _routers(settings)
+    return CalibrationStore(pool, recipe(settings), str if routers is None else CurrentWeights(routers))
+
+
+def _routers(settings: EngineSettings) -> ArtifactStore | None:
+    return None if settings.router is None else ArtifactStore(settings.router, packaged_base())
 
 
 def _versions(settings: EngineSettings) -> Versions | None:
     """The trained routers, of which a question takes the current one; None leaves routing to retrieval."""
-    if settings.router is None:
-        return None
-    return Versions(
-        ArtifactStore(settings.router, packaged_base()),
-        lambda artifact: PointerModel(artifact, settings.encoder),
+    routers = _routers(settings)
+    return (
+        None
+        if routers is None
+        else Versions(routers, lambda artifact: PointerModel(artifact, settings.encoder))
     )
 
 

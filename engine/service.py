@@ -18,7 +18,6 @@ from engine.correcting import corrected
 from engine.errors import (
     DatabaseDiffersError,
     InternalError,
-    InvalidSettingError,
     ModelUnavailableError,
     QuotaError,
     ReportedError,
@@ -86,10 +85,11 @@ class Service:
             started = time.monotonic()
             state = await pipeline.run(self._state(request, started), replace(self._tools, model=model))
         qid = self._questions.new_qid()
-        members = (*([] if state.verified is None else [state.verified]), *_wanted(state))
+        verified = [] if state.verified is None else [state.verified]
+        members = (*verified, *await asyncio.to_thread(_wanted, state))
         reply = AskReply(
             qid=qid,
-            rows=_rows(state, members[: request.k or self._limits.k], qid),
+            rows=_rows(state, members[: self._limits.width(request.k)], qid),
             trace=state.trace,
             timings=state.timings,
             usage=state.usage,
@@ -175,12 +175,11 @@ class Service:
                 "the question is too long",
                 detail=f"It has {len(request.question)} characters of at most {longest}.",
             )
-        if request.k is not None and not 1 <= request.k <= self._limits.k_max:
-            raise InvalidSettingError(f"k is {request.k}", hint=f"k is from 1 to {self._limits.k_max}.")
+        self._limits.width(request.k)
 
     def _state(self, request: AskRequest, started: float) -> State:
         seconds = min(request.timeout or self._limits.timeout, self._limits.timeout)
-        k = (request.k or self._limits.k) + len(request.exclude)
+        k = self._limits.width(request.k) + len(request.exclude)
         # Whether a set has one member shows when a second one is looked for.
         k = max(k, 2) if request.run else k
         return State(
@@ -261,7 +260,7 @@ def _stored() -> Iterator[None]:
 
 
 def _wanted(state: State) -> tuple[Candidate, ...]:
-    """The candidates less those that mean the same as an excluded statement."""
+    """The candidates less those that mean the same as an excluded statement. Parses them: not for the event loop."""
     if not state.ask.exclude:
         return state.candidates
     snapshots = {route.database.name: route.snapshot for route in state.routes}

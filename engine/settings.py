@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from engine.errors import InvalidSettingError
 from engine.llm.settings import ModelSettings
 
 EVERY = "*"
@@ -102,6 +103,15 @@ class Limits:
     run_seconds: float = 2.0
     run_rows: int = 2_000
     run_cost: float = 1_000_000.0
+
+    def width(self, k: int | None) -> int:
+        """How many candidates are shown to who asks for `k`, or for none in particular: the one place that bounds it.
+
+        Raises `InvalidSettingError` where `k` is not from 1 to `k_max`.
+        """
+        if k is not None and not 1 <= k <= self.k_max:
+            raise InvalidSettingError.of("k", str(k), f"It is a whole number from 1 to {self.k_max}.")
+        return k or self.k
 
 
 class ScoreFunction(StrEnum):

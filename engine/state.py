@@ -110,9 +110,10 @@ class Candidate:
     `tables` and `columns`: what it reads of the catalog (the validate stage fills them). `masked`: what it was not
     allowed to name. `schema_score`: the
     weakest entity's best similarity in its masked schema (Odin §5.3). `logprob`: mean log-probability of its
-    tokens, None where the model gives none. `cost`: the planner's total cost. `confidence` in [0, 1]. `scores`: how
-    badly it fits, by function (the select stage). `preference`: how far it agrees with what the asker has meant before,
-    below zero where it contradicts (the prefer stage). `fruitless`: it ran and found nothing (the merge stage).
+    tokens, None where the model gives none and where a rule made this text of what the model wrote. `cost`: the
+    planner's total cost. `confidence` in [0, 1]. `scores`: how badly it fits, by function (the select stage).
+    `preference`: how far it agrees with what the asker has meant before, below zero where it contradicts (the prefer
+    stage). `fruitless`: it ran and found nothing (the merge stage).
     """
 
     database: str
@@ -418,6 +419,13 @@ class Ranker(Protocol):
         """A ranking each, in the order given."""
 
 
+def likelihoods(candidates: Sequence[Candidate]) -> list[float]:
+    """The candidates' mean log-probabilities; for one that has none the mean of the others', 0 where none has any."""
+    known = [each.logprob for each in candidates if each.logprob is not None]
+    unknown = sum(known) / len(known) if known else 0.0
+    return [unknown if each.logprob is None else each.logprob for each in candidates]
+
+
 class ByLikelihood:
     """How likely the model found the statement, and how well its masked schema still represents the question.
 
@@ -429,7 +437,8 @@ class ByLikelihood:
     def rank(self, _question: str, candidates: Sequence[Candidate]) -> tuple[Ranking, ...]:
         """See `Ranker.rank`."""
         return tuple(
-            Ranking(self.sharpness * (each.logprob or 0.0) + each.schema_score) for each in candidates
+            Ranking(self.sharpness * likelihood + each.schema_score)
+            for each, likelihood in zip(candidates, likelihoods(candidates), strict=True)
         )
 
 

@@ -29,7 +29,7 @@ JUDGED_SECONDS = 10.0
 async def judge(request: JudgeRequest, tools: Tools, store: CalibrationStore, limits: Limits) -> JudgeReply:
     """Judges one question. Raises `NoRouteError` where its database is not registered or not the asker's to read."""
     started = time.monotonic()
-    k = request.k or limits.k
+    k = limits.width(request.k)
     question = id_hash(request.identity)
     if not request.again:
         for kept in await store.points():

@@ -1,41 +1,117 @@
 """What a calibration belongs to: all that the scores depend on, besides the schema and the question.
 
-Points of another recipe are kept and do not count. The schema is kept with each point: a changed one voids the
-points of its database and no others. The version of a scoring function is part of its name.
+Owns which settings and which files of the program shape an answer, and makes one fingerprint of them: a changed prompt,
+rule or weight is another recipe without anybody counting versions. Points of another recipe are kept and do not count.
+What changes while the process runs is the store's to add (`engine.calibration.store`): the router's version, what was
+learned, and with each point the schema and the columns whose values may be used.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 
-from engine.prompts import source
+from engine.models.encoder import packaged_model
+from engine.settings import EncoderSettings, EngineSettings, Limits, SelectionSettings, UpstreamSettings
 
-PIPELINE = 1
-"""Counts changes of the stages' code after which the same question has other candidates or other scores."""
+ENGINE = Path(__file__).parents[1]
 
-PROMPTS = ("generate_system", "generate_user", "repair_user", "values", "learned", "examples", "judge_user")
-"""The prompts by which candidates are written, repaired and judged."""
+SHAPING = (
+    "calibration/judge.py",
+    "calibration/scores.py",
+    "calibration/selection.py",
+    "calibration/verdicts.py",
+    "conditions",
+    "generation",
+    "guard",
+    "learning",
+    "linking",
+    "llm/client.py",
+    "models",
+    "pipeline.py",
+    "prompts",
+    "ranking",
+    "routing",
+    "sql",
+    "stages",
+    "state.py",
+)
+"""The parts of this package after whose change the same question may have other candidates or other scores."""
+
+_READ = frozenset({".py", ".lark", ".txt", ".sql", ".json", ".npz"})
+"""Suffixes of what the program reads of its own files."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """`model`: the language model's name. `grammar`: how it takes one. `calls`: the budget of one question.
+def recipe(settings: EngineSettings) -> str:
+    """SHA-256 (hex) of the settings that count, of the program's parts that shape answers, and of the encoder.
 
-    `hints`: a version of what was learnt from users, which changes prompts or scores; what of it grows in the store is
-    added by the store (`engine.calibration.store`).
+    The files are read once for a process. Raises `engine.models.encoder.EncoderUnavailableError`.
     """
+    encoder = settings.encoder.model or packaged_model()
+    parts = [counting(settings), program(), weights(encoder)]
+    return hashlib.sha256(msgspec.json.encode(parts, enc_hook=str)).hexdigest()
 
-    model: str
-    grammar: str
-    calls: int
-    encoder: str
-    hints: str = ""
 
-    @property
-    def digest(self) -> str:
-        """SHA-256 (hex) of the recipe with the prompts' texts and the pipeline's version."""
-        prompts = [source(name) for name in PROMPTS]
-        return hashlib.sha256(msgspec.json.encode([self, PIPELINE, prompts])).hexdigest()
+def counting(settings: EngineSettings) -> EngineSettings:
+    """The settings less those that change no candidate and no score. A setting that is not named here counts."""
+    limits, selection, upstream = Limits(), SelectionSettings(), UpstreamSettings()
+    return replace(
+        settings,
+        socket=Path(),
+        store_dsn="",
+        vectors=None,
+        router=None if settings.router is None else Path(),
+        encoder=EncoderSettings(),
+        model=replace(settings.model, base_url=None, api_key=""),
+        limits=replace(
+            settings.limits,
+            # How many were looked for stands with each point.
+            k=limits.k,
+            k_max=limits.k_max,
+            row_cap=limits.row_cap,
+            ttl=limits.ttl,
+            question_characters=limits.question_characters,
+            concurrent=limits.concurrent,
+            warm_databases=limits.warm_databases,
+        ),
+        # By which function stands with each score, and the promise is no part of them.
+        selection=selection,
+        upstream=replace(
+            settings.upstream,
+            connect_timeout=upstream.connect_timeout,
+            pool_size=upstream.pool_size,
+            privileges_ttl=upstream.privileges_ttl,
+            overdue_per_asker=upstream.overdue_per_asker,
+        ),
+    )
+
+
+@functools.cache
+def program() -> str:
+    """The digest of the running program's `SHAPING`."""
+    return digest(ENGINE, SHAPING)
+
+
+@functools.cache
+def weights(folder: Path) -> str:
+    """The digest of an encoder's folder."""
+    return _digest(folder, (file for file in folder.rglob("*") if file.is_file()))
+
+
+def digest(engine: Path, parts: Iterable[str] = SHAPING) -> str:
+    """SHA-256 (hex) of what the program reads of `parts`, files or folders in `engine`: names and contents."""
+    within = [file for part in parts for file in (engine / part, *(engine / part).rglob("*"))]
+    return _digest(engine, (file for file in within if file.is_file() and file.suffix in _READ))
+
+
+def _digest(folder: Path, files: Iterable[Path]) -> str:
+    known = []
+    for file in sorted(files):
+        with file.open("rb") as content:
+            known.append((str(file.relative_to(folder)), hashlib.file_digest(content, "sha256").hexdigest()))
+    return hashlib.sha256(msgspec.json.encode(known)).hexdigest()

@@ -1,14 +1,14 @@
 """What the engine does about its calibration: judge a question, list what users have shown, say how things stand.
 
-Behind the engine's interface and `pgparley calibrate`. Keeps nothing itself.
+Behind the engine's interface and `pgparley calibrate`. Keeps nothing itself but the status as it was computed last.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 from engine.calibration.judging import judge
-from engine.calibration.status import status
+from engine.calibration.status import Statuses
 from engine.calibration.store import CalibrationStore, Source
 from engine.calibration.types import (
     JudgeReply,
@@ -32,6 +32,11 @@ class Calibrating:
     tools: Tools
     store: CalibrationStore
     limits: Limits
+    statuses: Statuses = field(init=False)
+
+    def __post_init__(self) -> None:
+        statuses = Statuses(self.store, self.tools.selection, self.limits)
+        object.__setattr__(self, "statuses", statuses)
 
     async def judge(self, request: JudgeRequest) -> JudgeReply:
         """Asks and judges one question, and keeps the outcome as a point."""
@@ -39,8 +44,7 @@ class Calibrating:
             raise UnsupportedError(
                 "selection is turned off", hint='Set [selection] score, e.g. to "encoder".'
             )
-        if request.k is not None and not 1 <= request.k <= self.limits.k_max:
-            raise InvalidSettingError(f"k is {request.k}", hint=f"k is from 1 to {self.limits.k_max}.")
+        self.limits.width(request.k)
         try:
             return await judge(request, self.tools, self.store, self.limits)
         except StoreUnavailableError as problem:
@@ -61,7 +65,7 @@ class Calibrating:
             if not 0.0 < coverage < 1.0:
                 raise InvalidSettingError(f"coverage is {coverage}", hint="It is between 0 and 1, e.g. 0.95.")
         try:
-            return await status(self.store, self.tools.selection, self.limits, request.coverages)
+            return await self.statuses.status(request.coverages)
         except StoreUnavailableError as problem:
             raise _unavailable() from problem
 

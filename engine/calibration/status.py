@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterable
 
@@ -13,12 +14,47 @@ from engine.calibration.store import CalibrationStore, Kept, Source
 from engine.calibration.types import Line, Status
 from engine.settings import Limits, SelectionSettings
 
+_KEPT = 8
+"""Sets of promises whose status is remembered."""
 
-async def status(
-    store: CalibrationStore, settings: SelectionSettings, limits: Limits, coverages: tuple[float, ...] = ()
+
+class Statuses:
+    """The status of a store's points, computed anew only where they have changed: who looks on asks all the time."""
+
+    def __init__(self, store: CalibrationStore, settings: SelectionSettings, limits: Limits) -> None:
+        self._store = store
+        self._settings = settings
+        self._limits = limits
+        self._revision = -1
+        self._known: dict[tuple[float, ...], Status] = {}
+
+    async def status(self, coverages: tuple[float, ...] = ()) -> Status:
+        """As `status_of`, of the points that count now; raises `StoreUnavailableError`."""
+        kept = await self._store.points()
+        if self._store.revision != self._revision:
+            self._known.clear()
+            self._revision = self._store.revision
+        revision, asked = self._revision, coverages or (self._settings.coverage,)
+        if asked in self._known:
+            return self._known[asked]
+        stale = await self._store.stale()
+        found = await asyncio.to_thread(status_of, kept, stale, self._settings, self._limits, asked)
+        # Others may have asked meanwhile, and of other points.
+        if self._store.revision == revision:
+            while len(self._known) >= _KEPT:
+                del self._known[next(iter(self._known))]
+            self._known[asked] = found
+        return found
+
+
+def status_of(
+    kept: tuple[Kept, ...],
+    stale: int,
+    settings: SelectionSettings,
+    limits: Limits,
+    coverages: tuple[float, ...],
 ) -> Status:
     """A line for each function, number of candidates and promise; those of the function in use come first."""
-    kept = await store.points()
     used = VERSIONS.get(settings.score, "none")
     functions = sorted(_functions(kept) | {used} - {"none"}, key=lambda name: (name != used, name))
     widths = sorted({each.width for each in kept} | {limits.k})
@@ -28,7 +64,7 @@ async def status(
         line
         for function in functions
         for k, (_, calibration, held_out) in divided.items()
-        for coverage in coverages or (settings.coverage,)
+        for coverage in coverages
         for line in _lines(calibration.calibrated(function), held_out, function, coverage, k=k)
     ]
     chosen = divide(each.point for each in kept if each.width == limits.k and each.source is Source.CHOICE)[2]
@@ -38,7 +74,7 @@ async def status(
         k=limits.k,
         coverage=settings.coverage,
         sources=tuple(sorted(Counter(each.source.value for each in kept).items())),
-        stale=await store.stale(),
+        stale=stale,
         chosen=inside.n,
         chosen_inside=inside.hits,
         lines=tuple(lines),

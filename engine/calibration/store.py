@@ -2,14 +2,14 @@
 
 Owns the SQL of table `calibration_point` and of the column `question.selection`. A point holds hashes and scores: no
 question, no statement, no row. Points of another recipe, or of a schema that has changed since, stay and do
-not count.
+not count; so do those from when the values of other columns could be used, since values go into prompts.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -24,23 +24,48 @@ from engine.calibration.splits import divide, id_hash
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.pg import Pool
 
-_CURRENT = """
+_VALUED = """
+    (SELECT string_agg(format('%I.%I.%I', v.schema, v."table", v."column"), ','
+                       ORDER BY v.schema, v."table", v."column")
+     FROM pgparley.value_column v WHERE v.database = d.name)
+"""
+"""The columns of database `d` whose values may be used; null where there are none."""
+
+_SCHEMA = f"s.fingerprint || coalesce('+' || md5({_VALUED}), '')"
+"""What a point holds of snapshot `s` of database `d`, besides the question."""
+
+_CURRENT = f"""
     FROM pgparley.calibration_point p
     JOIN pgparley.database d ON d.name = p.database
-    JOIN pgparley.snapshot s ON s.id = d.newest AND s.fingerprint = p.schema
+    JOIN pgparley.snapshot s ON s.id = d.newest AND {_SCHEMA} = p.schema
     WHERE p.recipe = $1
 """
 
-_KEEP = """
+_VERSION = f"""
+    SELECT (SELECT version FROM pgparley.catalog_version WHERE only_row),
+           (SELECT version FROM pgparley.calibration_version WHERE only_row),
+           (SELECT md5(string_agg({_VALUED}, ';' ORDER BY d.name)) FROM pgparley.database d),
+           (SELECT generation FROM pgparley.learning_version WHERE only_row) AS generation
+"""  # noqa: S608 - constants
+"""Changes where the points that count do."""
+
+_KEEP = f"""
     INSERT INTO pgparley.calibration_point
         (question, source, recipe, database, schema, grouping, width, candidates, qid)
-    SELECT $1, $2, $3, $4, coalesce($9, s.fingerprint), $5, $6, $7::jsonb, $8
+    SELECT $1, $2, $3, $4, coalesce($9, {_SCHEMA}), $5, $6, $7::jsonb, $8
     FROM pgparley.database d JOIN pgparley.snapshot s ON s.id = d.newest WHERE d.name = $4
     ON CONFLICT (question, recipe, width) DO UPDATE
     SET source = excluded.source, database = excluded.database, schema = excluded.schema, grouping = excluded.grouping,
         candidates = excluded.candidates, qid = excluded.qid, judged_at = now()
     WHERE excluded.source <> 'choice' OR calibration_point.source = 'choice'
-"""
+"""  # noqa: S608 - constants
+
+_ANSWERED = f"""
+    UPDATE pgparley.question SET selection = $2::jsonb || jsonb_build_object('schemas', coalesce(
+        (SELECT jsonb_object_agg(d.name, {_SCHEMA})
+         FROM pgparley.database d JOIN pgparley.snapshot s ON s.id = d.newest WHERE d.name = ANY ($3)), '{{}}'))
+    WHERE qid = $1
+"""  # noqa: S608 - constants
 
 
 class Source(StrEnum):
@@ -97,11 +122,16 @@ class CalibrationStore:
     What is shared of what was learned is part of the recipe, by its generation: it changes scores and prompts.
     """
 
-    def __init__(self, pool: Pool, recipe: str) -> None:
+    def __init__(self, pool: Pool, recipe: str, moving: Callable[[], str] = str) -> None:
+        """`moving`: a version of what shapes answers besides `recipe` and may change meanwhile; part of it."""
         self._pool = pool
+        self._moving = moving
         self._base = self._recipe = recipe
-        self._version: tuple[int | str, ...] | None = None
+        self._version: tuple[int | str | None, ...] | None = None
         self._kept: tuple[Kept, ...] = ()
+        self._stale: int | None = None
+        self.revision = 0
+        """Grows when `points` finds something changed: what is computed of them holds until then."""
         self._found: dict[tuple[str, int], Calibrated] = {}
 
     async def find(self, function: str, width: int) -> Calibrated:
@@ -116,13 +146,10 @@ class CalibrationStore:
     async def points(self) -> tuple[Kept, ...]:
         """All that count now. One small query tells whether anything changed since the last look."""
         async with _answering():
-            version = await self._pool.fetchrow(
-                "SELECT (SELECT version FROM pgparley.catalog_version WHERE only_row),"
-                " (SELECT version FROM pgparley.calibration_version WHERE only_row),"
-                " (SELECT generation FROM pgparley.learning_version WHERE only_row) AS generation"
-            )
-            if tuple(version or ()) != self._version:
-                self._recipe = _with_learned(self._base, version["generation"] if version else "")
+            row = await self._pool.fetchrow(_VERSION)
+            version = (*(row or ()), moving := self._moving())
+            if version != self._version:
+                self._recipe = _with(self._base, moving, row["generation"] if row else "")
                 rows = await self._pool.fetch(
                     f"SELECT p.question, p.source, p.grouping, p.width, p.candidates::text {_CURRENT}",
                     self._recipe,
@@ -132,18 +159,22 @@ class CalibrationStore:
                     for question, source, group, width, body in rows
                 )
                 self._found = {}
-                self._version = tuple(version or ())
+                self._stale = None
+                self._version = version
+                self.revision += 1
         return self._kept
 
     async def stale(self) -> int:
         """How many points are kept that do not count."""
         await self.points()
-        async with _answering():
-            found = await self._pool.fetchval(
-                f"SELECT (SELECT count(*) FROM pgparley.calibration_point) - (SELECT count(*) {_CURRENT})",  # noqa: S608 - a constant
-                self._recipe,
-            )
-        return int(found)
+        if self._stale is None:
+            async with _answering():
+                found = await self._pool.fetchval(
+                    f"SELECT (SELECT count(*) FROM pgparley.calibration_point) - (SELECT count(*) {_CURRENT})",  # noqa: S608 - a constant
+                    self._recipe,
+                )
+            self._stale = int(found)
+        return self._stale
 
     async def keep(self, database: str, kept: Kept) -> None:
         """Keeps a point of the database's schema as it is now, in the place of an older one of the same question."""
@@ -155,9 +186,7 @@ class CalibrationStore:
         body = _Selected(selection.group, selection.width, selection.whole, offered)
         async with _answering():
             await self._pool.execute(
-                "UPDATE pgparley.question SET selection = $2::jsonb || jsonb_build_object('schemas', coalesce("
-                " (SELECT jsonb_object_agg(d.name, s.fingerprint) FROM pgparley.database d"
-                "  JOIN pgparley.snapshot s ON s.id = d.newest WHERE d.name = ANY ($3)), '{}')) WHERE qid = $1",
+                _ANSWERED,
                 qid,
                 msgspec.json.encode(body).decode(),
                 sorted({each.database for each in selection.candidates}),
@@ -248,8 +277,8 @@ async def _answering() -> AsyncIterator[None]:
         raise StoreUnavailableError("the calibration's store does not answer") from error
 
 
-def _with_learned(recipe: str, generation: str) -> str:
-    return hashlib.sha256(f"{recipe}\n{generation}".encode()).hexdigest() if generation else recipe
+def _with(recipe: str, *changing: str) -> str:
+    return hashlib.sha256("\n".join([recipe, *changing]).encode()).hexdigest() if any(changing) else recipe
 
 
 def _written(scores: tuple[Score, ...]) -> dict[str, float | None]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from engine.generation.grammar import WHOLE_TABLE, qualifier
+from engine.generation.grammar import WHOLE_TABLE
 from engine.generation.joins import complete_joins
 from engine.generation.scopes import Scopes, from_parts, identifier, parsed
 from engine.generation.twins import Twin
@@ -86,7 +86,9 @@ def _with_column_elsewhere(tree: exp.Query, twin: Twin, scopes: Scopes) -> str |
     other = scopes.tables[twin.other[:2]]
     for column in found:
         there = [read for read in scopes.reads[id(column.parent_select)] if read.table is other]
-        name = there[0].name if there else qualifier(scopes.snapshot, other).strip('"')
+        if not there and len(scopes.called[other.name]) > 1:
+            return None
+        name = there[0].name if there else other.name
         column.set("this", identifier(twin.other[2]))
         column.set("table", identifier(name))
     joined = complete_joins(tree.sql(dialect="postgres"), scopes.snapshot)

@@ -7,13 +7,12 @@ what is missing is certain; how to reach it is the catalog's knowledge, not the 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-import sqlglot
 from sqlglot import exp
 
-from engine.generation.grammar import qualifier
+from engine.generation.scopes import Scopes, in_with, parsed
 from engine.state import TableKey
 from schema_catalog.naming import quote_ident
 from schema_catalog.types import Snapshot, Table
@@ -35,16 +34,16 @@ def complete_joins(sql: str, snapshot: Snapshot) -> str:
     A table that no chain of foreign keys reaches stays missing: validation will say so. Text that cannot be
     parsed comes back as it is.
     """
-    try:
-        tree = sqlglot.parse_one(sql, dialect="postgres")
-    except sqlglot.errors.SqlglotError:
+    tree = parsed(sql)
+    if tree is None:
         return sql
-    names = {qualifier(snapshot, table).strip('"'): table for table in snapshot.tables}
+    scopes = Scopes(tree, snapshot)
     edges = _edges(snapshot)
     changed = False
     for select in list(tree.find_all(exp.Select)):
-        for missing in _missing(select, names):
-            changed |= _join(select, names[missing], names, edges, snapshot)
+        sources = {read.table.key: read.name for read in scopes.reads[id(select)] if read.table is not None}
+        for missing in _missing(select, scopes):
+            changed |= _join(select, missing, sources, edges, scopes)
     return tree.sql(dialect="postgres") if changed else sql
 
 
@@ -72,42 +71,59 @@ def _edges(snapshot: Snapshot) -> dict[TableKey, list[Edge]]:
     return edges
 
 
-def _missing(select: exp.Select, names: dict[str, Table]) -> list[str]:
-    """Qualifiers of the select's own columns that neither it nor a query around it reads."""
-    visible = {name for name, _ in _sources(select)}
-    outer = select.parent_select
-    while outer is not None:
-        visible |= {name for name, _ in _sources(outer)}
-        outer = outer.parent_select
-    used = [column.table for column in select.find_all(exp.Column) if column.parent_select is select]
-    return [name for name in dict.fromkeys(used) if name and name not in visible and name in names]
+def _missing(select: exp.Select, scopes: Scopes) -> list[Table]:
+    """The tables by which the select's own columns are qualified and that neither it nor a query around it reads."""
+    used: dict[tuple[str, str], set[str]] = {}
+    for column in select.find_all(exp.Column):
+        if column.table and column.parent_select is select and not _visible(column, scopes):
+            used.setdefault((column.db, column.table), set()).add(column.name)
+    found = (_meant(schema, name, columns, scopes) for (schema, name), columns in used.items())
+    return [table for table in found if table is not None]
 
 
-def _sources(select: exp.Select) -> Iterator[tuple[str, str]]:
-    """(name to qualify with, name of the table or "") of everything in FROM."""
-    origin = select.args.get("from_") or select.args.get("from")
-    for part in [*([origin] if origin else []), *(select.args.get("joins") or [])]:
-        if part.this is not None:
-            yield part.this.alias_or_name, part.this.name if isinstance(part.this, exp.Table) else ""
+def _visible(column: exp.Column, scopes: Scopes) -> bool:
+    """Whether the column's qualifier is a name in FROM, of its query or one around it, or a query's of WITH."""
+    select = column.parent_select
+    while select is not None:
+        for read in scopes.reads.get(id(select), ()):
+            schema = read.table.schema if read.table is not None else ""
+            if read.name == column.table and column.db in ("", schema):
+                return True
+        select = select.parent_select
+    return not column.db and in_with(column, column.table)
+
+
+def _meant(schema: str, name: str, columns: Collection[str], scopes: Scopes) -> Table | None:
+    """The table that a qualifier means. Of several schemas' that of which all the columns are, or the search path's."""
+    tables = [each for each in scopes.called.get(name, ()) if schema in ("", each.schema)]
+    holders = [
+        each for each in tables if {"*", *(column.name for column in each.columns)}.issuperset(columns)
+    ]
+    if len(holders or tables) == 1:
+        return (holders or tables)[0]
+    bare = scopes.bare(name)
+    return bare if bare in holders else None
 
 
 def _join(
     select: exp.Select,
     goal: Table,
-    names: dict[str, Table],
+    sources: dict[TableKey, str],
     edges: dict[TableKey, list[Edge]],
-    snapshot: Snapshot,
+    scopes: Scopes,
 ) -> bool:
-    sources = {names[table].key: name for name, table in _sources(select) if table in names}
-    path = _path(sources, goal.key, edges)
+    """Joins `goal` and what lies between. `sources`: the select's tables and the names that qualify them; it grows."""
+    path = [] if goal.key in sources else _path(sources, goal.key, edges)
+    # Names that stand for another table already cannot be given again without an alias.
+    if {edge.right[1] for edge in path} & set(sources.values()):
+        return False
     for edge in path:
-        table = next(table for table in snapshot.tables if table.key == edge.right)
-        name = qualifier(snapshot, table)
+        table = scopes.tables[edge.right]
         condition = " AND ".join(
-            f"{quote_ident(sources[edge.left])}.{quote_ident(left)} = {name}.{quote_ident(right)}"
+            f"{quote_ident(sources[edge.left])}.{quote_ident(left)} = {quote_ident(table.name)}.{quote_ident(right)}"
             for left, right in zip(edge.left_columns, edge.right_columns, strict=True)
         )
-        select.join(snapshot.display_name(table), on=condition, dialect="postgres", copy=False)
+        select.join(scopes.snapshot.display_name(table), on=condition, dialect="postgres", copy=False)
         sources[edge.right] = table.name
     return bool(path)
 

@@ -82,14 +82,13 @@ def _owner(column: exp.Column, scopes: Scopes) -> str | None:
         return None
     if named is not None and named.table is not None and _holds(named.table, column.name):
         return None
-    tables = {table.name: table for table in scopes.snapshot.tables}
-    if named is None and column.table in tables and _holds(tables[column.table], column.name):
+    if named is None and any(_holds(table, column.name) for table in scopes.called.get(column.table, ())):
         return None
     there = [read.table for read in reads if read.table is not None]
     inside = [read.name for read in reads if read.table is not None and _holds(read.table, column.name)]
     beside = [
-        name
-        for name, table in tables.items()
+        table.name
+        for table in scopes.snapshot.tables
         if _holds(table, column.name) and any(connected(one, table, scopes.snapshot) for one in there)
     ]
     found = inside or beside

@@ -6,57 +6,54 @@ named, or one that refers to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 
 from engine.routing.words import identifier_words
 from engine.state import Relation, TableKey, ValueLink
 from schema_catalog.types import Snapshot, Table
 
+Words = tuple[str, ...]
+"""The folded words of a name."""
+
 CERTAIN = 0.97
 """Similarity of a value that is the question's own, but for how it is written."""
 
 
-def named(question: str, snapshot: Snapshot) -> list[Table]:
-    """The tables whose names are in `question`, number aside.
+def named(question: str, snapshot: Snapshot) -> tuple[Table, ...]:
+    """The tables whose names are in `question`, number aside. Reads every name of the schema: once for a question.
 
     A name that is part of a longer one of the schema, or ends a column's, is not taken for a table's: a "country" may
     be a column of cities.
     """
     columns = {identifier_words(column.name) for _, column in snapshot.columns()}
-    names = columns | {identifier_words(table.name) for table in snapshot.tables}
+    tables = [(table, identifier_words(table.name)) for table in snapshot.tables]
     endings = {column[-1] for column in columns if column}
-    asked = identifier_words(question)
-    return [
-        table
-        for table in snapshot.tables
-        if (name := identifier_words(table.name))
-        and name[-1] not in endings
-        and _stands_alone(name, asked, names)
-    ]
+    alone = _standing_alone(identifier_words(question), columns | {name for _, name in tables})
+    return tuple(table for table, name in tables if name in alone and name[-1] not in endings)
 
 
-def unread(question: str, tables: Iterable[TableKey], snapshot: Snapshot) -> list[Table]:
-    """Those of which a statement over `tables` reads nothing, not even what refers to them."""
+def unread(asked: Iterable[Table], tables: Iterable[TableKey], snapshot: Snapshot) -> list[Table]:
+    """Those of `asked` of which a statement over `tables` reads nothing, not even what refers to them."""
     read = frozenset(tables)
     known = [table for table in snapshot.tables if table.key in read]
     covered = read | {(key.ref_schema, key.ref_table) for table in known for key in table.foreign_keys}
-    return [table for table in named(question, snapshot) if table.key not in covered]
+    return [table for table in asked if table.key not in covered]
 
 
-def _stands_alone(name: Sequence[str], asked: Sequence[str], names: Iterable[Sequence[str]]) -> bool:
-    """Whether `name` is somewhere in `asked` and not as a part of a longer one of `names`."""
-    inside = {
-        place + at
-        for longer in names
-        if len(longer) > len(name)
-        for at in _places(name, longer)
-        for place in _places(longer, asked)
-    }
-    return any(place not in inside for place in _places(name, asked))
-
-
-def _places(part: Sequence[str], whole: Sequence[str]) -> list[int]:
-    return [n for n in range(len(whole) - len(part) + 1) if tuple(whole[n : n + len(part)]) == tuple(part)]
+def _standing_alone(asked: Words, names: Collection[Words]) -> frozenset[Words]:
+    """Those of `names` that are somewhere in `asked` and not there within a longer one."""
+    longest = max(map(len, names), default=0)
+    spans = [
+        (start, end)
+        for start in range(len(asked))
+        for end in range(start + 1, min(start + longest, len(asked)) + 1)
+        if asked[start:end] in names
+    ]
+    return frozenset(
+        asked[start:end]
+        for start, end in spans
+        if not any(s <= start and end <= e and e - s > end - start for s, e in spans)
+    )
 
 
 def unused(question: str, sql: str, links: Iterable[ValueLink]) -> list[str]:

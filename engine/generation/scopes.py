@@ -1,7 +1,8 @@
 """Which tables the selects of a statement read, and which of them a column belongs to.
 
 Owns the look-up for statements that are rewritten, by sqlglot's tree; it knows the catalog's tables alone and leaves
-what comes out of a query in FROM unresolved. Whether a statement's names are right is `engine.sql.names`' to say.
+what comes out of a query, in FROM or in WITH, unresolved. Whether a statement's names are right is `engine.sql.names`'
+to say.
 """
 
 from __future__ import annotations
@@ -43,11 +44,9 @@ class Scopes:
     def __init__(self, tree: exp.Query, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
         self.tables = {(table.schema, table.name): table for table in snapshot.tables}
-        self._bare = {
-            table.name: table
-            for table in reversed(snapshot.tables)
-            if "." not in snapshot.display_name(table)
-        }
+        self.called: dict[str, list[Table]] = {}
+        for table in snapshot.tables:
+            self.called.setdefault(table.name, []).append(table)
         self.reads = {id(select): list(self._of(select)) for select in tree.find_all(exp.Select)}
 
     def _of(self, select: exp.Select) -> Iterator[Read]:
@@ -57,10 +56,17 @@ class Scopes:
                 yield Read(node.alias_or_name, self.table(node), node)
 
     def table(self, node: exp.Expression) -> Table | None:
-        """The catalog's table that a name in FROM means."""
+        """The catalog's table that a name in FROM means; None for a query's, be it one of WITH."""
         if not isinstance(node, exp.Table):
             return None
-        return self.tables.get((node.db, node.name)) if node.db else self._bare.get(node.name)
+        if node.db:
+            return self.tables.get((node.db, node.name))
+        return None if in_with(node, node.name) else self.bare(node.name)
+
+    def bare(self, name: str) -> Table | None:
+        """The table that the search path finds by a name without a schema."""
+        found = (t for t in self.called.get(name, ()) if self.snapshot.display_name(t) == quote_ident(t.name))
+        return next(found, None)
 
     def reading(self, column: exp.Column) -> Read | None:
         """The entry of FROM that a column belongs to, as far as tables tell."""
@@ -132,6 +138,29 @@ def from_parts(select: exp.Select) -> list[exp.Expression]:
     """FROM and the joins of a select: each holds its table or query as `this`."""
     origin = select.args.get("from_") or select.args.get("from")
     return [*([origin] if origin else []), *(select.args.get("joins") or [])]
+
+
+def in_with(node: exp.Expr, name: str) -> bool:
+    """Whether a query of WITH is called `name` where `node` stands (docs 7.8, and SELECT, "WITH Clause").
+
+    A query of WITH sees those before it, of WITH RECURSIVE all of them, itself included.
+    """
+    within: exp.Expr | None = None
+    passed: exp.With | None = None
+    at: exp.Expr | None = node
+    while at is not None:
+        if isinstance(at, exp.CTE):
+            within = at
+        clause = at if isinstance(at, exp.With) else at.args.get("with_") or at.args.get("with")
+        if isinstance(clause, exp.With) and clause is not passed:
+            queries = clause.expressions
+            if at is clause and not clause.recursive:
+                queries = queries[: next(n for n, cte in enumerate(queries) if cte is within)]
+            if any(cte.alias == name for cte in queries):
+                return True
+            passed = clause
+        at = at.parent
+    return False
 
 
 def _has(read: Read, column: exp.Column) -> bool:

@@ -8,14 +8,13 @@ nothing else is asked: students who have pets. And a table that is joined althou
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from sqlglot import exp
 
 from engine.generation.joined import SORTING, Joined, conjuncts, joined_tables
-from engine.generation.named import named
 from engine.generation.scopes import Scopes, parsed
-from schema_catalog.types import Snapshot
+from schema_catalog.types import Snapshot, Table
 
 _NEGATION = re.compile(
     r"\b(?:not|no|never|without|none|neither|nor|except|excluding)\b|n['\u2019]t\b", re.IGNORECASE
@@ -28,8 +27,11 @@ _MORE = ("group", "having", "windows", "qualify", "with_", "with")
 _TWO = 2
 
 
-def reworded(sql: str, question: str, snapshot: Snapshot) -> str | None:
-    """`sql` as "not", "both" and "different" have it; None where they leave it as it is."""
+def reworded(sql: str, question: str, snapshot: Snapshot, asked: Collection[Table]) -> str | None:
+    """`sql` as "not", "both" and "different" have it; None where they leave it as it is.
+
+    `asked`: the tables that `question` names (`engine.generation.named`).
+    """
     tree = parsed(sql)
     if not isinstance(tree, exp.Select) or any(tree.args.get(each) for each in _MORE):
         return None
@@ -40,7 +42,7 @@ def reworded(sql: str, question: str, snapshot: Snapshot) -> str | None:
         _shared(joined, question)
         or (_excluded(joined) if _NEGATION.search(question) else None)
         or (_once(joined) if _repeats(joined, question) else None)
-        or _without_idle(joined, question)
+        or _without_idle(joined, asked)
     )
     return None if other is None else other.sql(dialect="postgres")
 
@@ -61,15 +63,14 @@ def _once(joined: Joined) -> exp.Query:
     return joined.tree.copy().distinct()
 
 
-def _without_idle(joined: Joined, question: str) -> exp.Query | None:
-    """Less a table that is joined, one row to a row, for nothing, unless the question names it."""
+def _without_idle(joined: Joined, asked: Collection[Table]) -> exp.Query | None:
+    """Less a table that is joined, one row to a row, for nothing, unless it is asked for."""
     used = joined.names([*joined.shown(), *joined.tests])
     for link in joined.links:
         for end in (link.near, link.far):
             branch = joined.branch(end, used) if used else None
             if branch is None or branch.many:
                 continue
-            asked = named(question, joined.scopes.snapshot)
             if all(read.table not in asked for read in branch.reads):
                 return joined.without(None, branch.reads)
     return None

@@ -15,7 +15,7 @@ from engine.generation.grammar import WHOLE_TABLE
 from engine.linking import folding
 from engine.linking.index import ValueIndex
 from engine.linking.match import View, match
-from engine.state import ColumnKey, Entity, Route, Upstream, ValueLink
+from engine.state import ColumnKey, Entity, Route, TableKey, Upstream, ValueLink
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import Database, Snapshot
 from schema_catalog.values import ValueStore, Version
@@ -46,14 +46,7 @@ class StoredValues:
         if not len(index):
             return ()
         hidden = await upstream.row_secured(route.database)
-        visible = [
-            (*table.key, column.name) for table, column in route.snapshot.columns() if table.key not in hidden
-        ]
-        seen = index.visible(visible)
-        if not seen.any():
-            return ()
-        view = View(index, seen, _names(route.snapshot), _relevance(route.entities), coded(route))
-        return await asyncio.to_thread(match, question, view)
+        return await asyncio.to_thread(_linked, question, route, index, hidden)
 
     async def prepare(self, databases: Sequence[Database]) -> None:
         """Reads and indexes ahead of the first question; raises `StoreUnavailableError`."""
@@ -83,6 +76,23 @@ class StoredValues:
         while sum(len(index) for _, index in self._indexes.values()) > self._kept:
             del self._indexes[next(iter(self._indexes))]
         return known[1]
+
+
+def _linked(
+    question: str, route: Route, index: ValueIndex, hidden: frozenset[TableKey]
+) -> tuple[ValueLink, ...]:
+    """What `question` means, less what stands in the tables `hidden`.
+
+    Reads the whole schema: not for the event loop.
+    """
+    visible = [
+        (*table.key, column.name) for table, column in route.snapshot.columns() if table.key not in hidden
+    ]
+    seen = index.visible(visible)
+    if not seen.any():
+        return ()
+    view = View(index, seen, _names(route.snapshot), _relevance(route.entities), coded(route))
+    return match(question, view)
 
 
 def _names(snapshot: Snapshot) -> frozenset[str]:

@@ -17,7 +17,7 @@ from engine.models.cross import CrossEncoder, Pair
 from engine.models.packaged import read
 from engine.ranking.phrases import phrases
 from engine.settings import EncoderSettings
-from engine.state import Candidate, Encoder, Ranking
+from engine.state import Candidate, Encoder, Ranking, likelihoods
 
 NAME, FORMAT = "ranker", 1
 
@@ -48,7 +48,10 @@ def packaged() -> Path:
 
 def features(candidates: Sequence[Candidate], judged: NDArray[np.float32]) -> NDArray[np.float32]:
     """Shape (n, len(FEATURES)). `judged`: (n, 2), by the cross-encoder."""
-    known = [(c.logprob or 0.0, c.schema_score, float(bool(c.masked))) for c in candidates]
+    known = [
+        (likelihood, each.schema_score, float(bool(each.masked)))
+        for each, likelihood in zip(candidates, likelihoods(candidates), strict=True)
+    ]
     return np.concatenate([judged, np.array(known, dtype=np.float32).reshape(-1, 3)], axis=1)
 
 

@@ -179,6 +179,26 @@ class ArtifactStore:
         return self._folder / version
 
 
+class CurrentWeights:
+    """Which weights are current: their digest, "" where the version cannot be read. Cheap: it reads what changed."""
+
+    def __init__(self, store: ArtifactStore) -> None:
+        self._store = store
+        self._mark: tuple[int, int] | None = None
+        self._digest = ""
+
+    def __call__(self) -> str:
+        """SHA-256 (hex), as the manifest of the current version has it."""
+        mark = self._store.mark()
+        if mark != self._mark:
+            try:
+                self._digest = self._store.manifest(self._store.current()).weights_sha256
+            except ArtifactError:
+                self._digest = ""
+            self._mark = mark
+        return self._digest
+
+
 def write(place: Path, manifest: Manifest, arrays: Arrays) -> Manifest:
     """Writes a version's two files into an existing folder; the same arrays give the same bytes."""
     import numpy as np  # noqa: PLC0415  as above

@@ -86,7 +86,9 @@ class Attempt:
 async def generate(state: State, tools: Tools) -> State:
     """Sets `state.candidates`: valid statements, distinct as text, in the order found."""
     for route, calls in _budgets(state):
-        state = await _explore(Writer(route, state, tools), calls, state)
+        # A large schema as text takes tenths of a second.
+        writer = await asyncio.to_thread(Writer, route, state, tools)
+        state = await _explore(writer, calls, state)
     return state
 
 
@@ -133,6 +135,7 @@ class Writer:
         self._state = state
         self._tools = tools
         self._text, self._shown = schema_text(route.snapshot, route.tables)
+        self._named = named(state.ask.question, self._shown)
         self._tokens = ANSWER_TOKENS
 
     def elements(self) -> frozenset[ColumnKey]:
@@ -169,7 +172,7 @@ class Writer:
         made: list[Candidate] = []
         names: set[ColumnKey] = set()
         if most and (sql := moved(candidate.sql, self.route.values, self._shown)) is not None:
-            other = await self._checked_again(replace(candidate, sql=sql, cost=None))
+            other = await self._checked_again(replace(candidate, sql=sql, logprob=None, cost=None))
             made += [other] if other is not None else []
         for twin in await self._twins(candidate, written) if most else ():
             sql = exchanged(candidate.sql, twin, self._shown)
@@ -178,7 +181,7 @@ class Writer:
             mask = candidate.masked | {twin.used}
             score = search.score(mask) * twin.likeness
             other = await self._checked_again(
-                replace(candidate, sql=sql, masked=mask, schema_score=score, cost=None)
+                replace(candidate, sql=sql, masked=mask, schema_score=score, logprob=None, cost=None)
             )
             if other is not None:
                 made.append(other)
@@ -225,7 +228,7 @@ class Writer:
         written = await self._tools.model.complete(
             asked, deadline=self._state.deadline, max_tokens=ANSWER_TOKENS
         )
-        outcome = await self._checked(written, node)
+        outcome = await self._checked(await self._ruled(written), written, node)
         return Attempt(node, outcome, written, (written,), self._state.deadline.clock())
 
     async def attempt(self, node: Node) -> Attempt:
@@ -233,16 +236,17 @@ class Writer:
         first = await self._complete(self._prompt("generate_user", node), node.mask)
         if not node.mask and first.finished:
             self._tokens = min(ANSWER_TOKENS, 2 * first.generated + SLACK_TOKENS)
-        outcome = await self._checked(first, node)
+        sql = await self._ruled(first)
+        outcome = await self._checked(sql, first, node)
         written, calls = first, [first]
         reason = outcome.message if isinstance(outcome, Rejection) else self._unsaid(outcome)
         # What a mask made wrong is rarely put right under the same mask, and costs as much as another statement.
         if reason is not None and first.finished and not node.mask:
             # Under a grammar without them it cannot name again what it went astray with.
             left = replace(node, mask=node.mask | self._stray(outcome))
-            again = self._prompt("repair_user", left, sql=_statement(first.text), reason=reason)
+            again = self._prompt("repair_user", left, sql=sql, reason=reason)
             second = await self._complete(again, left.mask)
-            repaired = await self._checked(second, left)
+            repaired = await self._checked(await self._ruled(second), second, left)
             if isinstance(repaired, Candidate) and (
                 isinstance(outcome, Rejection) or not self._unsaid(repaired)
             ):
@@ -254,7 +258,7 @@ class Writer:
         """What is not to be named again: what nothing joins, or the only table where another is asked for."""
         if isinstance(outcome, Rejection):
             return outcome.stray
-        asked = {table.key for table in named(self._state.ask.question, self._shown)}
+        asked = {table.key for table in self._named}
         alone = len(outcome.tables) == 1 and not outcome.tables & asked
         return frozenset((*table, WHOLE_TABLE) for table in outcome.tables) if alone else frozenset()
 
@@ -271,7 +275,7 @@ class Writer:
     def _unsaid(self, candidate: Candidate) -> str | None:
         """What the question speaks of and the statement does not, in words for the model; None where it says all."""
         question = self._state.ask.question
-        tables = ", ".join(table.name for table in unread(question, candidate.tables, self._shown))
+        tables = ", ".join(table.name for table in unread(self._named, candidate.tables, self._shown))
         values = ", ".join(unused(question, candidate.sql, self.route.values))
         said = (
             [f"the question is about {tables}, which the statement does not read: join it"] if tables else []
@@ -300,19 +304,19 @@ class Writer:
         told = "" if node.condition is None else f"-- {words(node.condition)}\n"
         return Prompt(prompt("generate_system"), user, f"{FENCE}sql\n{told}")
 
-    async def _checked(self, written: Completion, node: Node) -> Candidate | Rejection:
+    async def _ruled(self, written: Completion) -> str:
+        """What was written, as the rules have it: what is checked, and shown to the model where it is refused."""
+        return await asyncio.to_thread(self._put_right, _statement(written.text))
+
+    async def _checked(self, sql: str, written: Completion, node: Node) -> Candidate | Rejection:
         if not written.finished:
             return Rejection(Cause.LENGTH, f"the statement had not ended after {written.generated} tokens")
-        sql = mended(_statement(written.text), self._shown, self.route.values)
-        sql = with_what_refers(sql, self._shown, self._nearness)
-        sql = reworded(sql, self._state.ask.question, self._shown) or sql
-        sql = unknown_apart(sql, self._shown)
         candidate = Candidate(
             database=self.route.database.name,
             sql=sql,
             masked=node.mask,
             schema_score=node.schema_score,
-            logprob=written.logprob,
+            logprob=written.logprob if sql == _statement(written.text) else None,
         )
         if (reason := senseless(sql, self._shown)) is not None:
             return Rejection(Cause.SENSE, reason)
@@ -325,6 +329,13 @@ class Writer:
                 Cause.MASK, f"it reads what is masked: {', '.join(sorted(key[2] for key in hidden))}"
             )
         return outcome
+
+    def _put_right(self, sql: str) -> str:
+        """The statement as the rules have it. Parses it once for each: not for the event loop."""
+        sql = mended(sql, self._shown, self.route.values)
+        sql = with_what_refers(sql, self._shown, self._nearness)
+        sql = reworded(sql, self._state.ask.question, self._shown, self._named) or sql
+        return unknown_apart(sql, self._shown)
 
 
 def without(snapshot: Snapshot, mask: Mask) -> Snapshot:

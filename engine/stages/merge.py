@@ -147,7 +147,7 @@ async def _outcome(
         return NotCompared(error.message)
     if result.truncated or result.shortened:
         return NotCompared(f"it gives more than {limits.run_rows} rows, or more bytes than are compared")
-    return _evidence(result, candidate, route, form)
+    return await asyncio.to_thread(_evidence, result, candidate, route, form)
 
 
 def _evidence(result: Result, candidate: Candidate, route: Route, form: Settled) -> Rows | NotCompared:

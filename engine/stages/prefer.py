@@ -8,6 +8,7 @@ that what is known to answer is not shown twice.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -26,8 +27,7 @@ async def prefer(state: State, tools: Tools) -> State:
     routes = {route.database.name: route for route in state.routes}
     if state.verified is None and not any(_speaks(route) for route in state.routes):
         return state
-    candidates = [each for each in state.candidates if not _known_already(each, state.verified, routes)]
-    judged = [replace(each, preference=_preference(each, routes[each.database])) for each in candidates]
+    judged = await asyncio.to_thread(_judged, state, routes)
     ordered = sorted(judged, key=lambda each: _place(each.preference, tools.learning.strong))
     first = state.verified or (ordered[0] if ordered else None)
     placed = tuple(
@@ -53,15 +53,23 @@ def _speaks(route: Route) -> bool:
     return bool(route.learned.preferences or route.learned.refused)
 
 
-def _preference(candidate: Candidate, route: Route) -> float:
-    refused = {canonical(sql, route.snapshot) for sql in route.learned.refused}
-    if refused and canonical(candidate.sql, route.snapshot) in refused:
-        return -REFUSED
-    return agreement(candidate, route.learned.preferences)
+def _judged(state: State, routes: Mapping[str, Route]) -> list[Candidate]:
+    """The candidates less what is known already, with their preferences. Parses each: not for the event loop."""
+    known = None if state.verified is None else _meaning(state.verified, routes)
+    refused = {
+        (name, canonical(sql, route.snapshot))
+        for name, route in routes.items()
+        for sql in route.learned.refused
+    }
+    judged = []
+    for each in state.candidates:
+        meaning = _meaning(each, routes)
+        if meaning != known:
+            agrees = agreement(each, routes[each.database].learned.preferences)
+            judged.append(replace(each, preference=-REFUSED if meaning in refused else agrees))
+    return judged
 
 
-def _known_already(candidate: Candidate, verified: Candidate | None, routes: Mapping[str, Route]) -> bool:
-    if verified is None or candidate.database != verified.database:
-        return False
-    snapshot = routes[candidate.database].snapshot
-    return canonical(candidate.sql, snapshot) == canonical(verified.sql, snapshot)
+def _meaning(candidate: Candidate, routes: Mapping[str, Route]) -> tuple[str, str]:
+    """Equal where two statements mean the same: the database and the normal form."""
+    return (candidate.database, canonical(candidate.sql, routes[candidate.database].snapshot))

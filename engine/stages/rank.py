@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.generation.grammar import WHOLE_TABLE
-from engine.generation.named import unread, unused
+from engine.generation.named import named, unread, unused
 from engine.sql.describe import describe
-from engine.state import Candidate, Ranking, Route, State, Tools
+from engine.state import Candidate, Ranker, Ranking, Route, State, Tools
 from engine.types import TraceLine
+from schema_catalog.types import Table
 
 FRUITLESS = 0.1
 """What a statement that finds nothing is worth beside others that do."""
@@ -28,11 +29,15 @@ training questions with a table's name 4 % are answered by one."""
 
 async def rank(state: State, tools: Tools) -> State:
     """Sorts `state.candidates`, best first, with confidences and explanations."""
-    rankings = await asyncio.to_thread(tools.ranker.rank, state.ask.question, state.candidates)
+    return await asyncio.to_thread(_ranked, state, tools.ranker)
+
+
+def _ranked(state: State, ranker: Ranker) -> State:
+    """The same. Runs a network and reads whole schemas: not for the event loop."""
+    rankings = ranker.rank(state.ask.question, state.candidates)
     shares = {route.database.name: route.probability for route in state.routes}
     best = max((ranking.score for ranking in rankings), default=0.0)
-    routes = {route.database.name: route for route in state.routes}
-    silent = [_unsaid(state.ask.question, each, routes.get(each.database)) for each in state.candidates]
+    silent = _silences(state)
     weighed = [
         (
             candidate,
@@ -53,12 +58,21 @@ async def rank(state: State, tools: Tools) -> State:
     return replace(state, candidates=explained).noted(*lines)
 
 
-def _unsaid(question: str, candidate: Candidate, route: Route | None) -> list[str]:
-    """The tables and values that the question names and the statement does not, less tables that it may not read."""
-    if route is None:
-        return []
+def _silences(state: State) -> list[list[str]]:
+    """Of each candidate, what it says nothing of."""
+    asked = {
+        route.database.name: (route, named(state.ask.question, route.snapshot)) for route in state.routes
+    }
+    return [
+        _unsaid(state.ask.question, each, *asked[each.database]) if each.database in asked else []
+        for each in state.candidates
+    ]
+
+
+def _unsaid(question: str, candidate: Candidate, route: Route, asked: Sequence[Table]) -> list[str]:
+    """The values and those of the tables `asked` that the statement does not name, less tables that it may not read."""
     hidden = {key[:2] for key in candidate.masked if key[2] == WHOLE_TABLE}
-    left = unread(question, candidate.tables, route.snapshot)
+    left = unread(asked, candidate.tables, route.snapshot)
     return [
         *(table.name for table in left if table.key not in hidden),
         *unused(question, candidate.sql, route.values),

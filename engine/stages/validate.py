@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -99,6 +100,11 @@ async def validate(state: State, tools: Tools) -> State:
     outcomes = await asyncio.gather(
         *(_checked(candidate, routes[candidate.database], state, tools) for candidate in state.candidates)
     )
+    return await asyncio.to_thread(_distinct, state, outcomes, routes)
+
+
+def _distinct(state: State, outcomes: Sequence[Candidate | Rejection], routes: Mapping[str, Route]) -> State:
+    """The state with what stood the checks. Parses each statement: not for the event loop."""
     kept: dict[tuple[str, str], Candidate] = {}
     for candidate, outcome in zip(state.candidates, outcomes, strict=True):
         if isinstance(outcome, Rejection):

@@ -18,8 +18,7 @@ from proxy.protocol.messages import Startup
 from proxy.protocol.nl.source import Source
 from proxy.protocol.nl.statements import Option, Question, SettingChange
 
-MAX_K = 50
-"""Rows of an answer at most."""
+_K_DIGITS = 9
 
 
 class Output(Enum):
@@ -138,15 +137,16 @@ def _word(name: str, words: Sequence[str], session: Mapping[str, str], options: 
     """A setting that is one of `words`; the first where it is not set."""
     value = ({**session, **dict(options)}.get(name) or words[0]).lower()
     if value not in words:
-        raise _invalid(name, value, f"It is {', '.join(words[:-1])} or {words[-1]}.")
+        raise InvalidSettingError.of(name, value, f"It is {', '.join(words[:-1])} or {words[-1]}.")
     return value
 
 
 def _k(text: str | None) -> int | None:
     if not text:
         return None
-    if not text.isdecimal() or not 1 <= int(text) <= MAX_K:
-        raise _invalid("k", text, f"It is a whole number from 1 to {MAX_K}.")
+    # How far it may go is the engine's to say, by its [limits] k_max.
+    if not text.isdecimal() or len(text) > _K_DIGITS or int(text) < 1:
+        raise InvalidSettingError.of("k", text, "It is a whole number from 1 to the engine's limit (k_max).")
     return int(text)
 
 
@@ -158,7 +158,7 @@ def _coverage(text: str | None) -> float | None:
     except ValueError:
         value = 0.0
     if not 0.0 < value < 1.0:
-        raise _invalid("coverage", text, "It is a number between 0 and 1, for example 0.95.")
+        raise InvalidSettingError.of("coverage", text, "It is a number between 0 and 1, for example 0.95.")
     return value
 
 
@@ -168,9 +168,5 @@ def _timeout(text: str | None) -> float | None:
     match = _TIMEOUT.fullmatch(text)
     seconds = float(match[1]) * _SECONDS[match[2]] if match else 0.0
     if seconds <= 0:
-        raise _invalid("timeout", text, "It is a time above zero: 30, 30s, 500ms or 1min.")
+        raise InvalidSettingError.of("timeout", text, "It is a time above zero: 30, 30s, 500ms or 1min.")
     return seconds
-
-
-def _invalid(name: str, value: str, hint: str) -> InvalidSettingError:
-    return InvalidSettingError(f'invalid value for parameter "nl.{name}": "{value}"', hint=hint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,7 @@ from proxy.console.tables import row
 from schema_catalog.introspect import introspect
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database
+from schema_catalog.values import ColumnValues, ValueStore
 
 ANA = Asker("ana", "music")
 LIMITS = Limits(k=2, calls=4)
@@ -200,6 +201,67 @@ async def test_points_of_another_recipe_or_schema_do_not_count(
     await CatalogStore(pool).save_snapshot(await introspect(connection, database))
     assert len(await points.points()) == 10, "the schema is what it was"
     await connection.close()
+
+
+async def test_points_belong_to_the_columns_whose_values_may_be_used(
+    points: CalibrationStore, pool: Any, learning: Service
+) -> None:
+    values = ValueStore(pool)
+    reply = await learning.ask(AskRequest(ANA, QUESTION))
+    await fill(points, score=-1.0, count=5)
+    await values.allow("copy", [("public", "pets", "id")])
+    assert len(await points.points()) == 10, "another database's"
+    await values.allow("music", [("public", "singer", "name")])
+    assert (await points.points(), await points.stale()) == ((), 10)
+    await learning.choose(ChooseRequest(ANA, reply.qid, 1))
+    assert await points.points() == (), "what was answered without values is no point of answers with them"
+    again = await learning.ask(AskRequest(ANA, QUESTION))
+    await learning.choose(ChooseRequest(ANA, again.qid, 1))
+    assert len(await points.points()) == 1
+    await values.keep("music", ColumnValues(("public", "singer", "name"), ("Joe",)))
+    assert len(await points.points()) == 1, "the same column, read again"
+    await values.deny("music", [("public", "singer", "name")])
+    assert len(await points.points()) == 10
+
+
+async def test_points_belong_to_what_changes_meanwhile(pool: Any) -> None:
+    routers = ["one"]
+    points = CalibrationStore(pool, "recipe", lambda: routers[-1])
+    await fill(points, score=-1.0, count=5)
+    routers.append("two")
+    assert (await points.points(), await points.stale()) == ((), 10)
+    routers.append("one")
+    assert len(await points.points()) == 10
+
+
+@dataclass
+class Counted:
+    """A pool that counts its queries."""
+
+    pool: Any
+    queries: int = 0
+
+    def __getattr__(self, name: str) -> Any:
+        self.queries += 1
+        return getattr(self.pool, name)
+
+
+async def test_a_look_at_unchanged_points_is_one_small_query(
+    points: CalibrationStore, calibrating: Calibrating, pool: Any
+) -> None:
+    counted: Any = Counted(pool)
+    watched = Calibrating(calibrating.tools, CalibrationStore(counted, "recipe"), LIMITS)
+    await fill(points, score=-1.0)
+    first = await watched.status(StatusRequest())
+    before = counted.queries
+    assert await watched.status(StatusRequest()) is first, "computed once"
+    assert counted.queries == before + 1
+    others = await watched.status(StatusRequest((0.9, 0.99)))
+    assert {line.coverage for line in others.lines} == {0.9, 0.99}
+    await fill(points, score=-1.0, count=41)
+    assert (await watched.status(StatusRequest())).sources == (("file", 82),)
+    await pool.execute("DELETE FROM pgparley.calibration_point")
+    assert (await watched.status(StatusRequest())).sources == ()
 
 
 # -- choices

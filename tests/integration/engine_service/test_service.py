@@ -83,6 +83,13 @@ async def test_other_database_in_a_transaction_does_not_even_run(service: Servic
     assert not (await service.choose(ChooseRequest(ANA, reply.qid, 1))).in_place
 
 
+async def test_more_rows_than_the_limit_are_refused_in_the_words_of_the_surface(service: Service) -> None:
+    with pytest.raises(InvalidSettingError) as refused:
+        await service.ask(AskRequest(ANA, "how many?", k=11))
+    assert refused.value.message == 'invalid value for parameter "nl.k": "11"'
+    assert refused.value.hint == "It is a whole number from 1 to 10."
+
+
 async def test_plan(service: Service) -> None:
     reply = await ask(service)
     away = await service.plan(PlanRequest(AWAY, reply.qid, 1))

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from engine.conditions.types import Condition, Hardness, Kind, Operator
+from engine.guard.rules import BUILT_IN, Rules
 from engine.stages.generate import generate
 from engine.stages.link import linked
 from engine.state import Completion, Deadline, Plan, Prompt, Relation, Route, State, Token, Tools, ValueLink
@@ -55,7 +56,10 @@ class Model:
 
 
 class Upstream:
-    """Plans everything."""
+    """Plans everything, on a server of which nothing is known."""
+
+    async def rules(self, *_: object) -> Rules:
+        return BUILT_IN
 
     async def explain(self, *_: object) -> Plan:
         return Plan(1.0, 1.0)
@@ -232,3 +236,28 @@ def test_where_the_grammar_leads_nowhere_the_model_writes_freely() -> None:
     model = Model([("", "SELECT artist_name FROM singer")], stuck=True)
     assert [each.sql for each in generated(model).candidates] == ["SELECT artist_name FROM singer"]
     assert len(model.prompts) == 4, "the question, two conditions, and once more"
+
+
+def test_what_the_model_did_not_write_has_no_likelihood() -> None:
+    held = ValueLink("Adele", ("public", "singer", "artist_name"), ("Adele",), 1.0, Relation.EQUALS)
+    moved = Model([("", "SELECT artist_name FROM singer WHERE country = 'Adele'")])
+    ruled = Model([("", "SELECT name FROM stadium ORDER BY capacity DESC")])
+    found = [
+        *generated(Model([("", "SELECT artist_name FROM singer")]), k=2).candidates,
+        *generated(moved, k=2, values=(held,)).candidates,
+        *generated(ruled, k=1, question="greatest of stadiums").candidates,
+    ]
+    assert [(each.sql, each.logprob) for each in found] == [
+        ("SELECT artist_name FROM singer", -0.1),
+        ("SELECT performer_name FROM singer", None),
+        ("SELECT artist_name FROM singer WHERE country = 'Adele'", -0.1),
+        ("SELECT artist_name FROM singer WHERE artist_name = 'Adele'", None),
+        ("SELECT name FROM stadium ORDER BY capacity DESC NULLS LAST", None),
+    ]
+
+
+def test_what_was_refused_is_what_the_model_is_shown() -> None:
+    model = Model([("### Refused", "SELECT 1"), ("", "SELECT nothing FROM stadium ORDER BY capacity DESC")])
+    generated(model, k=1, question="greatest of stadiums")
+    refused = model.prompts[1].partition("### Refused\n")[2].partition("\n")[0]
+    assert refused == "SELECT nothing FROM stadium ORDER BY capacity DESC NULLS LAST"

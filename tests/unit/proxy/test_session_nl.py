@@ -317,10 +317,16 @@ def test_startup_settings(new_transcript: Any, say: Any) -> None:
     assert t.consulted == [AskRequest(Asker("ann", "ann"), "x", k=4, db="a b", timeout=120.0)]
 
 
-def test_setting_out_of_range(session: Any, say: Any) -> None:
-    session.client(say.query("NL (k 0): x"))
+@pytest.mark.parametrize("k", ["0", "-1", "many", "1e1", "1.5", "12345678901234567890"])
+def test_setting_out_of_range(session: Any, say: Any, k: str) -> None:
+    session.client(say.query(f"NL (k '{k}'): x"))
     failed = [command.error.sqlstate for command in session.commands if isinstance(command, StatementFailed)]
     assert failed == ["22023"]
+
+
+def test_how_many_rows_are_too_many_is_the_engines_to_say(session: Any, say: Any) -> None:
+    session.client(say.query("NL (k 51): x"))
+    assert session.consulted[-1].k == 51
 
 
 @pytest.mark.parametrize(("kind", "sqlstate"), [(RowKind.ABSTAIN, "NL002"), (RowKind.OPTION, "NL001")])

@@ -7,7 +7,6 @@ import math
 import pytest
 
 from engine.calibration.conformal import UNSCORED
-from engine.calibration.recipe import Recipe
 from engine.calibration.scores import (
     combined_score,
     confidence_score,
@@ -71,15 +70,3 @@ def test_the_combined_score_is_between_0_and_1_and_grows_with_each() -> None:
 def test_confidence() -> None:
     assert confidence_score(Candidate("music", "SELECT", confidence=0.8)) == pytest.approx(0.2)
     assert not math.isnan(confidence_score(Candidate("music", "SELECT")))
-
-
-def test_a_recipe_is_all_that_scores_depend_on() -> None:
-    recipe = Recipe("qwen", "structured_outputs", 6, "minilm")
-    others = [
-        Recipe("other", "structured_outputs", 6, "minilm"),
-        Recipe("qwen", "none", 6, "minilm"),
-        Recipe("qwen", "structured_outputs", 7, "minilm"),
-        Recipe("qwen", "structured_outputs", 6, "minilm", hints="2"),
-    ]
-    assert recipe.digest == Recipe("qwen", "structured_outputs", 6, "minilm").digest
-    assert len({recipe.digest, *(other.digest for other in others)}) == 5

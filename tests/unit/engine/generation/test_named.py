@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.generation.named import unread, unused
+from engine.generation.named import named, unread, unused
 from engine.state import Relation, ValueLink
 from tests.unit.engine.generation.schemas import MUSIC, table
 
@@ -24,14 +24,21 @@ from tests.unit.engine.generation.schemas import MUSIC, table
 def test_a_table_that_is_named_is_read_or_referred_to(
     question: str, tables: list[str], left: list[str]
 ) -> None:
-    found = unread(question, [("public", name) for name in tables], MUSIC)
+    found = unread(named(question, MUSIC), [("public", name) for name in tables], MUSIC)
     assert [each.name for each in found] == left
 
 
 def test_a_name_that_a_column_may_mean_is_no_tables() -> None:
     city = table("city", "city_id home_country")
     snapshot = replace(MUSIC, tables=(city, table("country", "code population"), *MUSIC.tables))
-    assert unread("Which country has most cities?", [city.key], snapshot) == []
+    assert named("Which country has most cities?", snapshot) == (city,)
+
+
+def test_a_longer_name_hides_those_within_it_and_no_others() -> None:
+    tables = (table("order", "a"), table("order_line", "b"), table("line", "c"))
+    asked = ("Lines of each order line", "Order lines of an order", "Order lines", "Nothing")
+    found = [[each.name for each in named(question, replace(MUSIC, tables=tables))] for question in asked]
+    assert found == [["order_line", "line"], ["order", "order_line"], ["order_line"], []]
 
 
 def link(span: str, value: str, similarity: float = 1.0, relation: Relation = Relation.EQUALS) -> ValueLink:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.generation.named import named
 from engine.generation.wording import reworded
 from tests.unit.engine.generation.schemas import MUSIC
 
@@ -116,9 +117,9 @@ LEFT = [
 
 @pytest.mark.parametrize(("question", "sql", "right"), REWORDED)
 def test_the_statement_says_what_the_question_does(question: str, sql: str, right: str) -> None:
-    assert reworded(sql, question, MUSIC) == right
+    assert reworded(sql, question, MUSIC, named(question, MUSIC)) == right
 
 
 @pytest.mark.parametrize(("question", "sql"), LEFT)
 def test_what_the_words_leave_open_stays(question: str, sql: str) -> None:
-    assert reworded(sql, question, MUSIC) is None
+    assert reworded(sql, question, MUSIC, named(question, MUSIC)) is None

@@ -12,9 +12,9 @@ import pytest
 from numpy.typing import NDArray
 
 from engine.models.cross import Pair
-from engine.ranking.ranker import FEATURES, PRIOR, SECOND_STAGE, FirstStage, TwoStages
+from engine.ranking.ranker import FEATURES, PRIOR, SECOND_STAGE, FirstStage, TwoStages, features
 from engine.stages.rank import rank
-from engine.state import ByLikelihood, Candidate, Deadline, Ranker, Route, State, Tools
+from engine.state import ByLikelihood, Candidate, Deadline, Ranker, Route, State, Tools, likelihoods
 from engine.types import Asker, AskRequest
 from schema_catalog.types import Database
 from tests.unit.engine.generation.schemas import MUSIC
@@ -131,3 +131,12 @@ async def test_what_reads_nothing_of_a_table_that_the_question_names_comes_behin
     masked = replace(silent, masked=frozenset({("public", "singer", "*")}))
     allowed = await ranked(ByLikelihood(), masked, reads)
     assert [each.sql for each in allowed.candidates] == [silent.sql, reads.sql], "it may not read that table"
+
+
+def test_an_unknown_likelihood_speaks_neither_way() -> None:
+    given = [candidate("SELECT 1", -0.1), candidate("SELECT 2", None), candidate("SELECT 3", -0.5)]
+    assert likelihoods(given) == pytest.approx([-0.1, -0.3, -0.5])
+    assert likelihoods(given[1:2]) == [0.0]
+    rankings = ByLikelihood().rank("", given)
+    assert [each.score for each in rankings] == pytest.approx([0.4, -0.8, -2.0])
+    assert features(given, np.zeros((3, 2), dtype=np.float32))[:, 2] == pytest.approx([-0.1, -0.3, -0.5])

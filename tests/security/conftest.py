@@ -38,7 +38,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int]
         servers.stop(server)
 
 
-@pytest.fixture(params=servers.VERSIONS)
+@pytest.fixture(params=[pytest.param(each, marks=servers.marks(each)) for each in servers.VERSIONS])
 def server(request: pytest.FixtureRequest, running: Callable[[int], Server]) -> Server:
     """A server of each version."""
     return running(request.param)

@@ -19,12 +19,20 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from pgparley import cluster
 from pgparley.cluster import Cluster
 from pgparley.config import cache_dir
 
 VERSIONS = (13, 14, 15, 16, 17, 18)
 """Every major version that the project promises to serve."""
+
+
+def marks(version: int) -> list[pytest.MarkDecorator]:
+    """Every test runs on the oldest and the newest version, and on those between in `make test-all`."""
+    return [] if version in (VERSIONS[0], VERSIONS[-1]) else [pytest.mark.slow]
+
 
 _PORT = 5432
 _USER = "embedded_postgres"

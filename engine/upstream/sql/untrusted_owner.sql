@@ -46,11 +46,16 @@ WITH RECURSIVE trusted (oid) AS (
         WHERE part.class = 'pg_catalog.pg_class'::pg_catalog.regclass AND i.inhparent = part.oid
         UNION ALL
         -- Of a type that is not built in: casts from and to it, a domain's checks, a composite's columns, its
-        -- operator classes. Only the owner of one of its two types may make a cast.
+        -- operator classes. Only the owner of one of its two types may make a cast: one between this type and another
+        -- one of somebody who is not trusted calls nothing where that other type is not used, and may not spoil this.
         SELECT linked.class, linked.oid
         FROM (
             SELECT 'pg_catalog.pg_cast'::pg_catalog.regclass::pg_catalog.oid AS class, c.oid
-            FROM pg_catalog.pg_cast c WHERE c.castsource = part.oid OR c.casttarget = part.oid
+            FROM pg_catalog.pg_cast c
+            JOIN pg_catalog.pg_type other
+              ON other.oid = CASE WHEN c.castsource = part.oid THEN c.casttarget ELSE c.castsource END
+            WHERE (c.castsource = part.oid OR c.casttarget = part.oid)
+              AND (other.oid < 16384 OR other.typowner IN (SELECT oid FROM trusted))
             UNION ALL
             SELECT 'pg_catalog.pg_constraint'::pg_catalog.regclass::pg_catalog.oid, k.oid
             FROM pg_catalog.pg_constraint k WHERE k.contypid = part.oid

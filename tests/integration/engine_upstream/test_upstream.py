@@ -288,6 +288,23 @@ async def test_what_belongs_to_somebody_else_is_not_read_for_the_asker(
     await trusting.aclose()
 
 
+async def test_nobody_spoils_a_type_of_others_by_a_cast(
+    databases: Databases, shop: Database, admin: Connection, deadline: Deadline
+) -> None:
+    await admin.execute(
+        """CREATE TYPE weather AS ENUM ('sun', 'rain'); CREATE TABLE days (w weather); GRANT SELECT ON days TO ana;
+           INSERT INTO days VALUES ('sun'); CREATE SCHEMA bob AUTHORIZATION "Bob ""B"; SET ROLE "Bob ""B";
+           CREATE TYPE bob.mine AS ENUM ('x');
+           CREATE FUNCTION bob.turned(weather) RETURNS bob.mine LANGUAGE sql IMMUTABLE AS $$SELECT 'x'::bob.mine$$;
+           CREATE CAST (weather AS bob.mine) WITH FUNCTION bob.turned(weather) AS IMPLICIT; RESET ROLE"""
+    )
+    assert (await databases.run(shop, ANA, "SELECT w FROM days WHERE w = 'sun'", 5, deadline)).rows == (
+        ("sun",),
+    )
+    with pytest.raises(UnsafeSQLError):
+        await databases.run(shop, ANA, "SELECT w::bob.mine FROM days", 5, deadline)
+
+
 async def test_code_of_trusted_owners_runs(
     databases: Databases, shop: Database, admin: Connection, deadline: Deadline
 ) -> None:

@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import asyncpg
@@ -26,6 +26,7 @@ import msgspec
 import psycopg
 from aiohttp import web
 
+from benchmarks.wire.machine import describe
 from engine.settings import UpstreamSettings
 from engine.state import Deadline
 from engine.types import AnswerRow, Asker, AskReply, AskRequest, RowKind
@@ -180,11 +181,15 @@ def main() -> None:
     for way, median in medians.items():
         print(f"{way:<12} {median:>8.2f} ms   {ratios[way]:>5.2f} x   n = {len(found[way])}")
     if options.json is not None:
+        quartiles = {name: [round(each, 3) for each in statistics.quantiles(found[name])] for name in found}
         report = {
+            "machine": asdict(describe(Path(__file__).parents[1])),
+            "seed": 0,
+            "rounds": options.rounds,
             "n": len(found["login"]),
             "milliseconds": medians,
+            "quartiles": quartiles,
             "ratios": ratios,
-            "rounds": options.rounds,
         }
         options.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
 

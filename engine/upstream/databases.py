@@ -53,8 +53,7 @@ _REMEMBERED = 1000
 
 _RUNNING = """
     SELECT a.pid FROM pg_catalog.pg_stat_activity a
-    WHERE a.datname = pg_catalog.current_database() AND (a.pid, a.usename) IN (
-        SELECT * FROM pg_catalog.unnest($1::int[], $2::name[]))
+    WHERE a.datname = pg_catalog.current_database() AND a.pid = ANY ($1::int[]) AND a.usename = ANY ($2::name[])
 """
 
 
@@ -225,8 +224,8 @@ class Databases:
     async def in_place(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> str | None:
         """`sql` as it may run in the asker's session as that stands, outside of our frame.
 
-        None where that is another database, or where somebody who is not trusted can put functions on the
-        session's search path. Raises as `explain`.
+        None where that is another database, where somebody who is not trusted can put functions on the session's
+        search path, or where that path lacks what the statement needs. Raises as `explain`.
         """
         rules = await self.rules(database)
         analysis = _guarded(sql, rules)
@@ -238,7 +237,8 @@ class Databases:
             unsafe = await self._frame.unsafe_schema(connection, path)
             place = Place(database, asker.user, rules)
             statement = await self._frame.fixed(connection, analysis, place)
-        return statement.text if unsafe is None else None
+        found = unsafe is None and set(statement.schemas) <= set(path)
+        return statement.text if found else None
 
     @asynccontextmanager
     async def _open(
@@ -269,11 +269,12 @@ class Databases:
                 try:
                     async with asyncio.timeout(deadline.remaining()):
                         yield connection
-                except (TimeoutError, asyncio.CancelledError):
+                except (TimeoutError, asyncio.CancelledError) as error:
                     # Not waited for: what the server still does is its own matter, and counted.
                     left = True
                     connection.terminate()
-                    self._overdue.ran_out(asker.user)
+                    if isinstance(error, TimeoutError):
+                        self._overdue.ran_out(asker.user)
                     if not lent:
                         role = user_of(login_for(database, asker.user) or "") or ""
                         self._overdue.add(Statement(database, asker.user, role, pid))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 
 import asyncpg
@@ -79,7 +79,7 @@ class Frame:
         self._untrusted_owner = _query("untrusted_owner.sql")
         self._unsafe_schema = _query("unsafe_schema.sql")
         self._found: dict[tuple[Database, str, tuple[str, ...]], tuple[float, Mapping[str, str]]] = {}
-        self._verdicts: dict[_Key, tuple[float, str]] = {}
+        self._verdicts: dict[_Key, tuple[float, tuple[str, ...]]] = {}
 
     async def open(
         self, connection: MeteredConnection, deadline: Deadline, *, version: int, lent: bool
@@ -110,14 +110,15 @@ class Frame:
         names = bare_names(analysis)
         statement = qualified(analysis, await self._schemas(connection, names, place), place.rules)
         try:
-            path = await self._checked_path(connection, statement, place)
+            schemas = await self._checked(connection, statement, place)
         except asyncpg.UndefinedTableError:
             # It was there when it was last looked up; the next statement looks again.
             self._found.pop((place.database, place.role, names), None)
             raise
-        if path:
+        if schemas:
+            path = ", ".join(["pg_catalog", *map(quote_ident, schemas), "pg_temp"])
             await connection.execute(f"SET LOCAL search_path = {path}")
-        return statement
+        return replace(statement, schemas=schemas)
 
     async def _schemas(
         self, connection: MeteredConnection, names: tuple[str, ...], place: Place
@@ -138,8 +139,10 @@ class Frame:
             self._found[key] = (now + self._settings.privileges_ttl, schemas)
         return schemas
 
-    async def _checked_path(self, connection: MeteredConnection, statement: Qualified, place: Place) -> str:
-        """The search path that the statement needs beyond that of all, empty for none; see `fixed`.
+    async def _checked(
+        self, connection: MeteredConnection, statement: Qualified, place: Place
+    ) -> tuple[str, ...]:
+        """The schemas that have to be searched beside pg_catalog; see `fixed`.
 
         A good verdict is remembered for `privileges_ttl` by what was locked: only a trusted owner could make it wrong.
         """
@@ -150,17 +153,17 @@ class Frame:
             rows = await connection.fetch(_OIDS, json.dumps(statement.relations))
             oids = [row[0] for row in rows]
         elif not (statement.types or statement.schemas):
-            return ""
+            return ()
         key = (place.database, place.role, tuple(oids), (*statement.types, "", *statement.schemas))
         now = self._clock()
         found = self._verdicts.get(key)
         if found is not None and found[0] > now:
             return found[1]
         await self._refuse_untrusted(connection, statement)
-        path = await self._wider_path(connection, statement)
+        schemas = await self._searched(connection, statement)
         self._verdicts = {key: value for key, value in self._verdicts.items() if value[0] > now}
-        self._verdicts[key] = (now + self._settings.privileges_ttl, path)
-        return path
+        self._verdicts[key] = (now + self._settings.privileges_ttl, schemas)
+        return schemas
 
     async def _refuse_untrusted(self, connection: MeteredConnection, statement: Qualified) -> None:
         found = await connection.fetchrow(
@@ -177,12 +180,12 @@ class Frame:
                 hint=f"The operator may add {quote_ident(owner)} to trusted_owners in [upstream].",
             )
 
-    async def _wider_path(self, connection: MeteredConnection, statement: Qualified) -> str:
-        """A search path with the schemas of types with operators of their own, and of what a DBA allowed."""
+    async def _searched(self, connection: MeteredConnection, statement: Qualified) -> tuple[str, ...]:
+        """The schemas of types with operators of their own, and of what a DBA allowed; raises as `fixed`."""
         found = await connection.fetch(self._type_schemas, json.dumps(statement.relations))
         schemas = sorted({*(row[0] for row in found), *statement.schemas})
         if not schemas:
-            return ""
+            return ()
         unsafe = await self.unsafe_schema(connection, schemas)
         if unsafe is not None:
             raise UnsafeSQLError(
@@ -190,7 +193,7 @@ class Frame:
                 detail=f'Others than trusted roles may create functions and operators in schema "{unsafe}".',
                 hint=f"The DBA may REVOKE CREATE ON SCHEMA {quote_ident(unsafe)}, or move it to another schema.",
             )
-        return ", ".join(["pg_catalog", *map(quote_ident, schemas), "pg_temp"])
+        return tuple(schemas)
 
     async def unsafe_schema(self, connection: MeteredConnection, path: list[str]) -> str | None:
         """The first schema of `path` to which others than trusted owners can add functions; None: there is none."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import structlog
 
 from engine.errors import NLError, QuotaError
-from engine.state import Deadline
+from engine.state import Deadline, StatementError
 from schema_catalog.types import Database
 
 SLOW_SECONDS = 60.0
@@ -116,8 +116,9 @@ class Overdue:
             await asyncio.sleep(_LOOK_AGAIN)
             try:
                 running = await self._running(database, here)
-            except NLError:
+            except (NLError, StatementError) as error:
                 # Nobody can say: they count until somebody can.
+                log.warning("overdue statements unknown", database=database.name, error=str(error))
                 continue
             self._statements -= {each for each in here if each.pid not in running}
             async with self._ended:

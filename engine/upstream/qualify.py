@@ -17,7 +17,8 @@ from schema_catalog.naming import quote_ident
 class Qualified:
     """`text`: the statement. `relations`, `types`: what it names, as SQL writes it, each once.
 
-    `schemas`: where the functions and operators are that a DBA allowed and it names bare. `insertions`: (offset in
+    `schemas`: those that have to be searched: at first for the functions and operators that a DBA allowed and it names
+    bare, in the end also for types with operators of their own. `insertions`: (offset in
     the original text, characters put there), in order.
     """
 

@@ -28,6 +28,8 @@ _SETTINGS = {
     # The guard's parser reads backslashes so; a server that read them otherwise would see another statement.
     "standard_conforming_strings": "on",
     "row_security": "on",
+    # `x = NULL` means what the standard says, whatever a role has set.
+    "transform_null_equals": "off",
     "datestyle": "ISO",
     "intervalstyle": "postgres",
     "extra_float_digits": "1",

@@ -27,8 +27,8 @@ import psycopg
 from aiohttp import web
 
 from benchmarks.wire.machine import describe
+from engine.core.deadline import Deadline
 from engine.settings import UpstreamSettings
-from engine.state import Deadline
 from engine.types import AnswerRow, Asker, AskReply, AskRequest, RowKind
 from engine.upstream import Databases
 from pgparley import cluster

@@ -24,8 +24,8 @@ from engine.types import (
     ErrorReply,
     MoreRequest,
     PlanRequest,
+    RowSet,
     ShowRequest,
-    Table,
     TellRequest,
     ViewRequest,
 )
@@ -33,16 +33,16 @@ from engine.types import (
 EngineRequest = (
     AskRequest | ChooseRequest | ShowRequest | MoreRequest | PlanRequest | CorrectRequest | TellRequest
 )
-EngineReply = AskReply | Chosen | Table
+EngineReply = AskReply | Chosen | RowSet
 _Reply = TypeVar("_Reply", bound=EngineReply | JudgeReply | Pairs | Status)
-_VERBS: dict[type[EngineRequest], tuple[str, type[AskReply | Chosen | Table]]] = {
+_VERBS: dict[type[EngineRequest], tuple[str, type[AskReply | Chosen | RowSet]]] = {
     AskRequest: ("/v1/ask", AskReply),
     ChooseRequest: ("/v1/choose", Chosen),
     ShowRequest: ("/v1/show", AskReply),
     MoreRequest: ("/v1/more", AskReply),
     PlanRequest: ("/v1/plan", Chosen),
     CorrectRequest: ("/v1/correct", AskReply),
-    TellRequest: ("/v1/tell", Table),
+    TellRequest: ("/v1/tell", RowSet),
 }
 _OK = 200
 _FAILURES = frozenset({400, 503})
@@ -88,9 +88,9 @@ class EngineClient:
         """A stored answer. Raises as `ask` does."""
         return await self._call("/v1/show", request, AskReply, timeout)
 
-    async def view(self, name: str, *, timeout: float) -> Table:  # noqa: ASYNC109 - a budget
+    async def view(self, name: str, *, timeout: float) -> RowSet:  # noqa: ASYNC109 - a budget
         """The rows of one of the console's views. Raises as `ask` does."""
-        return await self._call("/v1/view", ViewRequest(name), Table, timeout)
+        return await self._call("/v1/view", ViewRequest(name), RowSet, timeout)
 
     async def judge(self, request: JudgeRequest, *, timeout: float) -> JudgeReply:  # noqa: ASYNC109 - a budget
         """What came of a question whose answer is known. Raises as `ask` does."""

@@ -5,21 +5,32 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
+from engine.core.state import State
+from engine.core.tools import Tools
+from engine.stages.apply_preferences import apply_preferences
+from engine.stages.deduplicate import deduplicate
 from engine.stages.generate import generate
 from engine.stages.link import link
-from engine.stages.merge import merge
-from engine.stages.prefer import prefer
 from engine.stages.rank import rank
-from engine.stages.recall import recall
+from engine.stages.retrieve_feedback import retrieve_feedback
 from engine.stages.route import route
 from engine.stages.select import select
 from engine.stages.validate import validate
-from engine.state import State, Tools
 from engine.types import StageTiming
 
 Stage = Callable[[State, Tools], Awaitable[State]]
 
-STAGES: tuple[Stage, ...] = (route, link, recall, generate, validate, merge, rank, prefer, select)
+STAGES: tuple[Stage, ...] = (
+    route,
+    link,
+    retrieve_feedback,
+    generate,
+    validate,
+    deduplicate,
+    rank,
+    apply_preferences,
+    select,
+)
 
 
 async def run(state: State, tools: Tools, stages: tuple[Stage, ...] = STAGES) -> State:

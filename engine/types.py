@@ -254,7 +254,7 @@ TOPIC_COLUMNS: dict[Topic, tuple[tuple[str, str], ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class TellRequest:
-    """Something about an answer, or about the asker's questions. Answered by `Table`.
+    """Something about an answer, or about the asker's questions. Answered by `RowSet`.
 
     `qid` None means all of the asker's (HISTORY, FORGET). `n`: a row (EXPLAIN), or rows at most (HISTORY).
     `text`: why (NONE).
@@ -269,7 +269,7 @@ class TellRequest:
 
 @dataclass(frozen=True, slots=True)
 class ViewRequest:
-    """A view of the console that the engine knows, by its name in lower case. Answered by `Table`."""
+    """A view of the console that the engine knows, by its name in lower case. Answered by `RowSet`."""
 
     name: str
 
@@ -278,7 +278,7 @@ Cell = str | int | float | None
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class RowSet:
     """Rows of the columns that `TOPIC_COLUMNS` names for the topic asked about."""
 
     rows: tuple[tuple[Cell, ...], ...]

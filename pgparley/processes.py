@@ -38,7 +38,7 @@ def gateway(config: Config, options: argparse.Namespace) -> None:
 
 def engine(config: Config, _: argparse.Namespace) -> None:
     """The engine."""
-    from engine.process import run  # noqa: PLC0415
+    from engine.app.main import run  # noqa: PLC0415
 
     run(config.engine_settings())
 

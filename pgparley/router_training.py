@@ -21,8 +21,8 @@ from engine.models.fitting import NetworkTrainer
 from engine.models.pointer import PointerModel, packaged_base
 from engine.routing.artifact import BASE, Artifact, ArtifactStore, Manifest
 from engine.routing.index import Index
-from engine.routing.part import build
-from engine.routing.questions import Style
+from engine.routing.question_filter import Style
+from engine.routing.schema_index_entry import build
 from engine.routing.synthesis import SyntheticQuestion, read_questions, tables_of
 from engine.routing.training import (
     Example,

@@ -23,7 +23,7 @@ from schema_catalog.types import Database, Snapshot
 from schema_catalog.values import AllowedColumn, ColumnName, ColumnValues, ValueStore
 
 if TYPE_CHECKING:
-    from engine.linking.reading import Unread
+    from engine.linking.value_reader import Unread
 
     Outcomes: TypeAlias = tuple[ColumnValues | Unread, ...]
 
@@ -78,7 +78,7 @@ class _Change(msgspec.Struct, frozen=True):
 async def read_anew(pool: Pool, database: Database, settings: UpstreamSettings) -> Outcomes:
     """Reads what is allowed of `database`; raises `UnreachableError`."""
     # The engine's way to a database loads PostgreSQL's parser, which most commands do without.
-    from engine.linking.reading import refresh_values  # noqa: PLC0415
+    from engine.linking.value_reader import refresh_values  # noqa: PLC0415
     from engine.upstream import Databases  # noqa: PLC0415
 
     snapshot = await CatalogStore(pool).newest(database.name)
@@ -103,7 +103,7 @@ def report_values(outcomes: Outcomes) -> None:
 
 
 async def _change(pool: Pool, name: str, change: _Change, settings: UpstreamSettings) -> None:
-    from engine.linking.reading import text_columns  # noqa: PLC0415  as above
+    from engine.linking.value_reader import text_columns  # noqa: PLC0415  as above
 
     database = (await CatalogStore(pool).get(name)).database
     snapshot = await CatalogStore(pool).newest(name)

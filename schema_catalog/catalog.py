@@ -22,7 +22,7 @@ class StoreUnavailableError(Exception):
 
 
 class CachedCatalog:
-    """`engine.state.Catalog` over a store. `timeout`: seconds that a look at the store may take."""
+    """`engine.core.ports.Catalog` over a store. `timeout`: seconds that a look at the store may take."""
 
     def __init__(self, store: CatalogStore, *, timeout: float = 5.0) -> None:
         self._store = store

@@ -30,8 +30,8 @@ from engine.types import (
     PlanRequest,
     ResultColumn,
     RowKind,
+    RowSet,
     ShowRequest,
-    Table,
     TellRequest,
     Topic,
 )
@@ -192,7 +192,7 @@ class FakeEngine:
     async def _tell(self, request: web.Request) -> web.Response:
         asked = msgspec.json.decode(await request.read(), type=TellRequest)
         self.others.append(asked)
-        return _reply(Table(TOLD[asked.topic]))
+        return _reply(RowSet(TOLD[asked.topic]))
 
 
 TOLD: dict[Topic, tuple[tuple[Any, ...], ...]] = {
@@ -206,7 +206,7 @@ TOLD: dict[Topic, tuple[tuple[Any, ...], ...]] = {
 """What the engine tells about each topic."""
 
 
-def _reply(value: AskReply | Chosen | Table) -> web.Response:
+def _reply(value: AskReply | Chosen | RowSet) -> web.Response:
     return web.Response(body=msgspec.json.encode(value), content_type="application/json")
 
 

@@ -29,11 +29,11 @@ from torch.nn import functional
 from benchmarks.quality.candidates.questions import Item, read_items
 from engine.conditions.classifier import FORMAT, LABELS, NAME, indicator
 from engine.conditions.features import assembled, owners_of, words_of
-from engine.conditions.reading import kind_of
-from engine.conditions.types import Kind, Operator
+from engine.conditions.sql_features import kind_of
+from engine.conditions.types import Operator, StatementKind
+from engine.linking.element_text import element_words
 from engine.models.encoder import MiniLMEncoder
 from engine.models.packaged import Manifest, write
-from engine.stages.link import element_words
 from schema_catalog.types import Column, ForeignKey, Snapshot, Table, TableKind
 
 QUESTIONS = "spider/train.jsonl"
@@ -54,7 +54,7 @@ class Known:
     """A question with what is read of it but the cues."""
 
     item: Item
-    kind: Kind
+    kind: StatementKind
     sentence: NDArray[np.float32]
     elements: NDArray[np.float32]
     owners: list[int]
@@ -75,7 +75,7 @@ def known(bench: Path, file: str) -> list[Known]:
     return found
 
 
-def _asked(kind: Kind, item: Item) -> Kind:
+def _asked(kind: StatementKind, item: Item) -> StatementKind:
     made = Operator.MIN in kind.operators and Operator.GROUP in kind.operators
     if made and not _LEAST_WORDS.search(item["question"]):
         return replace(kind, operators=kind.operators - {Operator.MIN})
@@ -112,7 +112,7 @@ def cues(questions: Sequence[Known]) -> list[str]:
     return sorted(word for word, there in places.items() if len(there) >= LEAST_DATABASES)
 
 
-def compositions(questions: Sequence[Known]) -> tuple[list[Kind], NDArray[np.float32]]:
+def compositions(questions: Sequence[Known]) -> tuple[list[StatementKind], NDArray[np.float32]]:
     """Those seen, the most frequent first, and the logarithms of their frequencies."""
     counted = [
         (kind, n) for kind, n in Counter(each.kind for each in questions).most_common() if n >= LEAST_SEEN

@@ -38,12 +38,12 @@ from benchmarks.quality.candidates.site import Site, site
 from benchmarks.quality.candidates.tasks import READER, Task
 from benchmarks.quality.personal_pairs import Meetings, pairs
 from benchmarks.wire.machine import describe
+from engine.api.question_store import Stored
+from engine.core.defaults import NoMemory
 from engine.errors import ModelUnavailableError, NLError
-from engine.learning.learner import Learner
+from engine.learning.feedback import Learner
 from engine.learning.store import LearningStore
-from engine.questions import Stored
 from engine.settings import LearningSettings
-from engine.state import NoMemory
 from engine.types import AnswerRow, Asker, AskReply, AskRequest, RowKind
 from schema_catalog.migrate import migrate
 from schema_catalog.pg import Pool

@@ -32,16 +32,18 @@ import asyncpg
 from benchmarks.quality.candidates.meter import metering
 from benchmarks.quality.candidates.model_server import model_server
 from benchmarks.quality.candidates.questions import Item, read_items
+from engine.core.deadline import Deadline
+from engine.core.elements import WHOLE_TABLE, ColumnKey
+from engine.core.ports import Completion, Prompt
+from engine.decoding.sql_grammar import sql_grammar
 from engine.errors import NLError
-from engine.generation.grammar import WHOLE_TABLE, sql_grammar
-from engine.generation.joins import complete_joins
-from engine.generation.schema_text import schema_text
 from engine.guard.analyse import UnreadableError
 from engine.llm.client import ChatModel
 from engine.llm.settings import ModelSettings
-from engine.prompts import prompt
-from engine.sql.names import resolve
-from engine.state import ColumnKey, Completion, Deadline, Prompt
+from engine.prompting.prompts import prompt
+from engine.prompting.schema_text import schema_text
+from engine.rewrite.rules.joins import complete_joins
+from engine.sql.resolution import resolve
 from pgparley import cluster
 from schema_catalog.introspect import introspect
 from schema_catalog.types import Database, Snapshot

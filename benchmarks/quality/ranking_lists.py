@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.quality.candidates.questions import Item
+from engine.core.candidate import Candidate
+from engine.core.elements import ColumnKey, Entity
+from engine.linking.element_text import linked
+from engine.linking.entities import entities
 from engine.models.encoder import MiniLMEncoder
 from engine.ranking.phrases import phrases
 from engine.ranking.ranker import FEATURES, PRIOR, Reader, cosines, features
-from engine.stages.link import entities, linked
-from engine.state import Candidate, ColumnKey, Entity
 from schema_catalog.types import Snapshot
 
 FOLDS = 5

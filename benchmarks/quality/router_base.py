@@ -26,7 +26,7 @@ from engine.models.encoder import MiniLMEncoder, packaged_model
 from engine.models.fitting import NetworkTrainer
 from engine.routing.artifact import BASE, Manifest, write
 from engine.routing.index import Index
-from engine.routing.part import Part, build
+from engine.routing.schema_index_entry import SchemaIndexEntry, build
 from engine.routing.training import (
     Example,
     States,
@@ -113,7 +113,7 @@ def main() -> int:
     return 0
 
 
-def _parts(bench: Path, wanted: set[str]) -> dict[str, Part]:
+def _parts(bench: Path, wanted: set[str]) -> dict[str, SchemaIndexEntry]:
     encoder = MiniLMEncoder(EncoderSettings())
     options = Options(bench, pool=False, half=None, train=0, json=None)
     return {
@@ -149,7 +149,11 @@ def _material(
 
 
 def _turns(
-    material: Material, parts: dict[str, Part], apart: set[str], rng: np.random.Generator, steps: int
+    material: Material,
+    parts: dict[str, SchemaIndexEntry],
+    apart: set[str],
+    rng: np.random.Generator,
+    steps: int,
 ) -> Iterator[tuple[Terrain, dict[str, int], list[int]]]:
     """A part of the databases, and questions on them, for each step."""
     names = np.array(sorted(set(parts) - apart))
@@ -168,7 +172,7 @@ def _turns(
             yield terrain, numbers, bag[turn * BATCH : (turn + 1) * BATCH]
 
 
-def _terrain(parts: dict[str, Part], names: Sequence[str]) -> tuple[Terrain, dict[str, int]]:
+def _terrain(parts: dict[str, SchemaIndexEntry], names: Sequence[str]) -> tuple[Terrain, dict[str, int]]:
     numbers = {name: number for number, name in enumerate(names)}
     return Terrain.of(Index([parts[name] for name in names])), numbers
 

@@ -21,7 +21,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.routing.words import identifier_words
+from engine.text.tokens import identifier_words
 from schema_catalog.types import Column, ForeignKey, Snapshot, Table, TableKind
 
 Vectors = NDArray[np.float32]

@@ -38,16 +38,17 @@ from benchmarks.quality.routing_systems import (
 )
 from benchmarks.quality.routing_training import synthetic, trained, versions
 from benchmarks.wire.machine import describe
+from engine.core.deadline import Deadline
+from engine.core.ports import Prompt
 from engine.llm.client import ChatModel
 from engine.llm.settings import ModelSettings
 from engine.models.encoder import MiniLMEncoder
 from engine.routing.artifact import BASE, ArtifactStore
-from engine.routing.pointing import PointingSettings
+from engine.routing.pointer_api import PointingSettings
 from engine.routing.router import HybridRouter
 from engine.routing.training import TrainingSettings
 from engine.routing.vectors import VectorCache
 from engine.settings import EncoderSettings
-from engine.state import Deadline, Prompt
 from pgparley.config import cache_dir
 
 STEPS = ("train", "ours", "ablations", "bm25", "sxfmr", "crush", "speed", "adding", "growth")

@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.quality.routing import Ranking, TableName, View
+from engine.core.ports import Match
 from engine.models.encoder import MiniLMEncoder
 from engine.routing.router import HybridRouter
 from engine.routing.scoring import probabilities
-from engine.routing.words import identifier_words, question_words
-from engine.state import Match
+from engine.text.tokens import identifier_words, question_words
 
 DATABASES, TABLES = 20, 40
 """How many of each a ranking lists."""

@@ -18,8 +18,8 @@ from engine.models.fitting import NetworkTrainer
 from engine.models.pointer import PointerModel, packaged_base
 from engine.routing.artifact import BASE, ArtifactStore, Manifest
 from engine.routing.index import Index
-from engine.routing.learned import Versions
-from engine.routing.part import build
+from engine.routing.learned_router import Versions
+from engine.routing.schema_index_entry import build
 from engine.routing.synthesis import SyntheticQuestion, tables_of
 from engine.routing.training import Example, Progress, Terrain, TrainingSettings, train
 from engine.routing.vectors import TextEncoder

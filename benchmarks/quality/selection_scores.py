@@ -24,12 +24,16 @@ from typing import Any
 
 from engine.calibration.conformal import Threshold
 from engine.calibration.coverage import Share, observe
-from engine.calibration.points import Judged, Point, Score
+from engine.calibration.records import Judged, Point, Score
 from engine.calibration.scores import encoder_score, shortfall_score
 from engine.calibration.splits import divide, id_hash
+from engine.core.candidate import Candidate
+from engine.core.deadline import Deadline
+from engine.core.elements import ColumnKey, Entity
+from engine.core.state import Route, State
+from engine.core.tools import Tools
 from engine.models.encoder import MiniLMEncoder
 from engine.stages.link import link
-from engine.state import Candidate, ColumnKey, Deadline, Entity, Route, State, Tools
 from engine.types import Asker, AskRequest
 from schema_catalog.types import Column, Database, Snapshot, Table, TableKind
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.routing.words import identifier_words, question_words
+from engine.text.tokens import identifier_words, question_words
 
 _KINDS = ("noun", "verb", "adj")
 _SENSES = 2

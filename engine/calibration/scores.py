@@ -10,9 +10,9 @@ import math
 from collections.abc import Sequence
 
 from engine.calibration.conformal import UNSCORED
-from engine.generation.grammar import WHOLE_TABLE
+from engine.core.candidate import Candidate
+from engine.core.elements import WHOLE_TABLE, ColumnKey, Entity
 from engine.settings import ScoreFunction
-from engine.state import Candidate, ColumnKey, Entity
 
 VERSIONS = {
     ScoreFunction.SHORTFALL: "shortfall-1",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.calibration.conformal import Threshold, Uncalibrated
-from engine.calibration.points import Score
+from engine.calibration.records import Score
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 
-from engine.calibration.judging import judge
+from engine.calibration.labelling import judge
 from engine.calibration.status import Statuses
 from engine.calibration.store import CalibrationStore, Source
 from engine.calibration.types import (
@@ -19,9 +19,9 @@ from engine.calibration.types import (
     Status,
     StatusRequest,
 )
+from engine.core.tools import Tools
 from engine.errors import InvalidSettingError, ModelUnavailableError, UnsupportedError
 from engine.settings import Limits, ScoreFunction
-from engine.state import Tools
 from schema_catalog.catalog import StoreUnavailableError
 
 

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import ClassVar
 
 from engine.calibration.conformal import Calibrated
-from engine.calibration.points import Point
+from engine.calibration.records import Point
 
 _TUNING, _CALIBRATION = 20, 70
 """Of 100 questions 20 may tune, the next 50 calibrate, and the last 30 test."""

@@ -18,7 +18,7 @@ import asyncpg
 import msgspec
 
 from engine.calibration.conformal import Calibrated
-from engine.calibration.points import Judged, Point, Score, known
+from engine.calibration.records import Judged, Point, Score, known
 from engine.calibration.selection import Selection
 from engine.calibration.splits import divide, id_hash
 from schema_catalog.catalog import StoreUnavailableError
@@ -117,7 +117,7 @@ class _Selected(msgspec.Struct):
 
 
 class CalibrationStore:
-    """`engine.state.Calibration` over a store, for one recipe. Every method raises `StoreUnavailableError`.
+    """`engine.core.ports.Calibration` over a store, for one recipe. Every method raises `StoreUnavailableError`.
 
     What is shared of what was learned is part of the recipe, by its generation: it changes scores and prompts.
     """

@@ -10,10 +10,13 @@ import asyncio
 from dataclasses import dataclass
 
 from engine.calibration.scores import model_score
+from engine.core.candidate import Candidate
+from engine.core.ports import Prompt, Weighed
+from engine.core.state import Route, State
+from engine.core.tools import Tools
 from engine.errors import NLError
-from engine.generation.schema_text import schema_text
-from engine.prompts import prompt
-from engine.state import Candidate, Prompt, Route, State, Tools, Weighed
+from engine.prompting.prompts import prompt
+from engine.prompting.schema_text import schema_text
 from engine.types import Usage
 
 OPTIONS = ("A", "B")

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.conditions.features import features
-from engine.conditions.types import Condition, Hardness, Kind, Operator
+from engine.conditions.types import Condition, Hardness, Operator, StatementKind
+from engine.core.ports import Encoder
 from engine.models.packaged import read
-from engine.state import Encoder
 from schema_catalog.types import Snapshot
 
 NAME, FORMAT = "conditions", 1
@@ -30,21 +30,21 @@ def packaged() -> Path:
     return Path(__file__).with_name("base")
 
 
-def indicator(kind: Kind) -> NDArray[np.float32]:
+def indicator(kind: StatementKind) -> NDArray[np.float32]:
     """Which labels a composition has, shape (len(LABELS),)."""
     there = {*kind.operators, kind.hardness}
     return np.array([label in there for label in LABELS], dtype=np.float32)
 
 
-def kind_from(row: NDArray[Any]) -> Kind:
+def kind_from(row: NDArray[Any]) -> StatementKind:
     """The composition that an indicator stands for."""
     there = [label for label, value in zip(LABELS, row, strict=True) if value]
     operators = frozenset(label for label in there if isinstance(label, Operator))
-    return Kind(operators, next(label for label in there if isinstance(label, Hardness)))
+    return StatementKind(operators, next(label for label in there if isinstance(label, Hardness)))
 
 
 class Classifier:
-    """`engine.state.Conditions`, of one artifact."""
+    """`engine.core.ports.Conditions`, of one artifact."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]], encoder: Encoder) -> None:
         self._encoder = encoder

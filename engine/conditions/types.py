@@ -37,7 +37,7 @@ class Hardness(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class StatementKind:
     """A composition. No operators: it gives columns of one table and nothing more."""
 
     operators: frozenset[Operator]
@@ -48,5 +48,5 @@ class Kind:
 class Condition:
     """A composition that was seen in training, and how likely it is what a question asks for, in [0, 1]."""
 
-    kind: Kind
+    kind: StatementKind
     probability: float

@@ -133,7 +133,7 @@ UNREPEATABLE = _words(
     array_sample array_shuffle clock_timestamp gen_random_uuid random random_normal timeofday uuidv4 uuidv7
     """
 )
-"""Volatile and harmless: they read a clock or random numbers. Their rows prove nothing (`engine.sql.settled`)."""
+"""Volatile and harmless: they read a clock or random numbers. Their rows prove nothing (`engine.sql.determinism`)."""
 
 _SETTING_READER = "current_setting"
 

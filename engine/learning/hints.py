@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from engine.generation.grammar import WHOLE_TABLE
+from engine.core.elements import WHOLE_TABLE, Entity
+from engine.core.ports import Encoder
 from engine.learning.types import Element, Vote
-from engine.routing.words import identifier_words
-from engine.sql.names import Resolution
-from engine.state import Encoder, Entity
+from engine.sql.resolution import Resolution
+from engine.text.tokens import identifier_words
 from schema_catalog.types import Snapshot
 
 NEAREST = 0.3

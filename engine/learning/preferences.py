@@ -12,8 +12,8 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from engine.learning.types import Cast, Element, Preference
-from engine.routing.words import identifier_words
 from engine.settings import LearningSettings
+from engine.text.tokens import identifier_words
 
 Alike = Callable[[str, str], float]
 """Cosine of a phrase of a vote and a phrase of the question."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import asyncpg
 
-from engine.learning.types import Cast, Element, Kind, Known, Lesson, Vote
+from engine.learning.types import Cast, Element, ExampleKind, Known, Lesson, Vote
 from engine.settings import LearningSettings
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.pg import Connection, Pool
@@ -72,7 +72,7 @@ class Taught:
     database: str
     question: str
     sql: str
-    kind: Kind
+    kind: ExampleKind
     qid: str
     votes: tuple[Vote, ...] = ()
 
@@ -109,7 +109,7 @@ class Trained:
 
 
 class LearningStore:
-    """`engine.state.Memory` over a store, and what is written there."""
+    """`engine.core.ports.Memory` over a store, and what is written there."""
 
     def __init__(self, pool: Pool, settings: LearningSettings) -> None:
         self._pool = pool
@@ -147,7 +147,7 @@ class LearningStore:
                     row["question"],
                     row["normal_form"],
                     row["sql"],
-                    Kind(row["kind"]),
+                    ExampleKind(row["kind"]),
                     row["own"],
                     _age(row, now),
                 )
@@ -166,8 +166,8 @@ class LearningStore:
                 taught[0].asker,
                 taught[0].qid,
             )
-            known = {(row["database"], row["sql"]) for row in before if row["kind"] != Kind.REJECTED}
-            if any(each.kind is Kind.CHOSEN and (each.database, each.sql) in known for each in taught):
+            known = {(row["database"], row["sql"]) for row in before if row["kind"] != ExampleKind.REJECTED}
+            if any(each.kind is ExampleKind.CHOSEN and (each.database, each.sql) in known for each in taught):
                 return
             await connection.execute(
                 "DELETE FROM pgparley.learned_example WHERE asker = $1 AND qid = $2",
@@ -178,7 +178,7 @@ class LearningStore:
                 await self._insert(connection, each)
 
     async def _insert(self, connection: Connection, taught: Taught) -> None:
-        approved = self._settings.auto_approve and taught.kind is not Kind.REJECTED
+        approved = self._settings.auto_approve and taught.kind is not ExampleKind.REJECTED
         number = await connection.fetchval(
             "INSERT INTO pgparley.learned_example"
             " (asker, database, question, normal_form, sql, kind, qid, approved_at, approved_by)"

@@ -9,7 +9,7 @@ Element = tuple[str, str, str]
 """(schema, table, column); the column `*` stands for the table."""
 
 
-class Kind(StrEnum):
+class ExampleKind(StrEnum):
     """How a statement became known: chosen among others, written by a person, or shown and rejected."""
 
     CHOSEN = "chosen"
@@ -44,7 +44,7 @@ class Lesson:
     question: str
     key: str
     sql: str
-    kind: Kind
+    kind: ExampleKind
     own: bool
     age: float
 
@@ -53,8 +53,8 @@ class Lesson:
 class Known:
     """All that may count for one asker on one database, newest first.
 
-    `adapter`: the weights in use (`engine.learning.adapter`), None where there are none. `version` and `scope` are the
-    adapter's.
+    `adapter`: the weights in use (`engine.learning.phrase_adapter`), None where there are none; `version` and `scope`
+    are the adapter's.
     """
 
     casts: tuple[Cast, ...] = ()

@@ -13,10 +13,10 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.linking import folding
+from engine.core.elements import ColumnKey, Relation, ValueLink
 from engine.linking.index import ValueIndex
-from engine.linking.spans import Kind, Span, spans
-from engine.state import ColumnKey, Relation, ValueLink
+from engine.linking.spans import Span, SpanKind, spans
+from engine.text import normalise as folding
 
 LINKS = 8
 """Links of a question to one database at most."""
@@ -24,7 +24,7 @@ LINKS = 8
 COLUMNS = 3
 """Columns that one span is linked to at most."""
 
-LEAST = {Kind.QUOTED: 0.75, Kind.NAME: 0.8, Kind.PHRASE: 0.87}
+LEAST = {SpanKind.QUOTED: 0.75, SpanKind.NAME: 0.8, SpanKind.PHRASE: 0.87}
 """Likeness by letters from which a span that stands nowhere as it is written is taken for a value."""
 
 LETTERS = 5
@@ -91,7 +91,7 @@ def _exact(found: Sequence[Span], view: View) -> list[_Hit]:
     hits = []
     numbers = view.index.exact([span.key for span in found], view.seen)
     for span, same in zip(found, numbers, strict=True):
-        if span.kind in {Kind.PHRASE, Kind.MIXED} and span.key in view.names:
+        if span.kind in {SpanKind.PHRASE, SpanKind.MIXED} and span.key in view.names:
             continue
         for number in same:
             hit = _hit(span, number, view.index.text(number))
@@ -102,13 +102,13 @@ def _exact(found: Sequence[Span], view: View) -> list[_Hit]:
 
 def _hit(span: Span, number: int, text: str) -> _Hit | None:
     """The link of a span and a value with its key; None where their hashes or their numbers only look alike."""
-    if span.kind is Kind.DATE:
+    if span.kind is SpanKind.DATE:
         day = folding.date_key(text)
         if day is None or not day.startswith(span.key):
             return None
         return _Hit(span, number, EQUAL, Relation.EQUALS if day == span.key else Relation.SUCH_AS)
     if folding.key(text) != span.key:
-        short = span.kind is Kind.NAME and span.text.isupper() and folding.initials(text) == span.key
+        short = span.kind is SpanKind.NAME and span.text.isupper() and folding.initials(text) == span.key
         return _Hit(span, number, INITIALS, Relation.EQUALS) if short else None
     if span.key.isdigit() and _NUMBER.sub("", span.text) != _NUMBER.sub("", text):
         return None
@@ -124,7 +124,7 @@ def _alike(span: Span, view: View) -> Iterator[_Hit]:
     for found in near:
         if not _other_number(span.key, view.index.text(found.number)):
             yield _Hit(span, found.number, min(found.similarity, EQUAL), Relation.EQUALS)
-    if near or span.kind is Kind.PHRASE:
+    if near or span.kind is SpanKind.PHRASE:
         return
     asked = folding.words(span.text)
     for number in view.index.holding(span.key, view.seen):

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 
 import asyncpg
 
-from engine.generation.grammar import WHOLE_TABLE
-from engine.linking import folding
+from engine.core.elements import WHOLE_TABLE, ColumnKey, Entity, TableKey, ValueLink
+from engine.core.ports import Upstream
+from engine.core.state import Route
 from engine.linking.index import ValueIndex
 from engine.linking.match import View, match
-from engine.state import ColumnKey, Entity, Route, TableKey, Upstream, ValueLink
+from engine.text import normalise as folding
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import Database, Snapshot
 from schema_catalog.values import ValueStore, Version
@@ -31,7 +32,7 @@ NOTHING = ValueIndex(())
 
 
 class StoredValues:
-    """`engine.state.Values` over the store. `limit`: values of one database at most."""
+    """`engine.core.ports.Values` over the store. `limit`: values of one database at most."""
 
     def __init__(self, store: ValueStore, *, kept: int = KEPT, timeout: float = 5.0) -> None:
         self._store = store

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from engine.linking import folding
+from engine.text import normalise as folding
+from engine.text.stopwords import LABEL_WORDS, OPERATION_WORDS, STOP_WORDS
 
 PHRASE_WORDS = 4
 NAME_WORDS = 8
@@ -24,21 +25,10 @@ _QUOTED = re.compile(r"'([^']+)'(?!\w)|\"([^\"]+)\"|\u201c([^\u201d]+)\u201d|\u2
 _BREAK = re.compile(r"[;:?!()\"\u201c\u201d]")
 _POSSESSIVE = re.compile(r"['\u2019]s$")
 
-_ASKING = """
-    a about above after all among an and any are as ask at average be been before below between both but by can
-    compute count could describe did different display distinct do does each either every find first fewest for
-    from get give greater group had has have having her highest him his how i if in into is it its largest last
-    least less list longest lowest many max maximum me mean min minimum more most much my name names nearest no
-    nor not number of on one only or order other our out over per please report return same she show shortest
-    should smallest some sort sorted sum tell than that the their them then there these they this those to top
-    total under up us was we were what when where which while who whom whose why will with within without would
-    you your zero two three four five six seven eight nine ten
-"""
-
-_STOP = frozenset(_ASKING.split())
+_STOP = STOP_WORDS | OPERATION_WORDS | LABEL_WORDS
 
 
-class Kind(Enum):
+class SpanKind(Enum):
     """How a span is written, which decides how freely it is compared.
 
     A phrase is of content words alone, a mixed one has others inside ("women in science").
@@ -57,7 +47,7 @@ class Span:
     """A part of the question from character `start` to `end`; `key` as in `folding`."""
 
     text: str
-    kind: Kind
+    kind: SpanKind
     start: int
     end: int
     key: str
@@ -84,13 +74,13 @@ def spans(question: str) -> tuple[Span, ...]:
 def _quoted(question: str) -> Iterator[Span]:
     for match in _QUOTED.finditer(question):
         text = next(group for group in match.groups() if group is not None)
-        yield Span(text, Kind.QUOTED, *match.span(), folding.key(text), len(text.split()))
+        yield Span(text, SpanKind.QUOTED, *match.span(), folding.key(text), len(text.split()))
 
 
 def _dated(question: str) -> Iterator[Span]:
     for key, (start, end) in folding.dates(question):
         text = question[start:end]
-        yield Span(text, Kind.DATE, start, end, key, len(text.split()))
+        yield Span(text, SpanKind.DATE, start, end, key, len(text.split()))
 
 
 _Words = Sequence[re.Match[str]]
@@ -132,21 +122,21 @@ def _span(question: str, words: _Words, *, loud: bool) -> Span | None:
     return Span(text, kind, start, end, folding.key(text), len(words))
 
 
-def _kind(words: Sequence[str], *, opens: bool, loud: bool) -> Kind | None:
+def _kind(words: Sequence[str], *, opens: bool, loud: bool) -> SpanKind | None:
     stops = [_stop(word, loud=loud) for word in words]
     capital = [word[0].isupper() or word[0].isdigit() for word in words]
     if stops[-1] or (stops[0] and (len(words) == 1 or not capital[0])):
         return None
     if len(words) == 1 and words[0].isdigit():
-        return Kind.NUMBER if len(words[0]) >= NUMBER_DIGITS else None
+        return SpanKind.NUMBER if len(words[0]) >= NUMBER_DIGITS else None
     # The first word of a sentence has its capital from there.
     plain = loud or (opens and len(words) == 1 and words[0][1:].islower())
     named = all(big or stop for big, stop in zip(capital, stops, strict=True))
     if named and capital[0] and capital[-1] and not plain:
-        return Kind.NAME
+        return SpanKind.NAME
     if stops[0] or len(words) > PHRASE_WORDS or len(words[0]) == len(words) == 1:
         return None
-    return Kind.MIXED if any(stops) else Kind.PHRASE
+    return SpanKind.MIXED if any(stops) else SpanKind.PHRASE
 
 
 def _stop(word: str, *, loud: bool) -> bool:

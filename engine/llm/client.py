@@ -12,16 +12,17 @@ from typing import Any
 import openai
 from openai.types.chat import ChatCompletion, ChatCompletionMessageParam, ChatCompletionTokenLogprob
 
+from engine.core.deadline import Deadline
+from engine.core.ports import Completion, Prompt, Token, Weighed
 from engine.errors import CancelledError, ModelUnavailableError
 from engine.llm.settings import GrammarSupport, ModelSettings
-from engine.state import Completion, Deadline, Prompt, Token, Weighed
 
 TOP_LOGPROBS = 20
 """Of how many tokens the log-probabilities are asked for: the protocol's most."""
 
 
 class ChatModel:
-    """Implements `engine.state.LanguageModel`."""
+    """Implements `engine.core.ports.LanguageModel`."""
 
     def __init__(self, settings: ModelSettings, base_url: str) -> None:
         self._settings = settings
@@ -44,7 +45,7 @@ class ChatModel:
         seed: int = 0,
         others: int = 0,
     ) -> Completion:
-        """See `engine.state.LanguageModel.complete`."""
+        """See `engine.core.ports.LanguageModel.complete`."""
         extra: dict[str, Any] = {"seed": seed} if seed else {}
         if others:
             extra["top_logprobs"] = min(others, TOP_LOGPROBS)
@@ -53,11 +54,11 @@ class ChatModel:
         return _completion(await self._ask(prompt, deadline, max_tokens, temperature, extra))
 
     async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:
-        """See `engine.state.LanguageModel.weigh`."""
+        """See `engine.core.ports.LanguageModel.weigh`."""
         return _weighed(await self._ask(prompt, deadline, 1, 0.0, {"top_logprobs": TOP_LOGPROBS}), options)
 
     async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
-        """See `engine.state.LanguageModel.read`."""
+        """See `engine.core.ports.LanguageModel.read`."""
         await self._ask(prompt, deadline, 1, 0.0, {"keep_prompt": True})
 
     async def _ask(

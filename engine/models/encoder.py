@@ -40,7 +40,7 @@ def packaged_model() -> Path:
 
 
 class MiniLMEncoder:
-    """`engine.state.Encoder`; safe to call from several threads, which then take turns."""
+    """`engine.core.ports.Encoder`; safe to call from several threads, which then take turns."""
 
     def __init__(self, settings: EncoderSettings | None = None) -> None:
         self._settings = settings or EncoderSettings()

@@ -21,7 +21,7 @@ from engine.models.network import Ground, Network, Tower
 from engine.models.pointer import PointerModel, arrays_of, build
 from engine.models.sequences import Sequences
 from engine.routing.artifact import Artifact, Manifest
-from engine.routing.field import Field
+from engine.routing.candidate_space import CandidateSpace
 from engine.routing.training import Batch, States
 from engine.settings import EncoderSettings
 
@@ -151,7 +151,7 @@ class NetworkTrainer:
                 found[number] = hidden[row, :length].numpy().astype(np.float16)
         return [found[number] for number in range(len(questions))]
 
-    def learn(self, field: Field, batch: Batch, rate: float) -> tuple[float, float]:
+    def learn(self, field: CandidateSpace, batch: Batch, rate: float) -> tuple[float, float]:
         """See `Trainer.learn`."""
         for group, full in zip(self._optimiser.param_groups, self._full, strict=True):
             group["lr"] = rate * full
@@ -172,7 +172,7 @@ class NetworkTrainer:
         """What an artifact of the network as it stands holds."""
         return arrays_of(self._tower, self._network, temperature)
 
-    def _ground(self, field: Field) -> Ground:
+    def _ground(self, field: CandidateSpace) -> Ground:
         if id(field) not in self._grounds:
             self._grounds = {id(field): Ground.of(field)}
         return self._grounds[id(field)]

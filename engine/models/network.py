@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.routing.field import Field
+from engine.routing.candidate_space import CandidateSpace
 
 HIDDEN = 128
 """Width of the decoder's state."""
@@ -50,9 +50,9 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """A field as tensors; see `engine.routing.field.Field`."""
+    """A field as tensors; see `engine.routing.candidate_space.CandidateSpace`."""
 
-    field: Field
+    field: CandidateSpace
     whole: Tensor
     texts: Tensor
     columns: Tensor
@@ -63,7 +63,7 @@ class Ground:
     log_sizes: Tensor
 
     @staticmethod
-    def of(field: Field) -> Ground:
+    def of(field: CandidateSpace) -> Ground:
         """Shares the field's memory."""
         sizes = np.diff(np.append(field.column_starts, len(field.columns)))
         owners = torch.from_numpy(field.owners)

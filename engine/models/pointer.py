@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from engine.models.encoder import loaded_model
 from engine.models.sentences import Model, wrapped
 from engine.routing.artifact import Artifact, ArtifactError
+from engine.routing.candidate_space import CandidateSpace
 from engine.routing.decoder import Found, search
-from engine.routing.field import Field
-from engine.routing.pointing import Asked, Encoded, Pointed, PointingSettings
+from engine.routing.pointer_api import Asked, Encoded, Pointed, PointingSettings
 from engine.settings import EncoderSettings
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def packaged_base() -> Path:
 
 
 class PointerModel:
-    """`engine.routing.pointing.Pointer`."""
+    """`engine.routing.pointer_api.Pointer`."""
 
     def __init__(self, artifact: Artifact, settings: EncoderSettings | None = None) -> None:
         self._artifact = artifact
@@ -69,7 +69,9 @@ class PointerModel:
             tower, _ = self._loaded()
             return tower.questions(questions)
 
-    def point(self, asked: Sequence[Asked], field: Field, settings: PointingSettings) -> list[Pointed]:
+    def point(
+        self, asked: Sequence[Asked], field: CandidateSpace, settings: PointingSettings
+    ) -> list[Pointed]:
         """See `Pointer.point`."""
         import torch  # noqa: PLC0415  heavy: loaded with the first question
 
@@ -112,7 +114,7 @@ class PointerModel:
             for row, some in enumerate(heads)
         ]
 
-    def _ground(self, field: Field) -> tuple[Ground, Names]:
+    def _ground(self, field: CandidateSpace) -> tuple[Ground, Names]:
         from engine.models.network import Ground  # noqa: PLC0415  as torch
 
         held = self._grounds.get(id(field))

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.models.network import FIRST, Ground, Network, Step, Survey
-from engine.routing.field import Field
+from engine.routing.candidate_space import CandidateSpace
 from engine.routing.graph import EdgeKind
 
 
@@ -28,7 +28,7 @@ class Sequences:
     """
 
     network: Network
-    field: Field
+    field: CandidateSpace
     firsts: NDArray[np.intp]
     chosen: NDArray[np.bool_]
     step: Step

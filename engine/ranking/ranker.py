@@ -13,11 +13,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.candidate import Candidate, likelihoods
+from engine.core.ports import Encoder, Ranking
 from engine.models.cross import CrossEncoder, Pair
 from engine.models.packaged import read
 from engine.ranking.phrases import phrases
 from engine.settings import EncoderSettings
-from engine.state import Candidate, Encoder, Ranking, likelihoods
 
 NAME, FORMAT = "ranker", 1
 
@@ -63,19 +64,19 @@ def cosines(question: str, said: Sequence[Sequence[str]], encoder: Encoder) -> N
 
 
 class FirstStage:
-    """`engine.state.Ranker` by the two encoders alone."""
+    """`engine.core.ports.Ranker` by the two encoders alone."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
 
     def rank(self, question: str, candidates: Sequence[Candidate]) -> tuple[Ranking, ...]:
-        """See `engine.state.Ranker.rank`."""
+        """See `engine.core.ports.Ranker.rank`."""
         near = cosines(question, [phrases(each.sql) for each in candidates], self._encoder)
         return tuple(Ranking(float(value), first=float(value)) for value in near)
 
 
 class TwoStages:
-    """`engine.state.Ranker`. `head`: a weight a feature."""
+    """`engine.core.ports.Ranker`. `head`: a weight a feature."""
 
     def __init__(self, head: NDArray[Any], reader: Reader, encoder: Encoder) -> None:
         self._head = np.asarray(head, dtype=np.float32)
@@ -90,7 +91,7 @@ class TwoStages:
         return cls(head, CrossEncoder(arrays, settings), encoder)
 
     def rank(self, question: str, candidates: Sequence[Candidate]) -> tuple[Ranking, ...]:
-        """See `engine.state.Ranker.rank`."""
+        """See `engine.core.ports.Ranker.rank`."""
         said = [phrases(each.sql) for each in candidates]
         if len(candidates) <= SECOND_STAGE:
             return self._second(question, candidates, said)

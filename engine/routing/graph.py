@@ -16,7 +16,7 @@ from itertools import permutations
 
 import numpy as np
 
-from engine.routing.words import identifier_words
+from engine.text.tokens import identifier_words
 from schema_catalog.types import Snapshot, Table
 
 SIBLINGS = 48

@@ -2,7 +2,7 @@
 
 Owns the layout: tables in the order of their databases, columns in the order of their tables, and for each
 word the tables that hold it. Does not score (`engine.routing.scoring`) and does not encode
-(`engine.routing.part`). Built from restricted parts, so what an asker may not read is in none of the arrays.
+(`engine.routing.schema_index_entry`). Built from restricted entries: no array holds what an asker may not read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.routing.nearest import EXACT, Nearest
-from engine.routing.part import Part, Vectors
+from engine.routing.schema_index_entry import SchemaIndexEntry, Vectors
 
 Numbers = NDArray[np.intp]
 
@@ -43,7 +43,9 @@ class Index:
     With more than `exact` tables `nearest` is made in the background, or found in `folder`.
     """
 
-    def __init__(self, parts: Sequence[Part], *, exact: int = EXACT, folder: Path | None = None) -> None:
+    def __init__(
+        self, parts: Sequence[SchemaIndexEntry], *, exact: int = EXACT, folder: Path | None = None
+    ) -> None:
         self.whole: Vectors = _stacked([part.whole[None] for part in parts])
         self.tables: Vectors = _stacked([part.tables for part in parts])
         self.columns: Vectors = _stacked([part.columns for part in parts])
@@ -102,7 +104,7 @@ def _starts(sizes: Sequence[int]) -> Numbers:
     return ends - np.asarray(sizes, dtype=np.intp)
 
 
-def _inverted(parts: Sequence[Part], table_starts: Numbers) -> dict[str, Postings]:
+def _inverted(parts: Sequence[SchemaIndexEntry], table_starts: Numbers) -> dict[str, Postings]:
     found: dict[str, list[tuple[int, Numbers, Vectors]]] = defaultdict(list)
     for number, part in enumerate(parts):
         first = table_starts[number]

@@ -16,13 +16,13 @@ from typing import Protocol
 
 from threadpoolctl import ThreadpoolController
 
+from engine.core.ports import Match, TableSet
 from engine.routing.index import Index
-from engine.routing.learned import LearnedLeg, Standing, Versions
-from engine.routing.part import Part, build
-from engine.routing.pointing import PointingSettings
-from engine.routing.scoring import Limits, Question, Scored, Vectors, Weights, score
-from engine.routing.words import question_words
-from engine.state import Match, TableSet
+from engine.routing.learned_router import LearnedLeg, Standing, Versions
+from engine.routing.pointer_api import PointingSettings
+from engine.routing.schema_index_entry import SchemaIndexEntry, build
+from engine.routing.scoring import EncodedQuestion, Scored, SearchLimits, Vectors, Weights, score
+from engine.text.tokens import question_words
 from schema_catalog.types import ReadableColumns, Snapshot
 
 _INDEXES = 8
@@ -56,7 +56,7 @@ class _Catalog:
 
 
 class HybridRouter:
-    """`engine.state.Router`. Safe to call from several threads.
+    """`engine.core.ports.Router`. Safe to call from several threads.
 
     `versions`: of the learned leg; without them, and while none of them can be read, the retrieval leg answers
     alone. `parts`: restricted schemas kept. `folder`: where what is costly to make for a very large catalog is kept.
@@ -68,7 +68,7 @@ class HybridRouter:
         schemas: SchemaEncoder | None = None,
         *,
         weights: Weights | None = None,
-        limits: Limits | None = None,
+        limits: SearchLimits | None = None,
         versions: Versions | None = None,
         pointing: PointingSettings | None = None,
         parts: int = 10_000,
@@ -77,7 +77,7 @@ class HybridRouter:
         self._encoder = encoder
         self._schemas = encoder if schemas is None else schemas
         self._weights = weights or Weights()
-        self._limits = limits or Limits()
+        self._limits = limits or SearchLimits()
         self._learned = (
             None if versions is None else LearnedLeg(versions, self._weights, self._limits, pointing)
         )
@@ -88,10 +88,10 @@ class HybridRouter:
         # controller the threads it had: torch, loaded meanwhile and held to one, would get them all back.
         self._blas = ThreadpoolController().select(user_api="blas")
         # The snapshot itself is kept beside its id, so that the id cannot come to mean another one.
-        self._views: OrderedDict[tuple[int, ReadableColumns | None], tuple[Snapshot, Part | None]] = (
-            OrderedDict()
-        )
-        self._parts: OrderedDict[tuple[str, str], Part] = OrderedDict()
+        self._views: OrderedDict[
+            tuple[int, ReadableColumns | None], tuple[Snapshot, SchemaIndexEntry | None]
+        ] = OrderedDict()
+        self._parts: OrderedDict[tuple[str, str], SchemaIndexEntry] = OrderedDict()
         # An index holds its parts, so that their ids keep their meaning.
         self._indexes: OrderedDict[tuple[int, ...], Index] = OrderedDict()
         self._catalogs: OrderedDict[tuple[int, ...], _Catalog] = OrderedDict()
@@ -112,7 +112,7 @@ class HybridRouter:
             index.ready()
 
     def rank(self, question: str, views: Sequence[tuple[Snapshot, ReadableColumns]]) -> tuple[Match, ...]:
-        """The databases of which anything is readable, likeliest first, at most `Limits.databases`."""
+        """The databases of which anything is readable, likeliest first, at most `SearchLimits.databases`."""
         return self.rank_many([question], views)[0]
 
     def rank_many(
@@ -141,7 +141,7 @@ class HybridRouter:
         for question, (sentence, tokens) in zip(
             questions, self._encoder.encode_tokens_many(questions), strict=True
         ):
-            asked = Question(sentence, tokens, question_words(question))
+            asked = EncodedQuestion(sentence, tokens, question_words(question))
             scored = score(asked, catalog.index, self._weights, self._limits)
             found.append(tuple(_retrieved_match(each, asked.words, catalog) for each in scored))
         return found
@@ -163,7 +163,7 @@ class HybridRouter:
                 self._catalogs.popitem(last=False)
         return catalog
 
-    def _index(self, parts: Sequence[Part]) -> Index:
+    def _index(self, parts: Sequence[SchemaIndexEntry]) -> Index:
         key = tuple(id(part.snapshot) for part in parts)
         with self._lock:
             if key in self._indexes:
@@ -186,7 +186,7 @@ class HybridRouter:
             if held is not None:
                 self._views[view] = (snapshot, own.get(id(held.snapshot), held))
 
-    def _part(self, snapshot: Snapshot, readable: ReadableColumns | None) -> Part | None:
+    def _part(self, snapshot: Snapshot, readable: ReadableColumns | None) -> SchemaIndexEntry | None:
         key = (id(snapshot), readable)
         with self._lock:
             if key in self._views:
@@ -200,7 +200,7 @@ class HybridRouter:
                 self._views.popitem(last=False)
         return part
 
-    def _built(self, masked: Snapshot) -> Part:
+    def _built(self, masked: Snapshot) -> SchemaIndexEntry:
         key = (masked.database, masked.fingerprint)
         with self._lock:
             part = self._parts.get(key)
@@ -222,7 +222,7 @@ def _retrieved_match(scored: Scored, words: Sequence[str], catalog: _Catalog) ->
     return Match(number, part.snapshot, scored.logit, scored.evidence, known, tables, scored.logit)
 
 
-def _match(standing: Standing, words: Sequence[str], number: int, part: Part) -> Match:
+def _match(standing: Standing, words: Sequence[str], number: int, part: SchemaIndexEntry) -> Match:
     keys = [table.key for table in part.snapshot.tables]
     return Match(
         position=number,

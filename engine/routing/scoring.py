@@ -42,7 +42,7 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SearchLimits:
     """What is looked at closely: this many databases, and of each this many tables.
 
     Cheaper features choose them where there are more; with fewer everything is looked at.
@@ -53,7 +53,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class EncodedQuestion:
     """A question as the encoder and the word splitter see it: (d,), (tokens, d), words."""
 
     sentence: Vectors
@@ -78,10 +78,13 @@ class Scored:
 
 
 def score(
-    question: Question, index: Index, weights: Weights | None = None, limits: Limits | None = None
+    question: EncodedQuestion,
+    index: Index,
+    weights: Weights | None = None,
+    limits: SearchLimits | None = None,
 ) -> tuple[Scored, ...]:
     """The databases looked at closely, best first; ties in the order given."""
-    weights, limits = weights or Weights(), limits or Limits()
+    weights, limits = weights or Weights(), limits or SearchLimits()
     if not index.parts:
         return ()
     whole = index.whole @ question.sentence
@@ -116,7 +119,7 @@ def score(
 
 
 def _chosen(
-    question: Question, index: Index, whole: Vectors, coverage: Numbers, most: int
+    question: EncodedQuestion, index: Index, whole: Vectors, coverage: Numbers, most: int
 ) -> tuple[NDArray[np.intp], Vectors]:
     """The databases to look at closely, ascending, and cosines of the question and tables, (T,): theirs at least."""
     considered = _considered(question, index, whole, coverage)
@@ -135,7 +138,7 @@ def _chosen(
 
 
 def _considered(
-    question: Question, index: Index, whole: Vectors, coverage: Numbers
+    question: EncodedQuestion, index: Index, whole: Vectors, coverage: Numbers
 ) -> NDArray[np.intp] | None:
     """Databases with a table near the question, with a name near it, or with many of its words; None: all."""
     if index.nearest is None:

@@ -18,13 +18,14 @@ from pathlib import Path
 
 import msgspec
 
+from engine.core.deadline import Deadline
+from engine.core.ports import LanguageModel, Prompt
 from engine.errors import NLError
-from engine.prompts import prompt
+from engine.prompting.prompts import prompt
 from engine.routing.graph import Graph
-from engine.routing.questions import Style, Vocabulary, fold, grammar, read_lines
+from engine.routing.question_filter import Style, Vocabulary, fold, grammar, read_lines
 from engine.routing.walks import Walk, walks
-from engine.routing.words import identifier_words
-from engine.state import Deadline, LanguageModel, Prompt
+from engine.text.tokens import identifier_words
 from schema_catalog.types import Column, Snapshot, Table
 
 ANSWER_TOKENS = 150

@@ -16,13 +16,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.routing.candidate_space import CandidateSpace, whole_field
 from engine.routing.decoder import table_shares
-from engine.routing.field import Field, whole_field
 from engine.routing.graph import Graph, serialise
 from engine.routing.index import Index
-from engine.routing.pointing import Asked, Pointed, Pointer, PointingSettings
+from engine.routing.pointer_api import Asked, Pointed, Pointer, PointingSettings
 from engine.routing.scoring import lexical
-from engine.routing.words import question_words
+from engine.text.tokens import question_words
 
 States = NDArray[np.float16]
 """The frozen layers' output for one text, (tokens, d)."""
@@ -43,7 +43,7 @@ class Terrain:
 
     index: Index
     graphs: tuple[Graph, ...]
-    field: Field
+    field: CandidateSpace
 
     @staticmethod
     def of(index: Index) -> Terrain:
@@ -77,7 +77,7 @@ class Trainer(Protocol):
     def states(self, questions: Sequence[str]) -> list[States]:
         """What the frozen layers make of each question."""
 
-    def learn(self, field: Field, batch: Batch, rate: float) -> tuple[float, float]:
+    def learn(self, field: CandidateSpace, batch: Batch, rate: float) -> tuple[float, float]:
         """One step at `rate` of the full learning rate; what the databases and the tables cost before it."""
 
     def pointer(self, temperature: float) -> Pointer:

@@ -15,7 +15,7 @@ from itertools import count
 import numpy as np
 
 from engine.routing.graph import Edge, EdgeKind, Graph
-from engine.routing.words import identifier_words
+from engine.text.tokens import identifier_words
 from schema_catalog.types import Snapshot, Table
 
 LENGTHS = (0.5, 0.36, 0.11, 0.03)

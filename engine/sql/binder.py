@@ -1,7 +1,7 @@
 """Binds the names of a statement to what they stand for, scope by scope, as PostgreSQL's analysis does.
 
 Owns the order in which the clauses of a query see each other's names (docs: SELECT, "Compatibility"; 7.2.1;
-7.8) and the names of output columns. Look-up within a scope is `engine.sql.scope`'s. It checks no types and
+7.8) and the names of output columns. Look-up within a scope is `engine.sql.name_scope`'s. It checks no types and
 calls no server: what it cannot know (the columns of a function in FROM) it lets pass.
 
 Long because it follows one thing, the transformation of one query level, through all its clauses.
@@ -15,7 +15,7 @@ from typing import Any
 from pglast import ast, enums, parse_sql
 
 from engine.guard.analyse import UnreadableError, analyse
-from engine.sql.binding import (
+from engine.sql.bound_query import (
     Bound,
     Cell,
     Cte,
@@ -29,9 +29,9 @@ from engine.sql.binding import (
     Star,
     Unknown,
 )
+from engine.sql.name_scope import Item, Lookup, Scope, close
 from engine.sql.output_names import output_name
 from engine.sql.problems import DuplicateName, NoSuchOutput, Problem, UnknownTable
-from engine.sql.scope import Item, Lookup, Scope, close
 from schema_catalog.naming import quote_ident
 from schema_catalog.types import Snapshot, Table
 

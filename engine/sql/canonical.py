@@ -17,8 +17,8 @@ from typing import Any
 from pglast import ast, enums
 
 from engine.sql.binder import bind
-from engine.sql.binding import Bound, Cell, Cte, Function, Join, Merged, Output, Query, Ref, Source
-from engine.sql.normal_form import Expressions, UnfitError, as_written, direction
+from engine.sql.bound_query import Bound, Cell, Cte, Function, Join, Merged, Output, Query, Ref, Source
+from engine.sql.expression_normal_form import Expressions, UnfitError, as_written, direction
 from schema_catalog.types import Snapshot, Table
 
 _MAX_RUN = 3

@@ -4,7 +4,7 @@ Masks (Odin §5) are applied in the decoder: the prompt holds the whole schema, 
 Against a server without grammars they are applied in the prompt, as in the paper. Conditions (MetaSQL §III) are a
 comment that the answer begins with. Each statement is checked as the asker before its children are queued, after what
 the catalog knows better was put right by rule, with one repair from the server's own words. What a mask would only have
-exchanged one name for is exchanged by rule (`engine.generation.twins`) and costs no call.
+exchanged one name for is exchanged by rule (`engine.alternatives.synonyms`) and costs no call.
 
 Long because budget, prompt, check and trace of one node belong together.
 """
@@ -15,24 +15,28 @@ import asyncio
 import re
 from dataclasses import dataclass, replace
 
+from engine.alternatives.substitute import substituted
+from engine.alternatives.synonyms import Exchange, exchanges, interchangeable, phrases
+from engine.alternatives.token_alternatives import token_alternatives
 from engine.conditions.types import Condition
 from engine.conditions.words import words
-from engine.generation.doubts import doubts
-from engine.generation.example_text import example_text
-from engine.generation.exchange import exchanged
-from engine.generation.grammar import WHOLE_TABLE, sql_grammar
-from engine.generation.literals import moved
-from engine.generation.masks import Mask, MaskSearch, Node
-from engine.generation.mending import mended, unknown_apart
-from engine.generation.named import named, unread, unused
-from engine.generation.schema_text import schema_text
-from engine.generation.sense import senseless, with_what_refers
-from engine.generation.twins import Twin, interchangeable, phrases, twins
-from engine.generation.value_text import value_text
-from engine.generation.wording import reworded
-from engine.prompts import prompt
-from engine.stages.validate import Cause, Rejection, check_candidate
-from engine.state import Candidate, ColumnKey, Completion, Prompt, Route, State, TableKey, Tools
+from engine.core.candidate import Candidate
+from engine.core.elements import WHOLE_TABLE, ColumnKey, TableKey
+from engine.core.ports import Completion, Prompt
+from engine.core.state import Route, State
+from engine.core.tools import Tools
+from engine.decoding.mask_search import Mask, MaskSearch, Node
+from engine.decoding.sql_grammar import sql_grammar
+from engine.linking.mentions import mentioned_tables, tables_not_read, values_not_used
+from engine.prompting.example_text import example_text
+from engine.prompting.prompts import prompt
+from engine.prompting.schema_text import schema_text
+from engine.prompting.value_text import value_text
+from engine.rewrite.rules.literals import moved
+from engine.rewrite.rules.mending import mended, unknown_apart
+from engine.rewrite.rules.sense import senseless, with_what_refers
+from engine.rewrite.rules.wording import reworded
+from engine.sql.check import Cause, Rejection, check_candidate
 from engine.types import TraceLine, Usage
 from schema_catalog.types import Snapshot
 
@@ -114,7 +118,7 @@ async def _explore(writer: Writer, calls: int, state: State) -> State:
                 continue
             most = min(1 if found else TWINS, state.k - 1)
             found[candidate.sql] = candidate
-            others, names = await writer.exchanged(candidate, attempt.written, search, most)
+            others, names = await writer.substituted(candidate, attempt.written, search, most)
             for other in others:
                 if found.setdefault(other.sql, other) is other:
                     state = state.noted(TraceLine("generate", "made by exchanging a name", other.sql))
@@ -135,7 +139,7 @@ class Writer:
         self._state = state
         self._tools = tools
         self._text, self._shown = schema_text(route.snapshot, route.tables)
-        self._named = named(state.ask.question, self._shown)
+        self._named = mentioned_tables(state.ask.question, self._shown)
         self._tokens = ANSWER_TOKENS
 
     def elements(self) -> frozenset[ColumnKey]:
@@ -162,7 +166,7 @@ class Writer:
                 told.setdefault(words(each), each)
         return tuple(told.values())
 
-    async def exchanged(
+    async def substituted(
         self, candidate: Candidate, written: Completion, search: MaskSearch, most: int
     ) -> tuple[list[Candidate], frozenset[ColumnKey]]:
         """At most `most` statements that differ from `candidate` in one name, and the elements that were exchanged.
@@ -175,7 +179,7 @@ class Writer:
             other = await self._checked_again(replace(candidate, sql=sql, logprob=None, cost=None))
             made += [other] if other is not None else []
         for twin in await self._twins(candidate, written) if most else ():
-            sql = exchanged(candidate.sql, twin, self._shown)
+            sql = substituted(candidate.sql, twin, self._shown)
             if sql is None or sql == candidate.sql or self._misplaced(sql):
                 continue
             mask = candidate.masked | {twin.used}
@@ -194,22 +198,22 @@ class Writer:
         outcome = await check_candidate(candidate, self.route, self._state, self._tools)
         return outcome if isinstance(outcome, Candidate) else None
 
-    async def _twins(self, candidate: Candidate, written: Completion) -> list[Twin]:
+    async def _twins(self, candidate: Candidate, written: Completion) -> list[Exchange]:
         """Tables of the same columns, what the model nearly named, and what has nearly the same name, in this order."""
         nearly = [
-            Twin(each.used, each.other, 1.0)
-            for each in doubts(candidate, written.tokens, self._shown)
+            Exchange(each.used, each.other, 1.0)
+            for each in token_alternatives(candidate, written.tokens, self._shown)
             if each.probability >= DOUBT and interchangeable(each.used, each.other, self._shown)
         ]
         known = {(twin.used, twin.other) for twin in nearly}
         alike = [twin for twin in await self._alike(candidate) if (twin.used, twin.other) not in known]
         return sorted((*nearly, *alike), key=lambda twin: twin.used[2] != WHOLE_TABLE)
 
-    async def _alike(self, candidate: Candidate) -> list[Twin]:
+    async def _alike(self, candidate: Candidate) -> list[Exchange]:
         texts = phrases(table for table in self._shown.tables if table.key in candidate.tables)
         vectors = await asyncio.to_thread(self._tools.encoder.encode, texts) if texts else ()
         known = dict(zip(texts, vectors, strict=True))
-        return twins(
+        return exchanges(
             candidate.columns,
             candidate.tables,
             self._shown,
@@ -275,8 +279,10 @@ class Writer:
     def _unsaid(self, candidate: Candidate) -> str | None:
         """What the question speaks of and the statement does not, in words for the model; None where it says all."""
         question = self._state.ask.question
-        tables = ", ".join(table.name for table in unread(self._named, candidate.tables, self._shown))
-        values = ", ".join(unused(question, candidate.sql, self.route.values))
+        tables = ", ".join(
+            table.name for table in tables_not_read(self._named, candidate.tables, self._shown)
+        )
+        values = ", ".join(values_not_used(question, candidate.sql, self.route.values))
         said = (
             [f"the question is about {tables}, which the statement does not read: join it"] if tables else []
         )

@@ -12,10 +12,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.generation.grammar import WHOLE_TABLE
-from engine.generation.named import named, unread, unused
+from engine.core.candidate import Candidate
+from engine.core.elements import WHOLE_TABLE
+from engine.core.ports import Ranker, Ranking
+from engine.core.state import Route, State
+from engine.core.tools import Tools
+from engine.linking.mentions import mentioned_tables, tables_not_read, values_not_used
 from engine.sql.describe import describe
-from engine.state import Candidate, Ranker, Ranking, Route, State, Tools
 from engine.types import TraceLine
 from schema_catalog.types import Table
 
@@ -61,7 +64,8 @@ def _ranked(state: State, ranker: Ranker) -> State:
 def _silences(state: State) -> list[list[str]]:
     """Of each candidate, what it says nothing of."""
     asked = {
-        route.database.name: (route, named(state.ask.question, route.snapshot)) for route in state.routes
+        route.database.name: (route, mentioned_tables(state.ask.question, route.snapshot))
+        for route in state.routes
     }
     return [
         _unsaid(state.ask.question, each, *asked[each.database]) if each.database in asked else []
@@ -72,10 +76,10 @@ def _silences(state: State) -> list[list[str]]:
 def _unsaid(question: str, candidate: Candidate, route: Route, asked: Sequence[Table]) -> list[str]:
     """The values and those of the tables `asked` that the statement does not name, less tables that it may not read."""
     hidden = {key[:2] for key in candidate.masked if key[2] == WHOLE_TABLE}
-    left = unread(asked, candidate.tables, route.snapshot)
+    left = tables_not_read(asked, candidate.tables, route.snapshot)
     return [
         *(table.name for table in left if table.key not in hidden),
-        *unused(question, candidate.sql, route.values),
+        *values_not_used(question, candidate.sql, route.values),
     ]
 
 

@@ -11,9 +11,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from engine.core.elements import TableKey
+from engine.core.ports import Match, StatementError
+from engine.core.state import Route, State
+from engine.core.tools import Tools
 from engine.errors import CancelledError, ModelUnavailableError, NLError, NoRouteError, UnsupportedError
 from engine.routing.scoring import probabilities
-from engine.state import Match, Route, State, StatementError, TableKey, Tools
 from engine.types import TraceLine
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.naming import quote_ident

@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.calibration.conformal import Threshold, Uncalibrated, conforming
-from engine.calibration.points import Score
+from engine.calibration.records import Score
 from engine.calibration.scores import (
     VERSIONS,
     combined_score,
@@ -28,8 +28,10 @@ from engine.calibration.scores import (
 from engine.calibration.selection import Scored, Selection
 from engine.calibration.splits import id_hash
 from engine.calibration.verdicts import added, verdicts
+from engine.core.candidate import Candidate
+from engine.core.state import State
+from engine.core.tools import Tools
 from engine.settings import ScoreFunction
-from engine.state import Candidate, State, Tools
 from engine.types import TraceLine
 from schema_catalog.catalog import StoreUnavailableError
 

@@ -13,9 +13,9 @@ from typing import cast
 
 import asyncpg
 
+from engine.core.deadline import Deadline
 from engine.errors import NotPermittedError
 from engine.settings import UpstreamSettings
-from engine.state import Deadline
 from engine.types import SessionLoan
 from engine.upstream.meter import MeteredConnection
 from schema_catalog.logins import login_for

@@ -17,11 +17,13 @@ from dataclasses import dataclass
 import asyncpg
 import structlog
 
+from engine.core.deadline import Deadline
+from engine.core.elements import TableKey
+from engine.core.ports import Plan, Result, StatementError
 from engine.errors import NLError, UnsafeSQLError, UnsupportedError
 from engine.guard import Analysis, Refused, Rules, check
 from engine.guard.server_rules import rules_for
 from engine.settings import GuardSettings, UpstreamSettings
-from engine.state import Deadline, Plan, Result, StatementError, TableKey
 from engine.types import Asker, SessionLoan
 from engine.upstream.connections import Connections
 from engine.upstream.errors import translated
@@ -66,7 +68,7 @@ class _Open:
 
 
 class Databases:
-    """The registered databases; implements `engine.state.Upstream`. Holds connections until `aclose`."""
+    """The registered databases; implements `engine.core.ports.Upstream`. Holds connections until `aclose`."""
 
     def __init__(
         self,

@@ -13,10 +13,10 @@ from importlib.resources import files
 
 import asyncpg
 
+from engine.core.deadline import Deadline
 from engine.errors import UnsafeSQLError
 from engine.guard import Analysis, Rules
 from engine.settings import UpstreamSettings
-from engine.state import Deadline
 from engine.upstream.meter import MeteredConnection
 from engine.upstream.qualify import Qualified, bare_names, qualified
 from schema_catalog.naming import quote_ident

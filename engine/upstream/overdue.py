@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 import structlog
 
+from engine.core.deadline import Deadline
+from engine.core.ports import StatementError
 from engine.errors import NLError, QuotaError
-from engine.state import Deadline, StatementError
 from schema_catalog.types import Database
 
 SLOW_SECONDS = 60.0

@@ -10,9 +10,9 @@ import json
 from dataclasses import dataclass
 from importlib.resources import files
 
+from engine.core.ports import Result
 from engine.guard import allowed
 from engine.settings import ResultCaps
-from engine.state import Result
 from engine.upstream.meter import MeteredConnection
 
 _RESULT_TYPES = files("engine").joinpath("upstream", "sql", "result_types.sql")

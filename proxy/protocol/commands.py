@@ -13,8 +13,8 @@ from engine.types import (
     ErrorReply,
     MoreRequest,
     PlanRequest,
+    RowSet,
     ShowRequest,
-    Table,
     TellRequest,
 )
 from proxy.protocol.messages import Startup
@@ -22,7 +22,7 @@ from proxy.protocol.messages import Startup
 EngineRequest = (
     AskRequest | ChooseRequest | ShowRequest | MoreRequest | PlanRequest | CorrectRequest | TellRequest
 )
-EngineReply = AskReply | Chosen | Table | ErrorReply
+EngineReply = AskReply | Chosen | RowSet | ErrorReply
 
 
 @dataclass(frozen=True, slots=True)

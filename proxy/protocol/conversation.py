@@ -22,8 +22,8 @@ from engine.types import (
     MoreRequest,
     PlanRequest,
     RowKind,
+    RowSet,
     ShowRequest,
-    Table,
     TellRequest,
     Topic,
 )
@@ -49,7 +49,7 @@ from proxy.protocol.nl.statements import (
 
 _NL001 = "NL001"
 _NL002 = "NL002"
-_Reply = TypeVar("_Reply", AskReply, Chosen, Table)
+_Reply = TypeVar("_Reply", AskReply, Chosen, RowSet)
 _RUNNABLE = (RowKind.CANDIDATE, RowKind.VERIFIED)
 
 
@@ -192,7 +192,7 @@ class Conversation:
         else:
             request = TellRequest(self._asker, what.topic, None, what.n)
         reply = yield request
-        table = _as(Table, reply)
+        table = _as(RowSet, reply)
         if what.topic is Topic.FORGET and request.qid in (None, self.last_qid):
             self.last_qid = None
         columns = TOPIC_COLUMNS[what.topic]

@@ -15,7 +15,7 @@ from engine.types import (
     ErrorReply,
     ResultColumn,
     RowKind,
-    Table,
+    RowSet,
     TellRequest,
 )
 from proxy.protocol import codec, translate
@@ -112,7 +112,7 @@ def _reply(request: EngineRequest, rng: random.Random) -> EngineReply:
     name = type(request).__name__
     if isinstance(request, TellRequest):
         columns = TOPIC_COLUMNS[request.topic]
-        return rng.choice([Table(()), Table((tuple(None for _ in columns),)), _ANSWERS[-1]])
+        return rng.choice([RowSet(()), RowSet((tuple(None for _ in columns),)), _ANSWERS[-1]])
     wanted = Chosen if name in ("ChooseRequest", "PlanRequest") else AskReply
     return rng.choice([each for each in _ANSWERS if isinstance(each, wanted | ErrorReply)])
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.learning.adapter import Adapter, decoded, ordered, trained
-from engine.learning.adapting import held_out, judged
+from engine.learning.adapter_training import held_out, judged
+from engine.learning.phrase_adapter import PhraseAdapter, decoded, ordered, trained
 from engine.learning.preferences import preferences
 from engine.learning.store import Evidence, Verified
 from engine.learning.types import Cast, Element, Preference, Vote
@@ -214,7 +214,7 @@ def test_an_adapter_leaves_what_it_was_not_asked_about_where_it_was() -> None:
 
 def test_weights_survive_the_store_and_a_foreign_size_is_refused() -> None:
     rng = np.random.default_rng(0)
-    made = Adapter(*(rng.normal(size=(64, 8)).astype(np.float32) for _ in range(2)))
+    made = PhraseAdapter(*(rng.normal(size=(64, 8)).astype(np.float32) for _ in range(2)))
     again = decoded(made.encoded(), 64)
     assert again is not None
     assert np.array_equal(again.up, made.up)

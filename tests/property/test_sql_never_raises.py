@@ -12,7 +12,7 @@ from pglast.stream import RawStream
 
 from engine.guard import Allowed, check
 from engine.sql.canonical import canonical
-from engine.sql.names import resolve
+from engine.sql.resolution import resolve
 from schema_catalog.types import Column, Snapshot, Table, TableKind
 
 GOLDEN = Path(__file__).parents[1] / "golden"

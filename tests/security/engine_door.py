@@ -9,11 +9,12 @@ from dataclasses import replace
 
 import pytest
 
+from engine.core.deadline import Deadline
+from engine.core.ports import StatementError
 from engine.errors import NLError
 from engine.guard import Allowed
 from engine.guard.analyse import analyse
 from engine.settings import UpstreamSettings
-from engine.state import Deadline, StatementError
 from engine.types import Asker
 from engine.upstream import Databases
 from schema_catalog.logins import make_login

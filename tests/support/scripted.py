@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.routing.words import identifier_words
-from engine.state import Completion, Prompt
+from engine.core.ports import Completion, Prompt
+from engine.text.tokens import identifier_words
 
 
 class WordEncoder:

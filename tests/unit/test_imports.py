@@ -32,7 +32,6 @@ LINES = 400
 """What a file of the product may have."""
 
 LONG = {
-    "engine/state.py": "one value that every stage reads and extends; its parts are to become files of engine/core",
     "engine/llm/embedded/scheduler.py": "one loop over one model's slots",
 }
 """File → why it is longer."""

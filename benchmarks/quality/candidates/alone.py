@@ -16,8 +16,9 @@ from pathlib import Path
 from benchmarks.quality.candidates.gateway import AMBIQT, ROOT, TIMEOUT
 from benchmarks.quality.candidates.journal import Proposal
 from benchmarks.quality.candidates.tasks import Task
-from engine.generation.schema_text import schema_text
-from engine.state import Deadline, Prompt
+from engine.core.deadline import Deadline
+from engine.core.ports import Prompt
+from engine.prompting.schema_text import schema_text
 
 TOKENS = 200
 """Tokens of one answer at most: what the pipeline allows a statement."""
@@ -50,7 +51,7 @@ class Alone:
     def sources(self) -> tuple[Path, ...]:
         """These prompts, and what serves the model."""
         embedded = (ROOT / "engine" / "llm" / "embedded").glob("*.py")
-        return (Path(__file__), ROOT / "engine" / "generation" / "schema_text.py", *embedded)
+        return (Path(__file__), ROOT / "engine" / "prompting" / "schema_text.py", *embedded)
 
     async def prepare(self, task: Task) -> None:
         """Nothing."""

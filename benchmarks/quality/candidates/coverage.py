@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from benchmarks.quality.candidates.journal import Answer
 from engine.calibration.conformal import Threshold, conforming
 from engine.calibration.coverage import Observed, observe
-from engine.calibration.points import Judged, Point, Score, known
+from engine.calibration.records import Judged, Point, Score, known
 from engine.calibration.splits import HeldOutSet, divide, id_hash
 
 DIVISIONS = 20

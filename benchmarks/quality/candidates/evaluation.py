@@ -11,7 +11,7 @@ from benchmarks.quality.candidates.judging import Scorer, Verdict
 from benchmarks.quality.candidates.options import Options
 from benchmarks.quality.candidates.questions import SETS, Item, Judge, QuestionSet, home, read_items
 from benchmarks.quality.candidates.running import Pass
-from engine.calibration.points import Point
+from engine.calibration.records import Point
 
 AMBIGUOUS = "ambiqt"
 """AmbiQT's sets together."""

@@ -14,9 +14,14 @@ from benchmarks.quality.candidates.journal import Proposal
 from benchmarks.quality.candidates.questions import SETS
 from benchmarks.quality.candidates.tasks import READER, Task
 from engine import pipeline
+from engine.core.candidate import Candidate
+from engine.core.deadline import Deadline
+from engine.core.defaults import NoConditions, NoValues
+from engine.core.ports import LanguageModel
+from engine.core.state import State
+from engine.core.tools import Tools
 from engine.ranking.ranker import FirstStage
 from engine.settings import Limits, ScoreFunction, SelectionSettings
-from engine.state import Candidate, Deadline, LanguageModel, NoConditions, NoValues, State, Tools
 from engine.types import Asker, AskRequest
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -21,11 +21,12 @@ from benchmarks.quality.candidates.meter import Meter, metering
 from benchmarks.quality.candidates.questions import Asked, Views, catalogued
 from benchmarks.quality.candidates.tasks import READER, Place, Task
 from engine import process
-from engine.linking.reading import refresh_values, text_columns
+from engine.core.ports import Upstream
+from engine.core.tools import Tools
+from engine.linking.value_reader import refresh_values, text_columns
 from engine.llm.client import ChatModel
 from engine.llm.settings import GrammarSupport, ModelSettings
 from engine.settings import EngineSettings, UpstreamSettings
-from engine.state import Tools, Upstream
 from pgparley import cluster
 from pgparley.cluster import Cluster
 from schema_catalog.introspect import introspect
@@ -82,7 +83,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class OneDatabase:
-    """`engine.state.Catalog` of one database."""
+    """`engine.core.ports.Catalog` of one database."""
 
     place: Place
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from benchmarks.quality.candidates.journal import Proposal
 from benchmarks.quality.candidates.questions import Question
-from engine.state import Tools
+from engine.core.tools import Tools
 from schema_catalog.types import Database, Snapshot
 
 READER = "bench_reader"

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from engine.learning.store import LearningStore, Taught, Trained
-from engine.learning.types import Kind, Vote
+from engine.learning.types import ExampleKind, Vote
 from engine.settings import LearningSettings
 from pgparley.cluster import Cluster
 from pgparley.learned_commands import learned_app
@@ -33,13 +33,13 @@ async def _teach(dsn: str) -> None:
         store = LearningStore(pool, LearningSettings())
         for number, (user, kind, sql) in enumerate(
             [
-                ("ana", Kind.CHOSEN, "SELECT stage FROM t"),
-                ("ana", Kind.REJECTED, "SELECT 1 FROM t"),
-                ("bob", Kind.CORRECTED, "SELECT '\x1b[31m' FROM t"),
+                ("ana", ExampleKind.CHOSEN, "SELECT stage FROM t"),
+                ("ana", ExampleKind.REJECTED, "SELECT 1 FROM t"),
+                ("bob", ExampleKind.CORRECTED, "SELECT '\x1b[31m' FROM t"),
             ],
             1,
         ):
-            votes = () if kind is Kind.REJECTED else (VOTE,)
+            votes = () if kind is ExampleKind.REJECTED else (VOTE,)
             await store.keep([Taught(user, "music", f"question {number}", sql, kind, f"q{number}", votes)])
         await store.keep_adapter(Trained("", 30, b"\0" * 8, 0.4, 0.7, "used"))
         await store.keep_adapter(Trained("", 60, None, 0.7, 0.6, "dropped: 60% of the held-out votes"))

@@ -8,11 +8,14 @@ from typing import cast
 import asyncpg
 import pytest
 
+from engine.core.deadline import Deadline
+from engine.core.ports import LanguageModel, Upstream
+from engine.core.state import State
+from engine.core.tools import Tools
 from engine.errors import NoRouteError
 from engine.models.encoder import MiniLMEncoder
 from engine.routing.router import HybridRouter
 from engine.stages.route import route
-from engine.state import Deadline, LanguageModel, State, Tools, Upstream
 from engine.types import Asker, AskRequest
 from pgparley.cluster import Cluster
 from schema_catalog.catalog import CachedCatalog

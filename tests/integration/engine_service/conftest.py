@@ -9,11 +9,11 @@ from typing import Any
 import asyncpg
 import pytest
 
-from engine.questions import Questions
+from engine.api.question_store import Questions
+from engine.api.service import Service
+from engine.core.tools import Tools
 from engine.routing.router import HybridRouter
-from engine.service import Service
 from engine.settings import Limits, UpstreamSettings
-from engine.state import Tools
 from engine.upstream import Databases
 from pgparley import cluster
 from pgparley.cluster import Cluster

@@ -13,13 +13,13 @@ import asyncpg
 import pytest
 from aiohttp import web
 
+from engine.api.question_store import Questions
+from engine.api.service import Service
+from engine.core.tools import Tools
 from engine.errors import CancelledError, ModelUnavailableError
 from engine.llm.client import ChatModel
 from engine.llm.settings import GrammarSupport, ModelSettings
-from engine.questions import Questions
-from engine.service import Service
 from engine.settings import Limits
-from engine.state import Tools
 from engine.types import Asker, AskRequest, RowKind
 from schema_catalog.introspect import introspect
 from schema_catalog.store import CatalogStore

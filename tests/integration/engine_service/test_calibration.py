@@ -15,19 +15,19 @@ import typer
 from aiohttp import web
 from typer.testing import CliRunner
 
-from engine.api import EngineAPI
+from engine.api.console_views import ConsoleViews
+from engine.api.endpoints import EngineAPI
+from engine.api.question_store import Questions
+from engine.api.service import Service
 from engine.calibration.conformal import Threshold
-from engine.calibration.points import Judged, Point, Score
+from engine.calibration.records import Judged, Point, Score
 from engine.calibration.service import Calibrating
 from engine.calibration.splits import Split, id_hash, split_of
 from engine.calibration.store import CalibrationStore, Kept, Source
 from engine.calibration.types import JudgeRequest, Outcome, PairsRequest, StatusRequest
-from engine.console_views import ConsoleViews
 from engine.errors import InvalidSettingError, NoRouteError, UnsupportedError
 from engine.llm.settings import ModelSettings
 from engine.metrics import Metrics
-from engine.questions import Questions
-from engine.service import Service
 from engine.settings import Limits, ScoreFunction, SelectionSettings
 from engine.types import (
     Asker,

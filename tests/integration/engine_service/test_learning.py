@@ -12,14 +12,14 @@ from typing import Any
 import asyncpg
 import pytest
 
+from engine.api.question_store import Questions
+from engine.api.service import Service
 from engine.calibration.store import CalibrationStore
-from engine.learning.learner import Learner
+from engine.core.ports import Completion, Prompt
+from engine.learning.feedback import Learner
 from engine.learning.store import LearningStore, Taught
-from engine.learning.types import Kind, Vote
-from engine.questions import Questions
-from engine.service import Service
+from engine.learning.types import ExampleKind, Vote
 from engine.settings import LearningSettings, Limits
-from engine.state import Completion, Prompt
 from engine.types import (
     Asker,
     AskReply,
@@ -326,7 +326,7 @@ async def test_an_adapter_is_trained_when_it_is_due_and_used_if_it_was_kept(
             for one, other in pairs
         )
         await store.keep(
-            [Taught("ana", "music", f"question {number}", NAME, Kind.CHOSEN, f"q{number}", votes)]
+            [Taught("ana", "music", f"question {number}", NAME, ExampleKind.CHOSEN, f"q{number}", votes)]
         )
     eager = made(service, pool, LearningSettings(adapter_votes=51))
     learner = eager._learner

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from engine.api.question_store import Questions
+from engine.api.service import Service
 from engine.errors import (
     DatabaseDiffersError,
     InvalidSettingError,
@@ -14,8 +16,6 @@ from engine.errors import (
     UnknownQuestionError,
     UnsafeSQLError,
 )
-from engine.questions import Questions
-from engine.service import Service
 from engine.types import (
     Asker,
     AskRequest,

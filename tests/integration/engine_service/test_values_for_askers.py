@@ -9,10 +9,10 @@ from typing import Any
 import asyncpg
 import pytest
 
-from engine.linking.reading import read_values
+from engine.api.question_store import Questions
+from engine.api.service import Service
 from engine.linking.source import StoredValues
-from engine.questions import Questions
-from engine.service import Service
+from engine.linking.value_reader import read_values
 from engine.settings import Limits, UpstreamSettings
 from engine.types import Asker, AskRequest, TellRequest, Topic
 from engine.upstream import Databases

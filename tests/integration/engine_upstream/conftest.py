@@ -10,8 +10,8 @@ from pathlib import Path
 import asyncpg
 import pytest
 
+from engine.core.deadline import Deadline
 from engine.settings import UpstreamSettings
-from engine.state import Deadline
 from engine.upstream import Databases
 from pgparley import cluster
 from pgparley.cluster import Cluster

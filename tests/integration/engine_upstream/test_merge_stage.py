@@ -9,11 +9,15 @@ from typing import Any
 
 import pytest
 
+from engine.core.candidate import Candidate
+from engine.core.deadline import Deadline
+from engine.core.ports import Ranking, Result
+from engine.core.state import Route, State
+from engine.core.tools import Tools
 from engine.settings import Limits, UpstreamSettings
-from engine.stages.merge import merge
+from engine.stages.deduplicate import deduplicate
 from engine.stages.rank import rank
 from engine.stages.validate import validate
-from engine.state import Candidate, Deadline, Ranking, Result, Route, State, Tools
 from engine.types import Asker, AskRequest
 from engine.upstream import Databases
 from schema_catalog.introspect import introspect
@@ -53,7 +57,7 @@ class Alike:
     """A ranker that finds all equally good."""
 
     def rank(self, _question: str, candidates: Sequence[Candidate]) -> tuple[Ranking, ...]:
-        """See `engine.state.Ranker.rank`."""
+        """See `engine.core.ports.Ranker.rank`."""
         return tuple(Ranking(0.0) for _ in candidates)
 
 
@@ -86,7 +90,7 @@ async def merged(state: State, tools: Tools, *statements: str) -> State:
     )
     checked = await validate(replace(state, candidates=candidates), tools)
     assert len(checked.candidates) == len(statements), checked.trace
-    return await merge(checked, tools)
+    return await deduplicate(checked, tools)
 
 
 def left(state: State) -> list[str]:

@@ -10,8 +10,8 @@ import pytest
 
 from engine.guard import Allowed, check
 from engine.sql.binder import bind
-from engine.sql.binding import Row
-from engine.sql.names import resolve
+from engine.sql.bound_query import Row
+from engine.sql.resolution import resolve
 from schema_catalog.introspect import introspect
 from schema_catalog.pg import Connection
 from schema_catalog.types import Database

@@ -9,6 +9,8 @@ from dataclasses import replace
 import asyncpg
 import pytest
 
+from engine.core.deadline import Deadline
+from engine.core.ports import StatementError
 from engine.errors import (
     CancelledError,
     DatabaseUnavailableError,
@@ -19,7 +21,6 @@ from engine.errors import (
 from engine.guard import Allowed
 from engine.guard.analyse import analyse
 from engine.settings import ResultCaps, UpstreamSettings
-from engine.state import Deadline, StatementError
 from engine.types import Asker
 from engine.upstream import Databases
 from pgparley.cluster import Cluster

@@ -9,10 +9,15 @@ from typing import Any
 
 import pytest
 
+from engine.core.candidate import Candidate
+from engine.core.deadline import Deadline
+from engine.core.ports import Plan
+from engine.core.state import Route, State
+from engine.core.tools import Tools
 from engine.errors import CancelledError, DatabaseUnavailableError, NotPermittedError
 from engine.settings import UpstreamSettings
-from engine.stages.validate import Cause, Rejection, check_candidate, validate
-from engine.state import Candidate, Deadline, Plan, Route, State, Tools
+from engine.sql.check import Cause, Rejection, check_candidate
+from engine.stages.validate import validate
 from engine.types import Asker, AskRequest
 from engine.upstream import Databases
 from pgparley.cluster import Cluster

@@ -13,19 +13,19 @@ import psycopg
 import pytest
 from aiohttp import web
 
-from engine.api import EngineAPI
+from engine.api.console_views import ConsoleViews
+from engine.api.endpoints import EngineAPI
+from engine.api.question_store import Questions
+from engine.api.service import Service
 from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
-from engine.console_views import ConsoleViews
-from engine.learning.learner import Learner
+from engine.core.tools import Tools
+from engine.learning.feedback import Learner
 from engine.learning.store import LearningStore
 from engine.llm.settings import ModelSettings
 from engine.metrics import Metrics
-from engine.questions import Questions
 from engine.routing.router import HybridRouter
-from engine.service import Service
 from engine.settings import LearningSettings, Limits, UpstreamSettings
-from engine.state import Tools
 from engine.upstream import Databases
 from pgparley.cluster import Cluster
 from schema_catalog.catalog import CachedCatalog

@@ -11,14 +11,15 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from engine.core.deadline import Deadline
+from engine.core.ports import Completion, Prompt
 from engine.errors import CancelledError, ModelUnavailableError
 from engine.llm.client import ChatModel
 from engine.llm.embedded.runtime import Runtime
 from engine.llm.embedded.scheduler import Request, Scheduler
 from engine.llm.model_file import QWEN_CODER_1_5B
 from engine.llm.settings import EmbeddedModelSettings, ModelSettings
-from engine.prompts import prompt
-from engine.state import Completion, Deadline, Prompt
+from engine.prompting.prompts import prompt
 from pgparley.config import cache_dir
 
 pytestmark = [pytest.mark.llm, pytest.mark.timeout(300)]

@@ -18,8 +18,11 @@ from benchmarks.quality.candidates.peers.langchain import statement
 from benchmarks.quality.candidates.questions import SETS, Question
 from benchmarks.quality.candidates.tasks import READER, Place, Task
 from engine import pipeline
-from engine.calibration.points import Score
-from engine.state import Candidate, Completion, LanguageModel, Prompt, State, Tools
+from engine.calibration.records import Score
+from engine.core.candidate import Candidate
+from engine.core.ports import Completion, LanguageModel, Prompt
+from engine.core.state import State
+from engine.core.tools import Tools
 from schema_catalog.types import Column, Database, ForeignKey, Snapshot, Table, TableKind
 
 SINGER = Table("music", "singer", TableKind.TABLE, (Column("id", "bigint"), Column("Name", "text")), ("id",))
@@ -130,7 +133,7 @@ def test_each_system_has_answers_and_a_pace_of_its_own() -> None:
 def test_the_engines_code_decides_pgparleys_answers() -> None:
     sources = Gateway("pgparley", 6, 6).sources
     root = Path(pipeline.__file__).parent
-    assert {root / "pipeline.py", root / "prompts" / "generate_user.txt"} <= set(sources)
+    assert {root / "pipeline.py", root / "prompting" / "prompts" / "generate_user.txt"} <= set(sources)
 
 
 def test_peers_are_trained_with_the_schemas_ddl() -> None:

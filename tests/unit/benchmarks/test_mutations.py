@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from benchmarks.quality.mutations import RULES, Draft, Rule, mutations
 from engine.ranking.phrases import phrases
-from tests.unit.engine.generation.schemas import MUSIC
+from tests.support.schemas import MUSIC
 
 RIGHT = (
     "SELECT country, COUNT(singer_id) FROM singer WHERE NOT artist_name = 'A' AND singer_id > 3"

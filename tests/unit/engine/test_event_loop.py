@@ -7,17 +7,18 @@ import time
 from collections.abc import Sequence
 from typing import Any, cast
 
-from engine.conditions.types import Condition, Hardness, Kind, Operator
+from engine.api.question_store import Questions
+from engine.api.service import Service
+from engine.conditions.types import Condition, Hardness, Operator, StatementKind
+from engine.core.ports import Plan, Result
+from engine.core.tools import Tools
 from engine.guard.rules import BUILT_IN, Rules
 from engine.learning import types as learned
 from engine.learning.store import normal_form
 from engine.linking.source import StoredValues
 from engine.pipeline import STAGES
-from engine.questions import Questions
 from engine.routing.router import HybridRouter
-from engine.service import Service
 from engine.settings import Limits
-from engine.state import Plan, Result, Tools
 from engine.types import Asker, AskReply, AskRequest
 from schema_catalog.types import Column, Database, ForeignKey, Snapshot, Table, TableKind
 from schema_catalog.values import ColumnValues
@@ -121,7 +122,7 @@ class Conditions:
     """Predicts the same two, so that there are more nodes to explore than one."""
 
     def predict(self, *_: object) -> tuple[Condition, ...]:
-        kinds = (Kind(frozenset({each}), Hardness.EASY) for each in (Operator.ORDER, Operator.GROUP))
+        kinds = (StatementKind(frozenset({each}), Hardness.EASY) for each in (Operator.ORDER, Operator.GROUP))
         return tuple(Condition(kind, 0.4) for kind in kinds)
 
 
@@ -144,7 +145,7 @@ class Memory:
         return learned.Known(
             lessons=tuple(
                 learned.Lesson(
-                    n, QUESTION, normal_form(QUESTION), sql, learned.Kind.REJECTED, own=True, age=0.0
+                    n, QUESTION, normal_form(QUESTION), sql, learned.ExampleKind.REJECTED, own=True, age=0.0
                 )
                 for n, sql in enumerate(SHOWN)
             )

@@ -17,8 +17,8 @@ from engine.types import (
     ErrorReply,
     ResultColumn,
     RowKind,
+    RowSet,
     ShowRequest,
-    Table,
 )
 from proxy.protocol import codec
 from proxy.protocol.commands import AbortConsult, StatementFailed, StatementSeen
@@ -457,7 +457,7 @@ def test_table_is_one_hidden_parameter(session: Any, say: Any) -> None:
     session.server(say.parsed, say.described(25), say.columns())
     assert session.to_client == say.parsed + say.described() + say.columns()
     session.forget().client(say.bind(name="s"), say.execute, say.sync)
-    session.engine(Table((("route", "chosen", "it\0s", None),)))
+    session.engine(RowSet((("route", "chosen", "it\0s", None),)))
     bind = codec.decode_bind(session.to_server[: 1 + int.from_bytes(session.to_server[1:5], "big")])
     assert bind is not None
     assert bind.parameters == (b'[{"stage":"route","event":"chosen","detail":"it\\ufffds","score":null}]',)

@@ -19,7 +19,7 @@ from engine.calibration.conformal import (
     rank_of,
 )
 from engine.calibration.coverage import Share, observe
-from engine.calibration.points import Judged, Point, Score
+from engine.calibration.records import Judged, Point, Score
 from engine.calibration.splits import (
     CalibrationSet,
     HeldOutSet,

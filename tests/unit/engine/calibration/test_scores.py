@@ -14,7 +14,8 @@ from engine.calibration.scores import (
     model_score,
     shortfall_score,
 )
-from engine.state import Candidate, Entity
+from engine.core.candidate import Candidate
+from engine.core.elements import Entity
 
 TABLE = ("public", "singer")
 NAME, AGE = (*TABLE, "name"), (*TABLE, "age")

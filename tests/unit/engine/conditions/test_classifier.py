@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from engine.conditions.classifier import LABELS, Classifier, indicator, kind_from, packaged
 from engine.conditions.features import features, words_of
-from engine.conditions.types import Hardness, Kind, Operator
+from engine.conditions.types import Hardness, Operator, StatementKind
 from engine.models.encoder import MiniLMEncoder
-from tests.unit.engine.generation.schemas import MUSIC
+from tests.support.schemas import MUSIC
 
 DIMENSION = 4
 
@@ -26,9 +26,9 @@ class Axes:
 
 
 KINDS = (
-    Kind(frozenset(), Hardness.EASY),
-    Kind(frozenset({Operator.COUNT}), Hardness.EASY),
-    Kind(frozenset({Operator.JOIN, Operator.GROUP, Operator.COUNT}), Hardness.MEDIUM),
+    StatementKind(frozenset(), Hardness.EASY),
+    StatementKind(frozenset({Operator.COUNT}), Hardness.EASY),
+    StatementKind(frozenset({Operator.JOIN, Operator.GROUP, Operator.COUNT}), Hardness.MEDIUM),
 )
 
 
@@ -84,7 +84,7 @@ def test_numbers_and_quotes_are_words_and_neighbours_make_pairs() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_indicator_stands_for_its_kind(kind: Kind) -> None:
+def test_an_indicator_stands_for_its_kind(kind: StatementKind) -> None:
     assert kind_from(indicator(kind)) == kind
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.generation.grammar import WHOLE_TABLE
+from engine.core.elements import WHOLE_TABLE, Entity
 from engine.learning.hints import votes
 from engine.learning.types import Element, Vote
-from engine.state import Entity
 
 
 def column(text: str) -> Element:

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.linking.folding import key
 from engine.linking.index import ValueIndex
+from engine.text.normalise import key
 from schema_catalog.values import ColumnValues
 
 CITIES = ("public", "city", "name")

@@ -4,34 +4,42 @@ from __future__ import annotations
 
 import pytest
 
-from engine.linking.spans import Kind, spans
+from engine.linking.spans import SpanKind, spans
 
 CASES = {
-    "How many airports are there in Iceland?": {("airports", Kind.PHRASE), ("Iceland", Kind.NAME)},
+    "How many airports are there in Iceland?": {("airports", SpanKind.PHRASE), ("Iceland", SpanKind.NAME)},
     "singers from france": {
-        ("singers from france", Kind.MIXED),
-        ("singers", Kind.PHRASE),
-        ("france", Kind.PHRASE),
+        ("singers from france", SpanKind.MIXED),
+        ("singers", SpanKind.PHRASE),
+        ("france", SpanKind.PHRASE),
     },
-    "list flights to 'New York'": {("flights", Kind.PHRASE), ("New York", Kind.QUOTED)},
+    "list flights to 'New York'": {("flights", SpanKind.PHRASE), ("New York", SpanKind.QUOTED)},
     "the Bank of America": {
-        ("Bank of America", Kind.NAME),
-        ("Bank", Kind.NAME),
-        ("America", Kind.NAME),
+        ("Bank of America", SpanKind.NAME),
+        ("Bank", SpanKind.NAME),
+        ("America", SpanKind.NAME),
     },
-    "sales in May 2013": {("sales", Kind.PHRASE), ("May 2013", Kind.DATE)},
-    "customers in OR": {("customers in OR", Kind.MIXED), ("customers", Kind.PHRASE), ("OR", Kind.NAME)},
+    "sales in May 2013": {("sales", SpanKind.PHRASE), ("May 2013", SpanKind.DATE)},
+    "customers in OR": {
+        ("customers in OR", SpanKind.MIXED),
+        ("customers", SpanKind.PHRASE),
+        ("OR", SpanKind.NAME),
+    },
     "SHOW SINGERS IN FRANCE": {
-        ("SINGERS IN FRANCE", Kind.MIXED),
-        ("SINGERS", Kind.PHRASE),
-        ("FRANCE", Kind.PHRASE),
+        ("SINGERS IN FRANCE", SpanKind.MIXED),
+        ("SINGERS", SpanKind.PHRASE),
+        ("FRANCE", SpanKind.PHRASE),
     },
     "France's capital": {
-        ("France's capital", Kind.PHRASE),
-        ("France", Kind.PHRASE),
-        ("capital", Kind.PHRASE),
+        ("France's capital", SpanKind.PHRASE),
+        ("France", SpanKind.PHRASE),
+        ("capital", SpanKind.PHRASE),
     },
-    "flight 747 or 12": {("flight 747", Kind.PHRASE), ("flight", Kind.PHRASE), ("747", Kind.NUMBER)},
+    "flight 747 or 12": {
+        ("flight 747", SpanKind.PHRASE),
+        ("flight", SpanKind.PHRASE),
+        ("747", SpanKind.NUMBER),
+    },
     "how many are there in all?": set(),
     "": set(),
     "?!'": set(),

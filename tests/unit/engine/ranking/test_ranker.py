@@ -11,13 +11,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from engine.core.candidate import Candidate, likelihoods
+from engine.core.deadline import Deadline
+from engine.core.defaults import ByLikelihood
+from engine.core.ports import Ranker
+from engine.core.state import Route, State
+from engine.core.tools import Tools
 from engine.models.cross import Pair
 from engine.ranking.ranker import FEATURES, PRIOR, SECOND_STAGE, FirstStage, TwoStages, features
 from engine.stages.rank import rank
-from engine.state import ByLikelihood, Candidate, Deadline, Ranker, Route, State, Tools, likelihoods
 from engine.types import Asker, AskRequest
 from schema_catalog.types import Database
-from tests.unit.engine.generation.schemas import MUSIC
+from tests.support.schemas import MUSIC
 
 
 class Counting:

@@ -11,9 +11,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from engine.routing.artifact import BASE, Arrays, Artifact, ArtifactError, ArtifactStore, Manifest, write
-from engine.routing.field import Field
-from engine.routing.learned import Versions
-from engine.routing.pointing import Asked, Encoded, Pointed, PointingSettings
+from engine.routing.candidate_space import CandidateSpace
+from engine.routing.learned_router import Versions
+from engine.routing.pointer_api import Asked, Encoded, Pointed, PointingSettings
 
 ARRAYS: Arrays = {"network.scalar": np.array(2.0, dtype=np.float32), "tower.x": np.eye(3, dtype=np.float16)}
 
@@ -142,7 +142,9 @@ class NamedPointer:
         """Nothing."""
         return ()
 
-    def point(self, asked: Sequence[Asked], field: Field, settings: PointingSettings) -> list[Pointed]:
+    def point(
+        self, asked: Sequence[Asked], field: CandidateSpace, settings: PointingSettings
+    ) -> list[Pointed]:
         """Nothing."""
         return []
 

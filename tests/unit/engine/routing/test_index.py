@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from engine.models.encoder import MiniLMEncoder
 from engine.routing.index import Index
 from engine.routing.nearest import Nearest
-from engine.routing.part import build
 from engine.routing.router import HybridRouter
-from engine.routing.scoring import Limits, Question, closest, lexical, score
-from engine.routing.words import identifier_words, question_words
+from engine.routing.schema_index_entry import build
+from engine.routing.scoring import EncodedQuestion, SearchLimits, closest, lexical, score
 from engine.settings import EncoderSettings
+from engine.text.tokens import identifier_words, question_words
 from schema_catalog.types import Column, ReadableColumns, Snapshot, Table, TableKind
 
 Vectors = NDArray[np.float32]
@@ -63,9 +63,9 @@ def catalog(databases: int, *, seed: int = 3, largest: int = 6) -> list[Snapshot
     return [database(f"db{n}", rng, int(rng.integers(1, largest))) for n in range(databases)]
 
 
-def asked(text: str) -> Question:
+def asked(text: str) -> EncodedQuestion:
     sentence, tokens = ENCODER.encode_tokens_many([text])[0]
-    return Question(sentence, tokens, question_words(text))
+    return EncodedQuestion(sentence, tokens, question_words(text))
 
 
 def whole(snapshot: Snapshot) -> tuple[Snapshot, ReadableColumns]:
@@ -173,7 +173,7 @@ def test_a_table_of_five_thousand_columns_and_names_in_other_scripts() -> None:
 
 def test_only_so_many_tables_of_a_database_are_looked_at() -> None:
     index = Index([build(database("big", np.random.default_rng(1), 300), ENCODER.encode)])
-    (found,) = score(asked("singer name"), index, limits=Limits(tables=25))
+    (found,) = score(asked("singer name"), index, limits=SearchLimits(tables=25))
     assert len(found.tables) == len({number for number, _ in found.tables}) == 25
     (all_of_it,) = score(asked("singer name"), index)
     assert found.tables[0][0] == all_of_it.tables[0][0]

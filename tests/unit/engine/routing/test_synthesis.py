@@ -12,8 +12,9 @@ from typing import Any, cast
 
 import pytest
 
+from engine.core.ports import Completion, LanguageModel, Prompt
 from engine.errors import ModelUnavailableError
-from engine.routing.questions import Style
+from engine.routing.question_filter import Style
 from engine.routing.synthesis import (
     Journal,
     Progress,
@@ -24,7 +25,6 @@ from engine.routing.synthesis import (
     synthesise,
     tables_of,
 )
-from engine.state import Completion, LanguageModel, Prompt
 from schema_catalog.types import Column, Snapshot, Table, TableKind
 
 SETTINGS = SynthesisSettings("scripted", least=2, most=4, concurrent=1)

@@ -1,0 +1,1 @@
+"""Statements that differ from another one in one element of the schema."""

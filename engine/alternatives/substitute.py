@@ -1,0 +1,125 @@
+"""A statement with one element of the schema in place of another, everything else as it was.
+
+Owns the rewriting: which names of the statement mean the element, that what is read then is in FROM and what is read
+no more is not. It does not decide what could stand for what (`engine.alternatives.synonyms`).
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from engine.alternatives.synonyms import Exchange
+from engine.core.elements import WHOLE_TABLE, TableKey
+from engine.rewrite.rules.joins import complete_joins
+from engine.rewrite.scope import Scopes, from_parts, identifier, parsed
+from schema_catalog.types import Snapshot
+
+
+def substituted(sql: str, twin: Exchange, snapshot: Snapshot) -> str | None:
+    """`sql` with `twin.other` wherever it means `twin.used`; None where that cannot be said without more changes."""
+    tree = parsed(sql)
+    if tree is None:
+        return None
+    scopes = Scopes(tree, snapshot)
+    if twin.used[2] == WHOLE_TABLE:
+        return _with_table(tree, twin, scopes)
+    if twin.used[:2] == twin.other[:2]:
+        return _with_column(tree, twin, scopes)
+    return _with_column_elsewhere(tree, twin, scopes)
+
+
+def _with_column(tree: exp.Query, twin: Exchange, scopes: Scopes) -> str | None:
+    found = scopes.columns(tree, twin.used[:2], twin.used[2])
+    for column in found:
+        column.set("this", identifier(twin.other[2]))
+    if not found or not _items_distinct(tree):
+        return None
+    return tree.sql(dialect="postgres")
+
+
+def _items_distinct(tree: exp.Query) -> bool:
+    """Takes out what a select now gives twice: it gave both, for want of knowing which was meant."""
+    for select in tree.find_all(exp.Select):
+        items = {each.unalias().sql(): each for each in reversed(select.expressions)}
+        if len(items) < len(select.expressions):
+            if isinstance(select.parent, exp.SetOperation | exp.In | exp.Subquery):
+                return False
+            select.set(
+                "expressions", [each for each in select.expressions if items[each.unalias().sql()] is each]
+            )
+    return True
+
+
+def _with_table(tree: exp.Query, twin: Exchange, scopes: Scopes) -> str | None:
+    other = scopes.tables[twin.other[:2]]
+    columns = [column for column in scopes.columns(tree, twin.used[:2]) if column.table]
+    named = [column for column in columns if (read := scopes.reading(column)) and not read.node.alias]
+    reads = [
+        read
+        for each in scopes.reads.values()
+        for read in each
+        if read.table is not None and read.table.key == twin.used[:2]
+    ]
+    for each in scopes.reads.values():
+        keys = [read.table.key for read in each if read.table is not None]
+        if twin.used[:2] in keys and twin.other[:2] in keys:
+            return None
+    for column in named:
+        column.set("table", identifier(other.name))
+    for read in reads:
+        written = exp.to_table(scopes.snapshot.display_name(other), dialect="postgres")
+        read.node.set("this", written.this)
+        read.node.set("db", written.args.get("db"))
+    return tree.sql(dialect="postgres") if reads else None
+
+
+def _with_column_elsewhere(tree: exp.Query, twin: Exchange, scopes: Scopes) -> str | None:
+    """Every name is qualified first: the table that comes may have columns of the same names."""
+    found = scopes.columns(tree, twin.used[:2], twin.used[2])
+    if not found:
+        return None
+    touched = {id(column.parent_select) for column in found}
+    for column in list(tree.find_all(exp.Column)):
+        if not column.table and (read := scopes.reading(column)) is not None:
+            column.set("table", identifier(read.name))
+    other = scopes.tables[twin.other[:2]]
+    for column in found:
+        there = [read for read in scopes.reads[id(column.parent_select)] if read.table is other]
+        if not there and len(scopes.called[other.name]) > 1:
+            return None
+        name = there[0].name if there else other.name
+        column.set("this", identifier(twin.other[2]))
+        column.set("table", identifier(name))
+    joined = complete_joins(tree.sql(dialect="postgres"), scopes.snapshot)
+    again = parsed(joined)
+    if again is None:
+        return None
+    left = Scopes(again, scopes.snapshot)
+    if len(touched) != 1:
+        return joined
+    for select in again.find_all(exp.Select):
+        _without_unread(select, twin.used[:2], left)
+    return again.sql(dialect="postgres")
+
+
+def _without_unread(select: exp.Select, table: TableKey, scopes: Scopes) -> None:
+    """Takes `table` out of a select that reads it to join alone, where one other table is joined to it."""
+    parts = from_parts(select)
+    reads = scopes.reads[id(select)]
+    place = next(
+        (n for n, read in enumerate(reads) if read.table is not None and read.table.key == table), None
+    )
+    if place is None or len(parts) < 2 or len(reads) != len(parts):  # noqa: PLR2004 - it and another
+        return
+    name = reads[place].name
+    users = [column for column in select.find_all(exp.Column) if column.table == name]
+    joins = [part for part in parts[1:] if any(column.table == name for column in part.find_all(exp.Column))]
+    inside = [column for join in joins for column in join.find_all(exp.Column) if column.table == name]
+    star = any(isinstance(item, exp.Star) for item in select.expressions)
+    if star or len(joins) != 1 or len(inside) != len(users) or joins[0].args.get("side"):
+        return
+    if place == 0 and joins[0] is parts[1]:
+        parts[0].set("this", joins[0].this)
+        joins[0].pop()
+    elif joins[0] is parts[place]:
+        joins[0].pop()

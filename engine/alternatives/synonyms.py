@@ -1,0 +1,176 @@
+"""Statements that differ in a name alone: what a mask would have the model write, without a call of the model.
+
+Owns which elements could stand for each other (Odin's ambiguities: two columns of a table, a column here and in a
+table that refers to this one, two tables of the same columns) and the rewriting of a statement from one to the other.
+A model that may not name `artist_name` writes `performer_name` and, often enough, something else besides; here
+everything else stays. Where there is no such element, a mask and the model are the way (`engine.decoding.mask_search`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from engine.core.elements import WHOLE_TABLE, ColumnKey, TableKey
+from engine.linking.element_text import name_words
+from schema_catalog.types import Column, Snapshot, Table
+
+ALIKE = 0.55
+"""Columns less alike than this, by the cosine of their names (with and without the table's, averaged), are no twins.
+
+Of AmbiQT's pairs of synonyms, and they are chosen to be different words, a tenth is below it.
+"""
+
+SAME_COLUMNS = 0.8
+"""Share of their columns that two tables have in common at least, to be taken for each other."""
+
+_NUMBER = re.compile(r"bigint|integer|smallint|numeric.*|double precision|real")
+_TEXT = re.compile(r"text|character.*|name|citext")
+
+Likeness = Callable[[str, str], float]
+"""How alike two phrases are, a cosine in [-1, 1]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """`other` could stand for `used`; both are columns or, with the column `*`, both tables. `likeness` in [-1, 1]."""
+
+    used: ColumnKey
+    other: ColumnKey
+    likeness: float
+
+
+def exchanges(
+    columns: Iterable[ColumnKey], tables: Iterable[TableKey], snapshot: Snapshot, likeness: Likeness
+) -> list[Exchange]:
+    """What could stand for an element of a statement that reads `columns` and `tables`, the most alike first."""
+    read = frozenset(columns)
+    known = {table.key: table for table in snapshot.tables}
+    keys = _keys(snapshot)
+    found = [
+        Exchange((*table, WHOLE_TABLE), (*other.key, WHOLE_TABLE), 1.0)
+        for table in tables
+        if table in known
+        for other in _same_tables(known[table], snapshot, read)
+    ]
+    for used in sorted(read):
+        if used[:2] in known:
+            found += _columns_alike(used, known, keys, likeness)
+    return sorted(found, key=lambda twin: -twin.likeness)
+
+
+def interchangeable(used: ColumnKey, other: ColumnKey, snapshot: Snapshot) -> bool:
+    """Whether two columns of one table are of one kind and play the same part as keys."""
+    columns = {(*table.key, column.name): column for table, column in snapshot.columns()}
+    if used not in columns or other not in columns or _kind(columns[used]) != _kind(columns[other]):
+        return False
+    keys = _keys(snapshot)
+    return _same_role(keys.get(used), keys.get(other))
+
+
+def phrases(tables: Iterable[Table]) -> list[str]:
+    """All that `twins` compares where statements read `tables`, each once."""
+    texts = [
+        text
+        for table in tables
+        for column in table.columns
+        for text in (name_words(column.name), f"{name_words(table.name)} {name_words(column.name)}")
+    ]
+    return list(dict.fromkeys(texts))
+
+
+def _same_tables(table: Table, snapshot: Snapshot, read: frozenset[ColumnKey]) -> Iterator[Table]:
+    mine = {column.name: _kind(column) for column in table.columns}
+    needed = {key[2] for key in read if key[:2] == table.key}
+    for other in snapshot.tables:
+        theirs = {column.name: _kind(column) for column in other.columns}
+        shared = {name for name, kind in mine.items() if theirs.get(name) == kind}
+        if (
+            other is not table
+            and needed <= shared
+            and len(shared) >= SAME_COLUMNS * max(len(mine), len(theirs))
+        ):
+            yield other
+
+
+def _columns_alike(
+    used: ColumnKey,
+    known: dict[TableKey, Table],
+    keys: dict[ColumnKey, frozenset[ColumnKey]],
+    likeness: Likeness,
+) -> Iterator[Exchange]:
+    table = known[used[:2]]
+    column = next((each for each in table.columns if each.name == used[2]), None)
+    if column is None:
+        return
+    for other in table.columns:
+        key = (*table.key, other.name)
+        if (
+            other is not column
+            and _kind(other) == _kind(column)
+            and _same_role(keys.get(used), keys.get(key))
+        ):
+            alike = _alike(table, column, table, other, likeness)
+            if alike >= ALIKE:
+                yield Exchange(used, key, alike)
+    if used in keys:
+        return
+    for neighbour in _neighbours(table, known):
+        for other in neighbour.columns:
+            key = (*neighbour.key, other.name)
+            if other.name == column.name and key not in keys and _kind(other) == _kind(column):
+                yield Exchange(used, key, _of_a_table(column, table, neighbour))
+
+
+def _of_a_table(column: Column, table: Table, neighbour: Table) -> float:
+    """1 where one of the tables is called after the other and the column, as a column's own table is."""
+    called = {
+        f"{name_words(table.name)} {name_words(column.name)}",
+        f"{name_words(neighbour.name)} {name_words(column.name)}",
+    }
+    return 1.0 if called & {name_words(table.name), name_words(neighbour.name)} else ALIKE
+
+
+def _alike(table: Table, column: Column, other_table: Table, other: Column, likeness: Likeness) -> float:
+    bare = likeness(name_words(column.name), name_words(other.name))
+    whole = likeness(
+        f"{name_words(table.name)} {name_words(column.name)}",
+        f"{name_words(other_table.name)} {name_words(other.name)}",
+    )
+    return (bare + whole) / 2
+
+
+def _keys(snapshot: Snapshot) -> dict[ColumnKey, frozenset[ColumnKey]]:
+    """The columns that refer to others or are referred to, each with those at the other end."""
+    ends: dict[ColumnKey, set[ColumnKey]] = {}
+    for table in snapshot.tables:
+        for reference in table.foreign_keys:
+            for name, target in zip(reference.columns, reference.ref_columns, strict=True):
+                own, other = (*table.key, name), (reference.ref_schema, reference.ref_table, target)
+                ends.setdefault(own, set()).add(other)
+                ends.setdefault(other, set()).add(own)
+    return {key: frozenset(others) for key, others in ends.items()}
+
+
+def _same_role(one: frozenset[ColumnKey] | None, other: frozenset[ColumnKey] | None) -> bool:
+    """Whether both are keys that meet the same column, or neither is a key: a pet's number is no student's."""
+    return one is other if one is None or other is None else bool(one & other)
+
+
+def _neighbours(table: Table, known: dict[TableKey, Table]) -> Sequence[Table]:
+    """The tables that `table` refers to, and those that refer to it."""
+    out = {(key.ref_schema, key.ref_table) for key in table.foreign_keys}
+    into = {
+        other.key
+        for other in known.values()
+        if any((key.ref_schema, key.ref_table) == table.key for key in other.foreign_keys)
+    }
+    return [known[key] for key in sorted(out | into) if key in known and key != table.key]
+
+
+def _kind(column: Column) -> str:
+    """The column's type, all numbers being one and all texts."""
+    if _NUMBER.fullmatch(column.type):
+        return "number"
+    return "text" if _TEXT.fullmatch(column.type) else column.type

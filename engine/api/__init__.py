@@ -1,0 +1,1 @@
+"""The engine's interface and what answers its requests."""

@@ -1,0 +1,113 @@
+"""The gateway console's views of what the engine knows: catalog, questions, feedback, models.
+
+Owns their SQL. Their columns are the console's (`proxy/console/views.py`); a test runs both against each other. Who
+may see which view is decided there as well. Nothing here leaves out a question's text: only administrators ask.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from engine.calibration.service import Calibrating
+from engine.calibration.types import StatusRequest
+from engine.errors import UnsupportedError
+from engine.llm.settings import ModelSettings
+from engine.metrics import OVERDUE, figures
+from engine.types import Cell, RowSet, ViewRequest
+from schema_catalog.pg import Pool
+
+_SQL = {
+    "nl_catalog": """
+        SELECT d.name, d.dbname, left(s.fingerprint, 12), coalesce(jsonb_array_length(s.body -> 'tables'), 0),
+               coalesce((SELECT sum(jsonb_array_length(t -> 'columns'))
+                         FROM jsonb_array_elements(s.body -> 'tables') t), 0)::int,
+               to_char(s.taken_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"')
+        FROM pgparley.database d LEFT JOIN pgparley.snapshot s ON s.id = d.newest
+        ORDER BY d.name""",
+    "nl_questions": """
+        SELECT qid, asker, dbname, question, reply -> 'rows' -> 0 ->> 'kind', jsonb_array_length(reply -> 'rows'),
+               to_char(asked_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"'), (reply ->> 'seconds')::float8
+        FROM pgparley.question WHERE expires_at > now() ORDER BY asked_at DESC, qid LIMIT 100""",
+    "nl_feedback": """
+        SELECT q.qid, q.asker, q.dbname, f.n, f.kind, to_char(f.at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"'),
+               (SELECT count(*) FROM pgparley.learned_example e
+                WHERE e.qid = q.qid AND e.asker = q.asker)::int,
+               (SELECT count(*) FROM pgparley.learned_vote v JOIN pgparley.learned_example e ON e.id = v.example
+                WHERE e.qid = q.qid AND e.asker = q.asker)::int,
+               (SELECT count(*) FROM pgparley.learned_example e
+                WHERE e.qid = q.qid AND e.asker = q.asker AND e.approved_at IS NOT NULL)::int
+        FROM (SELECT qid, n, 'chosen' AS kind, chosen_at AS at FROM pgparley.choice
+              UNION ALL SELECT qid, NULL, kind, given_at FROM pgparley.verdict) f
+        JOIN pgparley.question q USING (qid)
+        ORDER BY f.at DESC, q.qid LIMIT 100""",
+}
+
+
+class ConsoleViews:
+    """The views over one store. `ready`: set once the models are loaded."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        model: ModelSettings,
+        ready: asyncio.Event,
+        calibrating: Calibrating,
+        overdue: Callable[[], int],
+    ) -> None:
+        """`overdue`: how many statements a server has not stopped at their deadline."""
+        self._pool = pool
+        self._overdue = overdue
+        self._calibrating = calibrating
+        self._model = model
+        self._ready = ready
+
+    async def view(self, request: ViewRequest) -> RowSet:
+        """The rows of a view; raises `UnsupportedError` where there is none of that name."""
+        if request.name == "nl_models":
+            return RowSet(self._models())
+        if request.name == "nl_calibration":
+            return RowSet(await self._calibration())
+        if request.name == "nl_stats":
+            return RowSet(await self._stats())
+        if request.name not in _SQL:
+            raise UnsupportedError(f'the engine has no view "{request.name}"')
+        rows = await self._pool.fetch(_SQL[request.name])
+        return RowSet(tuple(tuple(row) for row in rows))
+
+    async def _calibration(self) -> tuple[tuple[Cell, ...], ...]:
+        status = await self._calibrating.status(StatusRequest())
+        return tuple(
+            (
+                line.function,
+                line.k,
+                line.group,
+                line.points,
+                line.needed,
+                line.coverage,
+                line.kept / line.possible if line.possible else None,
+                line.tested,
+                line.possible,
+                line.right / line.tested if line.tested else None,
+                line.shown / line.tested if line.tested else None,
+                line.generated / line.tested if line.tested else None,
+            )
+            for line in status.lines
+        )
+
+    async def _stats(self) -> tuple[tuple[Cell, ...], ...]:
+        """What the gateway's own statistics have on the right: the engine's figures of the same shape."""
+        status = await self._calibrating.status(StatusRequest())
+        selection = [
+            (f"pgparley_nl_selection_{each.name}", f"function={each.function},k={each.k}", each.value)
+            for each in figures(status)
+        ]
+        return ((OVERDUE, "", float(self._overdue())), *selection)
+
+    def _models(self) -> tuple[tuple[Cell, ...], ...]:
+        state = "ready" if self._ready.is_set() else "starting"
+        where = urlsplit(self._model.base_url or "")
+        # Host and port alone: a URL may hold a password.
+        address = f"{where.hostname or ''}:{where.port or ''}"
+        return (("generate", self._model.model, address, state), ("encode", "all-MiniLM-L6-v2", "", state))

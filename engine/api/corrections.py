@@ -1,0 +1,96 @@
+"""`NL CORRECT`: a person says what would have been right.
+
+Owns for which database a correction is meant, and that nothing is kept which would not run for the asker: it
+passes the same checks as a generated statement.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from engine.api.question_store import Questions, Stored
+from engine.core.candidate import Candidate
+from engine.core.deadline import Deadline
+from engine.core.state import Route, State
+from engine.core.tools import Tools
+from engine.errors import CancelledError, NLError, NoRouteError, SyntaxProblemError, UnsafeSQLError
+from engine.sql.check import Cause, Rejection, check_candidate
+from engine.sql.describe import describe
+from engine.types import AnswerRow, AskReply, CorrectRequest, RowKind
+from schema_catalog.types import Database
+
+
+async def corrected(request: CorrectRequest, tools: Tools, questions: Questions, seconds: float) -> AskReply:
+    """Keeps the correction as a `verified` row behind the others; the reply holds that row alone.
+
+    Raises `UnknownQuestionError`; `NoRouteError` where no database is meant; `UnsafeSQLError` or
+    `SyntaxProblemError` where the first database that is meant refuses it, as every other does.
+    """
+    stored = await questions.stored(request.qid, request.asker.user)
+    routes = await _routes(request, stored, tools)
+    now = time.monotonic()
+    asked = replace(stored.request, asker=request.asker)
+    state = State(asked, k=1, calls=0, deadline=Deadline(now + seconds), started=now, routes=routes)
+    outcomes = [
+        await check_candidate(Candidate(route.database.name, request.sql), route, state, tools)
+        for route in routes
+    ]
+    good = next((outcome for outcome in outcomes if isinstance(outcome, Candidate)), None)
+    if good is None:
+        raise _refused(next(outcome for outcome in outcomes if isinstance(outcome, Rejection)))
+    row = _row(stored.reply, good)
+    await questions.corrected(replace(stored.reply, rows=(*stored.reply.rows, row)), good.database, good.sql)
+    return replace(stored.reply, rows=(row,))
+
+
+async def _routes(request: CorrectRequest, stored: Stored, tools: Tools) -> tuple[Route, ...]:
+    """The databases that may be meant, as the asker sees them: an unreadable one is like an unknown one."""
+    entries = {database.name: (database, snapshot) for database, snapshot in await tools.catalog.entries()}
+    routes: list[Route] = []
+    for name in _meant(request, stored, [database for database, _ in entries.values()]):
+        database, snapshot = entries.get(name, (None, None))
+        if database is None or snapshot is None:
+            continue
+        readable = await tools.upstream.readable(database, request.asker)
+        if readable:
+            routes.append(Route(database, snapshot.restricted_to(readable), 1.0, ()))
+    if not routes:
+        raise NoRouteError(
+            "it is not clear for which database the correction is",
+            hint="SET nl.db to one that you may ask, and correct again.",
+        )
+    return tuple(routes)
+
+
+def _meant(request: CorrectRequest, stored: Stored, databases: list[Database]) -> list[str]:
+    named = request.db or stored.request.db
+    if named is not None:
+        return [named]
+    answered = dict.fromkeys(row.database for row in stored.reply.rows if row.database is not None)
+    return list(answered) or [each.name for each in databases if each.dbname == request.asker.dbname]
+
+
+def _refused(rejection: Rejection) -> NLError:
+    detail = f"{rejection.message[:1].upper()}{rejection.message[1:]}."
+    if rejection.cause is Cause.GUARD:
+        return UnsafeSQLError(
+            "the correction is refused", detail=detail, hint="It must be one query that reads."
+        )
+    if rejection.cause is Cause.TIME:
+        return CancelledError("the correction ran out of time", detail=detail)
+    return SyntaxProblemError("the correction would not run", detail=detail)
+
+
+def _row(reply: AskReply, candidate: Candidate) -> AnswerRow:
+    number = max((row.n for row in reply.rows), default=0) + 1
+    return AnswerRow(
+        n=number,
+        kind=RowKind.VERIFIED,
+        database=candidate.database,
+        confidence=None,
+        sql=candidate.sql,
+        explanation=describe(candidate.sql),
+        next=f"NL CHOOSE {number} OF '{reply.qid}'",
+        qid=reply.qid,
+    )

@@ -1,0 +1,72 @@
+"""What is told about an answer: in words, its trace, its prompts; and an asker's history, and forgetting it.
+
+Owns the rows of every `Topic`. All of it comes from the store, and only of questions that the asker asked.
+"""
+
+from __future__ import annotations
+
+from engine.api.question_store import Questions, find_row
+from engine.errors import InternalError
+from engine.types import AnswerRow, Cell, RowSet, TellRequest, Topic, TraceLine
+
+HISTORY_ROWS = 20
+"""Lines of `NL HISTORY` where the asker names no number."""
+
+MAX_HISTORY_ROWS = 1000
+
+
+async def introspect(request: TellRequest, questions: Questions) -> RowSet:
+    """The rows of `request.topic`; raises `UnknownQuestionError` where the question is not the asker's."""
+    user = request.asker.user
+    match request.topic:
+        case Topic.HISTORY:
+            limit = min(request.n or HISTORY_ROWS, MAX_HISTORY_ROWS)
+            lines = await questions.history(user, limit)
+            return RowSet(
+                tuple((li.asked_at, li.qid, li.question, li.rows, li.chosen, li.verdict) for li in lines)
+            )
+        case Topic.FORGET:
+            return RowSet(((await questions.forget(user, request.qid),),))
+    if request.qid is None:
+        raise InternalError(f"{request.topic} was asked without a question")
+    return await _about(request, request.qid, questions)
+
+
+async def _about(request: TellRequest, qid: str, questions: Questions) -> RowSet:
+    user = request.asker.user
+    match request.topic:
+        case Topic.PROMPT:
+            sent = await questions.prompts(qid, user)
+            return RowSet(
+                tuple(
+                    (call, role, content)
+                    for call, prompt in enumerate(sent, 1)
+                    for role, content in (
+                        ("system", prompt.system),
+                        ("user", prompt.user),
+                        ("assistant", prompt.prefix),
+                    )
+                    if content
+                )
+            )
+        case Topic.NONE:
+            await questions.none_fits(qid, user, request.text)
+            return RowSet(((qid, "none of these is right", f"NL MORE OF '{qid}'"),))
+    reply = await questions.get(qid, user)
+    if request.topic is Topic.WHY:
+        return RowSet(tuple((line.stage, line.event, line.detail, line.score) for line in reply.trace))
+    return RowSet(_in_words(find_row(reply, request.n or 1), reply.trace))
+
+
+def _in_words(row: AnswerRow, trace: tuple[TraceLine, ...]) -> tuple[tuple[Cell, ...], ...]:
+    """A row as (aspect, words); what does not apply to it is left out."""
+    aspects: list[tuple[str, str | None]] = [
+        ("meaning", row.explanation),
+        ("kind", row.kind.value),
+        ("database", row.database),
+        ("confidence", None if row.confidence is None else f"{row.confidence:.3f} on a scale from 0 to 1"),
+        ("statement", row.sql),
+    ]
+    made = (line for line in trace if row.sql and line.detail == row.sql)
+    aspects += [("made by", f"{line.stage}: {line.event}") for line in made]
+    return tuple((aspect, words) for aspect, words in aspects if words)

@@ -1,0 +1,323 @@
+"""What the engine does for a gateway: ask, choose, plan, show, correct, tell.
+
+Owns how a pipeline's outcome becomes rows, and what a choice needs. Knows neither HTTP nor SQL text. What is
+told about answers is `engine.api.introspection`, what becomes of a correction `engine.api.corrections`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from engine import pipeline
+from engine.api import introspection
+from engine.api.corrections import corrected
+from engine.api.prompt_log import RecordingModel
+from engine.api.question_store import Questions, find_row
+from engine.calibration.store import CalibrationStore
+from engine.core.candidate import Candidate
+from engine.core.deadline import Deadline
+from engine.core.ports import StatementError
+from engine.core.state import State
+from engine.core.tools import Tools
+from engine.errors import (
+    DatabaseDiffersError,
+    InternalError,
+    ModelUnavailableError,
+    QuotaError,
+    ReportedError,
+    SyntaxProblemError,
+    UnknownQuestionError,
+)
+from engine.learning.feedback import Learner
+from engine.settings import Limits
+from engine.sql.canonical import canonical
+from engine.types import (
+    AnswerRow,
+    Asker,
+    AskReply,
+    AskRequest,
+    ChooseRequest,
+    Chosen,
+    CorrectRequest,
+    ErrorReply,
+    MoreRequest,
+    PlanRequest,
+    ResultColumn,
+    RowKind,
+    RowSet,
+    ShowRequest,
+    TellRequest,
+    Topic,
+)
+from schema_catalog.catalog import StoreUnavailableError
+from schema_catalog.types import Database
+
+
+class Service:
+    """The verbs. Every failure is an `NLError`."""
+
+    def __init__(
+        self,
+        tools: Tools,
+        questions: Questions,
+        limits: Limits,
+        points: CalibrationStore | None = None,
+        learner: Learner | None = None,
+    ) -> None:
+        """`points`: where choices become calibration points. `learner`: what learns of them. Without, they do not."""
+        self._tools = tools
+        self._points = points
+        self._learner = learner
+        self._questions = questions
+        self._limits = limits
+        self._places = asyncio.Semaphore(limits.concurrent)
+
+    async def ask(self, request: AskRequest) -> AskReply:
+        """Answers a question and keeps the answer."""
+        self._check(request)
+        if self._places.locked():
+            raise QuotaError(
+                "too many questions at once",
+                detail=f"The engine answers {self._limits.concurrent} at a time.",
+                hint="Ask again in a moment; operators: raise [limits] concurrent.",
+            )
+        model = RecordingModel(self._tools.model)
+        async with self._places:
+            started = time.monotonic()
+            state = await pipeline.run(self._state(request, started), replace(self._tools, model=model))
+        qid = self._questions.new_qid()
+        verified = [] if state.verified is None else [state.verified]
+        members = (*verified, *await asyncio.to_thread(_wanted, state))
+        reply = AskReply(
+            qid=qid,
+            rows=_rows(state, members[: self._limits.width(request.k)], qid),
+            trace=state.trace,
+            timings=state.timings,
+            usage=state.usage,
+            seconds=time.monotonic() - started,
+            members=len(members),
+        )
+        await self._questions.save(request, reply, model.sent)
+        # What only this asker taught is part of no recipe: such answers are other questions than those that calibrate.
+        shared = state.verified is None and not any(route.learned.personal for route in state.routes)
+        if self._points is not None and state.selection is not None and shared:
+            with _stored():
+                await self._points.answered(qid, state.selection)
+        return reply
+
+    async def more(self, request: MoreRequest) -> AskReply:
+        """The same question again: a new answer, without what this one and those before it showed."""
+        stored = await self._questions.stored(request.qid, request.asker.user)
+        shown = tuple(row.sql for row in stored.reply.rows if row.sql is not None)
+        again = replace(
+            stored.request,
+            asker=request.asker,
+            timeout=request.timeout,
+            run=False,
+            exclude=stored.request.exclude + shown,
+        )
+        return await self.ask(again)
+
+    async def choose(self, request: ChooseRequest) -> Chosen:
+        """The chosen statement; run as the asker where it belongs to another database than theirs."""
+        row, database, sql = await self._statement(request)
+        chosen = await self._in_place(database, request.asker, sql) or await self._ran(database, request, sql)
+        if request.learn:
+            await self._questions.chosen(row.qid, row.n)
+            with _stored():
+                if self._points is not None:
+                    await self._points.chosen(row.qid, row.n)
+                if self._learner is not None:
+                    stored = await self._questions.stored(row.qid, request.asker.user)
+                    await self._learner.chose(stored, row, request.asker)
+        return chosen
+
+    async def plan(self, request: PlanRequest) -> Chosen:
+        """The EXPLAIN of a row's statement: to be run in place, or its lines where it belongs elsewhere."""
+        _, database, sql = await self._statement(request)
+        chosen = await self._in_place(database, request.asker, sql)
+        if chosen is not None:
+            return replace(chosen, sql=f"EXPLAIN {chosen.sql}")
+        with _reported():
+            lines = await self._tools.upstream.plan(database, request.asker, sql, self._deadline())
+        columns = (ResultColumn("QUERY PLAN", "text"),)
+        return Chosen(database.name, sql, False, columns, tuple((line,) for line in lines))  # noqa: FBT003 - not in place
+
+    async def correct(self, request: CorrectRequest) -> AskReply:
+        """Checks what would have been right as the asker and keeps it as the answer's last row."""
+        shown = await self._questions.stored(request.qid, request.asker.user)
+        reply = await corrected(request, self._tools, self._questions, self._limits.timeout)
+        (row,) = reply.rows
+        if self._learner is not None and row.database is not None and row.sql is not None:
+            with _stored():
+                await self._learner.corrected(shown, row.database, row.sql, request.asker)
+        return reply
+
+    async def tell(self, request: TellRequest) -> RowSet:
+        """What is known about an answer, or remembered of the asker."""
+        table = await introspection.introspect(request, self._questions)
+        if self._learner is not None and request.topic is Topic.NONE and request.qid is not None:
+            stored = await self._questions.stored(request.qid, request.asker.user)
+            with _stored():
+                await self._learner.rejected(stored)
+        return table
+
+    async def show(self, request: ShowRequest) -> AskReply:
+        """The stored answer, or one row of it."""
+        reply = await self._questions.get(request.qid, request.asker.user)
+        return reply if request.n is None else replace(reply, rows=(find_row(reply, request.n),))
+
+    def _check(self, request: AskRequest) -> None:
+        longest = self._limits.question_characters
+        if not request.question.strip():
+            raise SyntaxProblemError("the question is empty", hint="NL: how many … ?")
+        if len(request.question) > longest:
+            raise SyntaxProblemError(
+                "the question is too long",
+                detail=f"It has {len(request.question)} characters of at most {longest}.",
+            )
+        self._limits.width(request.k)
+
+    def _state(self, request: AskRequest, started: float) -> State:
+        seconds = min(request.timeout or self._limits.timeout, self._limits.timeout)
+        k = self._limits.width(request.k) + len(request.exclude)
+        # Whether a set has one member shows when a second one is looked for.
+        k = max(k, 2) if request.run else k
+        return State(
+            ask=request,
+            k=k,
+            calls=max(self._limits.calls, k),
+            deadline=Deadline(started + seconds),
+            started=started,
+        )
+
+    async def _statement(self, request: ChooseRequest | PlanRequest) -> tuple[AnswerRow, Database, str]:
+        """The row that a request names, the database it is for and its statement."""
+        reply = await self._questions.get(request.qid, request.asker.user)
+        row = find_row(reply, request.n)
+        if row.sql is None or row.database is None:
+            raise SyntaxProblemError(
+                f"row {row.n} of {reply.qid} is no statement", hint="Ask again with other words, or NL HELP."
+            )
+        return row, await self._database(row.database), row.sql
+
+    async def _database(self, name: str) -> Database:
+        for database, _ in await self._tools.catalog.entries():
+            if database.name == name:
+                return database
+        raise UnknownQuestionError(
+            f'database "{name}" is no longer registered', hint="Ask again: the catalog has changed."
+        )
+
+    def _deadline(self) -> Deadline:
+        return Deadline(time.monotonic() + self._limits.timeout)
+
+    async def _in_place(self, database: Database, asker: Asker, sql: str) -> Chosen | None:
+        with _reported():
+            text = await self._tools.upstream.in_place(database, asker, sql, self._deadline())
+        return None if text is None else Chosen(database.name, text, in_place=True)
+
+    async def _ran(self, database: Database, request: ChooseRequest, sql: str) -> Chosen:
+        upstream, asker = self._tools.upstream, request.asker
+        own = await upstream.is_own(database, asker)
+        if request.in_transaction and not own:
+            raise DatabaseDiffersError(
+                f'the chosen statement belongs to database "{database.name}" and a transaction is open',
+                hint="Choose it outside of a transaction block.",
+            )
+        with _reported():
+            result = await upstream.run(database, asker, sql, self._limits.row_cap, self._deadline())
+        return Chosen(
+            database.name,
+            sql,
+            in_place=False,
+            columns=tuple(ResultColumn(name, type_) for name, type_ in result.columns),
+            rows=result.rows,
+            truncated=result.truncated,
+            shortened=result.shortened,
+            own=own,
+        )
+
+
+@contextmanager
+def _reported() -> Iterator[None]:
+    """What PostgreSQL says of a statement, as an error for the asker."""
+    try:
+        yield
+    except StatementError as problem:
+        reply = ErrorReply(problem.sqlstate, problem.message, problem.detail, problem.hint)
+        raise ReportedError(reply) from problem
+
+
+@contextmanager
+def _stored() -> Iterator[None]:
+    try:
+        yield
+    except StoreUnavailableError as problem:
+        raise ModelUnavailableError(
+            "the engine's store does not answer",
+            hint="Its administrator should check the store's connection.",
+        ) from problem
+
+
+def _wanted(state: State) -> tuple[Candidate, ...]:
+    """The candidates less those that mean the same as an excluded statement. Parses them: not for the event loop."""
+    if not state.ask.exclude:
+        return state.candidates
+    snapshots = {route.database.name: route.snapshot for route in state.routes}
+    excluded = {
+        (name, canonical(sql, snapshot)) for name, snapshot in snapshots.items() for sql in state.ask.exclude
+    }
+    return tuple(
+        candidate
+        for candidate in state.candidates
+        if (candidate.database, canonical(candidate.sql, snapshots[candidate.database])) not in excluded
+    )
+
+
+def _rows(state: State, shown: tuple[Candidate, ...], qid: str) -> tuple[AnswerRow, ...]:
+    if not shown:
+        return (_abstained(state, qid),)
+    return tuple(
+        _candidate(number, candidate, qid, verified=candidate is state.verified)
+        for number, candidate in enumerate(shown, 1)
+    )
+
+
+def _candidate(number: int, candidate: Candidate, qid: str, *, verified: bool) -> AnswerRow:
+    return AnswerRow(
+        n=number,
+        kind=RowKind.VERIFIED if verified else RowKind.CANDIDATE,
+        database=candidate.database,
+        # A person's word has no confidence of ours.
+        confidence=None if verified else round(candidate.confidence, 3),
+        sql=candidate.sql,
+        explanation=candidate.explanation,
+        next=f"NL CHOOSE {number} OF '{qid}'",
+        qid=qid,
+    )
+
+
+def _abstained(state: State, qid: str) -> AnswerRow:
+    """Why there is no candidate, and what would help: no guess is shown."""
+    if not state.routes:
+        why = "No database that you may read seems to hold this. Name what you look for as its tables and columns do"
+    elif state.ask.exclude:
+        why = "No other statement than those shown stood every check. Ask in other words"
+    else:
+        names = ", ".join(route.database.name for route in state.routes)
+        why = f"No statement on {names} stood every check. Name the table or column you mean, or ask a smaller part"
+    return AnswerRow(1, RowKind.ABSTAIN, None, None, None, why, "NL HELP", qid)
+
+
+def as_reply(problem: Exception) -> InternalError:
+    """An unexpected exception as the error a user may see: nothing of it but that it happened."""
+    return InternalError(
+        "the engine failed on this question",
+        detail=type(problem).__name__,
+        hint="The engine's log has the whole error; plain SQL is not affected.",
+    )

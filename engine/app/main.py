@@ -1,0 +1,172 @@
+"""The engine as a process: builds its tools, serves its interface, ends cleanly on SIGINT and SIGTERM."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import asyncpg
+import structlog
+from aiohttp import web
+
+from engine.api.console_views import ConsoleViews
+from engine.api.endpoints import EngineAPI
+from engine.api.question_store import Questions
+from engine.api.service import Service
+from engine.app.warmup import warm_up
+from engine.calibration.fingerprint import pipeline_fingerprint
+from engine.calibration.service import Calibrating
+from engine.calibration.store import CalibrationStore
+from engine.conditions import classifier
+from engine.conditions.classifier import Classifier
+from engine.core.tools import Tools
+from engine.errors import ModelUnavailableError
+from engine.learning.feedback import Learner
+from engine.learning.store import LearningStore
+from engine.linking.source import StoredValues
+from engine.llm.client import ChatModel
+from engine.metrics import Metrics
+from engine.models.encoder import MiniLMEncoder
+from engine.models.pointer import PointerModel, packaged_base
+from engine.ranking import ranker
+from engine.ranking.ranker import TwoStages
+from engine.routing.artifact import ArtifactStore, CurrentWeights
+from engine.routing.learned_router import Versions
+from engine.routing.router import HybridRouter
+from engine.routing.vectors import VectorCache
+from engine.settings import EngineSettings
+from engine.upstream import Databases
+from schema_catalog.catalog import CachedCatalog, StoreUnavailableError
+from schema_catalog.migrate import MigrationError, migrate
+from schema_catalog.pg import Pool
+from schema_catalog.store import CatalogStore
+from schema_catalog.values import ValueStore
+
+CONNECT_TIMEOUT = 10.0
+
+ENCODER = "all-MiniLM-L6-v2"
+
+log = structlog.stdlib.get_logger("engine")
+
+
+@asynccontextmanager
+async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Questions, Pool]]:
+    """What the stages call, the store of questions, and the store itself; it is brought up to date first.
+
+    Raises `ModelUnavailableError` where no model server is configured, `StoreUnavailableError` where the store
+    cannot be used.
+    """
+    if settings.model.base_url is None:
+        raise ModelUnavailableError(
+            "no language model", hint="Set [model] base_url or start it with pgparley serve."
+        )
+    async with AsyncExitStack() as stack:
+        pool = await _store(settings.store_dsn)
+        stack.push_async_callback(pool.close)
+        upstream = Databases(settings.upstream, settings.guard)
+        stack.push_async_callback(upstream.aclose)
+        model = ChatModel(settings.model, settings.model.base_url)
+        stack.push_async_callback(model.aclose)
+        encoder = MiniLMEncoder(settings.encoder)
+        catalog = CachedCatalog(CatalogStore(pool))
+        built = Tools(
+            catalog=catalog,
+            upstream=upstream,
+            encoder=encoder,
+            model=model,
+            router=HybridRouter(
+                encoder,
+                VectorCache(encoder, model=ENCODER, path=settings.vectors),
+                versions=_versions(settings),
+                folder=None if settings.vectors is None else settings.vectors.parent / "nearest",
+            ),
+            calibration=calibration(settings, pool),
+            selection=settings.selection,
+            values=StoredValues(ValueStore(pool)),
+            limits=settings.limits,
+            conditions=Classifier.of(classifier.packaged(), encoder),
+            ranker=TwoStages.of(ranker.packaged(), encoder, settings.encoder),
+            memory=LearningStore(pool, settings.learning),
+            learning=settings.learning,
+        )
+        yield built, Questions(pool, settings.limits.ttl), pool
+
+
+def calibration(settings: EngineSettings, pool: Pool) -> CalibrationStore:
+    """The calibration of what these settings make: another model or prompt has points of its own."""
+    routers = _routers(settings)
+    return CalibrationStore(
+        pool, pipeline_fingerprint(settings), str if routers is None else CurrentWeights(routers)
+    )
+
+
+def _routers(settings: EngineSettings) -> ArtifactStore | None:
+    return None if settings.router is None else ArtifactStore(settings.router, packaged_base())
+
+
+def _versions(settings: EngineSettings) -> Versions | None:
+    """The trained routers, of which a question takes the current one; None leaves routing to retrieval."""
+    routers = _routers(settings)
+    return (
+        None
+        if routers is None
+        else Versions(routers, lambda artifact: PointerModel(artifact, settings.encoder))
+    )
+
+
+async def _store(dsn: str) -> Pool:
+    try:
+        pool = await asyncpg.create_pool(dsn, min_size=1, max_size=4, timeout=CONNECT_TIMEOUT)
+        async with pool.acquire() as connection:
+            await migrate(connection)
+    except (OSError, TimeoutError, asyncpg.PostgresError, MigrationError) as problem:
+        raise StoreUnavailableError(f"{type(problem).__name__}: {problem}") from problem
+    return pool
+
+
+async def serve(settings: EngineSettings) -> None:
+    """Serves until SIGINT or SIGTERM; what is being answered then is answered first, for at most 10 seconds."""
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    ready = asyncio.Event()
+    async with tools(settings) as (built, questions, pool), asyncio.TaskGroup() as group:
+        warming = group.create_task(warm_up(built, settings.limits.warm_databases, ready), name="warm-up")
+        points = calibration(settings, pool)
+        calibrating = Calibrating(built, points, settings.limits)
+        upstream = built.upstream
+        views = ConsoleViews(pool, settings.model, ready, calibrating, lambda: upstream.overdue)
+        learner = Learner(built, LearningStore(pool, settings.learning))
+        metrics = Metrics()
+        metrics.overdue.set_function(lambda: upstream.overdue)
+        service = Service(built, questions, settings.limits, points, learner)
+        app = EngineAPI(service, metrics, ready, views, calibrating).application()
+        runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=10.0)
+        await runner.setup()
+        try:
+            settings.socket.unlink(missing_ok=True)
+            await web.UnixSite(runner, str(settings.socket)).start()
+            settings.socket.chmod(0o600)
+            log.info("engine ready", socket=str(settings.socket))
+            await stop.wait()
+        finally:
+            warming.cancel()
+            await runner.cleanup()
+            await learner.aclose()
+            settings.socket.unlink(missing_ok=True)
+
+
+def run(settings: EngineSettings) -> None:
+    """Blocks until the engine has ended; where it cannot start, says why and exits with 1."""
+    try:
+        asyncio.run(serve(settings))
+    except StoreUnavailableError as problem:
+        hint = "Set [engine] store to a database that exists and that its role may create a schema in."
+        log.critical("the store cannot be used", problem=str(problem), hint=hint)
+        sys.exit(1)
+    except ModelUnavailableError as problem:
+        log.critical(problem.message, hint=problem.hint)
+        sys.exit(1)

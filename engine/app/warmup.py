@@ -1,0 +1,65 @@
+"""Loads what the first question would otherwise wait for: encoder, ranker, index, values, prompts' beginnings."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import structlog
+
+from engine.core.candidate import Candidate
+from engine.core.deadline import Deadline
+from engine.core.ports import LanguageModel, Prompt
+from engine.core.tools import Tools
+from engine.errors import NLError
+from engine.prompting.prompts import prompt
+from engine.prompting.schema_text import schema_text
+from schema_catalog.catalog import StoreUnavailableError
+from schema_catalog.types import Snapshot
+
+ATTEMPT = 5.0
+"""Seconds after which a model that is still loading is asked again."""
+
+PROMPT_TIMEOUT = 120.0
+
+log = structlog.stdlib.get_logger("engine")
+
+
+async def warm_up(tools: Tools, databases: int, ready: asyncio.Event) -> None:
+    """Sets `ready` when encoder, index, model, and values and schemas of the first `databases` are loaded.
+
+    Only a saving: questions are answered meanwhile, and what fails here is met again by the question that needs it.
+    """
+    began = time.monotonic()
+    await asyncio.to_thread(tools.encoder.encode, ["ready"])
+    await asyncio.to_thread(tools.ranker.rank, "ready", (Candidate("", "SELECT 1"),))
+    await _until_answering(tools.model)
+    try:
+        entries = await tools.catalog.entries()
+        snapshots = [snapshot for _, snapshot in entries]
+        await asyncio.to_thread(tools.router.prepare, snapshots)
+        await tools.values.prepare([database for database, _ in entries[:databases]])
+        for snapshot in snapshots[:databases]:
+            await _read_schema(tools.model, snapshot)
+    except (NLError, StoreUnavailableError) as problem:
+        log.warning("warm-up incomplete", problem=str(problem))
+    ready.set()
+    log.info("warm", seconds=round(time.monotonic() - began, 1))
+
+
+async def _until_answering(model: LanguageModel) -> None:
+    while True:
+        try:
+            asked = Prompt("Say yes.", "Say yes.")
+            await model.read(asked, deadline=Deadline(time.monotonic() + PROMPT_TIMEOUT))
+        except NLError:
+            await asyncio.sleep(ATTEMPT / 10)
+        else:
+            return
+
+
+async def _read_schema(model: LanguageModel, snapshot: Snapshot) -> None:
+    """Leaves the prompt's beginning, up to the question, in the model's prefix cache."""
+    text, _ = schema_text(snapshot, ())
+    asked = Prompt(prompt("generate_system"), prompt("generate_user", schema=text, values="", question=""))
+    await model.read(asked, deadline=Deadline(time.monotonic() + PROMPT_TIMEOUT))

@@ -1,0 +1,120 @@
+"""What a calibration belongs to: all that the scores depend on, besides the schema and the question.
+
+Owns which settings and which files of the program shape an answer, and makes one fingerprint of them: a changed prompt,
+rule or weight is another recipe without anybody counting versions. Points of another recipe are kept and do not count.
+What changes while the process runs is the store's to add (`engine.calibration.store`): the router's version, what was
+learned, and with each point the schema and the columns whose values may be used.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from engine.models.encoder import packaged_model
+from engine.settings import EncoderSettings, EngineSettings, Limits, SelectionSettings, UpstreamSettings
+
+ENGINE = Path(__file__).parents[1]
+
+SHAPING = (
+    "alternatives",
+    "calibration/result_equivalence.py",
+    "calibration/scores.py",
+    "calibration/selection.py",
+    "calibration/verdicts.py",
+    "conditions",
+    "core",
+    "decoding",
+    "guard",
+    "learning",
+    "linking",
+    "llm/client.py",
+    "models",
+    "pipeline.py",
+    "prompting",
+    "ranking",
+    "rewrite",
+    "routing",
+    "sql",
+    "stages",
+    "text",
+)
+"""The parts of this package after whose change the same question may have other candidates or other scores."""
+
+_READ = frozenset({".py", ".lark", ".txt", ".sql", ".json", ".npz"})
+"""Suffixes of what the program reads of its own files."""
+
+
+def pipeline_fingerprint(settings: EngineSettings) -> str:
+    """SHA-256 (hex) of the settings that count, of the program's parts that shape answers, and of the encoder.
+
+    The files are read once for a process. Raises `engine.models.encoder.EncoderUnavailableError`.
+    """
+    encoder = settings.encoder.model or packaged_model()
+    parts = [counting(settings), program(), weights(encoder)]
+    return hashlib.sha256(msgspec.json.encode(parts, enc_hook=str)).hexdigest()
+
+
+def counting(settings: EngineSettings) -> EngineSettings:
+    """The settings less those that change no candidate and no score. A setting that is not named here counts."""
+    limits, selection, upstream = Limits(), SelectionSettings(), UpstreamSettings()
+    return replace(
+        settings,
+        socket=Path(),
+        store_dsn="",
+        vectors=None,
+        router=None if settings.router is None else Path(),
+        encoder=EncoderSettings(),
+        model=replace(settings.model, base_url=None, api_key=""),
+        limits=replace(
+            settings.limits,
+            # How many were looked for stands with each point.
+            k=limits.k,
+            k_max=limits.k_max,
+            row_cap=limits.row_cap,
+            ttl=limits.ttl,
+            question_characters=limits.question_characters,
+            concurrent=limits.concurrent,
+            warm_databases=limits.warm_databases,
+        ),
+        # By which function stands with each score, and the promise is no part of them.
+        selection=selection,
+        upstream=replace(
+            settings.upstream,
+            connect_timeout=upstream.connect_timeout,
+            pool_size=upstream.pool_size,
+            privileges_ttl=upstream.privileges_ttl,
+            overdue_per_asker=upstream.overdue_per_asker,
+        ),
+    )
+
+
+@functools.cache
+def program() -> str:
+    """The digest of the running program's `SHAPING`."""
+    return digest(ENGINE, SHAPING)
+
+
+@functools.cache
+def weights(folder: Path) -> str:
+    """The digest of an encoder's folder."""
+    return _digest(folder, (file for file in folder.rglob("*") if file.is_file()))
+
+
+def digest(engine: Path, parts: Iterable[str] = SHAPING) -> str:
+    """SHA-256 (hex) of what the program reads of `parts`, files or folders in `engine`: names and contents."""
+    within = [file for part in parts for file in (engine / part, *(engine / part).rglob("*"))]
+    return _digest(engine, (file for file in within if file.is_file() and file.suffix in _READ))
+
+
+def _digest(folder: Path, files: Iterable[Path]) -> str:
+    known = []
+    for file in sorted(files):
+        with file.open("rb") as content:
+            known.append((str(file.relative_to(folder)), hashlib.file_digest(content, "sha256").hexdigest()))
+    return hashlib.sha256(msgspec.json.encode(known)).hexdigest()

@@ -1,0 +1,132 @@
+"""Asks a question whose answer is known, judges every candidate by its result, and keeps that as a point.
+
+The question goes through the whole pipeline as a user's would, but for the selection: all candidates are scored and
+judged. What cannot be judged (the known statement fails, gives nothing, or more rows than the cap) is no point.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from engine import pipeline
+from engine.calibration.records import Judged, Point
+from engine.calibration.result_equivalence import ordered, same_result
+from engine.calibration.splits import id_hash
+from engine.calibration.store import CalibrationStore, Kept, Source
+from engine.calibration.types import JudgeReply, JudgeRequest, Outcome
+from engine.core.candidate import Candidate
+from engine.core.deadline import Deadline
+from engine.core.defaults import NoCalibration
+from engine.core.ports import Result, StatementError
+from engine.core.state import Route, State
+from engine.core.tools import Tools
+from engine.errors import CancelledError, NLError, NoRouteError
+from engine.settings import Limits
+from engine.sql.check import Rejection, check_candidate
+from engine.types import AskRequest
+from schema_catalog.types import Database
+
+JUDGED_SECONDS = 10.0
+"""A candidate that runs longer is not right: nobody would have waited for it."""
+
+
+async def judge(request: JudgeRequest, tools: Tools, store: CalibrationStore, limits: Limits) -> JudgeReply:
+    """Judges one question. Raises `NoRouteError` where its database is not registered or not the asker's to read."""
+    started = time.monotonic()
+    k = limits.width(request.k)
+    question = id_hash(request.identity)
+    if not request.again:
+        for kept in await store.points():
+            if (kept.point.question, kept.width) == (question, k):
+                return _reply(Outcome.KNOWN, kept.point, started)
+    state = State(
+        AskRequest(request.asker, request.question, k=k, db=request.database if request.named else None),
+        k=k,
+        calls=max(limits.calls, k),
+        deadline=Deadline(started + limits.timeout),
+        started=started,
+    )
+    route = await _route(request, tools)
+    state = replace(state, ask=replace(state.ask, asker=replace(request.asker, dbname=route.database.dbname)))
+    try:
+        right = await _right(request, route, state, tools, limits)
+    except _UnjudgeableError as problem:
+        return JudgeReply(Outcome.SKIPPED, str(problem), seconds=time.monotonic() - started)
+    try:
+        state = await pipeline.run(state, replace(tools, calibration=NoCalibration()))
+        # A verdict that came too late is no verdict, and no score to calibrate with.
+        state.deadline.remaining()
+    except NoRouteError:
+        raise
+    except NLError as problem:
+        return JudgeReply(Outcome.SKIPPED, problem.message, seconds=time.monotonic() - started)
+    in_order = ordered(request.sql)
+    judged = [
+        Judged(
+            await _is_right(candidate, route.database, state, tools, right, in_order=in_order),
+            candidate.scores,
+        )
+        for candidate in state.candidates[:k]
+    ]
+    group = state.routes[0].database.name if state.routes else route.database.name
+    point = Point(question, group, tuple(judged))
+    await store.keep(route.database.name, Kept(Source(request.source), k, point))
+    return _reply(Outcome.RIGHT if point.answerable else Outcome.WRONG, point, started)
+
+
+class _UnjudgeableError(Exception):
+    """Nothing can be judged by this statement; the message says why."""
+
+
+async def _route(request: JudgeRequest, tools: Tools) -> Route:
+    for database, snapshot in await tools.catalog.entries():
+        if database.name == request.database:
+            readable = await tools.upstream.readable(database, request.asker)
+            if readable:
+                return Route(database, snapshot.restricted_to(readable), 1.0, ())
+    raise NoRouteError(
+        f'database "{request.database}" is not registered, or nothing of it may be read by "{request.asker.user}"',
+        hint="pgparley catalog list shows the names; --user says who asks.",
+    )
+
+
+async def _right(request: JudgeRequest, route: Route, state: State, tools: Tools, limits: Limits) -> Result:
+    """The result of the known statement, run as the asker and checked as a generated one is."""
+    outcome = await check_candidate(Candidate(route.database.name, request.sql), route, state, tools)
+    if isinstance(outcome, Rejection):
+        raise _UnjudgeableError(f"its statement is refused: {outcome.message}")
+    try:
+        result = await tools.upstream.run(
+            route.database, request.asker, outcome.sql, limits.row_cap, state.deadline
+        )
+    except (StatementError, CancelledError) as problem:
+        raise _UnjudgeableError(f"its statement fails: {problem}") from problem
+    if not result.rows:
+        raise _UnjudgeableError("its statement gives no row, and so would many wrong ones")
+    if result.truncated:
+        raise _UnjudgeableError(f"its statement gives more than {limits.row_cap} rows")
+    return result
+
+
+async def _is_right(
+    candidate: Candidate, database: Database, state: State, tools: Tools, right: Result, *, in_order: bool
+) -> bool:
+    if candidate.database != database.name:
+        return False
+    deadline = Deadline(time.monotonic() + JUDGED_SECONDS)
+    try:
+        # One row more than the right result has shows that there are too many.
+        found = await tools.upstream.run(
+            database, state.ask.asker, candidate.sql, len(right.rows) + 1, deadline
+        )
+    except (StatementError, NLError):
+        return False
+    return same_result(right, replace(found, truncated=False), in_order=in_order)
+
+
+def _reply(outcome: Outcome, point: Point, started: float) -> JudgeReply:
+    rank = next((place for place, each in enumerate(point.candidates, 1) if each.right), None)
+    return JudgeReply(
+        outcome, candidates=len(point.candidates), rank=rank, seconds=time.monotonic() - started
+    )

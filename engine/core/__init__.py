@@ -1,0 +1,1 @@
+"""Values and ports of the pipeline, imported by everything else of the engine."""

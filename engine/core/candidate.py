@@ -1,0 +1,44 @@
+"""A statement that may answer, as the stages refine it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.calibration.records import Score
+from engine.core.elements import ColumnKey, TableKey
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One statement that may answer.
+
+    `tables` and `columns`: what it reads of the catalog (the validate stage fills them). `masked`: what it was not
+    allowed to name. `schema_score`: the
+    weakest entity's best similarity in its masked schema (Odin §5.3). `logprob`: mean log-probability of its
+    tokens, None where the model gives none and where a rule made this text of what the model wrote. `cost`: the
+    planner's total cost. `confidence` in [0, 1]. `scores`: how badly it fits, by function (the select stage).
+    `preference`: how far it agrees with what the asker has meant before, below zero where it contradicts (the prefer
+    stage). `fruitless`: it ran and found nothing (the merge stage).
+    """
+
+    database: str
+    sql: str
+    tables: frozenset[TableKey] = frozenset()
+    columns: frozenset[ColumnKey] = frozenset()
+    masked: frozenset[ColumnKey] = frozenset()
+    schema_score: float = 0.0
+    logprob: float | None = None
+    cost: float | None = None
+    confidence: float = 0.0
+    explanation: str = ""
+    scores: tuple[Score, ...] = ()
+    preference: float = 0.0
+    fruitless: bool = False
+
+
+def likelihoods(candidates: Sequence[Candidate]) -> list[float]:
+    """The candidates' mean log-probabilities; for one that has none the mean of the others', 0 where none has any."""
+    known = [each.logprob for each in candidates if each.logprob is not None]
+    unknown = sum(known) / len(known) if known else 0.0
+    return [unknown if each.logprob is None else each.logprob for each in candidates]

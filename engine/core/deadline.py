@@ -1,0 +1,26 @@
+"""The one time budget of a question."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from engine.errors import CancelledError
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """The one time budget of a question; `at` in seconds of `clock`, which is monotonic."""
+
+    at: float
+    clock: Callable[[], float] = time.monotonic
+
+    def remaining(self) -> float:
+        """Seconds left; raises `CancelledError` (57014) where none are."""
+        left = self.at - self.clock()
+        if left <= 0:
+            raise CancelledError(
+                "the question ran out of time", hint="Raise nl.timeout or ask for fewer rows with k."
+            )
+        return left

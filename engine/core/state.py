@@ -1,0 +1,61 @@
+"""The one value that the pipeline's stages refine.
+
+A stage is `async def stage(state: State, tools: Tools) -> State`: it returns a copy with its own fields set and trace
+lines added. What a stage may call is in `engine.core.ports`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from engine.calibration.selection import Selection
+from engine.core.candidate import Candidate
+from engine.core.deadline import Deadline
+from engine.core.elements import Entity, TableKey, ValueLink
+from engine.learning.types import Learned
+from engine.types import AskRequest, StageTiming, TraceLine, Usage
+from schema_catalog.types import Database, Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A database that may answer, its schema as the asker may see it, and its tables, likeliest first.
+
+    `probability`: that this database is the one, among all that the asker may read, in [0, 1]. `entities` and
+    `values`: set by the link stage. `learned`: by the recall stage, which also adjusts the entities' similarities.
+    """
+
+    database: Database
+    snapshot: Snapshot
+    probability: float
+    tables: tuple[TableKey, ...]
+    entities: tuple[Entity, ...] = ()
+    values: tuple[ValueLink, ...] = ()
+    learned: Learned = field(default_factory=Learned)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A question on its way through the pipeline.
+
+    `k`: candidates at most. `calls`: model calls at most, repairs apart. `started`: by the deadline's clock.
+    `verified`: what a person has said to answer this very question, where it still does; it stands apart from the
+    candidates, which are selected from.
+    """
+
+    ask: AskRequest
+    k: int
+    calls: int
+    deadline: Deadline
+    started: float
+    routes: tuple[Route, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+    trace: tuple[TraceLine, ...] = ()
+    timings: tuple[StageTiming, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    selection: Selection | None = None
+    verified: Candidate | None = None
+
+    def noted(self, *lines: TraceLine) -> State:
+        """A copy with `lines` added to the trace."""
+        return replace(self, trace=self.trace + lines)

@@ -1,0 +1,39 @@
+"""What a stage is given beside the question: its collaborators, and the limits of what it may spend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from engine.core.defaults import ByLikelihood, NoCalibration, NoConditions, NoMemory, NoValues
+from engine.core.ports import (
+    Calibration,
+    Catalog,
+    Conditions,
+    Encoder,
+    LanguageModel,
+    Memory,
+    Ranker,
+    Router,
+    Upstream,
+    Values,
+)
+from engine.settings import LearningSettings, Limits, SelectionSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What stages may call, and the limits of what they may spend."""
+
+    catalog: Catalog
+    upstream: Upstream
+    encoder: Encoder
+    model: LanguageModel
+    router: Router
+    calibration: Calibration = field(default_factory=NoCalibration)
+    selection: SelectionSettings = field(default_factory=SelectionSettings)
+    values: Values = field(default_factory=NoValues)
+    memory: Memory = field(default_factory=NoMemory)
+    learning: LearningSettings = field(default_factory=LearningSettings)
+    limits: Limits = field(default_factory=Limits)
+    conditions: Conditions = field(default_factory=NoConditions)
+    ranker: Ranker = field(default_factory=ByLikelihood)

@@ -1,0 +1,128 @@
+"""Best-first search over masked schemas and conditions (Odin §5, algorithms 1 and 2; MetaSQL §III-B), without I/O.
+
+Owns what to try next. A mask is the set of schema elements that a statement may not name; an element is a column, or
+a whole table where a statement reads a table but none of its columns (`count(*)`), which the paper's columns-only masks
+would repeat for ever. A condition says what kind of statement to write. Both are crossed under one budget: a node is
+worth its schema's score times its condition's probability.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from engine.conditions.types import Condition
+from engine.core.elements import WHOLE_TABLE, ColumnKey, Entity
+
+Mask = frozenset[ColumnKey]
+
+WORTH = 0.75
+"""A masked node that is worth less than this share of the whole schema is not explored: where a phrase has nothing left
+that is like it, or the condition is unlikely as well, the statement answers another question, and takes as long."""
+
+NEAR = 0.85
+"""An element is masked only where another is at least this near, by share, to the phrase that it stands for. Of other
+elements a mask makes statements that answer another question."""
+
+BEST = 0.97
+"""An element stands for a phrase where none of the schema is much nearer, by share: every column of `student` is a
+little like the word, and means another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A masked schema, a condition (None: none is told), and their worth in [-1, 1], 1 at the root.
+
+    `schema_score`: how well the weakest entity is represented in the schema, 1 where nothing is masked.
+    """
+
+    mask: Mask
+    schema_score: float
+    condition: Condition | None = None
+
+    @property
+    def score(self) -> float:
+        """By which nodes are explored."""
+        return self.schema_score * (1.0 if self.condition is None else self.condition.probability)
+
+
+@dataclass(slots=True)
+class MaskSearch:
+    """The priority queue, what was seen, and what is left of the budget."""
+
+    entities: Sequence[Entity]
+    elements: frozenset[ColumnKey]
+    budget: int
+    conditions: Sequence[Condition] = ()
+    near: float = NEAR
+    worth: float = WORTH
+    _queue: list[tuple[float, float, int, Node]] = field(default_factory=list)
+    _seen: set[tuple[Mask, Condition | None]] = field(default_factory=set)
+    _order: int = 0
+    _whole: float = 1.0
+
+    def __post_init__(self) -> None:
+        self._whole = self.score(frozenset())
+        self._push(Node(frozenset(), 1.0), 0.0)
+        for condition in self.conditions:
+            self._push(Node(frozenset(), 1.0, condition), 0.0)
+
+    def take(self, count: int) -> list[Node]:
+        """The best `count` nodes that the budget still pays for, best first."""
+        nodes: list[Node] = []
+        while self._queue and len(nodes) < count and self.budget > 0:
+            nodes.append(heapq.heappop(self._queue)[3])
+            self.budget -= 1
+        return nodes
+
+    def expand(
+        self, node: Node, used: Iterable[ColumnKey], exchanged: frozenset[ColumnKey] = frozenset()
+    ) -> None:
+        """Queues the children of `node`: its mask and, each in turn, one element that its statement used.
+
+        Only elements that something else could stand for (see `NEAR`), less those that are `exchanged` by rule.
+        """
+        named = frozenset(used)
+        for element in sorted(named - exchanged):
+            mask = node.mask | {element}
+            child = Node(mask, self.score(mask), node.condition)
+            if (
+                (mask, node.condition) not in self._seen
+                and child.score >= self.worth * self._whole
+                and self._replaceable(element, named, mask)
+            ):
+                self._push(child, self._relevance(element))
+
+    def score(self, mask: Mask) -> float:
+        """The weakest entity's best similarity among the elements that `mask` leaves; 1 without entities."""
+        left = self._unmasked(mask)
+        return min((_best(entity, left) for entity in self.entities), default=1.0)
+
+    def _replaceable(self, element: ColumnKey, used: frozenset[ColumnKey], mask: Mask) -> bool:
+        """Whether `element` stands for a phrase, of all that a statement used, and what is left could as well."""
+        all_left = self._unmasked(mask)
+        left = all_left - used
+        return any(
+            entity.similarities[element] * self.near <= _best(entity, left)
+            for entity in self.entities
+            if 0 < entity.similarities.get(element, -1.0) == _best(entity, used)
+            and entity.similarities[element] >= BEST * _best(entity, all_left)
+        )
+
+    def _unmasked(self, mask: Mask) -> frozenset[ColumnKey]:
+        tables = {key[:2] for key in mask if key[2] == WHOLE_TABLE}
+        return frozenset(key for key in self.elements - mask if key[:2] not in tables)
+
+    def _relevance(self, element: ColumnKey) -> float:
+        """How near `element` is to any entity: among equal schemas, the one that lost what was asked for first."""
+        return max((entity.similarities.get(element, -1.0) for entity in self.entities), default=-1.0)
+
+    def _push(self, node: Node, relevance: float) -> None:
+        self._seen.add((node.mask, node.condition))
+        heapq.heappush(self._queue, (-node.score, -relevance, self._order, node))
+        self._order += 1
+
+
+def _best(entity: Entity, elements: frozenset[ColumnKey]) -> float:
+    return max((value for key, value in entity.similarities.items() if key in elements), default=-1.0)

@@ -1,0 +1,120 @@
+"""SQL as a grammar that names only what the catalog holds, less what is masked.
+
+Owns the Lark text for llguidance. Masking in the decoder keeps the prompt, and with it the model's prefix
+cache, the same for every candidate, and makes an invented column impossible. A bare name is always a column of the
+one table that is read; over several tables every column is written `table.column`, or with an alias that belongs to
+the table by its name (`p` or `pe` for `people`): the alias is written before FROM explains it, so what it may mean
+must not depend on FROM. Two tables that begin alike share such aliases, and all share `T1`; there validation has the
+last word.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Container, Iterable
+from dataclasses import replace
+from importlib import resources
+
+from engine.core.elements import ColumnKey
+from schema_catalog.naming import quote_ident
+from schema_catalog.types import Snapshot, Table
+
+WHOLE_TABLE = "*"
+"""The column of a `ColumnKey` that stands for its table: masked, nothing of the table may be named."""
+
+ANY_TABLE = ("T1", "T2", "T3", "T4", "T5", "t1", "t2", "t3", "t4", "t5")
+"""Aliases that models give to whatever comes first, second and so on. They belong to every table: a model that began to
+write one and could not would take the next best word of that letter, and with it another statement."""
+
+
+def sql_grammar(snapshot: Snapshot, masked: frozenset[ColumnKey]) -> str:
+    """The Lark grammar of one SELECT over `snapshot` without `masked`.
+
+    Raises `ValueError` where no column is left.
+    """
+    tables = [_visible(table, masked) for table in snapshot.tables if (*table.key, WHOLE_TABLE) not in masked]
+    tables = [table for table in tables if table.columns]
+    if not tables:
+        raise ValueError("every column is masked")
+    touched = {key[:2] for key in masked}
+    taken = frozenset(table.name for table in snapshot.tables)
+    numbers = range(len(tables))
+    scoped = _lark("scoped")
+    parts = [
+        _lark("statement"),
+        *(
+            f"{rule}: {_each(rule, numbers)}"
+            for rule in ("single_query", "single_select", "table_ref", "column")
+        ),
+        _scope(scoped, "", _each("star", numbers) + ("" if masked else ' | "*"')),
+    ]
+    for number, table in enumerate(tables):
+        parts.append(_table_rules(snapshot, table, number, taken))
+        parts.append(
+            f'star_{number}: name_{number} "." "*"' if table.key not in touched else f"star_{number}: NOTHING"
+        )
+        parts.append(_scope(scoped, f"_{number}", '"*"' if table.key not in touched else "NOTHING"))
+    return "\n".join(parts)
+
+
+def qualifier(snapshot: Snapshot, table: Table) -> str:
+    """The name that qualifies the table's columns: its own, without a schema."""
+    name = snapshot.display_name(table)
+    return name if "." not in name else quote_ident(table.name)
+
+
+def aliases(table: Table, taken: Container[str]) -> list[str]:
+    """The aliases that a model is apt to give the table: its first letters, its initials, numbered ones."""
+    name = re.sub(r"[^a-z0-9_]", "", table.name.lower()) or "t"
+    initials = "".join(word[0] for word in name.split("_") if word)
+    wished = [name[:1], name[:2], name[:3], initials, f"{name[0]}1", f"{name[0]}2"]
+    own = [alias for alias in dict.fromkeys(wished) if quote_ident(alias) == alias and alias not in taken]
+    return own + [alias for alias in ANY_TABLE if alias.lower() not in taken and alias not in own]
+
+
+def _lark(name: str) -> str:
+    return resources.files(__package__).joinpath(f"{name}.lark").read_text(encoding="utf-8")
+
+
+def _visible(table: Table, masked: frozenset[ColumnKey]) -> Table:
+    return replace(table, columns=tuple(c for c in table.columns if (*table.key, c.name) not in masked))
+
+
+def _each(rule: str, numbers: Iterable[int]) -> str:
+    return " | ".join(f"{rule}_{number}" for number in numbers)
+
+
+def _scope(rules: str, scope: str, star: str) -> str:
+    """The scoped rules under the names of one scope. `star`: what an item may be besides an expression."""
+    return rules.replace("$", scope) + f'item{scope}: expr{scope} (" AS " ALIAS)? | {star}\n'
+
+
+def _table_rules(snapshot: Snapshot, table: Table, number: int, taken: Container[str]) -> str:
+    """The names of one table and of its columns, and the statements over it alone.
+
+    A name and its alias are lexemes of their own: the lexer takes the longest and cannot go back.
+    """
+    short = aliases(table, taken)
+    items = f'"SELECT " "DISTINCT "? item_{number} (", " item_{number})*'
+    clauses = f"where_{number}? group_{number}? having_{number}?"
+    alias = f' (" " "AS "? ({_alternatives(short)}))?' if short else ""
+    return "\n".join(
+        [
+            f"table_ref_{number}: {_literal(snapshot.display_name(table))}{alias}",
+            f"name_{number}: {_alternatives([qualifier(snapshot, table), *short])}",
+            f"bare_{number}: {_alternatives(quote_ident(column.name) for column in table.columns)}",
+            f'column_{number}: name_{number} "." bare_{number}',
+            f"own_{number}: bare_{number} | column",
+            f"single_query_{number}: single_select_{number} order_{number}? limit?",
+            f"single_select_{number}: {items} FROM table_ref_{number} {clauses}",
+        ]
+    )
+
+
+def _alternatives(names: Iterable[str]) -> str:
+    return " | ".join(map(_literal, dict.fromkeys(names)))
+
+
+def _literal(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

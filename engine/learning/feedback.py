@@ -1,0 +1,123 @@
+"""Learns from what an asker does with an answer: choose a row, correct it, find nothing right.
+
+Owns what each of them means: a choice and a correction make a verified pair and votes against the other rows of the
+same database, a correction counts twice; a rejection remembers the statements for this very question. Nothing is
+learned beyond what the asker may read. A store that does not answer is the caller's `StoreUnavailableError`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import structlog
+
+from engine.api.question_store import Stored
+from engine.core.tools import Tools
+from engine.errors import NLError
+from engine.learning.adapter_training import adapt
+from engine.learning.hints import elements, phrases, votes
+from engine.learning.store import LearningStore, Taught
+from engine.learning.types import ExampleKind, Vote
+from engine.linking.entities import entities
+from engine.sql.resolution import resolve
+from engine.types import AnswerRow, Asker
+from schema_catalog.catalog import StoreUnavailableError
+from schema_catalog.types import Snapshot
+
+WEIGHTS = {ExampleKind.CHOSEN: 1.0, ExampleKind.CORRECTED: 2.0}
+"""Who writes a statement means it; who chooses one may have taken the first that looked right."""
+
+log = structlog.stdlib.get_logger("engine")
+
+
+class Learner:
+    """Behind the engine's verbs. `aclose` before the store is closed."""
+
+    def __init__(self, tools: Tools, store: LearningStore) -> None:
+        self._tools = tools
+        self._store = store
+        self._training: dict[str, asyncio.Task[None]] = {}
+
+    async def chose(self, stored: Stored, row: AnswerRow, asker: Asker) -> None:
+        """A row was chosen among those of an answer."""
+        if row.database is not None and row.sql is not None:
+            await self._learn(stored, row.database, row.sql, ExampleKind.CHOSEN, asker)
+
+    async def corrected(self, stored: Stored, database: str, sql: str, asker: Asker) -> None:
+        """What would have been right was said; `stored`: the answer as it was shown."""
+        await self._learn(stored, database, sql, ExampleKind.CORRECTED, asker)
+
+    async def rejected(self, stored: Stored) -> None:
+        """Nothing of an answer was right."""
+        if not self._tools.learning.enabled:
+            return
+        ask, qid = stored.request, stored.reply.qid
+        await self._store.keep(
+            [
+                Taught(ask.asker.user, row.database, ask.question, row.sql, ExampleKind.REJECTED, qid)
+                for row in stored.reply.rows
+                if row.database is not None and row.sql is not None
+            ]
+        )
+
+    async def aclose(self) -> None:
+        """Ends trainings that still run."""
+        for task in self._training.values():
+            task.cancel()
+        await asyncio.gather(*self._training.values(), return_exceptions=True)
+
+    async def _learn(self, stored: Stored, database: str, sql: str, kind: ExampleKind, asker: Asker) -> None:
+        if not self._tools.learning.enabled:
+            return
+        ask = stored.request
+        snapshot = await self._readable(database, asker)
+        if snapshot is None:
+            return
+        others = [
+            row.sql
+            for row in stored.reply.rows
+            if row.sql is not None and row.database == database and row.sql != sql
+        ]
+        shown = await asyncio.to_thread(self._votes, ask.question, sql, others, snapshot, kind)
+        taught = Taught(ask.asker.user, database, ask.question, sql, kind, stored.reply.qid, shown)
+        await self._store.keep([taught])
+        await self._train_when_due(ask.asker.user)
+
+    async def _readable(self, name: str, asker: Asker) -> Snapshot | None:
+        for database, snapshot in await self._tools.catalog.entries():
+            if database.name == name:
+                try:
+                    readable = await self._tools.upstream.readable(database, asker)
+                except NLError as problem:
+                    log.warning("nothing learned", database=name, problem=problem.message)
+                    return None
+                return snapshot.restricted_to(readable)
+        return None
+
+    def _votes(
+        self, question: str, sql: str, others: Sequence[str], snapshot: Snapshot, kind: ExampleKind
+    ) -> tuple[Vote, ...]:
+        chosen = resolve(sql, snapshot)
+        rejected = [found for other in others if not (found := resolve(other, snapshot)).problems]
+        if chosen.problems or not rejected:
+            return ()
+        spoken = phrases(entities(question), snapshot, self._tools.encoder)
+        return votes(spoken, elements(chosen), map(elements, rejected), WEIGHTS[kind])
+
+    async def _train_when_due(self, user: str) -> None:
+        """Trains in the background once there are enough new votes: the asker's adapter and everybody's."""
+        every = self._tools.learning.adapter_votes
+        for scope in (user, "") if every else ():
+            running = self._training.get(scope)
+            if running is not None and not running.done():
+                continue
+            if len(await self._store.evidence(scope)) - await self._store.trained_on(scope) >= every:
+                name = f"adapter of {scope or 'everybody'}"
+                self._training[scope] = asyncio.create_task(self._train(scope), name=name)
+
+    async def _train(self, scope: str) -> None:
+        try:
+            await adapt(scope, self._store, self._tools.catalog, self._tools.encoder)
+        except StoreUnavailableError as problem:
+            log.warning("adapter not trained", scope=scope, problem=str(problem))

@@ -1,0 +1,151 @@
+"""Reads the values of allowed columns out of a registered database, as the role of the catalog's connection.
+
+Owns what is never read: tables with row-level security, and views, which may show each role other rows. What
+runs passes the guard and the check for planted code, as every statement on that connection does.
+"""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import asyncpg
+
+from engine.core.deadline import Deadline
+from engine.core.ports import StatementError, Upstream
+from engine.errors import NLError, UnsafeSQLError
+from engine.types import Asker
+from schema_catalog.naming import quote_ident
+from schema_catalog.refresh import ConnectSettings, UnreachableError, connect
+from schema_catalog.types import Database, Login, Snapshot, Table, TableKind
+from schema_catalog.values import TEXT_TYPES, ColumnName, ColumnValues, ValueStore
+
+VALUES = 5_000
+"""Values that are kept of one column, the commonest; LENGTH: characters that a kept one has at most."""
+
+LENGTH = 80
+
+SECONDS = 60.0
+"""For one column."""
+
+SAME_FOR_ALL = frozenset({TableKind.TABLE, TableKind.PARTITIONED, TableKind.MATERIALIZED_VIEW})
+"""What shows the same rows to everyone who may read it, row-level security aside."""
+
+_BREAKING = frozenset({"Zl", "Zp"})
+"""Unicode's line and paragraph separators; the others are control characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A column that gave no values, and why. `forget`: what was read of it before may not be used any more."""
+
+    key: ColumnName
+    problem: str
+    forget: bool = True
+
+
+def text_columns(snapshot: Snapshot) -> tuple[ColumnName, ...]:
+    """The columns of text of everything that can be read."""
+    return tuple(
+        (*table.key, column.name)
+        for table, column in snapshot.columns()
+        if table.kind in SAME_FOR_ALL and column.type.split("(")[0] in TEXT_TYPES
+    )
+
+
+async def refresh_values(
+    store: ValueStore, database: Database, snapshot: Snapshot, upstream: Upstream, settings: ConnectSettings
+) -> tuple[ColumnValues | Unread, ...]:
+    """Reads every allowed column anew and keeps what it has; raises `UnreachableError` and the store's errors."""
+    columns = [allowed.key for allowed in await store.allowed(database.name)]
+    outcomes = await read_values(database, snapshot, columns, upstream, settings)
+    for outcome in outcomes:
+        if isinstance(outcome, Unread):
+            await store.failed(database.name, outcome.key, outcome.problem, forget=outcome.forget)
+        else:
+            await store.keep(database.name, outcome)
+    return outcomes
+
+
+async def read_values(
+    database: Database,
+    snapshot: Snapshot,
+    columns: Iterable[ColumnName],
+    upstream: Upstream,
+    settings: ConnectSettings,
+) -> tuple[ColumnValues | Unread, ...]:
+    """The values of `columns`, or why there are none; raises `UnreachableError`."""
+    wanted = list(columns)
+    if not wanted:
+        return ()
+    role = await _login_role(database, settings)
+    try:
+        secured = await upstream.row_secured(database)
+    except NLError as error:
+        raise UnreachableError(error.message) from error
+    tables = {table.key: table for table in snapshot.tables}
+    return tuple(
+        [
+            _refused(column, tables.get(column[:2]), secured=column[:2] in secured)
+            or await _read(database, role, column, upstream)
+            for column in wanted
+        ]
+    )
+
+
+def _refused(column: ColumnName, table: Table | None, *, secured: bool) -> Unread | None:
+    if table is None or column[2] not in {each.name for each in table.columns}:
+        return Unread(column, "it does not exist any more")
+    if table.kind not in SAME_FOR_ALL:
+        return Unread(column, f"a {table.kind} may show each role other rows")
+    if secured:
+        return Unread(column, "row-level security shows each role other rows")
+    return None
+
+
+async def _read(
+    database: Database, role: str, column: ColumnName, upstream: Upstream
+) -> ColumnValues | Unread:
+    deadline = Deadline(time.monotonic() + SECONDS)
+    # The catalog reads for itself, under its own name.
+    asker = Asker(role, database.dbname)
+    reader = replace(database, logins=(Login(role, database.dsn),))
+    try:
+        result = await upstream.run(reader, asker, _statement(column), VALUES, deadline)
+    except StatementError as error:
+        return Unread(column, error.message)
+    except UnsafeSQLError as error:
+        return Unread(column, error.message)
+    except NLError as error:
+        return Unread(column, error.message, forget=False)
+    values = tuple(row[0] for row in result.rows if row[0] is not None and _plain(row[0]))
+    return ColumnValues(column, values, more=result.truncated or len(values) < len(result.rows))
+
+
+def _statement(column: ColumnName) -> str:
+    """The commonest values first: where a column has more than are kept, they are what is asked about."""
+    table = ".".join(map(quote_ident, column[:2]))
+    return (
+        f"SELECT v FROM (SELECT {quote_ident(column[2])}::text AS v FROM {table}) AS t"  # noqa: S608 - quoted names
+        f" WHERE length(v) BETWEEN 1 AND {LENGTH} GROUP BY v ORDER BY count(*) DESC, v"
+    )
+
+
+def _plain(value: str) -> bool:
+    """Whether a value is a word or a line, not what could pass for the structure of a prompt."""
+    if "###" in value or "```" in value:
+        return False
+    return not any(unicodedata.category(c) in _BREAKING or unicodedata.category(c)[0] == "C" for c in value)
+
+
+async def _login_role(database: Database, settings: ConnectSettings) -> str:
+    connection = await connect(database.dsn, settings)
+    try:
+        role: str = await connection.fetchval("SELECT current_user::pg_catalog.text")
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+        raise UnreachableError(f"cannot read: {error}") from error
+    finally:
+        await connection.close(timeout=settings.connect_timeout)
+    return role

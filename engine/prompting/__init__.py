@@ -1,0 +1,1 @@
+"""A schema, values, examples and instructions as text for a prompt."""

@@ -1,0 +1,88 @@
+"""A schema as text for a prompt: constant for a snapshot, so that the model's prefix cache serves every question on it.
+
+One line a table, as short as a model still reads well: computing the prompt is most of what a first question on a
+database costs. Comments of the database are data: cut short, quoted, on their line, never instructions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from engine.core.elements import TableKey
+from schema_catalog.naming import quote_ident
+from schema_catalog.types import Column, Snapshot, Table
+
+COMMENT_LENGTH = 60
+CHARACTERS = 9_000
+"""Characters of schema that a prompt holds at most: about 3,000 tokens."""
+
+_SHORT_TYPES = (
+    (re.compile(r"character varying(\(\d+\))?|character(\(\d+\))?"), "text"),
+    (re.compile(r"timestamp(\(\d\))? with(out)? time zone"), "timestamp"),
+    (re.compile(r"time(\(\d\))? with(out)? time zone"), "time"),
+    (re.compile(r"double precision|real"), "float"),
+    (re.compile(r"numeric\(\d+,\d+\)"), "numeric"),
+    (re.compile(r"bigint|integer|smallint"), "int"),
+    (re.compile(r"boolean"), "bool"),
+)
+
+
+def schema_text(snapshot: Snapshot, ranked: Sequence[TableKey]) -> tuple[str, Snapshot]:
+    """The schema, one line a table, and the part of the snapshot that the lines show.
+
+    A schema that fits is shown whole and in catalog order whatever the question, so that it is the same text
+    each time. Of a larger one the best tables of `ranked` are shown, as many as fit.
+    """
+    texts = {table.key: table_text(snapshot, table) for table in snapshot.tables}
+    if sum(map(len, texts.values())) <= CHARACTERS:
+        return "\n".join(texts.values()), snapshot
+    kept = _fitting(texts, ranked)
+    shown = replace(snapshot, tables=tuple(t for t in snapshot.tables if t.key in kept))
+    return "\n".join(texts[table.key] for table in shown.tables), shown
+
+
+def table_text(snapshot: Snapshot, table: Table) -> str:
+    """One table: `name(column type PK -> table.column "comment", …) "comment"`."""
+    references = {key.columns[0]: key for key in table.foreign_keys if len(key.columns) == 1}
+    columns = []
+    for column in table.columns:
+        text = f"{quote_ident(column.name)} {short_type(column)}"
+        if table.primary_key == (column.name,):
+            text += " PK"
+        if column.name in references:
+            key = references[column.name]
+            text += f" -> {_table_name(snapshot, key.ref_schema, key.ref_table)}.{quote_ident(key.ref_columns[0])}"
+        columns.append(text + _comment(column.description))
+    return f"{snapshot.display_name(table)}({', '.join(columns)}){_comment(table.description)}"
+
+
+def short_type(column: Column) -> str:
+    """The column's type in the fewest words: what decides how to compare it, not how long it may be."""
+    for pattern, short in _SHORT_TYPES:
+        if pattern.fullmatch(column.type):
+            return short
+    return column.type
+
+
+def _fitting(texts: dict[TableKey, str], ranked: Sequence[TableKey]) -> Collection[TableKey]:
+    kept: set[TableKey] = set()
+    room = CHARACTERS
+    for key in (*ranked, *texts):
+        if key in texts and key not in kept and len(texts[key]) <= room:
+            kept.add(key)
+            room -= len(texts[key])
+    return kept
+
+
+def _table_name(snapshot: Snapshot, schema: str, name: str) -> str:
+    for table in snapshot.tables:
+        if table.key == (schema, name):
+            return snapshot.display_name(table)
+    return f"{quote_ident(schema)}.{quote_ident(name)}"
+
+
+def _comment(text: str | None) -> str:
+    short = " ".join(text.split()).replace('"', "'")[:COMMENT_LENGTH] if text else ""
+    return f' "{short}"' if short else ""

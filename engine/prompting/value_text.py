@@ -1,0 +1,40 @@
+"""Values of the database as text for a prompt: a few lines behind the schema, so that the prefix stays the same.
+
+Owns their form: conditions as SQL writes them, each value a literal on its line. They are data, which the prompt
+says, and no line break or sign of the prompt's structure is ever in one (`engine.linking.value_reader`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+
+from engine.core.elements import WHOLE_TABLE, ColumnKey, Relation, ValueLink
+from engine.decoding.sql_grammar import qualifier
+from engine.prompting.prompts import prompt
+from schema_catalog.naming import quote_ident
+from schema_catalog.types import Snapshot
+
+
+def value_text(
+    links: Sequence[ValueLink], shown: Snapshot, hidden: Container[ColumnKey] = frozenset()
+) -> str:
+    """The block for the prompt, or nothing; only of columns of `shown` that are not `hidden`."""
+    lines = dict.fromkeys(
+        line for link in links if not _hidden(link, hidden) and (line := condition(link, shown)) is not None
+    )
+    return prompt("values", lines="\n".join(lines)) + "\n\n" if lines else ""
+
+
+def condition(link: ValueLink, shown: Snapshot) -> str | None:
+    """`singer.country = 'France'`; None where `shown` does not have the column."""
+    schema, name, column = link.column
+    table = next((table for table in shown.tables if table.key == (schema, name)), None)
+    if table is None or column not in {each.name for each in table.columns}:
+        return None
+    written = f"{qualifier(shown, table)}.{quote_ident(column)}"
+    literals = ["'" + value.replace("'", "''") + "'" for value in link.values]
+    return f"{written} {'is either' if link.relation is Relation.ONE_OF else link.relation} {' or '.join(literals)}"
+
+
+def _hidden(link: ValueLink, hidden: Container[ColumnKey]) -> bool:
+    return link.column in hidden or (*link.column[:2], WHOLE_TABLE) in hidden

@@ -1,0 +1,1 @@
+"""Statements changed by rule, in the open: repairs, normal forms and other readings."""

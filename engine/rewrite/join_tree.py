@@ -1,0 +1,142 @@
+"""A select of tables that are joined by equalities: what hangs on what, and the select without a part of it.
+
+Owns taking such statements apart. Why a part is taken out is its callers' to know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from engine.rewrite.scope import Scopes, TableRef, from_parts
+
+SORTING = ("order", "limit", "offset")
+"""The clauses of a select that come after its rows are known."""
+
+
+@dataclass(frozen=True, slots=True)
+class JoinEdge:
+    """A join's equality, from the column of one table to that of another."""
+
+    near: exp.Column
+    far: exp.Column
+
+    def turned(self) -> JoinEdge:
+        """The same from the other side."""
+        return JoinEdge(self.far, self.near)
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Tables that are joined to the others by one link alone, many rows of theirs to one of the others' or not."""
+
+    reads: list[TableRef]
+    link: JoinEdge
+    many: bool
+
+
+@dataclass(frozen=True, slots=True)
+class JoinTree:
+    """A select of tables joined by equalities: what it reads, by which links, and the parts of its WHERE."""
+
+    tree: exp.Select
+    scopes: Scopes
+    reads: list[TableRef]
+    links: list[JoinEdge]
+    tests: list[exp.Expr]
+
+    def names(self, parts: Iterable[exp.Expr]) -> set[str]:
+        """Of what FROM reads, that which `parts` speak of."""
+        columns = (column for part in parts for column in part.find_all(exp.Column))
+        return {read.name for column in columns if (read := self.scopes.reading(column)) is not None}
+
+    def shown(self) -> list[exp.Expr]:
+        """What is given and sorted by."""
+        return [*self.tree.expressions, *(part for name in SORTING if (part := self.tree.args.get(name)))]
+
+    def branch(self, column: exp.Column, kept: set[str]) -> Branch | None:
+        """The tables from that of `column` up to those that are kept; None where it is kept, or more than one link."""
+        start = self.scopes.reading(column)
+        if start is None or start.name in kept:
+            return None
+        inside, ways = {start.name}, self._ways()
+        while new := {self._name(way.far) for way in ways if self._name(way.near) in inside} - kept - inside:
+            inside |= new
+        border = [way for way in ways if self._name(way.near) in kept and self._name(way.far) in inside]
+        far = self.scopes.reading(border[0].far) if len(border) == 1 else None
+        if far is None or far.table is None:
+            return None
+        reads = [read for read in self.reads if read.name in inside]
+        return Branch(reads, border[0], many=far.table.primary_key != (border[0].far.name,))
+
+    def without(self, test: exp.Expr | None, reads: Sequence[TableRef]) -> exp.Select:
+        """The select less a part of its WHERE and less some tables."""
+        names = {read.name for read in reads}
+        select = self.over([read for read in self.reads if read.name not in names], self.tree.expressions)
+        for each in self.tests:
+            if each is not test:
+                select.where(each.copy(), copy=False)
+        for name in ("distinct", *SORTING):
+            if part := self.tree.args.get(name):
+                select.set(name, part.copy())
+        return select
+
+    def over(self, reads: Sequence[TableRef], items: Sequence[exp.Expr]) -> exp.Select:
+        """`items` of `reads`, joined by the links between them."""
+        select = exp.select(*(item.copy() for item in items)).from_(reads[0].node.copy())
+        there, ways = {reads[0].name}, self._ways()
+        for _ in reads[1:]:
+            read, way = next(
+                (read, way)
+                for way in ways
+                for read in reads
+                if self._name(way.near) in there
+                and self._name(way.far) == read.name
+                and read.name not in there
+            )
+            select.join(
+                read.node.copy(), on=exp.EQ(this=way.near.copy(), expression=way.far.copy()), copy=False
+            )
+            there.add(read.name)
+        return select
+
+    def _ways(self) -> list[JoinEdge]:
+        return [*self.links, *(link.turned() for link in self.links)]
+
+    def _name(self, column: exp.Column) -> str:
+        read = self.scopes.reading(column)
+        return "" if read is None else read.name
+
+
+def join_tree(tree: exp.Select, scopes: Scopes) -> JoinTree | None:
+    """None where the select is more than that, or a join compares other tables than its own with one before it."""
+    reads, links = scopes.reads[id(tree)], []
+    if not reads or any(read.table is None for read in reads):
+        return None
+    before = {reads[0].name}
+    for read, join in zip(reads[1:], from_parts(tree)[1:], strict=True):
+        on = join.args.get("on")
+        if join.args.get("side") or not isinstance(on, exp.EQ):
+            return None
+        if not isinstance(on.left, exp.Column) or not isinstance(on.right, exp.Column):
+            return None
+        link = JoinEdge(on.left, on.right)
+        ends = {found.name for end in (link.near, link.far) if (found := scopes.reading(end)) is not None}
+        if read.name not in ends or not ends & before:
+            return None
+        links.append(link)
+        before.add(read.name)
+    where = tree.args.get("where")
+    tests = [] if where is None else list(conjuncts(where.this))
+    return JoinTree(tree, scopes, reads, links, tests)
+
+
+def conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
+    """The parts of a condition that all have to hold."""
+    if isinstance(condition, exp.And):
+        yield from conjuncts(condition.left)
+        yield from conjuncts(condition.right)
+    else:
+        yield condition

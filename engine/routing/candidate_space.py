@@ -1,0 +1,134 @@
+"""What one question may point at: the databases looked at, their tables and the links between these.
+
+Owns the layout that the learned router reads: the arrays of an index, or a cut of them, with the schema graph's
+edges in the same numbering. Numbers here are local: 0 is the first database or table of the field. Holds no
+weights and does not score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.routing.graph import Graph
+from engine.routing.index import Index
+from engine.routing.schema_index_entry import Vectors
+
+Numbers = NDArray[np.intp]
+
+PAIRS = 4096
+"""Links of one database looked at as pairs of tables; past this many a pair says little."""
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateSpace:
+    """D databases, T tables, C columns, E pairs of linked tables.
+
+    `databases`, `tables`: their numbers in the index; `firsts`: (D,), there, of each database's first table.
+    `whole`: (D, d). `texts`: (T, d). `columns`: (C, d).
+    `table_starts`: (D,). `column_starts`: (T,). `owners`: (T,), the database of each table. `pairs`: (E, 2), the
+    tables of each link once, and each table with itself; `pair_starts`: (D,). `links`: for each table the
+    tables linked to it, with the kind of the edge.
+    """
+
+    databases: Numbers
+    firsts: Numbers
+    tables: Numbers
+    whole: Vectors
+    texts: Vectors
+    columns: Vectors
+    table_starts: Numbers
+    column_starts: Numbers
+    owners: Numbers
+    pairs: Numbers
+    pair_starts: Numbers
+    links: tuple[dict[int, int], ...]
+
+    def tables_of(self, database: int) -> range:
+        """The tables of a database."""
+        ends = (*self.table_starts[1:].tolist(), len(self.tables))
+        return range(int(self.table_starts[database]), ends[database])
+
+
+def whole_field(index: Index, graphs: Sequence[Graph]) -> CandidateSpace:
+    """Everything that an index holds; `graphs`: one for each of its databases. Copies no vector."""
+    pairs, pair_starts, links = _linked(index.table_starts, list(graphs))
+    return CandidateSpace(
+        databases=np.arange(len(index.parts)),
+        firsts=index.table_starts,
+        tables=np.arange(len(index.tables)),
+        whole=index.whole,
+        texts=index.tables,
+        columns=index.columns,
+        table_starts=index.table_starts,
+        column_starts=index.column_starts,
+        owners=index.owners,
+        pairs=pairs,
+        pair_starts=pair_starts,
+        links=links,
+    )
+
+
+def cut_field(
+    index: Index, graphs: Mapping[int, Graph], databases: Numbers, tables: Numbers
+) -> CandidateSpace:
+    """The part of an index that `tables` of `databases` make up, both ascending; each database keeps a table.
+
+    `graphs`: of those databases, by number.
+    """
+    column_ends = index.column_ends
+    sizes = (column_ends - index.column_starts)[tables]
+    column_starts = np.cumsum(sizes) - sizes
+    columns = np.repeat(index.column_starts[tables] - column_starts, sizes) + np.arange(sizes.sum())
+    owners = np.searchsorted(databases, index.owners[tables])
+    starts = np.searchsorted(owners, np.arange(len(databases)))
+    kept = [_kept(index, graphs[n], n, tables) for n in databases.tolist()]
+    pairs, pair_starts, links = _linked(starts, kept)
+    return CandidateSpace(
+        databases=databases,
+        firsts=index.table_starts[databases],
+        tables=tables,
+        whole=index.whole[databases],
+        texts=index.tables[tables],
+        columns=index.columns[columns],
+        table_starts=starts,
+        column_starts=column_starts,
+        owners=owners,
+        pairs=pairs,
+        pair_starts=pair_starts,
+        links=links,
+    )
+
+
+def _kept(index: Index, graph: Graph, database: int, tables: Numbers) -> Graph:
+    """A database's graph over those of its tables that stand in `tables`, numbered anew."""
+    first, end = int(index.table_starts[database]), int(index.table_ends[database])
+    held = tables[np.searchsorted(tables, first) : np.searchsorted(tables, end)] - first
+    if len(held) == len(graph):
+        return graph
+    anew = {table: number for number, table in enumerate(held.tolist())}
+    return Graph(
+        tuple(
+            tuple(replace(edge, table=anew[edge.table]) for edge in graph.edges[table] if edge.table in anew)
+            for table in anew
+        )
+    )
+
+
+def _linked(
+    table_starts: Numbers, graphs: Sequence[Graph]
+) -> tuple[Numbers, Numbers, tuple[dict[int, int], ...]]:
+    pairs: list[tuple[int, int]] = []
+    starts: list[int] = []
+    links: list[dict[int, int]] = []
+    for first, graph in zip(table_starts.tolist(), graphs, strict=True):
+        starts.append(len(pairs))
+        pairs += [(first + table, first + table) for table in range(len(graph))]
+        found = [(t, edge) for t, edges in enumerate(graph.edges) for edge in edges]
+        joined = [(first + t, first + edge.table) for t, edge in found if t < edge.table]
+        pairs += joined[:PAIRS]
+        links += [{first + edge.table: int(edge.kind) for edge in edges} for edges in graph.edges]
+    return np.array(pairs, dtype=np.intp).reshape(-1, 2), np.array(starts, dtype=np.intp), tuple(links)

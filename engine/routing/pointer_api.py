@@ -1,0 +1,84 @@
+"""What the router asks of a learned pointer, and what it gets.
+
+Owns the vocabulary between `engine.routing.router`, which knows schemas, and `engine.models.pointer`, which knows
+a network. Light: no torch.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.routing.candidate_space import CandidateSpace
+from engine.routing.decoder import BeamSettings, Found
+
+Vectors = NDArray[np.float32]
+
+
+class Encoded(Protocol):
+    """A question as a tower sees it."""
+
+    @property
+    def sentence(self) -> Vectors:
+        """Unit vector, (d,)."""
+
+    @property
+    def tokens(self) -> Vectors:
+        """Unit vectors of its words' tokens in context, (m, d)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question before a field: read by the tower, with its lexical shares of tables, (T,), and databases, (D,)."""
+
+    sentence: Vectors
+    tokens: Vectors
+    words: Vectors
+    coverage: Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class Pointed:
+    """Where one question points.
+
+    `logits`: (D,), log-odds of the databases, calibrated. `retrieval`: (D,), what of them words and whole-text
+    vectors account for; the rest is learned token by token. `evidence`: (D,), cosine of the question and the closest
+    table or column. `tables`: (T,), log-probability of each table's being the first, given its database. `heads`: the
+    databases that were searched. `found`: the sets of tables found in them; a set's head is a place in `heads`.
+    """
+
+    logits: Vectors
+    retrieval: Vectors
+    evidence: Vectors
+    tables: Vectors
+    heads: tuple[int, ...]
+    found: tuple[Found, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PointingSettings:
+    """How a question is decoded. `constrained`: whether a table must be linked to one chosen before."""
+
+    beams: BeamSettings = dataclasses.field(default_factory=BeamSettings)
+    constrained: bool = True
+
+
+class Pointer(Protocol):
+    """A learned router's network. Blocks; safe to call from several threads."""
+
+    @property
+    def version(self) -> str:
+        """Of the artifact."""
+
+    def read(self, questions: Sequence[str]) -> Sequence[Encoded]:
+        """The questions, by the tuned tower, in one pass for each batch."""
+
+    def point(
+        self, asked: Sequence[Asked], field: CandidateSpace, settings: PointingSettings
+    ) -> list[Pointed]:
+        """Where each question points in the field."""

@@ -1,0 +1,98 @@
+"""One database's schema, as one asker may see it, made ready for scoring.
+
+Owns which texts stand for a schema and the arrays made of them. Built from a snapshot that is restricted
+already: what it does not hold cannot influence a score.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.text.tokens import identifier_words
+from schema_catalog.types import Column, Snapshot, Table
+
+Vectors = NDArray[np.float32]
+
+NAMED = 1.0
+"""Weight of a question's word that a table's name holds."""
+
+MENTIONED = 0.8
+"""Weight of a question's word that a column's name or a comment holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaIndexEntry:
+    """The arrays of one database: T tables, C columns, d dimensions.
+
+    `whole`: (d,), the database by its name and its tables' names. `tables`: (T, d), each by its name and its
+    columns'. `columns`: (C, d), each with its table's name; `starts`: (T,), where each table's columns begin.
+    `words`: word → (tables that hold it, their weights).
+    """
+
+    snapshot: Snapshot
+    whole: Vectors
+    tables: Vectors
+    columns: Vectors
+    starts: NDArray[np.intp]
+    words: dict[str, tuple[NDArray[np.intp], Vectors]]
+
+
+def build(snapshot: Snapshot, encode: Callable[[Sequence[str]], Vectors]) -> SchemaIndexEntry:
+    """The part of a snapshot that has at least one table with a column; `encode` is called once."""
+    tables = [_table_text(table) for table in snapshot.tables]
+    columns = [_column_text(table, column) for table, column in snapshot.columns()]
+    vectors = encode([_database_text(snapshot), *tables, *columns])
+    sizes = [len(table.columns) for table in snapshot.tables]
+    return SchemaIndexEntry(
+        snapshot=snapshot,
+        whole=vectors[0],
+        tables=vectors[1 : 1 + len(tables)],
+        columns=vectors[1 + len(tables) :],
+        starts=np.cumsum([0, *sizes[:-1]], dtype=np.intp),
+        words=_words(snapshot.tables),
+    )
+
+
+def _spoken(name: str) -> str:
+    return " ".join(identifier_words(name)) or name
+
+
+def _noted(text: str, description: str | None) -> str:
+    return f"{text}: {description}" if description else text
+
+
+def _database_text(snapshot: Snapshot) -> str:
+    names = ", ".join(_spoken(table.name) for table in snapshot.tables)
+    return f"{_spoken(snapshot.database)}: {names}"
+
+
+def _table_text(table: Table) -> str:
+    columns = ", ".join(_spoken(column.name) for column in table.columns)
+    text = f"{_spoken(table.name)}: {columns}"
+    return f"{text}. {table.description}" if table.description else text
+
+
+def _column_text(table: Table, column: Column) -> str:
+    return _noted(f"{_spoken(table.name)} {_spoken(column.name)}", column.description)
+
+
+def _words(tables: Sequence[Table]) -> dict[str, tuple[NDArray[np.intp], Vectors]]:
+    found: dict[str, dict[int, float]] = defaultdict(dict)
+    for number, table in enumerate(tables):
+        mentioned = [table.description or ""]
+        for column in table.columns:
+            mentioned += [column.name, column.description or ""]
+        for text in mentioned:
+            for word in identifier_words(text):
+                found[word][number] = MENTIONED
+        for word in identifier_words(table.name):
+            found[word][number] = NAMED
+    return {
+        word: (np.fromiter(held, dtype=np.intp), np.fromiter(held.values(), dtype=np.float32))
+        for word, held in found.items()
+    }

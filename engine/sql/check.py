@@ -1,0 +1,98 @@
+"""Checks one statement as the asker: the guard, its names, EXPLAIN.
+
+Owns the order of the checks and what a refusal says to a user or to the model that repairs it. The checks themselves
+are `engine.guard`'s, `engine.sql.resolution`'s and the upstream's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from engine.core.candidate import Candidate
+from engine.core.elements import WHOLE_TABLE, ColumnKey
+from engine.core.ports import StatementError
+from engine.core.state import Route, State
+from engine.core.tools import Tools
+from engine.errors import CancelledError, UnsafeSQLError
+from engine.guard import Refused, check
+from engine.sql.problems import NotInFrom, UnknownColumn
+from engine.sql.resolution import Resolution, resolve
+from schema_catalog.types import Snapshot
+
+_SHOWN_PROBLEMS = 3
+_EXCERPT = 40
+"""Characters of the statement shown where the server says at which place it failed."""
+
+_NAME_ERRORS = frozenset({"42703", "42P01", "42883"})
+"""Their hints name columns that are close, readable or not."""
+
+
+class Cause(StrEnum):
+    """Which check refused a statement; the last three are the generator's."""
+
+    GUARD = "guard"
+    NAMES = "names"
+    SERVER = "server"
+    TIME = "time"
+    LENGTH = "length"
+    MASK = "mask"
+    SENSE = "sense"
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A statement that will not be shown. `message`: why, in words fit for the model that repairs it.
+
+    `stray`: what it names of tables that it does not read: a table as a whole, or a column of that name.
+    """
+
+    cause: Cause
+    message: str
+    stray: frozenset[ColumnKey] = frozenset()
+
+
+async def check_candidate(
+    candidate: Candidate, route: Route, state: State, tools: Tools
+) -> Candidate | Rejection:
+    """Checks one statement as the asker; a good one comes back trimmed, with `tables`, `columns` and `cost`.
+
+    Raises what concerns more than this statement: `NotPermittedError` (the asker's role cannot be taken on
+    this database), `DatabaseUnavailableError`, and `CancelledError` when the question's time is over.
+    """
+    verdict = check(candidate.sql, await tools.upstream.rules(route.database))
+    if isinstance(verdict, Refused):
+        return Rejection(Cause.GUARD, f"not allowed: {verdict.detail}")
+    sql = verdict.analysis.body
+    resolution = resolve(sql, route.snapshot)
+    if resolution.problems:
+        messages = [problem.message for problem in resolution.problems[:_SHOWN_PROBLEMS]]
+        return Rejection(Cause.NAMES, "; ".join(messages), _stray(resolution, route.snapshot))
+    try:
+        plan = await tools.upstream.explain(route.database, state.ask.asker, sql, state.deadline)
+    except StatementError as error:
+        return Rejection(Cause.SERVER, _spoken(error, sql))
+    except UnsafeSQLError as error:
+        return Rejection(Cause.GUARD, error.message)
+    except CancelledError:
+        state.deadline.remaining()
+        return Rejection(Cause.TIME, "planning it took too long")
+    return replace(candidate, sql=sql, tables=resolution.tables, columns=resolution.columns, cost=plan.cost)
+
+
+def _stray(resolution: Resolution, snapshot: Snapshot) -> frozenset[ColumnKey]:
+    tables = {each.name[-1] for each in resolution.problems if isinstance(each, NotInFrom)}
+    columns = {each.name[-1] for each in resolution.problems if isinstance(each, UnknownColumn)}
+    whole = {(*table.key, WHOLE_TABLE) for table in snapshot.tables if table.name in tables}
+    parts = {(*table.key, column.name) for table, column in snapshot.columns() if column.name in columns}
+    return frozenset(whole | {key for key in parts if key[:2] not in resolution.tables})
+
+
+def _spoken(error: StatementError, sql: str) -> str:
+    """The server's error for the model; without a hint that may name columns the asker cannot read."""
+    text = error.message
+    if error.position is not None and 0 < error.position <= len(sql):
+        text += f", at `{sql[error.position - 1 :][:_EXCERPT]}`"
+    if error.hint and error.sqlstate not in _NAME_ERRORS:
+        text += f" ({error.hint})"
+    return text

@@ -1,0 +1,167 @@
+"""Which names a place in a statement can see, by PostgreSQL's rules (docs 7.2.1, 7.8 and 10.5).
+
+Owns the look-up of columns and qualifiers in nested scopes and the suggestions when it fails. What enters a
+scope, and when, is the binder's.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from engine.sql.bound_query import Cell, Ref, Row, Source, Star, Unbound
+from engine.sql.problems import AmbiguousColumn, Names, NotInFrom, Problem, UnknownColumn, dotted
+from schema_catalog.naming import quote_ident
+from schema_catalog.types import Snapshot, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A name in scope with its columns.
+
+    `name` is None for a join without alias. `qualifies`: `name.column` finds it. `bare`: its columns are
+    found without a qualifier (those of a join's arms are not, once the join has merged them).
+    """
+
+    name: str | None
+    columns: tuple[tuple[str, Ref], ...]
+    source: Source | None
+    qualifies: bool = True
+    bare: bool = True
+
+    @property
+    def open(self) -> bool:
+        """Whether it may have further columns."""
+        return self.source is not None and self.source.open
+
+
+@dataclass(slots=True)
+class Scope:
+    """The names of one query level; `parent` is the level around it. `outputs`: names that SELECT gives."""
+
+    parent: Scope | None
+    items: list[Item] = field(default_factory=list)
+    outputs: tuple[str, ...] = ()
+
+    def levels(self) -> Iterator[Scope]:
+        """This level and those around it, innermost first."""
+        level: Scope | None = self
+        while level is not None:
+            yield level
+            level = level.parent
+
+
+@dataclass(slots=True)
+class Lookup:
+    """Finds columns; adds a problem to `problems` where there is none or too many."""
+
+    snapshot: Snapshot
+    problems: list[Problem]
+
+    def column(self, scope: Scope, name: str) -> Ref:
+        """What the bare `name` stands for: a column of the innermost level that has one, else a row."""
+        for level in scope.levels():
+            found = self.local(level, name)
+            if len(found) > 1:
+                choices = tuple(
+                    f"{quote_ident(item.name)}.{quote_ident(name)}" for item in found if item.name
+                )
+                self.problems.append(AmbiguousColumn(name, choices))
+                return Unbound()
+            if found:
+                return next(ref for column, ref in found[0].columns if column == name)
+        for level in scope.levels():
+            for item in level.items:
+                if item.open and item.bare and item.source is not None:
+                    return Cell(item.source, name, None)
+        for level in scope.levels():
+            for item in level.items:
+                if item.name == name and item.qualifies:
+                    return Row(item.source, tuple(ref for _, ref in item.columns))
+        self._unknown(scope, (name,))
+        return Unbound()
+
+    def local(self, level: Scope, name: str) -> list[Item]:
+        """The entries of one level that give the bare `name`, more than one where it is ambiguous."""
+        return [item for item in level.items if item.bare for column, _ in item.columns if column == name]
+
+    def qualified(self, scope: Scope, qualifier: Names, name: str) -> Ref:
+        """What `qualifier.name` stands for."""
+        item = self._item(scope, qualifier)
+        if item is None:
+            return Unbound()
+        found = [ref for column, ref in item.columns if column == name]
+        if len(found) == 1:
+            return found[0]
+        if len(found) > 1:
+            self.problems.append(AmbiguousColumn(name, ()))
+        elif item.open and item.source is not None:
+            return Cell(item.source, name, None)
+        else:
+            self._unknown(scope, (*qualifier, name), item)
+        return Unbound()
+
+    def star(self, scope: Scope, qualifier: Names) -> Ref:
+        """What `*` (no qualifier) or `qualifier.*` expands to."""
+        if not qualifier:
+            return Star(tuple(pair for item in scope.items if item.bare for pair in item.columns))
+        item = self._item(scope, qualifier)
+        return Unbound() if item is None else Star(item.columns)
+
+    def _item(self, scope: Scope, qualifier: Names) -> Item | None:
+        for level in scope.levels():
+            for item in level.items:
+                if item.qualifies and _named(item, qualifier):
+                    return item
+        hidden = [
+            item.name
+            for level in scope.levels()
+            for item in level.items
+            if item.name and item.source and isinstance(item.source.origin, Table)
+            if qualifier[-1] == item.source.origin.name
+        ]
+        visible = [
+            item.name for level in scope.levels() for item in level.items if item.name and item.qualifies
+        ]
+        called = tuple(dict.fromkeys(map(quote_ident, hidden)))
+        self.problems.append(NotInFrom(qualifier, called, close(qualifier[-1], visible)))
+        return None
+
+    def _unknown(self, scope: Scope, name: Names, within: Item | None = None) -> None:
+        column = name[-1]
+        items = (
+            [within] if within else [item for level in scope.levels() for item in level.items if item.bare]
+        )
+        visible = {
+            other: dotted((item.name, other)) if item.name else quote_ident(other)
+            for item in items
+            for other, _ in item.columns
+        }
+        similar = tuple(visible[other] for other in difflib.get_close_matches(column, visible, 3, 0.6))
+        elsewhere = tuple(
+            f"{self.snapshot.display_name(table)}.{quote_ident(column)}"
+            for table, other in self.snapshot.columns()
+            if other.name == column
+        )[:3]
+        output = within is None and column in scope.outputs
+        self.problems.append(UnknownColumn(name, similar, elsewhere, output))
+
+
+def close(name: str, names: Iterable[str]) -> Names:
+    """Up to three of `names` that are close to `name`, as SQL writes them."""
+    return tuple(map(quote_ident, difflib.get_close_matches(name, list(dict.fromkeys(names)), 3, 0.6)))
+
+
+def _named(item: Item, qualifier: Names) -> bool:
+    if len(qualifier) == 1:
+        return item.name == qualifier[0]
+    # schema.table.column finds a table that has no alias, by the table itself.
+    source = item.source
+    return (
+        len(qualifier) == 2  # noqa: PLR2004 - schema and table
+        and source is not None
+        and isinstance(source.origin, Table)
+        and not source.aliased
+        and source.origin.key == qualifier
+    )

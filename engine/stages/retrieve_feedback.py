@@ -1,0 +1,202 @@
+"""Recalls what of all that was learned concerns the question: preferences, examples, an answer to the very question.
+
+Owns that nothing is used which names what the asker cannot read: preferences are of elements that the route shows,
+examples resolve against it, and an answer passes every check of a generated statement. Similarities are adjusted here:
+by the adapter, and by strong preferences, whose preferred element is raised above the rejected one, so that masks that
+keep it are tried first and a statement without it falls short of the question.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from engine.core.candidate import Candidate
+from engine.core.elements import WHOLE_TABLE, ColumnKey, Entity
+from engine.core.ports import Encoder
+from engine.core.state import Route, State
+from engine.core.tools import Tools
+from engine.learning.phrase_adapter import PhraseAdapter, decoded
+from engine.learning.preferences import preferences
+from engine.learning.store import normal_form
+from engine.learning.types import Example, ExampleKind, Known, Learned, Lesson, Preference
+from engine.linking.element_text import linked
+from engine.prompting.example_text import preference_line
+from engine.sql.check import check_candidate
+from engine.sql.describe import describe
+from engine.sql.resolution import Resolution, resolve
+from engine.types import TraceLine
+from schema_catalog.catalog import StoreUnavailableError
+
+RAISED = 0.15
+"""By how much a preferred element at full strength is nearer than the nearer of the two was."""
+
+TRIED = 3
+"""Earlier answers to the very question that are checked until one still stands."""
+
+
+async def retrieve_feedback(state: State, tools: Tools) -> State:
+    """Gives every route what was learned, and the state the answer that is known already.
+
+    A store that does not answer costs what was learned alone.
+    """
+    if not tools.learning.enabled:
+        return state
+    try:
+        knowns = [await tools.memory.known(state.ask.asker.user, each.database.name) for each in state.routes]
+    except StoreUnavailableError as problem:
+        return state.noted(TraceLine("recall", "nothing is recalled", str(problem)))
+    routes, lines = [], []
+    for route, known in zip(state.routes, knowns, strict=True):
+        if known == Known():
+            routes.append(route)
+            continue
+        recalled = await asyncio.to_thread(_recalled, state.ask.question, route, known, tools)
+        routes.append(recalled)
+        lines += list(_told(recalled, known))
+    state = replace(state, routes=tuple(routes)).noted(*lines)
+    return await _verified(state, knowns, tools)
+
+
+def _recalled(question: str, route: Route, known: Known, tools: Tools) -> Route:
+    phrases = [entity.text for entity in route.entities]
+    adapter = _adapter(known, tools.encoder)
+    found = _preferences(question, route, phrases, known, tools)
+    entities = route.entities if adapter is None else linked(phrases, route.snapshot, tools.encoder, adapter)
+    refused = tuple(
+        each.sql for each in known.lessons if each.kind is ExampleKind.REJECTED and _repeats(question, each)
+    )
+    learned = Learned(found, _examples(question, route, known, found, tools), refused)
+    return replace(route, entities=tuple(_raised(each, found) for each in entities), learned=learned)
+
+
+def _adapter(known: Known, encoder: Encoder) -> PhraseAdapter | None:
+    return None if known.adapter is None else decoded(known.adapter, encoder.encode(["size"]).shape[1])
+
+
+def _preferences(
+    question: str, route: Route, phrases: Sequence[str], known: Known, tools: Tools
+) -> tuple[Preference, ...]:
+    shown = {(*table.key, column.name) for table, column in route.snapshot.columns()}
+    shown |= {(*table.key, WHOLE_TABLE) for table in route.snapshot.tables}
+    casts = [each for each in known.casts if {each.vote.preferred, each.vote.rejected} <= shown]
+    if not casts or not phrases:
+        return ()
+    texts = list(dict.fromkeys([*phrases, *(each.vote.phrase for each in casts)]))
+    vectors = dict(zip(texts, tools.encoder.encode(texts), strict=True))
+
+    def alike(one: str, two: str) -> float:
+        return float(np.dot(vectors[one], vectors[two]))
+
+    def near(element: ColumnKey) -> float:
+        return max(entity.similarities[element] for entity in route.entities)
+
+    return preferences(question, phrases, casts, alike, near, settings=tools.learning)
+
+
+def _examples(
+    question: str, route: Route, known: Known, found: Sequence[Preference], tools: Tools
+) -> tuple[Example, ...]:
+    """The likest verified questions; none that says the same as this one, nor one that a preference speaks against."""
+    newest: dict[str, Lesson] = {}
+    # The asker's own go before others', newer before older.
+    for lesson in sorted(known.lessons, key=lambda each: not each.own):
+        if lesson.kind is not ExampleKind.REJECTED and not _repeats(question, lesson):
+            newest.setdefault(lesson.key, lesson)
+    lessons = list(newest.values())
+    if not lessons or not tools.learning.examples:
+        return ()
+    vectors = tools.encoder.encode([question, *(each.question for each in lessons)])
+    cosines = vectors[1:] @ vectors[0]
+    examples: list[Example] = []
+    for place in np.argsort(-cosines, kind="stable"):
+        if cosines[place] < tools.learning.example_similarity or len(examples) == tools.learning.examples:
+            break
+        lesson = lessons[place]
+        resolution = resolve(lesson.sql, route.snapshot)
+        if not resolution.problems and agreement(resolution, found) >= 0.0:
+            examples.append(Example(lesson.question, lesson.sql, round(float(cosines[place]), 3), lesson.own))
+    return tuple(examples)
+
+
+def agreement(read: Candidate | Resolution, found: Sequence[Preference]) -> float:
+    """How far what a statement reads agrees with preferences: the strengths of those it follows, less the others'."""
+    used = read.columns | {(*table, WHOLE_TABLE) for table in read.tables}
+    return sum(
+        each.strength * ((each.preferred in used) - (each.rejected in used))
+        for each in found
+        if (each.preferred in used) != (each.rejected in used)
+    )
+
+
+def _raised(entity: Entity, found: Sequence[Preference]) -> Entity:
+    similarities = dict(entity.similarities)
+    for each in found:
+        if each.strong and each.phrase == entity.text:
+            nearer = max(similarities[each.preferred], similarities[each.rejected])
+            similarities[each.preferred] = min(1.0, nearer + RAISED * each.strength)
+    return replace(entity, similarities=similarities)
+
+
+def _repeats(question: str, lesson: Lesson) -> bool:
+    return lesson.key == normal_form(question)
+
+
+async def _verified(state: State, knowns: Sequence[Known], tools: Tools) -> State:
+    """Sets `state.verified`; where nothing else is wanted, no model is asked."""
+    if state.ask.exclude:
+        return state
+    for route, known in zip(state.routes, knowns, strict=True):
+        for lesson in _answers(state.ask.question, known)[:TRIED]:
+            outcome = await check_candidate(Candidate(route.database.name, lesson.sql), route, state, tools)
+            if not isinstance(outcome, Candidate):
+                # Another's statement may name what this asker cannot read.
+                why = f"{lesson.sql}: {outcome.message}" if lesson.own else "an approved statement"
+                line = TraceLine("recall", "no longer answers", why)
+                state = state.noted(line)
+                continue
+            words = f"{describe(outcome.sql)}; {_whose(own=lesson.own)} to this question before"
+            verified = replace(outcome, explanation=words)
+            state = replace(state, verified=verified).noted(
+                TraceLine("recall", "answered before", outcome.sql)
+            )
+            alone = state.ask.run or state.k <= 1
+            return replace(state, calls=0) if alone else state
+    return state
+
+
+def _answers(question: str, known: Known) -> list[Lesson]:
+    """Answers to this very question, the asker's own first, less what was rejected since."""
+    same = [each for each in known.lessons if _repeats(question, each)]
+    refused = {each.sql for each in same if each.kind is ExampleKind.REJECTED}
+    kept = {each.sql: each for each in reversed(same) if each.own}
+    found = [each for each in same if each.kind is not ExampleKind.REJECTED]
+    standing = [
+        each for each in found if each.sql not in refused or kept[each.sql].kind is not ExampleKind.REJECTED
+    ]
+    return sorted(standing, key=lambda each: not each.own)
+
+
+def _whose(*, own: bool) -> str:
+    return "your answer" if own else "an approved answer"
+
+
+def _told(route: Route, known: Known) -> Iterator[TraceLine]:
+    name = route.database.name
+    if known.adapter is not None:
+        yield TraceLine(
+            "recall", "adapter", f"{name}: version {known.version}, of {known.scope or 'everybody'}"
+        )
+    for each in route.learned.preferences:
+        whose = "yours" if each.own else "approved"
+        sure = "strong" if each.strong else "weak" if each.named else "in other words"
+        detail = f"{name}: {preference_line(each, route.snapshot)} ({whose}, {sure}, votes: {each.votes})"
+        yield TraceLine("recall", "hint", detail, round(each.strength, 3))
+    for example in route.learned.examples:
+        whose = "yours" if example.own else "approved"
+        yield TraceLine(
+            "recall", f"example, {whose}", f"{name}: {example.question}: {example.sql}", example.similarity
+        )

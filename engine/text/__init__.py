@@ -1,0 +1,1 @@
+"""Words: splitting, folding, stop words."""

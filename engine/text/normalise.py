@@ -1,0 +1,135 @@
+"""When two texts are the same but for how they are written: capitals, accents, separators, a plural, a unit.
+
+Owns the keys by which values and spans of a question meet. A key is no text to show.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+
+from engine.text.tokens import identifier_words
+
+_WORD = re.compile(r"[^\W_]+")
+
+_UNITS = {
+    "kilometre": "km",
+    "kilometer": "km",
+    "metre": "m",
+    "meter": "m",
+    "centimetre": "cm",
+    "centimeter": "cm",
+    "millimetre": "mm",
+    "millimeter": "mm",
+    "mile": "mi",
+    "foot": "ft",
+    "feet": "ft",
+    "inch": "in",
+    "kilogram": "kg",
+    "gram": "g",
+    "pound": "lb",
+    "ounce": "oz",
+    "litre": "l",
+    "liter": "l",
+    "gigabyte": "gb",
+    "megabyte": "mb",
+    "hour": "h",
+    "minute": "min",
+}
+"""A unit's name → its sign, where it follows a number: `5 kilometres` is `5 km`."""
+
+_MONTHS = {
+    month: number
+    for number, month in enumerate(
+        "january february march april may june july august september october november december".split(),  # noqa: SIM905  a calendar reads better so
+        1,
+    )
+}
+
+_NAMED = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in _MONTHS).replace("sep(?:", "sep(?:t|")
+_TIME = r"(?:[ T]00:00(?::00(?:\.0+)?)?)?"
+_DATE = re.compile(
+    rf"""
+      (?P<y1>\d{{4}})[-/.](?P<m1>\d{{1,2}})[-/.](?P<d1>\d{{1,2}}){_TIME}
+    | (?P<n2>{_NAMED})\.?\ (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?,?\ (?P<y2>\d{{4}})
+    | (?P<d3>\d{{1,2}})(?:st|nd|rd|th)?(?:\ of)?[\ -](?P<n3>{_NAMED})\.?,?[\ -](?P<y3>\d{{4}})
+    | (?P<n4>{_NAMED})\.?(?:\ of)?,?\ (?P<y4>\d{{4}})
+    | (?P<a5>\d{{1,2}})[/.](?P<b5>\d{{1,2}})[/.](?P<y5>\d{{4}}){_TIME}
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_LAST_MONTH = 12
+_STEM = 3
+_INITIALS = range(2, 6)
+"""Words of a name that is also known by their first letters."""
+
+
+def words(text: str) -> list[str]:
+    """The words of `text` without capitals and accents, in order."""
+    if not text.isascii():
+        decomposed = unicodedata.normalize("NFKD", text)
+        text = "".join(character for character in decomposed if not unicodedata.combining(character))
+    return _WORD.findall(text.casefold())
+
+
+def key(text: str) -> str:
+    """What `text` has in common with every other way to write it; empty where it has no letter or digit."""
+    parts = words(text)
+    if not parts:
+        return ""
+    last = _singular(parts[-1])
+    if len(parts) > 1 and parts[-2].isdigit():
+        last = _UNITS.get(last, last)
+    return "".join(parts[:-1]) + last
+
+
+def initials(text: str) -> str | None:
+    """The first letters of a name of several words: `us` of `United States`."""
+    parts = text.split()
+    if len(parts) not in _INITIALS or not all(part[0].isupper() or len(part) < _STEM for part in parts):
+        return None
+    return key("".join(part[0] for part in parts if part[0].isupper())) or None
+
+
+def dates(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    """(key, (start, end)) of the dates written in `text`: days as `2013-05-14`, months as `2013-05`.
+
+    Of `5/14/2013` the number over 12 is the day; where both may be the month, the first is.
+    """
+    for found in _DATE.finditer(text):
+        before, after = text[: found.start()][-1:], text[found.end() :][:1]
+        day = _day(found)
+        if day is not None and not (before.isalnum() or after.isalnum()):
+            yield day, found.span()
+
+
+def date_key(text: str) -> str | None:
+    """The key of a value that is a date and nothing else."""
+    found = _DATE.fullmatch(text.strip())
+    return None if found is None else _day(found)
+
+
+@lru_cache(maxsize=65_536)
+def _singular(word: str) -> str:
+    # "goalies" loses more than "goalie" would: both end alike here.
+    bare = "".join(identifier_words(word)) or word
+    return f"{bare[:-2]}y" if len(bare) > _STEM and bare.endswith("ie") else bare
+
+
+def _day(found: re.Match[str]) -> str | None:
+    parts = {name[0]: value for name, value in found.groupdict().items() if value is not None}
+    if "a" in parts:
+        first, second = int(parts["a"]), int(parts["b"])
+        month, day = (second, first) if first > _LAST_MONTH else (first, second)
+    else:
+        month = _MONTHS[_whole(parts["n"])] if "n" in parts else int(parts["m"])
+        day = int(parts.get("d", 0))
+    if not 1 <= month <= _LAST_MONTH or day > 31:  # noqa: PLR2004  no month is longer
+        return None
+    return f"{parts['y']}-{month:02}" + (f"-{day:02}" if day else "")
+
+
+def _whole(month: str) -> str:
+    return next(name for name in _MONTHS if name.startswith(month.lower()[:3]))

@@ -1,0 +1,32 @@
+"""English words that say how a question is put and not what it is about: the one list, in three parts."""
+
+from __future__ import annotations
+
+STOP_WORDS = frozenset(
+    """
+    a about all also an and any are as at be been being both but by can could did do does each either every
+    find for from give had has have he her him his how i in into is it its list many me much my neither no
+    nor not of on or our per please return shall she should show some such tell than that the their them
+    then there these they this those to us was we were what when where which who whom whose why will with
+    would you your
+    """.split()  # noqa: SIM905  a list of quoted words is no easier to read
+)
+"""Articles, pronouns, prepositions, auxiliaries, and verbs of asking."""
+
+OPERATION_WORDS = frozenset(
+    """
+    above after ascending ask average before below best between count descending different display distinct
+    done fewest first get greater greatest group grouped having highest if largest last least less lowest
+    max maximum mean min minimum more most one other out over same smallest so sort sorted sum top total
+    under up whether while within without worst
+    """.split()  # noqa: SIM905  a list of quoted words is no easier to read
+)
+"""Comparing, ordering, counting: they name an operation, or nothing, of the statement that is asked for."""
+
+LABEL_WORDS = frozenset(
+    """
+    among compute describe eight five four longest name names nearest nine number only order report seven
+    shortest six ten three two zero
+    """.split()  # noqa: SIM905  a list of quoted words is no easier to read
+)
+"""Numerals and general nouns, which may name a column and stand in no value alone."""

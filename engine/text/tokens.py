@@ -1,0 +1,65 @@
+"""Words of questions and of identifiers, so that the two can be compared.
+
+Owns splitting and folding: `OrderItems`, `order_items` and "the order's items" give the same words. Works on
+any script; where a script writes no spaces, pairs of characters stand in for words.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from engine.text.stopwords import STOP_WORDS
+
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+"""Thai, Lao, Burmese, Khmer, kana and Han: scripts written without spaces."""
+
+_RUN = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|\d+|[^\W\d_{_UNSPACED}]+")
+
+_SHORT = 4
+"""Letters that a word needs before an ending is taken for a plural's."""
+
+
+def identifier_words(name: str) -> tuple[str, ...]:
+    """The folded words of a table's or column's name, in order."""
+    return tuple(_folded(name))
+
+
+def question_words(question: str) -> tuple[str, ...]:
+    """The folded words of a question that may name something of a schema, each once, in order."""
+    plain = re.sub(r"['\u2019]s\b", "", question)
+    return tuple(dict.fromkeys(word for word in _folded(plain) if word not in STOP_WORDS))
+
+
+def _folded(text: str) -> Iterator[str]:
+    composed = unicodedata.normalize("NFKD", text)
+    bare = "".join(character for character in composed if not unicodedata.combining(character))
+    for run in _RUN.finditer(unicodedata.normalize("NFC", bare)):
+        text = run[0]
+        if run["unspaced"]:
+            yield from (text[i : i + 2] for i in range(max(1, len(text) - 1)))
+        else:
+            yield from (_singular(piece.casefold()) for piece in _camel_pieces(text))
+
+
+def _camel_pieces(run: str) -> Iterator[str]:
+    """The words of a run of letters; a row of capitals leaves its last to the next word: HTTP, Server."""
+    start = 0
+    for i in range(1, len(run)):
+        opens = run[i].isupper() and (not run[i - 1].isupper() or run[i + 1 : i + 2].islower())
+        if opens:
+            yield run[start:i]
+            start = i
+    yield run[start:]
+
+
+def _singular(word: str) -> str:
+    """The word without an English plural's ending; both sides fold alike, so a wrong guess does no harm."""
+    if len(word) > _SHORT and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > _SHORT and word.endswith(("sses", "xes", "ches", "shes")):
+        return word[:-2]
+    if len(word) >= _SHORT and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word

@@ -1,0 +1,168 @@
+"""What a calibration belongs to follows from what shapes answers; nobody counts versions."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.calibration.fingerprint import ENGINE, SHAPING, counting, digest, pipeline_fingerprint, weights
+from engine.llm.settings import GrammarSupport, ModelSettings
+from engine.routing.artifact import ArtifactStore, CurrentWeights, Manifest
+from engine.settings import (
+    EncoderSettings,
+    EngineSettings,
+    GuardSettings,
+    LearningSettings,
+    Limits,
+    ScoreFunction,
+    SelectionSettings,
+    UpstreamSettings,
+)
+
+SETTINGS = EngineSettings(Path("/run/engine.sock"), "postgresql://store", router=Path("/var/router"))
+
+NO_PART = frozenset({"engine", "engine.errors", "engine.settings", "engine.types"}) | {
+    "engine.calibration",
+    "engine.calibration.conformal",
+    "engine.calibration.records",
+    "engine.calibration.splits",
+}
+"""Modules that stages use and that change no candidate and no score: vocabulary, and what is done with scores."""
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(SETTINGS, model=ModelSettings(model="another")),
+        replace(SETTINGS, model=ModelSettings(grammar=GrammarSupport.NONE)),
+        replace(SETTINGS, limits=Limits(calls=7)),
+        replace(SETTINGS, limits=Limits(timeout=1.0)),
+        replace(SETTINGS, limits=Limits(run_candidates=False)),
+        replace(SETTINGS, learning=LearningSettings(alike=0.7)),
+        replace(SETTINGS, guard=GuardSettings(extensions=("postgis",))),
+        replace(SETTINGS, upstream=UpstreamSettings(statement_timeout=1.0)),
+        replace(SETTINGS, router=None),
+    ],
+)
+def test_a_setting_that_shapes_answers_is_part_of_it(other: EngineSettings) -> None:
+    assert (
+        pipeline_fingerprint(other)
+        != pipeline_fingerprint(SETTINGS)
+        == pipeline_fingerprint(replace(SETTINGS))
+    )
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(SETTINGS, socket=Path("/elsewhere"), store_dsn="postgresql://other", router=Path("/other")),
+        replace(SETTINGS, model=ModelSettings(base_url="http://localhost", api_key="secret")),
+        replace(SETTINGS, limits=Limits(k=5, k_max=7, ttl=1.0, concurrent=1)),
+        replace(SETTINGS, encoder=EncoderSettings(threads=2, batch=8)),
+        replace(SETTINGS, selection=SelectionSettings(ScoreFunction.ENCODER, coverage=0.9)),
+        replace(SETTINGS, upstream=UpstreamSettings(pool_size=2)),
+    ],
+)
+def test_where_things_are_and_how_many_is_not(other: EngineSettings) -> None:
+    assert counting(other) == counting(SETTINGS)
+    assert pipeline_fingerprint(other) == pipeline_fingerprint(SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the engine's package."""
+    return Path(
+        shutil.copytree(
+            ENGINE, tmp_path_factory.mktemp("recipe") / "engine", ignore=shutil.ignore_patterns("__pycache__")
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "prompting/prompts/generate_user.txt",
+        "decoding/statement.lark",
+        "rewrite/rules/mending.py",
+        "rewrite/rules/wording.py",
+        "stages/deduplicate.py",
+        "stages/rank.py",
+        "conditions/base/weights.npz",
+        "ranking/base/manifest.json",
+        "models/router_base/weights.npz",
+        "guard/policy.py",
+    ],
+)
+def test_a_file_that_shapes_answers_is_part_of_it(engine: Path, file: str) -> None:
+    before, content = digest(engine), (engine / file).read_bytes()
+    (engine / file).write_bytes(content + b"\n")
+    assert digest(engine) != before
+    (engine / file).write_bytes(content)
+    assert digest(engine) == before
+
+
+def test_other_files_are_not(engine: Path) -> None:
+    before = digest(engine)
+    for file in ("api.py", "upstream/rows.py", "ranking/base/README.md"):
+        (engine / file).write_text("changed")
+    assert digest(engine) == before
+
+
+def test_every_module_that_a_stage_uses_is_part_of_it() -> None:
+    """Else a rule could be moved to where nobody looks."""
+    met = {"engine.pipeline"}
+    left = list(met)
+    while left:
+        for name in _imported(left.pop()):
+            if name not in met and name not in NO_PART:
+                met.add(name)
+                left.append(name)
+    parts = tuple("engine." + part.removesuffix(".py").replace("/", ".") for part in SHAPING)
+    assert len(met) > 50
+    assert [
+        name for name in sorted(met) if not f"{name}.".startswith(tuple(f"{part}." for part in parts))
+    ] == []
+
+
+def _imported(module: str) -> Iterator[str]:
+    """The modules of the engine that one of them imports."""
+    path = ENGINE.parent / module.replace(".", "/")
+    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "engine":
+            inside = [f"{node.module}.{name.name}" for name in node.names]
+            yield from [node.module, *(each for each in inside if _is_module(each))]
+
+
+def _is_module(name: str) -> bool:
+    path = ENGINE.parent / name.replace(".", "/")
+    return path.is_dir() or path.with_suffix(".py").is_file()
+
+
+def test_the_encoders_files_are_part_of_it(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    for folder, content in ((one, b"a"), (other, b"b")):
+        folder.mkdir()
+        (folder / "model.safetensors").write_bytes(content)
+    assert weights(one) != weights(other)
+    assert pipeline_fingerprint(
+        replace(SETTINGS, encoder=EncoderSettings(model=one))
+    ) != pipeline_fingerprint(SETTINGS)
+
+
+def test_the_current_router_is_known_by_its_weights(tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    base.mkdir()
+    store = ArtifactStore(tmp_path / "routers", base)
+    current = CurrentWeights(store)
+    assert current() == ""
+    first = store.save(Manifest("1", "minilm", "2026-01-01", "train"), {})
+    store.use("1")
+    assert current() == first.weights_sha256 != ""
+    (tmp_path / "routers" / "1" / "manifest.json").unlink()
+    assert current() == first.weights_sha256, "nothing is read while nothing was switched"

@@ -1,0 +1,134 @@
+"""The order in which masked schemas are explored."""
+
+from __future__ import annotations
+
+from engine.conditions.types import Condition, Hardness, Operator, StatementKind
+from engine.core.elements import ColumnKey, Entity
+from engine.decoding.mask_search import MaskSearch, Node
+
+HOME = ("public", "student", "birthplace")
+ORIGIN = ("public", "student", "origin")
+ROLL = ("public", "student", "roll_num")
+TABLE = ("public", "student", "*")
+ELEMENTS = frozenset({HOME, ORIGIN, ROLL, TABLE})
+
+
+def entity(text: str, **similarities: float) -> Entity:
+    keys = {"home": HOME, "origin": ORIGIN, "roll": ROLL, "table": TABLE}
+    return Entity(text, {keys[name]: value for name, value in similarities.items()})
+
+
+HOMETOWN = entity("hometown", home=0.7, origin=0.6, roll=0.1, table=0.2)
+NUMBER = entity("roll number", home=0.1, origin=0.1, roll=0.9, table=0.2)
+
+
+def search(budget: int = 10, near: float = 0.7, conditions: tuple[Condition, ...] = ()) -> MaskSearch:
+    return MaskSearch((HOMETOWN, NUMBER), ELEMENTS, budget, conditions, near, worth=0.0)
+
+
+def masks(nodes: list[Node]) -> list[set[ColumnKey]]:
+    return [set(node.mask) for node in nodes]
+
+
+def test_the_whole_schema_comes_first_with_score_one() -> None:
+    assert search().take(1) == [Node(frozenset(), 1.0)]
+
+
+def test_the_score_is_the_weakest_entitys_best_similarity() -> None:
+    assert search().score(frozenset()) == 0.7
+    assert search().score(frozenset({HOME})) == 0.6
+    assert search().score(frozenset({ROLL})) == 0.2
+
+
+def test_the_column_with_an_alternative_is_masked_before_the_one_without() -> None:
+    tried = search(near=0.0)
+    (root,) = tried.take(1)
+    tried.expand(root, {HOME, ROLL})
+    assert masks(tried.take(2)) == [{HOME}, {ROLL}]
+
+
+def test_a_schema_without_a_column_for_an_entity_is_not_explored() -> None:
+    tried = search(near=0.7)
+    (root,) = tried.take(1)
+    tried.expand(root, {HOME, ROLL})
+    assert masks(tried.take(5)) == [{HOME}]
+
+
+def test_the_same_mask_in_another_order_is_explored_once() -> None:
+    tried = search(near=0.0)
+    (root,) = tried.take(1)
+    tried.expand(root, {HOME, ORIGIN})
+    for node in tried.take(2):
+        tried.expand(node, {HOME, ORIGIN} - node.mask)
+    assert masks(tried.take(5)) == [{HOME, ORIGIN}]
+
+
+def test_the_budget_ends_the_search() -> None:
+    tried = search(budget=2, near=0.0)
+    (root,) = tried.take(1)
+    tried.expand(root, {HOME, ORIGIN, ROLL})
+    assert len(tried.take(5)) == 1
+    assert tried.take(5) == []
+
+
+def test_a_masked_table_hides_its_columns() -> None:
+    tried = search(near=0.0)
+    (root,) = tried.take(1)
+    tried.expand(root, {TABLE})
+    assert tried.take(1) == [], "nothing of the schema is left"
+
+
+def test_what_stands_for_no_phrase_is_not_masked() -> None:
+    key = ("public", "student", "key")
+    tried = MaskSearch((HOMETOWN, NUMBER), ELEMENTS | {key}, 10, near=0.0, worth=0.0)
+    (root,) = tried.take(1)
+    tried.expand(root, {key, ROLL})
+    assert masks(tried.take(2)) == [{ROLL}]
+
+
+def test_a_mask_that_leaves_a_phrase_without_a_column_is_not_worth_a_call() -> None:
+    tried = MaskSearch((HOMETOWN, NUMBER), ELEMENTS, 10, near=0.0)
+    (root,) = tried.take(1)
+    tried.expand(root, {HOME, ROLL})
+    assert masks(tried.take(5)) == [{HOME}], "without the roll number the best is 0.2"
+
+
+def test_what_stands_for_a_phrase_less_well_than_something_else_is_not_masked() -> None:
+    student = entity("student", table=0.9, home=0.4, origin=0.39, roll=0.3)
+    tried = MaskSearch((student,), ELEMENTS, 10)
+    (root,) = tried.take(1)
+    tried.expand(root, {HOME})
+    assert tried.take(1) == [], "birthplace is like a student, but it is the table that is meant"
+
+
+def test_what_a_rule_exchanged_is_not_masked_as_well() -> None:
+    tried = search(near=0.0)
+    (root,) = tried.take(1)
+    tried.expand(root, {HOME, ROLL}, frozenset({HOME}))
+    assert masks(tried.take(2)) == [{ROLL}]
+
+
+def test_conditions_and_masks_share_the_budget_the_best_first() -> None:
+    likely, unlikely = (
+        Condition(StatementKind(frozenset({operator}), Hardness.EASY), probability)
+        for operator, probability in ((Operator.COUNT, 0.8), (Operator.GROUP, 0.3))
+    )
+    tried = search(budget=4, conditions=(likely, unlikely))
+    (root,) = tried.take(1)
+    assert root == Node(frozenset(), 1.0)
+    tried.expand(root, {HOME})
+    nodes = tried.take(5)
+    assert [(set(node.mask), node.condition) for node in nodes] == [
+        (set(), likely),
+        ({HOME}, None),
+        (set(), unlikely),
+    ]
+
+
+def test_a_condition_is_crossed_with_masks() -> None:
+    told = Condition(StatementKind(frozenset({Operator.COUNT}), Hardness.EASY), 0.5)
+    tried = search(conditions=(told,))
+    root, under = tried.take(2)
+    tried.expand(under, {HOME})
+    assert tried.take(1) == [Node(frozenset({HOME}), 0.6, told)]
+    assert root.condition is None

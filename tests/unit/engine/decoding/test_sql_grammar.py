@@ -1,0 +1,118 @@
+"""What the grammar lets a model write, decided by llguidance itself."""
+
+from __future__ import annotations
+
+import llguidance
+import pytest
+from llguidance import LLMatcher
+
+from engine.core.elements import WHOLE_TABLE, ColumnKey
+from engine.decoding.sql_grammar import sql_grammar
+from tests.support.schemas import MUSIC
+
+ARTIST = ("public", "singer", "artist_name")
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> llguidance.LLTokenizer:
+    """A tokenizer whose tokens are bytes: what it accepts, every tokenizer can write."""
+    return llguidance.LLTokenizer("byte")
+
+
+def accepts(tokenizer: llguidance.LLTokenizer, sql: str, *masked: ColumnKey) -> bool:
+    grammar = LLMatcher.grammar_from_lark(sql_grammar(MUSIC, frozenset(masked)))
+    matcher = LLMatcher(tokenizer, grammar)
+    assert not matcher.is_error(), matcher.get_error()
+    tokens = tokenizer.tokenize_str(f"{sql};\n```")
+    return (
+        matcher.validate_tokens(tokens) == len(tokens)
+        and matcher.consume_tokens(tokens)
+        and matcher.is_accepting()
+    )
+
+
+ACCEPTED = [
+    "SELECT COUNT(*) FROM singer",
+    "SELECT * FROM singer",
+    "SELECT artist_name FROM singer WHERE country = 'France' ORDER BY artist_name LIMIT 3",
+    "SELECT country, COUNT(*) FROM singer GROUP BY country UNION SELECT name, COUNT(*) FROM stadium GROUP BY name",
+    "SELECT name FROM stadium WHERE stadium_id IN (SELECT stadium_id FROM concert WHERE year = '2014')",
+    "SELECT DISTINCT singer.country FROM singer WHERE singer.artist_name LIKE '%a%'"
+    " ORDER BY singer.country DESC LIMIT 3",
+    "SELECT stadium.name, COUNT(*) AS concerts FROM concert JOIN stadium ON concert.stadium_id = stadium.stadium_id"
+    " GROUP BY stadium.name HAVING COUNT(*) > 2 ORDER BY COUNT(*) DESC",
+    "SELECT singer.artist_name FROM singer WHERE singer.singer_id NOT IN (SELECT singer_in_concert.singer_id"
+    " FROM singer_in_concert)",
+    "SELECT singer.country FROM singer INTERSECT SELECT singer.country FROM singer WHERE singer.singer_id > 3",
+    "SELECT s1.artist_name, s2.artist_name FROM singer AS s1 JOIN singer AS s2 ON s1.country = s2.country",
+    "SELECT s.country, sic.entry_id FROM singer s JOIN singer_in_concert sic ON s.singer_id = sic.singer_id",
+    "SELECT AVG(CAST(stadium.capacity AS int)) FILTER (WHERE stadium.name <> 'x') FROM stadium",
+    "SELECT singer.country, RANK() OVER (PARTITION BY singer.country ORDER BY singer.singer_id) FROM singer",
+    "SELECT CASE WHEN stadium.capacity = '1' THEN 'a' ELSE 'b' END FROM stadium",
+    "WITH cte AS (SELECT singer.country, COUNT(*) AS n FROM singer GROUP BY singer.country)"
+    " SELECT MAX(cte.n) FROM cte",
+    "SELECT country, count(*) FROM singer GROUP BY country ORDER BY count(*) DESC",
+    "SELECT c.title FROM concert c JOIN stadium s ON c.stadium_id = s.stadium_id ORDER BY avg(s.stadium_id) DESC",
+    "SELECT country, avg(singer_id) AS average FROM singer GROUP BY country ORDER BY average",
+    "SELECT EXTRACT(YEAR FROM concert.year::date) FROM concert WHERE concert.year BETWEEN '2014' AND '2015'",
+    "SELECT COUNT(DISTINCT T2.title) FROM stadium AS T1 INNER JOIN concert AS T2 ON T1.stadium_id = T2.stadium_id",
+    "SELECT T1.title FROM concert AS T1 WHERE T1.year > TIMESTAMP '2014-01-01 00:00:00'",
+]
+
+ACCEPTED += [
+    sql.replace(" FROM ", "\nFROM ").replace(" WHERE ", "\nWHERE ").replace(" ORDER", "\nORDER")
+    for sql in ACCEPTED[1:4]
+]
+
+REFUSED = [
+    "SELECT T1.name FROM concert AS T1 JOIN singer AS T2 ON T1.concert_id = T2.birthday",
+    "SELECT TIMESTAMP 'now' FROM singer",
+    "SELECT singer.name FROM singer",
+    "SELECT name FROM singer",
+    "SELECT country FROM stadium",
+    "SELECT capacity FROM singer ORDER BY country",
+    "SELECT country FROM singer JOIN stadium ON singer.singer_id = stadium.stadium_id",
+    "SELECT concert.name FROM concert",
+    "SELECT c.name FROM concert AS c",
+    "SELECT x.title FROM concert AS x",
+    "SELECT * FROM musician",
+    "DELETE FROM singer",
+    "SELECT pg_sleep(1)",
+    "SELECT COUNT(*) FROM singer; DROP TABLE singer",
+]
+
+
+@pytest.mark.parametrize("sql", ACCEPTED)
+def test_accepts(tokenizer: llguidance.LLTokenizer, sql: str) -> None:
+    assert accepts(tokenizer, sql)
+
+
+@pytest.mark.parametrize("sql", REFUSED)
+def test_refuses(tokenizer: llguidance.LLTokenizer, sql: str) -> None:
+    assert not accepts(tokenizer, sql)
+
+
+def test_a_masked_column_cannot_be_named(tokenizer: llguidance.LLTokenizer) -> None:
+    assert not accepts(tokenizer, "SELECT singer.artist_name FROM singer", ARTIST)
+    assert not accepts(tokenizer, "SELECT si.artist_name FROM singer AS si", ARTIST)
+    assert not accepts(tokenizer, "SELECT artist_name FROM singer", ARTIST)
+    assert accepts(tokenizer, "SELECT singer.performer_name FROM singer", ARTIST)
+    assert accepts(tokenizer, "SELECT performer_name FROM singer", ARTIST)
+
+
+def test_a_star_would_read_what_is_masked(tokenizer: llguidance.LLTokenizer) -> None:
+    assert not accepts(tokenizer, "SELECT * FROM singer", ARTIST)
+    assert not accepts(tokenizer, "SELECT singer.* FROM singer", ARTIST)
+    assert accepts(tokenizer, "SELECT stadium.* FROM stadium", ARTIST)
+
+
+def test_a_masked_table_cannot_be_read(tokenizer: llguidance.LLTokenizer) -> None:
+    table = ("public", "singer", WHOLE_TABLE)
+    assert not accepts(tokenizer, "SELECT COUNT(*) FROM singer", table)
+    assert accepts(tokenizer, "SELECT COUNT(*) FROM stadium", table)
+
+
+def test_nothing_left_is_an_error() -> None:
+    tables = frozenset((*table.key, WHOLE_TABLE) for table in MUSIC.tables)
+    with pytest.raises(ValueError, match="every column is masked"):
+        sql_grammar(MUSIC, tables)

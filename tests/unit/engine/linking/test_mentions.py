@@ -1,0 +1,64 @@
+"""Which tables a question names, and which of them a statement leaves out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine.core.elements import Relation, ValueLink
+from engine.linking.mentions import mentioned_tables, tables_not_read, values_not_used
+from tests.support.schemas import MUSIC, table
+
+
+@pytest.mark.parametrize(
+    ("question", "tables", "left"),
+    [
+        ("What are the names of stadiums with concerts?", ["stadium"], ["concert"]),
+        ("What are the names of stadiums with concerts?", ["concert"], []),
+        ("Which singers are in the stadium?", ["singer_in_concert"], ["stadium"]),
+        ("Who is a Singer in concert?", ["concert"], ["singer_in_concert"]),
+        ("What are the names?", [], []),
+    ],
+)
+def test_a_table_that_is_named_is_read_or_referred_to(
+    question: str, tables: list[str], left: list[str]
+) -> None:
+    found = tables_not_read(mentioned_tables(question, MUSIC), [("public", name) for name in tables], MUSIC)
+    assert [each.name for each in found] == left
+
+
+def test_a_name_that_a_column_may_mean_is_no_tables() -> None:
+    city = table("city", "city_id home_country")
+    snapshot = replace(MUSIC, tables=(city, table("country", "code population"), *MUSIC.tables))
+    assert mentioned_tables("Which country has most cities?", snapshot) == (city,)
+
+
+def test_a_longer_name_hides_those_within_it_and_no_others() -> None:
+    tables = (table("order", "a"), table("order_line", "b"), table("line", "c"))
+    asked = ("Lines of each order line", "Order lines of an order", "Order lines", "Nothing")
+    found = [
+        [each.name for each in mentioned_tables(question, replace(MUSIC, tables=tables))]
+        for question in asked
+    ]
+    assert found == [["order_line", "line"], ["order", "order_line"], ["order_line"], []]
+
+
+def link(span: str, value: str, similarity: float = 1.0, relation: Relation = Relation.EQUALS) -> ValueLink:
+    return ValueLink(span, ("public", "singer", "country"), (value,), similarity, relation)
+
+
+@pytest.mark.parametrize(
+    ("sql", "found", "left"),
+    [
+        ("SELECT 1 FROM singer", [link("Kenya", "KENYA")], ["Kenya"]),
+        ("SELECT 1 FROM singer WHERE country = 'kenya'", [link("Kenya", "KENYA")], []),
+        ("SELECT 1 FROM singer WHERE country = 'KEN'", [link("Kenya", "KEN")], []),
+        ("SELECT 1 FROM singer", [link("Which", "Which"), link("from", "From"), link("", "F")], []),
+        ("SELECT 1 FROM singer", [link("Kenya", "Kenyan", 0.9)], []),
+        ("SELECT 1 FROM singer", [link("Kenya", "Kenya", 1.0, Relation.SUCH_AS)], []),
+        ("SELECT 1 FROM singer WHERE name = 'Ke'", [link("Kenya", "Kenya"), link("Kenya", "Ke")], []),
+    ],
+)
+def test_a_value_that_is_named_is_compared_with(sql: str, found: list[ValueLink], left: list[str]) -> None:
+    assert values_not_used("Which singers are from Kenya?", sql, found) == left

@@ -1,0 +1,267 @@
+"""What the search over masks and conditions asks a model, and what it makes of the answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from engine.conditions.types import Condition, Hardness, Operator, StatementKind
+from engine.core.deadline import Deadline
+from engine.core.elements import Relation, ValueLink
+from engine.core.ports import Completion, Plan, Prompt, Token
+from engine.core.state import Route, State
+from engine.core.tools import Tools
+from engine.guard.rules import BUILT_IN, Rules
+from engine.linking.element_text import linked
+from engine.stages.generate import generate
+from engine.types import Asker, AskRequest
+from schema_catalog.types import Database
+from tests.support.schemas import MUSIC
+
+SORTED, GROUPED = "sort (ORDER BY)", "group (GROUP BY)"
+
+
+def condition(operator: Operator, hardness: Hardness, probability: float) -> Condition:
+    return Condition(StatementKind(frozenset({operator}), hardness), probability)
+
+
+CONDITIONS = (
+    condition(Operator.ORDER, Hardness.EASY, 0.5),
+    condition(Operator.ORDER, Hardness.MEDIUM, 0.3),
+    condition(Operator.GROUP, Hardness.EASY, 0.25),
+    condition(Operator.WHERE, Hardness.EASY, 0.05),
+)
+
+
+@dataclass
+class Model:
+    """Says what the first of `lines` says whose words are in the prompt, else the last."""
+
+    lines: Sequence[tuple[str, str]]
+    prompts: list[str] = field(default_factory=list)
+    grammars: bool = True
+    stuck: bool = False
+    nearly: tuple[str, float] | None = None
+    """In place of each word."""
+
+    async def complete(self, prompt: Prompt, grammar: str | None = None, **_: object) -> Completion:
+        self.prompts.append(f"{prompt.user}\n{prompt.prefix}")
+        if self.stuck and grammar is not None:
+            return Completion("SELECT DATE", 1, 0, 200, -0.1, finished=False)
+        line = next((line for words, line in self.lines if words in self.prompts[-1]), self.lines[-1][1])
+        others = () if self.nearly is None else (self.nearly,)
+        tokens = tuple(Token(f" {word}", others) for word in line.split())
+        return Completion(f"{line}\n```", 1, 0, 9, -0.1, finished=True, tokens=tokens)
+
+
+class Upstream:
+    """Plans everything, on a server of which nothing is known."""
+
+    async def rules(self, *_: object) -> Rules:
+        return BUILT_IN
+
+    async def explain(self, *_: object) -> Plan:
+        return Plan(1.0, 1.0)
+
+
+class Encoder:
+    """Equal words are alike, others hardly."""
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        vectors = np.stack([sum(map(self._word, text.split()), np.zeros(64)) for text in texts])
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+    @staticmethod
+    def _word(word: str) -> Any:
+        return np.random.default_rng(sum(word.encode()) * 7919 + len(word)).normal(size=64)
+
+
+class Conditions:
+    """Always says the same."""
+
+    def predict(self, *_: object) -> tuple[Condition, ...]:
+        return CONDITIONS
+
+
+def generated(
+    model: Model,
+    k: int = 6,
+    question: str = "artist name of each singer",
+    values: tuple[ValueLink, ...] = (),
+) -> State:
+    encoder = Encoder()
+    database = Database("music", "", "music", ("public",), ("public",))
+    route = Route(
+        database,
+        MUSIC,
+        1.0,
+        tuple(table.key for table in MUSIC.tables),
+        linked(("artist name", "singer"), MUSIC, cast("Any", encoder)),
+        values,
+    )
+    tools = Tools(
+        catalog=cast("Any", None),
+        upstream=cast("Any", Upstream()),
+        encoder=cast("Any", encoder),
+        model=cast("Any", model),
+        router=cast("Any", None),
+        conditions=cast("Any", Conditions()),
+    )
+    state = State(AskRequest(Asker("ana", "music"), question), k, 6, Deadline(1e12), 0.0, routes=(route,))
+    return asyncio.run(generate(replace(state), tools))
+
+
+def test_the_likeliest_conditions_are_told_once_in_the_same_words() -> None:
+    model = Model([("", "SELECT COUNT(*) FROM concert")])
+    generated(model, question="how many are there?")
+    told = [[words for words in (SORTED, GROUPED, "WHERE") if words in prompt] for prompt in model.prompts]
+    assert told[0] == [], "the question alone comes first"
+    assert [words for words in told if words] == [[SORTED], [GROUPED]]
+    before = {prompt.partition("-- The statement reads")[0] for prompt in model.prompts}
+    assert before == {model.prompts[0]}, "what comes before is the same, and computed once"
+
+
+def test_a_near_name_is_exchanged_without_a_call() -> None:
+    model = Model([("", "SELECT artist_name FROM singer")])
+    state = generated(model, k=2)
+    assert [each.sql for each in state.candidates] == [
+        "SELECT artist_name FROM singer",
+        "SELECT performer_name FROM singer",
+    ]
+    first, second = state.candidates
+    assert second.masked == {("public", "singer", "artist_name")}
+    assert second.schema_score < first.schema_score == 1.0
+    assert state.usage.calls == len(model.prompts) == 1
+
+
+def test_one_candidate_costs_one_call_and_nothing_is_exchanged() -> None:
+    model = Model([("", "SELECT artist_name FROM singer")])
+    state = generated(model, k=1)
+    assert len(state.candidates) == 1
+    assert len(model.prompts) == 1
+
+
+def test_a_condition_finds_what_was_not_written_without_it() -> None:
+    model = Model(
+        [
+            (GROUPED, "SELECT country, COUNT(*) FROM singer GROUP BY country"),
+            ("", "SELECT title FROM concert"),
+        ]
+    )
+    found = {each.sql: each for each in generated(model).candidates}
+    assert "SELECT country, COUNT(*) FROM singer GROUP BY country" in found
+    assert all(not each.masked for each in found.values() if "GROUP" in each.sql or "title" in each.sql)
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        (
+            "SELECT T1.title FROM stadium AS T1 JOIN concert AS T2 ON T1.stadium_id = T2.concert_id",
+            "SELECT t2.title FROM stadium AS t1 JOIN concert AS t2 ON t1.stadium_id = t2.stadium_id",
+        ),
+        (
+            "SELECT name FROM stadium ORDER BY capacity DESC LIMIT 1",
+            "SELECT name FROM stadium ORDER BY capacity DESC NULLS LAST LIMIT 1",
+        ),
+    ],
+)
+def test_what_the_catalog_knows_is_put_right_before_it_is_checked(written: str, kept: str) -> None:
+    model = Model([("", written)])
+    assert [each.sql for each in generated(model, k=1, question="greatest of stadiums").candidates] == [kept]
+    assert len(model.prompts) == 1
+
+
+def test_a_statement_without_a_table_that_the_question_names_is_written_again() -> None:
+    model = Model([("is about singer", "SELECT artist_name FROM singer"), ("", "SELECT title FROM concert")])
+    assert [each.sql for each in generated(model, k=1).candidates] == ["SELECT artist_name FROM singer"]
+    stubborn = Model([("", "SELECT title FROM concert")])
+    assert [each.sql for each in generated(stubborn, k=1).candidates] == ["SELECT title FROM concert"]
+    assert len(model.prompts) == len(stubborn.prompts) == 2
+
+
+def test_a_statement_without_a_value_that_the_question_names_is_written_again() -> None:
+    held = ValueLink("Kenya", ("public", "singer", "country"), ("Kenya",), 1.0, Relation.EQUALS)
+    filtered = "SELECT artist_name FROM singer WHERE country = 'Kenya'"
+    model = Model([("does not filter by", filtered), ("", "SELECT artist_name FROM singer")])
+    (only,) = generated(model, k=1, question="artist names of Kenya", values=(held,)).candidates
+    assert only.sql == filtered
+
+
+def test_a_table_that_was_read_in_place_of_the_named_one_may_not_be_named_again() -> None:
+    model = Model([("is about singer", "SELECT artist_name FROM singer"), ("", "SELECT name FROM stadium")])
+    (only,) = generated(model, k=1, question="names of singers").candidates
+    assert only.masked == {("public", "stadium", "*")}
+
+
+def test_a_column_of_a_table_that_is_not_read_may_not_be_named_again() -> None:
+    model = Model(
+        [
+            ("does not exist", "SELECT s.artist_name FROM singer AS s"),
+            ("", "SELECT s.capacity FROM singer AS s"),
+        ]
+    )
+    (only,) = generated(model, k=1).candidates
+    assert only.masked == {("public", "stadium", "capacity")}
+
+
+def test_the_question_settles_what_the_model_left_out() -> None:
+    model = Model([("", "SELECT title FROM concert WHERE year IN ('2014', '2015')")])
+    (only,) = generated(model, k=1, question="titles of both 2014 and 2015").candidates
+    assert "INTERSECT" in only.sql
+
+
+def test_what_the_model_nearly_named_is_exchanged_first() -> None:
+    model = Model([("", "SELECT artist_name FROM singer")], nearly=(" country", 0.2))
+    state = generated(model, k=3)
+    assert [each.sql for each in state.candidates] == [
+        "SELECT artist_name FROM singer",
+        "SELECT country FROM singer",
+        "SELECT performer_name FROM singer",
+    ]
+    hardly = generated(Model([("", "SELECT artist_name FROM singer")], nearly=(" country", 0.001)), k=2)
+    assert [each.sql for each in hardly.candidates][1] == "SELECT performer_name FROM singer"
+
+
+def test_a_literal_does_not_go_to_a_column_that_lacks_it() -> None:
+    held = ValueLink("Adele", ("public", "singer", "artist_name"), ("Adele",), 1.0, Relation.EQUALS)
+    model = Model([("", "SELECT country FROM singer WHERE artist_name = 'Adele'")])
+    assert len(generated(model, k=2).candidates) == 2
+    (only,) = generated(model, k=2, values=(held,)).candidates
+    assert "artist_name = 'Adele'" in only.sql
+
+
+def test_where_the_grammar_leads_nowhere_the_model_writes_freely() -> None:
+    model = Model([("", "SELECT artist_name FROM singer")], stuck=True)
+    assert [each.sql for each in generated(model).candidates] == ["SELECT artist_name FROM singer"]
+    assert len(model.prompts) == 4, "the question, two conditions, and once more"
+
+
+def test_what_the_model_did_not_write_has_no_likelihood() -> None:
+    held = ValueLink("Adele", ("public", "singer", "artist_name"), ("Adele",), 1.0, Relation.EQUALS)
+    moved = Model([("", "SELECT artist_name FROM singer WHERE country = 'Adele'")])
+    ruled = Model([("", "SELECT name FROM stadium ORDER BY capacity DESC")])
+    found = [
+        *generated(Model([("", "SELECT artist_name FROM singer")]), k=2).candidates,
+        *generated(moved, k=2, values=(held,)).candidates,
+        *generated(ruled, k=1, question="greatest of stadiums").candidates,
+    ]
+    assert [(each.sql, each.logprob) for each in found] == [
+        ("SELECT artist_name FROM singer", -0.1),
+        ("SELECT performer_name FROM singer", None),
+        ("SELECT artist_name FROM singer WHERE country = 'Adele'", -0.1),
+        ("SELECT artist_name FROM singer WHERE artist_name = 'Adele'", None),
+        ("SELECT name FROM stadium ORDER BY capacity DESC NULLS LAST", None),
+    ]
+
+
+def test_what_was_refused_is_what_the_model_is_shown() -> None:
+    model = Model([("### Refused", "SELECT 1"), ("", "SELECT nothing FROM stadium ORDER BY capacity DESC")])
+    generated(model, k=1, question="greatest of stadiums")
+    refused = model.prompts[1].partition("### Refused\n")[2].partition("\n")[0]
+    assert refused == "SELECT nothing FROM stadium ORDER BY capacity DESC NULLS LAST"

@@ -1,0 +1,301 @@
+"""The route stage: privileges first, then scores, then what is said about them.
+
+The upstream and the catalog are fakes, since this is about the stage; the router is the real one on an
+encoder that gives equal words equal vectors.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from engine.core.deadline import Deadline
+from engine.core.ports import LanguageModel, Upstream
+from engine.core.state import State
+from engine.core.tools import Tools
+from engine.errors import CancelledError, ModelUnavailableError, NoRouteError
+from engine.routing.router import HybridRouter
+from engine.stages.route import CONNECTED_PRIOR, route
+from engine.text.tokens import identifier_words
+from engine.types import Asker, AskRequest
+from schema_catalog.catalog import StoreUnavailableError
+from schema_catalog.types import Column, Database, ReadableColumns, Snapshot, Table, TableKind
+
+Vectors = NDArray[np.float32]
+
+
+def table(name: str, *columns: str, description: str | None = None) -> Table:
+    return Table(
+        "public", name, TableKind.TABLE, tuple(Column(c, "text") for c in columns), description=description
+    )
+
+
+def entry(name: str, *tables: Table, dbname: str | None = None) -> tuple[Database, Snapshot]:
+    ordered = tuple(sorted(tables, key=lambda each: each.key))
+    return Database(name, "postgresql://h", dbname or name, ("public",)), Snapshot(name, ("public",), ordered)
+
+
+class WordEncoder:
+    """A text is the sum of its words' vectors, drawn from the word's hash: only equal words are alike."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors of `texts`."""
+        self.seen += texts
+        return np.stack([self._text(text) for text in texts])
+
+    def encode_tokens_many(self, texts: Sequence[str]) -> list[tuple[Vectors, Vectors]]:
+        """Each text's vector and its words'."""
+        return [
+            (self._text(text), np.stack([self._word(word) for word in identifier_words(text) or ("",)]))
+            for text in texts
+        ]
+
+    def _text(self, text: str) -> Vectors:
+        total = sum((self._word(word) for word in identifier_words(text)), np.zeros(256, dtype=np.float32))
+        norm = float(np.linalg.norm(total))
+        return total / norm if norm else total
+
+    @staticmethod
+    def _word(word: str) -> Vectors:
+        seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8])
+        vector = np.random.default_rng(seed).normal(size=256).astype(np.float32)
+        return vector / np.float32(np.linalg.norm(vector))
+
+
+@dataclass
+class FakeCatalog:
+    """Gives the entries it holds, or fails."""
+
+    held: tuple[tuple[Database, Snapshot], ...]
+    failure: Exception | None = None
+
+    async def entries(self) -> tuple[tuple[Database, Snapshot], ...]:
+        """What it holds."""
+        if self.failure:
+            raise self.failure
+        return self.held
+
+
+@dataclass
+class FakeUpstream:
+    """Lets everybody read everything but `hidden`: names of databases, (database, table) or (…, column)."""
+
+    catalog: FakeCatalog
+    hidden: set[object] = field(default_factory=set)
+    unreachable: set[str] = field(default_factory=set)
+
+    async def readable(self, database: Database, asker: Asker) -> ReadableColumns:
+        """As the server would say; all roles are alike here."""
+        assert asker.user == "ann"
+        if database.name in self.unreachable:
+            raise OSError("no route to host")
+        snapshot = next(snapshot for known, snapshot in self.catalog.held if known == database)
+        return frozenset(
+            (*t.key, c.name)
+            for t, c in snapshot.columns()
+            if not {database.name, (database.name, t.name), (database.name, t.name, c.name)} & self.hidden
+        )
+
+
+def tools(
+    *entries: tuple[Database, Snapshot],
+    hidden: set[object] | None = None,
+    unreachable: set[str] | None = None,
+    failure: Exception | None = None,
+    encoder: WordEncoder | None = None,
+) -> Tools:
+    catalog = FakeCatalog(entries, failure)
+    words = encoder or WordEncoder()
+    upstream = FakeUpstream(catalog, hidden or set(), unreachable or set())
+    return Tools(catalog, cast("Upstream", upstream), words, cast("LanguageModel", None), HybridRouter(words))
+
+
+def asked(question: str, *, db: str | None = None, dbname: str = "elsewhere", left: float = 10.0) -> State:
+    request = AskRequest(Asker("ann", dbname), question, db=db)
+    return State(
+        ask=request, k=3, calls=6, deadline=Deadline(at=100.0 + left, clock=lambda: 100.0), started=100.0
+    )
+
+
+MUSIC = entry(
+    "music", table("singer", "singer_id", "name", "birthYear"), table("concert", "concert_id", "stadium")
+)
+SHOP = entry(
+    "shop", table("customer", "customer_id", "name"), table("order_item", "order_id", "price", "quantity")
+)
+ZOO = entry("zoo", table("animal", "species", "weight"), table("cage", "area"))
+
+
+def names(state: State) -> list[str]:
+    return [found.database.name for found in state.routes]
+
+
+def said(state: State, event: str) -> str:
+    return "; ".join(line.detail for line in state.trace if line.event == event)
+
+
+async def test_the_database_that_has_the_words_comes_first() -> None:
+    state = await route(asked("How many singers were born in each birth year?"), tools(MUSIC, SHOP, ZOO))
+    assert names(state)[0] == "music"
+    assert state.routes[0].tables[0] == ("public", "singer")
+    assert set(state.routes[0].tables) == {("public", "singer"), ("public", "concert")}
+    assert state.routes[0].probability == max(found.probability for found in state.routes)
+    assert 0.9 < sum(found.probability for found in state.routes) <= 1.000001
+    assert "singer" in said(state, "database")
+    assert "3 databases" in said(state, "considered")
+
+
+async def test_at_most_three_and_the_rest_is_named_as_left_out() -> None:
+    twins = [entry(f"copy_{n}", table("singer", "name")) for n in range(5)]
+    state = await route(asked("names of singers"), tools(*twins))
+    assert len(names(state)) == 3
+    left_out = said(state, "left out").split(", ")
+    assert {*names(state), *left_out} == {twin[0].name for twin in twins}
+    assert len(left_out) == 2
+
+
+async def test_two_databases_with_the_same_schema_both_come_back_and_the_trace_says_so() -> None:
+    one, two = entry("live", table("singer", "name")), entry("staging", table("singer", "name"))
+    state = await route(asked("names of singers"), tools(one, two, ZOO))
+    assert sorted(names(state)[:2]) == ["live", "staging"]
+    assert state.routes[0].probability == pytest.approx(state.routes[1].probability, abs=0.2)
+    assert said(state, "same schema").startswith("live, staging")
+
+
+async def test_the_connected_database_is_preferred_by_its_prior_and_no_more() -> None:
+    one, two = (entry("music", table("singer", "name"), dbname=dbname) for dbname in ("first", "second"))
+    one, two = (replace(one[0], name="a"), one[1]), (replace(two[0], name="b"), two[1])
+    neutral = await route(asked("names of singers"), tools(one, two))
+    assert names(neutral) == ["a", "b"]
+    here = await route(asked("names of singers", dbname="second"), tools(one, two))
+    assert names(here) == ["b", "a"]
+    odds = here.routes[0].probability / here.routes[1].probability
+    assert odds == pytest.approx(np.exp(CONNECTED_PRIOR / 0.7))
+    assert "you are connected to it" in said(here, "database")
+    elsewhere = await route(asked("species of animals by weight", dbname="second"), tools(one, two, ZOO))
+    assert names(elsewhere)[0] == "zoo"
+
+
+async def test_what_the_asker_may_not_read_is_neither_scored_nor_encoded_nor_named() -> None:
+    encoder = WordEncoder()
+    hidden = {"music", ("shop", "order_item"), ("zoo", "animal", "species")}
+    state = await route(
+        asked("price and quantity of singers by species"),
+        tools(MUSIC, SHOP, ZOO, hidden=hidden, encoder=encoder),
+    )
+    assert "music" not in names(state)
+    everything = f"{state.trace} {state.routes} {encoder.seen}"
+    for secret in ("singer_id", "concert", "stadium", "order_item", "quantity'", "species'"):
+        assert secret not in everything
+    shop = await route(asked("names of customers", db="shop"), tools(MUSIC, SHOP, ZOO, hidden=hidden))
+    assert [found.name for found in shop.routes[0].snapshot.tables] == ["customer"]
+
+
+async def test_hidden_schemas_do_not_move_the_scores_of_the_others() -> None:
+    with_hidden = await route(asked("names of customers"), tools(SHOP, ZOO, MUSIC, hidden={"music"}))
+    without = await route(asked("names of customers"), tools(SHOP, ZOO))
+    assert [found.probability for found in with_hidden.routes] == [
+        found.probability for found in without.routes
+    ]
+
+
+async def test_only_the_database_that_was_asked_for() -> None:
+    state = await route(asked("How many singers?", db="zoo"), tools(MUSIC, SHOP, ZOO))
+    assert names(state) == ["zoo"]
+    assert state.routes[0].probability == 1.0
+
+
+@pytest.mark.parametrize("db", ["nowhere", "music"])
+async def test_an_unknown_and_a_hidden_database_look_the_same(db: str) -> None:
+    with pytest.raises(NoRouteError) as caught:
+        await route(asked("How many singers?", db=db), tools(MUSIC, SHOP, ZOO, hidden={"music"}))
+    assert caught.value.sqlstate == "NL003"
+    assert caught.value.message == f'database "{db}" is not among those you may ask'
+    assert caught.value.hint == 'You may ask: "shop", "zoo".'
+
+
+async def test_nothing_registered() -> None:
+    with pytest.raises(NoRouteError) as caught:
+        await route(asked("How many singers?"), tools())
+    assert "pgparley catalog add" in str(caught.value.hint)
+
+
+async def test_nothing_readable() -> None:
+    with pytest.raises(NoRouteError) as caught:
+        await route(asked("How many singers?"), tools(MUSIC, hidden={"music"}))
+    assert "grant SELECT to ann" in str(caught.value.hint)
+    assert "music" not in f"{caught.value.message} {caught.value.detail} {caught.value.hint}"
+
+
+async def test_an_empty_database_is_no_route() -> None:
+    state = await route(asked("How many singers?"), tools(entry("empty"), MUSIC))
+    assert names(state) == ["music"]
+    with pytest.raises(NoRouteError):
+        await route(asked("How many singers?"), tools(entry("empty")))
+
+
+async def test_a_question_that_nothing_matches_has_no_route() -> None:
+    state = await route(asked("Boil eggs softly"), tools(MUSIC, SHOP, ZOO))
+    assert state.routes == ()
+    assert "no table or column" in said(state, "nothing matches")
+
+
+async def test_a_question_without_words() -> None:
+    assert (await route(asked("???"), tools(MUSIC, SHOP))).routes == ()
+
+
+async def test_a_database_that_does_not_answer_costs_itself_alone_and_is_not_named() -> None:
+    state = await route(asked("How many singers?"), tools(MUSIC, SHOP, unreachable={"shop"}))
+    assert names(state) == ["music"]
+    assert said(state, "unreachable") == "1 of 2 databases did not answer"
+    assert "shop" not in str(state.trace)
+
+
+async def test_a_store_that_does_not_answer() -> None:
+    with pytest.raises(ModelUnavailableError):
+        await route(asked("How many singers?"), tools(failure=StoreUnavailableError("down")))
+
+
+async def test_out_of_time() -> None:
+    with pytest.raises(CancelledError):
+        await route(asked("How many singers?", left=0.0), tools(MUSIC))
+
+
+async def test_a_changed_schema_costs_its_own_part_alone() -> None:
+    encoder = WordEncoder()
+    known = tools(MUSIC, SHOP, encoder=encoder)
+    await route(asked("How many singers?"), known)
+    encoder.seen.clear()
+    await route(asked("How many customers?"), known)
+    assert encoder.seen == []
+    changed = entry("shop", table("customer", "customer_id", "nickname"))
+    cast("FakeCatalog", known.catalog).held = (MUSIC, changed)
+    state = await route(asked("nickname of customers"), known)
+    assert names(state)[0] == "shop"
+    assert encoder.seen
+    assert not any("singer" in text for text in encoder.seen)
+
+
+async def test_comments_count() -> None:
+    coded = entry("legacy", table("kna1", "kunnr", description="Customers and their loyalty"))
+    state = await route(asked("loyalty of customers"), tools(coded, ZOO))
+    assert names(state)[0] == "legacy"
+
+
+async def test_other_scripts() -> None:
+    state = await route(asked("売上の合計は?"), tools(entry("japan", table("売上", "金額")), ZOO, MUSIC))
+    assert names(state)[0] == "japan"
+    state = await route(
+        asked("Wie viele Straßen?"),
+        tools(entry("stadt", table("Straßen", "Größe")), ZOO),
+    )
+    assert names(state)[0] == "stadt"

@@ -5,11 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-ColumnKey = tuple[str, str, str]
-"""(schema, table, column)."""
-
-TableKey = tuple[str, str]
-"""(schema, table)."""
+from schema_catalog.types import ColumnKey
 
 WHOLE_TABLE = "*"
 """The column of a `ColumnKey` that stands for its table: masked, nothing of the table may be named."""

@@ -33,7 +33,7 @@ from benchmarks.quality.candidates.meter import metering
 from benchmarks.quality.candidates.model_server import model_server
 from benchmarks.quality.candidates.questions import Item, read_items
 from engine.core.deadline import Deadline
-from engine.core.elements import WHOLE_TABLE, ColumnKey
+from engine.core.elements import WHOLE_TABLE
 from engine.core.ports import Completion, Prompt
 from engine.decoding.sql_grammar import sql_grammar
 from engine.errors import NLError
@@ -46,7 +46,7 @@ from engine.rewrite.rules.joins import complete_joins
 from engine.sql.resolution import resolve
 from pgparley import cluster
 from schema_catalog.introspect import introspect
-from schema_catalog.types import Database, Snapshot
+from schema_catalog.types import ColumnKey, Database, Snapshot
 
 DATA = "bench"
 LONGEST = 3_500

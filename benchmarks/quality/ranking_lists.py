@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from benchmarks.quality.candidates.questions import Item
 from engine.core.candidate import Candidate
-from engine.core.elements import ColumnKey, Entity
+from engine.core.elements import Entity
 from engine.linking.element_text import linked
 from engine.linking.entities import entities
 from engine.models.encoder import MiniLMEncoder
 from engine.ranking.phrases import phrases
 from engine.ranking.ranker import FEATURES, PRIOR, Reader, cosines, features
-from schema_catalog.types import Snapshot
+from schema_catalog.types import ColumnKey, Snapshot
 
 FOLDS = 5
 PULL = 0.05

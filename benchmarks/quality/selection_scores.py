@@ -29,13 +29,13 @@ from engine.calibration.scores import encoder_score, shortfall_score
 from engine.calibration.splits import divide, id_hash
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
-from engine.core.elements import ColumnKey, Entity
+from engine.core.elements import Entity
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.models.encoder import MiniLMEncoder
 from engine.stages.link import link
 from engine.types import Asker, AskRequest
-from schema_catalog.types import Column, Database, Snapshot, Table, TableKind
+from schema_catalog.types import Column, ColumnKey, Database, Snapshot, Table, TableKind
 
 ROOT = Path(__file__).resolve().parents[2]
 FUNCTIONS: dict[str, Callable[[Candidate, Sequence[Entity]], float]] = {

@@ -9,10 +9,10 @@ from __future__ import annotations
 from sqlglot import exp
 
 from engine.alternatives.synonyms import Exchange
-from engine.core.elements import WHOLE_TABLE, TableKey
+from engine.core.elements import WHOLE_TABLE
 from engine.rewrite.rules.joins import complete_joins
 from engine.rewrite.scope import Scopes, from_parts, identifier, parsed
-from schema_catalog.types import Snapshot
+from schema_catalog.types import Snapshot, TableKey
 
 
 def substituted(sql: str, twin: Exchange, snapshot: Snapshot) -> str | None:

@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from engine.core.elements import WHOLE_TABLE, ColumnKey, TableKey
+from engine.core.elements import WHOLE_TABLE
 from engine.linking.element_text import name_words
-from schema_catalog.types import Column, Snapshot, Table
+from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey
 
 ALIKE = 0.55
 """Columns less alike than this, by the cosine of their names (with and without the table's, averaged), are no twins.

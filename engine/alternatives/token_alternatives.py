@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.core.candidate import Candidate
-from engine.core.elements import ColumnKey
 from engine.core.ports import Token
-from schema_catalog.types import Snapshot
+from schema_catalog.types import ColumnKey, Snapshot
 
 _NAME = re.compile(r"'(?:[^']|'')*'|\"(?P<quoted>[^\"]+)\"|(?P<bare>[^\W\d]\w*)")
 _PART = re.compile(r"\w+")

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from engine.calibration.conformal import UNSCORED
 from engine.core.candidate import Candidate
-from engine.core.elements import WHOLE_TABLE, ColumnKey, Entity
+from engine.core.elements import WHOLE_TABLE, Entity
 from engine.settings import ScoreFunction
+from schema_catalog.types import ColumnKey
 
 VERSIONS = {
     ScoreFunction.SHORTFALL: "shortfall-1",

@@ -13,10 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.elements import ColumnKey, TableKey
 from engine.core.ports import Encoder
 from engine.linking.element_text import element_words
-from schema_catalog.types import Snapshot
+from schema_catalog.types import ColumnKey, Snapshot, TableKey
 
 Vector = NDArray[np.float32]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.calibration.records import Score
-from engine.core.elements import ColumnKey, TableKey
+from schema_catalog.types import ColumnKey, TableKey
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,12 @@ from engine.calibration.conformal import Calibrated
 from engine.conditions.types import Condition
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
-from engine.core.elements import TableKey, ValueLink
+from engine.core.elements import ValueLink
 from engine.core.state import Route
 from engine.guard.rules import Rules
 from engine.learning.types import Known
 from engine.types import Asker
-from schema_catalog.types import Database, ReadableColumns, Snapshot
+from schema_catalog.types import Database, ReadableColumns, Snapshot, TableKey
 
 
 class Encoder(Protocol):

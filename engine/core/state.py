@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from engine.calibration.selection import Selection
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
-from engine.core.elements import Entity, TableKey, ValueLink
+from engine.core.elements import Entity, ValueLink
 from engine.learning.types import Learned
 from engine.types import AskRequest, StageTiming, TraceLine, Usage
-from schema_catalog.types import Database, Snapshot
+from schema_catalog.types import Database, Snapshot, TableKey
 
 
 @dataclass(frozen=True, slots=True)

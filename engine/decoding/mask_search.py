@@ -13,7 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from engine.conditions.types import Condition
-from engine.core.elements import WHOLE_TABLE, ColumnKey, Entity
+from engine.core.elements import WHOLE_TABLE, Entity
+from schema_catalog.types import ColumnKey
 
 Mask = frozenset[ColumnKey]
 

@@ -16,9 +16,8 @@ from collections.abc import Container, Iterable
 from dataclasses import replace
 from importlib import resources
 
-from engine.core.elements import ColumnKey
 from schema_catalog.naming import quote_ident
-from schema_catalog.types import Snapshot, Table
+from schema_catalog.types import ColumnKey, Snapshot, Table
 
 WHOLE_TABLE = "*"
 """The column of a `ColumnKey` that stands for its table: masked, nothing of the table may be named."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from engine.core.elements import WHOLE_TABLE, ColumnKey, Entity
+from engine.core.elements import WHOLE_TABLE, Entity
 from engine.core.ports import Encoder
 from engine.learning.phrase_adapter import PhraseAdapter
-from schema_catalog.types import Snapshot
+from schema_catalog.types import ColumnKey, Snapshot
 
 
 def linked(

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 
-from engine.core.elements import ColumnKey
 from engine.text import normalise as folding
+from schema_catalog.types import ColumnKey
 from schema_catalog.values import ColumnValues
 
 POSTINGS = 120_000

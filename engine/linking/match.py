@@ -13,10 +13,11 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.elements import ColumnKey, Relation, ValueLink
+from engine.core.elements import Relation, ValueLink
 from engine.linking.index import ValueIndex
 from engine.linking.spans import Span, SpanKind, spans
 from engine.text import normalise as folding
+from schema_catalog.types import ColumnKey
 
 LINKS = 8
 """Links of a question to one database at most."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from engine.core.elements import Relation, TableKey, ValueLink
+from engine.core.elements import Relation, ValueLink
 from engine.text.tokens import identifier_words
-from schema_catalog.types import Snapshot, Table
+from schema_catalog.types import Snapshot, Table, TableKey
 
 Words = tuple[str, ...]
 """The folded words of a name."""

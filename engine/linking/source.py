@@ -11,14 +11,14 @@ from collections.abc import Sequence
 
 import asyncpg
 
-from engine.core.elements import WHOLE_TABLE, ColumnKey, Entity, TableKey, ValueLink
+from engine.core.elements import WHOLE_TABLE, Entity, ValueLink
 from engine.core.ports import Upstream
 from engine.core.state import Route
 from engine.linking.index import ValueIndex
 from engine.linking.match import View, match
 from engine.text import normalise as folding
 from schema_catalog.catalog import StoreUnavailableError
-from schema_catalog.types import Database, Snapshot
+from schema_catalog.types import ColumnKey, Database, Snapshot, TableKey
 from schema_catalog.values import ValueStore, Version
 
 KEPT = 1_000_000

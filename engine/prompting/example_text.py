@@ -10,13 +10,13 @@ import re
 import unicodedata
 from collections.abc import Container, Iterator
 
-from engine.core.elements import WHOLE_TABLE, ColumnKey
+from engine.core.elements import WHOLE_TABLE
 from engine.decoding.sql_grammar import qualifier
 from engine.learning.types import Element, Example, Learned, Preference
 from engine.prompting.prompts import prompt
 from engine.sql.resolution import resolve
 from schema_catalog.naming import quote_ident
-from schema_catalog.types import Snapshot
+from schema_catalog.types import ColumnKey, Snapshot
 
 QUESTION = 160
 """Characters of an earlier question that a prompt shows."""

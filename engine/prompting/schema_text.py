@@ -10,9 +10,8 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from engine.core.elements import TableKey
 from schema_catalog.naming import quote_ident
-from schema_catalog.types import Column, Snapshot, Table
+from schema_catalog.types import Column, Snapshot, Table, TableKey
 
 COMMENT_LENGTH = 60
 CHARACTERS = 9_000

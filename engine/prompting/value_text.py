@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
-from engine.core.elements import WHOLE_TABLE, ColumnKey, Relation, ValueLink
+from engine.core.elements import WHOLE_TABLE, Relation, ValueLink
 from engine.decoding.sql_grammar import qualifier
 from engine.prompting.prompts import prompt
 from schema_catalog.naming import quote_ident
-from schema_catalog.types import Snapshot
+from schema_catalog.types import ColumnKey, Snapshot
 
 
 def value_text(

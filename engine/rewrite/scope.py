@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import sqlglot
 from sqlglot import exp
 
-from engine.core.elements import ColumnKey, TableKey
 from schema_catalog.naming import quote_ident
-from schema_catalog.types import Snapshot, Table
+from schema_catalog.types import ColumnKey, Snapshot, Table, TableKey
 
 
 @dataclass(frozen=True, slots=True)

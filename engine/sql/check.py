@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from engine.core.candidate import Candidate
-from engine.core.elements import WHOLE_TABLE, ColumnKey
+from engine.core.elements import WHOLE_TABLE
 from engine.core.ports import StatementError
 from engine.core.state import Route, State
 from engine.core.tools import Tools
@@ -18,7 +18,7 @@ from engine.errors import CancelledError, UnsafeSQLError
 from engine.guard import Refused, check
 from engine.sql.problems import NotInFrom, UnknownColumn
 from engine.sql.resolution import Resolution, resolve
-from schema_catalog.types import Snapshot
+from schema_catalog.types import ColumnKey, Snapshot
 
 _SHOWN_PROBLEMS = 3
 _EXCERPT = 40

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from engine.core.elements import ColumnKey, TableKey
 from engine.sql.binder import bind
 from engine.sql.bound_query import Cell, Merged, Ref, Row, Star
 from engine.sql.problems import Problem
-from schema_catalog.types import Snapshot, Table
+from schema_catalog.types import ColumnKey, Snapshot, Table, TableKey
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,6 @@ import msgspec
 
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
-from engine.core.elements import ColumnKey, TableKey
 from engine.core.ports import Result, StatementError
 from engine.core.state import Route, State
 from engine.core.tools import Tools
@@ -30,6 +29,7 @@ from engine.rewrite.scope import Scopes, parsed
 from engine.sql.determinism import Determinism, determinism
 from engine.types import TraceLine
 from schema_catalog.foreign_keys import foreign_key_graph
+from schema_catalog.types import ColumnKey, TableKey
 
 AT_ONCE = 4
 """Candidates that run at the same time."""

@@ -21,7 +21,7 @@ from engine.alternatives.token_alternatives import token_alternatives
 from engine.conditions.types import Condition
 from engine.conditions.words import words
 from engine.core.candidate import Candidate
-from engine.core.elements import WHOLE_TABLE, ColumnKey, TableKey
+from engine.core.elements import WHOLE_TABLE
 from engine.core.ports import Completion, Prompt
 from engine.core.state import Route, State
 from engine.core.tools import Tools
@@ -38,7 +38,7 @@ from engine.rewrite.rules.sense import senseless, with_what_refers
 from engine.rewrite.rules.wording import reworded
 from engine.sql.check import Cause, Rejection, check_candidate
 from engine.types import TraceLine, Usage
-from schema_catalog.types import Snapshot
+from schema_catalog.types import ColumnKey, Snapshot, TableKey
 
 ANSWER_TOKENS = 200
 """Tokens of one statement at most."""

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from engine.core.candidate import Candidate
-from engine.core.elements import WHOLE_TABLE, ColumnKey, Entity
+from engine.core.elements import WHOLE_TABLE, Entity
 from engine.core.ports import Encoder
 from engine.core.state import Route, State
 from engine.core.tools import Tools
@@ -30,6 +30,7 @@ from engine.sql.describe import describe
 from engine.sql.resolution import Resolution, resolve
 from engine.types import TraceLine
 from schema_catalog.catalog import StoreUnavailableError
+from schema_catalog.types import ColumnKey
 
 RAISED = 0.15
 """By how much a preferred element at full strength is nearer than the nearer of the two was."""

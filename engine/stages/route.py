@@ -11,7 +11,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.core.elements import TableKey
 from engine.core.ports import Match, StatementError
 from engine.core.state import Route, State
 from engine.core.tools import Tools
@@ -20,7 +19,7 @@ from engine.routing.scoring import probabilities
 from engine.types import TraceLine
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.naming import quote_ident
-from schema_catalog.types import Database, ReadableColumns, Snapshot
+from schema_catalog.types import Database, ReadableColumns, Snapshot, TableKey
 
 MAX_ROUTES = 3
 """Databases handed on: each costs model calls, and the right one is seldom further down."""

@@ -18,7 +18,6 @@ import asyncpg
 import structlog
 
 from engine.core.deadline import Deadline
-from engine.core.elements import TableKey
 from engine.core.ports import Plan, Result, StatementError
 from engine.errors import NLError, UnsafeSQLError, UnsupportedError
 from engine.guard import Analysis, Refused, Rules, check
@@ -36,7 +35,7 @@ from schema_catalog.dsn import user_of
 from schema_catalog.identity import IDENTITY_QUERY
 from schema_catalog.logins import login_for
 from schema_catalog.privileges import readable_columns, row_secured_tables
-from schema_catalog.types import Database, ReadableColumns
+from schema_catalog.types import Database, ReadableColumns, TableKey
 
 log = structlog.stdlib.get_logger("engine")
 

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from engine.core.elements import TableKey
 from engine.rewrite.scope import Scopes, in_with, parsed
 from schema_catalog.naming import quote_ident
-from schema_catalog.types import Snapshot, Table
+from schema_catalog.types import Snapshot, Table, TableKey
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from engine.core.elements import ColumnKey, ValueLink
+from engine.core.elements import ValueLink
 from engine.rewrite.scope import Scopes, identifier, parsed
-from schema_catalog.types import Snapshot
+from schema_catalog.types import ColumnKey, Snapshot
 
 
 def as_stored(tree: exp.Query, links: Sequence[ValueLink], scopes: Scopes) -> bool:

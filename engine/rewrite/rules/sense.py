@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 
-from engine.core.elements import TableKey
 from engine.rewrite.scope import Scopes, SubqueryComparison, TableRef, from_parts, identifier, parsed
-from schema_catalog.types import Snapshot, Table
+from schema_catalog.types import Snapshot, Table, TableKey
 
 _FILTERS = ("where", "group", "having", "joins", "limit", "offset")
 

@@ -8,9 +8,8 @@ import pytest
 
 from engine.alternatives.substitute import substituted
 from engine.alternatives.synonyms import Exchange, exchanges, phrases
-from engine.core.elements import ColumnKey
 from engine.sql.resolution import resolve
-from schema_catalog.types import Snapshot
+from schema_catalog.types import ColumnKey, Snapshot
 from tests.support.schemas import MUSIC, table
 
 ARTIST, PERFORMER = ("public", "singer", "artist_name"), ("public", "singer", "performer_name")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from engine.conditions.types import Condition, Hardness, Operator, StatementKind
-from engine.core.elements import ColumnKey, Entity
+from engine.core.elements import Entity
 from engine.decoding.mask_search import MaskSearch, Node
+from schema_catalog.types import ColumnKey
 
 HOME = ("public", "student", "birthplace")
 ORIGIN = ("public", "student", "origin")

@@ -6,8 +6,9 @@ import llguidance
 import pytest
 from llguidance import LLMatcher
 
-from engine.core.elements import WHOLE_TABLE, ColumnKey
+from engine.core.elements import WHOLE_TABLE
 from engine.decoding.sql_grammar import sql_grammar
+from schema_catalog.types import ColumnKey
 from tests.support.schemas import MUSIC
 
 ARTIST = ("public", "singer", "artist_name")

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from engine.core.elements import ColumnKey, Entity, Relation, ValueLink
+from engine.core.elements import Entity, Relation, ValueLink
 from engine.core.state import Route
 from engine.linking.index import ValueIndex
 from engine.linking.match import COLUMNS, LINKS, View, match
 from engine.linking.source import coded
 from engine.text import normalise as folding
-from schema_catalog.types import Column, Database, ForeignKey, Snapshot, Table, TableKind
+from schema_catalog.types import Column, ColumnKey, Database, ForeignKey, Snapshot, Table, TableKind
 from schema_catalog.values import ColumnValues
 
 

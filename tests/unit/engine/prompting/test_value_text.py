@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.core.elements import ColumnKey, Relation, ValueLink
+from engine.core.elements import Relation, ValueLink
 from engine.prompting.prompts import prompt
 from engine.prompting.value_text import condition, value_text
-from schema_catalog.types import Column, Snapshot, Table, TableKind
+from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKind
 
 TABLES = (
     Table("public", "singer", TableKind.TABLE, (Column("country", "text"), Column("Sex", "text"))),

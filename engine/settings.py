@@ -114,6 +114,23 @@ class Limits:
         return k or self.k
 
 
+@dataclass(frozen=True, slots=True)
+class GenerationSettings:
+    """Which parts make candidates; each can be taken away, to see what it is worth or because it does harm.
+
+    `masks`: names that a statement used are forbidden in further ones. `exchanges`: one name for another, without a
+    model call. `token_alternatives`: what the model nearly wrote is among those. `repair`: a second call with the
+    reason where a statement was refused or leaves something out. `rules_off`: rules of `engine.rewrite.rules` that do
+    not run, by name.
+    """
+
+    masks: bool = True
+    exchanges: bool = True
+    token_alternatives: bool = True
+    repair: bool = True
+    rules_off: tuple[str, ...] = ()
+
+
 class ScoreFunction(StrEnum):
     """What selection judges candidates by: see `engine.calibration.scores`. `none` shows everything."""
 
@@ -242,6 +259,7 @@ class EngineSettings:
     vectors: Path | None = None
     router: Path | None = None
     limits: Limits = field(default_factory=Limits)
+    generation: GenerationSettings = field(default_factory=GenerationSettings)
     model: ModelSettings = field(default_factory=ModelSettings)
     upstream: UpstreamSettings = field(default_factory=UpstreamSettings)
     encoder: EncoderSettings = field(default_factory=EncoderSettings)

@@ -110,6 +110,10 @@ class Usage:
     first_candidate_seconds: float | None = None
 
 
+BECOMES = "\nbecomes\n"
+"""Between the statement before and the one after, in the detail of a trace line about a rule."""
+
+
 @dataclass(frozen=True, slots=True)
 class TraceLine:
     """One thing that a stage decided, and why, for `NL WHY` and `--json`."""

@@ -22,6 +22,7 @@ from engine.llm.settings import EmbeddedModelSettings, ModelSettings
 from engine.settings import (
     EncoderSettings,
     EngineSettings,
+    GenerationSettings,
     GuardSettings,
     LearningSettings,
     Limits,
@@ -60,6 +61,7 @@ class Config:
     embedded_model: EmbeddedModelSettings
     workers: int = 1
     limits: Limits = field(default_factory=Limits)
+    generation: GenerationSettings = field(default_factory=GenerationSettings)
     model: ModelSettings = field(default_factory=ModelSettings)
     upstream: UpstreamSettings = field(default_factory=UpstreamSettings)
     encoder: EncoderSettings = field(default_factory=EncoderSettings)
@@ -75,6 +77,7 @@ class Config:
             vectors=self.engine.vectors,
             router=self.engine.router,
             limits=self.limits,
+            generation=self.generation,
             model=self.model,
             upstream=self.upstream,
             encoder=self.encoder,

@@ -67,12 +67,13 @@ _KEYS = f"""
     WITH covered AS MATERIALIZED (SELECT c.oid {VISIBLE_RELATIONS})
     SELECT i.indrelid::bigint AS oid, CASE WHEN i.indisprimary THEN 'p' ELSE 'u' END AS kind,
            (i.indkey::int2[])[0:i.indnkeyatts - 1] AS attnums,
-           NULL::bigint AS ref_oid, NULL::int2[] AS ref_attnums
+           NULL::bigint AS ref_oid, NULL::int2[] AS ref_attnums, NULL::boolean AS enforced
     FROM pg_catalog.pg_index i
     WHERE i.indrelid IN (SELECT oid FROM covered)
       AND i.indisunique AND i.indisvalid AND i.indimmediate AND i.indpred IS NULL AND i.indexprs IS NULL
     UNION ALL
-    SELECT k.conrelid::bigint, 'f', k.conkey, k.confrelid::bigint, k.confkey
+    SELECT k.conrelid::bigint, 'f', k.conkey, k.confrelid::bigint, k.confkey,
+           k.convalidated AND NOT k.condeferrable
     FROM pg_catalog.pg_constraint k
     WHERE k.contype = 'f' AND k.conparentid = 0 AND k.conrelid IN (SELECT oid FROM covered)
     ORDER BY 1, 2, 3, 4, 5
@@ -126,7 +127,7 @@ def _tables(
             unique[row["oid"]].append(own)
         elif row["ref_oid"] in known:
             refers = _named(names[row["ref_oid"]], row["ref_attnums"])
-            foreign[row["oid"]].append(ForeignKey(own, *known[row["ref_oid"]], refers))
+            foreign[row["oid"]].append(ForeignKey(own, *known[row["ref_oid"]], refers, row["enforced"]))
     return tuple(
         Table(
             schema=row["nspname"],

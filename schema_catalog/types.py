@@ -44,12 +44,16 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class ForeignKey:
-    """`columns` of the table that holds it refer, in order, to `ref_columns` of the referenced table."""
+    """`columns` of the table that holds it refer, in order, to `ref_columns` of the referenced table.
+
+    `enforced`: at every moment; PostgreSQL checked the rows that were there before it, and does not defer the check.
+    """
 
     columns: tuple[str, ...]
     ref_schema: str
     ref_table: str
     ref_columns: tuple[str, ...]
+    enforced: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
+from engine.rewrite.rules.joins import complete_joins
 
 from benchmarks.quality.candidates.meter import metering
 from benchmarks.quality.candidates.model_server import model_server
@@ -42,7 +43,6 @@ from engine.llm.client import ChatModel
 from engine.llm.settings import ModelSettings
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
-from engine.rewrite.rules.joins import complete_joins
 from engine.sql.resolution import resolve
 from pgparley import cluster
 from schema_catalog.introspect import introspect

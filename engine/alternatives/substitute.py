@@ -10,28 +10,31 @@ from sqlglot import exp
 
 from engine.alternatives.synonyms import Exchange
 from engine.core.elements import WHOLE_TABLE
-from engine.rewrite.rules.joins import complete_joins
-from engine.rewrite.scope import Scopes, from_parts, identifier, parsed
+from engine.rewrite.rule import Context, Statement
+from engine.rewrite.rules.references import join_missing_tables
+from engine.rewrite.scope import Scopes, from_parts, identifier, written
+from engine.sql.tree import parsed
 from schema_catalog.types import Snapshot, TableKey
 
 
-def substituted(sql: str, twin: Exchange, snapshot: Snapshot) -> str | None:
-    """`sql` with `twin.other` wherever it means `twin.used`; None where that cannot be said without more changes."""
+def substituted(sql: str, exchange: Exchange, snapshot: Snapshot) -> str | None:
+    """`sql` with `exchange.other` for `exchange.used`; None where that takes more changes than that."""
     tree = parsed(sql)
     if tree is None:
         return None
+    tree = tree.copy()
     scopes = Scopes(tree, snapshot)
-    if twin.used[2] == WHOLE_TABLE:
-        return _with_table(tree, twin, scopes)
-    if twin.used[:2] == twin.other[:2]:
-        return _with_column(tree, twin, scopes)
-    return _with_column_elsewhere(tree, twin, scopes)
+    if exchange.used[2] == WHOLE_TABLE:
+        return _with_table(tree, exchange, scopes)
+    if exchange.used[:2] == exchange.other[:2]:
+        return _with_column(tree, exchange, scopes)
+    return _with_column_elsewhere(tree, exchange, scopes)
 
 
-def _with_column(tree: exp.Query, twin: Exchange, scopes: Scopes) -> str | None:
-    found = scopes.columns(tree, twin.used[:2], twin.used[2])
+def _with_column(tree: exp.Query, exchange: Exchange, scopes: Scopes) -> str | None:
+    found = scopes.columns(tree, exchange.used[:2], exchange.used[2])
     for column in found:
-        column.set("this", identifier(twin.other[2]))
+        column.set("this", identifier(exchange.other[2]))
     if not found or not _items_distinct(tree):
         return None
     return tree.sql(dialect="postgres")
@@ -50,56 +53,53 @@ def _items_distinct(tree: exp.Query) -> bool:
     return True
 
 
-def _with_table(tree: exp.Query, twin: Exchange, scopes: Scopes) -> str | None:
-    other = scopes.tables[twin.other[:2]]
-    columns = [column for column in scopes.columns(tree, twin.used[:2]) if column.table]
+def _with_table(tree: exp.Query, exchange: Exchange, scopes: Scopes) -> str | None:
+    other = scopes.tables[exchange.other[:2]]
+    columns = [column for column in scopes.columns(tree, exchange.used[:2]) if column.table]
     named = [column for column in columns if (read := scopes.reading(column)) and not read.node.alias]
     reads = [
         read
         for each in scopes.reads.values()
         for read in each
-        if read.table is not None and read.table.key == twin.used[:2]
+        if read.table is not None and read.table.key == exchange.used[:2]
     ]
     for each in scopes.reads.values():
         keys = [read.table.key for read in each if read.table is not None]
-        if twin.used[:2] in keys and twin.other[:2] in keys:
+        if exchange.used[:2] in keys and exchange.other[:2] in keys:
             return None
     for column in named:
         column.set("table", identifier(other.name))
     for read in reads:
-        written = exp.to_table(scopes.snapshot.display_name(other), dialect="postgres")
-        read.node.set("this", written.this)
-        read.node.set("db", written.args.get("db"))
+        name = written(other, scopes.snapshot)
+        read.node.set("this", name.this)
+        read.node.set("db", name.args.get("db"))
     return tree.sql(dialect="postgres") if reads else None
 
 
-def _with_column_elsewhere(tree: exp.Query, twin: Exchange, scopes: Scopes) -> str | None:
+def _with_column_elsewhere(tree: exp.Query, exchange: Exchange, scopes: Scopes) -> str | None:
     """Every name is qualified first: the table that comes may have columns of the same names."""
-    found = scopes.columns(tree, twin.used[:2], twin.used[2])
+    found = scopes.columns(tree, exchange.used[:2], exchange.used[2])
     if not found:
         return None
     touched = {id(column.parent_select) for column in found}
     for column in list(tree.find_all(exp.Column)):
         if not column.table and (read := scopes.reading(column)) is not None:
             column.set("table", identifier(read.name))
-    other = scopes.tables[twin.other[:2]]
+    other = scopes.tables[exchange.other[:2]]
     for column in found:
         there = [read for read in scopes.reads[id(column.parent_select)] if read.table is other]
         if not there and len(scopes.called[other.name]) > 1:
             return None
         name = there[0].name if there else other.name
-        column.set("this", identifier(twin.other[2]))
+        column.set("this", identifier(exchange.other[2]))
         column.set("table", identifier(name))
-    joined = complete_joins(tree.sql(dialect="postgres"), scopes.snapshot)
-    again = parsed(joined)
-    if again is None:
-        return None
-    left = Scopes(again, scopes.snapshot)
-    if len(touched) != 1:
-        return joined
-    for select in again.find_all(exp.Select):
-        _without_unread(select, twin.used[:2], left)
-    return again.sql(dialect="postgres")
+    statement = Statement(tree, scopes.snapshot)
+    join_missing_tables(statement, Context(scopes.snapshot))
+    statement.bind()
+    if len(touched) == 1:
+        for select in tree.find_all(exp.Select):
+            _without_unread(select, exchange.used[:2], statement.scopes)
+    return statement.sql
 
 
 def _without_unread(select: exp.Select, table: TableKey, scopes: Scopes) -> None:

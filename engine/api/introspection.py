@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from engine.api.question_store import Questions, find_row
 from engine.errors import InternalError
-from engine.types import AnswerRow, Cell, RowSet, TellRequest, Topic, TraceLine
+from engine.types import BECOMES, AnswerRow, Cell, RowSet, TellRequest, Topic, TraceLine
 
 HISTORY_ROWS = 20
 """Lines of `NL HISTORY` where the asker names no number."""
@@ -69,4 +69,16 @@ def _in_words(row: AnswerRow, trace: tuple[TraceLine, ...]) -> tuple[tuple[Cell,
     ]
     made = (line for line in trace if row.sql and line.detail == row.sql)
     aspects += [("made by", f"{line.stage}: {line.event}") for line in made]
+    aspects += _changes(row.sql, trace)
     return tuple((aspect, words) for aspect, words in aspects if words)
+
+
+def _changes(sql: str | None, trace: tuple[TraceLine, ...]) -> list[tuple[str, str | None]]:
+    """Each rule that led to a statement, and what stood there before it, the last one first."""
+    aspects: list[tuple[str, str | None]] = []
+    lines = [(line.event, line.detail.split(BECOMES)) for line in trace if line.stage == "rewrite"]
+    changes = {after: (event, before) for event, (before, after) in lines}
+    while sql in changes:
+        event, sql = changes.pop(sql)
+        aspects += [("changed by", event), ("was", sql)]
+    return aspects

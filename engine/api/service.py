@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from engine import pipeline
-from engine.api.corrections import corrected
 from engine.api import introspection
+from engine.api.corrections import corrected
 from engine.api.prompt_log import RecordingModel
 from engine.api.question_store import Questions, find_row
 from engine.calibration.store import CalibrationStore

@@ -23,7 +23,7 @@ from engine.calibration.store import CalibrationStore
 from engine.conditions import classifier
 from engine.conditions.classifier import Classifier
 from engine.core.tools import Tools
-from engine.errors import ModelUnavailableError
+from engine.errors import InvalidSettingError, ModelUnavailableError
 from engine.learning.feedback import Learner
 from engine.learning.store import LearningStore
 from engine.linking.source import StoredValues
@@ -33,6 +33,7 @@ from engine.models.encoder import MiniLMEncoder
 from engine.models.pointer import PointerModel, packaged_base
 from engine.ranking import ranker
 from engine.ranking.ranker import TwoStages
+from engine.rewrite.driver import check_names
 from engine.routing.artifact import ArtifactStore, CurrentWeights
 from engine.routing.learned_router import Versions
 from engine.routing.router import HybridRouter
@@ -56,13 +57,14 @@ log = structlog.stdlib.get_logger("engine")
 async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Questions, Pool]]:
     """What the stages call, the store of questions, and the store itself; it is brought up to date first.
 
-    Raises `ModelUnavailableError` where no model server is configured, `StoreUnavailableError` where the store
-    cannot be used.
+    Raises `ModelUnavailableError` where no model server is configured, `InvalidSettingError` where a rule that is
+    switched off does not exist, `StoreUnavailableError` where the store cannot be used.
     """
     if settings.model.base_url is None:
         raise ModelUnavailableError(
             "no language model", hint="Set [model] base_url or start it with pgparley serve."
         )
+    check_names(settings.generation.rules_off)
     async with AsyncExitStack() as stack:
         pool = await _store(settings.store_dsn)
         stack.push_async_callback(pool.close)
@@ -87,6 +89,7 @@ async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Question
             selection=settings.selection,
             values=StoredValues(ValueStore(pool)),
             limits=settings.limits,
+            generation=settings.generation,
             conditions=Classifier.of(classifier.packaged(), encoder),
             ranker=TwoStages.of(ranker.packaged(), encoder, settings.encoder),
             memory=LearningStore(pool, settings.learning),
@@ -167,6 +170,6 @@ def run(settings: EngineSettings) -> None:
         hint = "Set [engine] store to a database that exists and that its role may create a schema in."
         log.critical("the store cannot be used", problem=str(problem), hint=hint)
         sys.exit(1)
-    except ModelUnavailableError as problem:
+    except (ModelUnavailableError, InvalidSettingError) as problem:
         log.critical(problem.message, hint=problem.hint)
         sys.exit(1)

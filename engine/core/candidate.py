@@ -10,6 +10,17 @@ from schema_catalog.types import ColumnKey, TableKey
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """What a rule did to a statement. `kind`: an `engine.rewrite.rule.RuleKind`. `how`: in words for the asker."""
+
+    rule: str
+    kind: str
+    how: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """One statement that may answer.
 
@@ -19,7 +30,8 @@ class Candidate:
     tokens, None where the model gives none and where a rule made this text of what the model wrote. `cost`: the
     planner's total cost. `confidence` in [0, 1]. `scores`: how badly it fits, by function (the select stage).
     `preference`: how far it agrees with what the asker has meant before, below zero where it contradicts (the prefer
-    stage). `fruitless`: it ran and found nothing (the merge stage).
+    stage). `fruitless`: it ran and found nothing (the deduplicate stage). `changes`: what rules did to what the model
+    wrote, in order.
     """
 
     database: str
@@ -35,6 +47,7 @@ class Candidate:
     scores: tuple[Score, ...] = ()
     preference: float = 0.0
     fruitless: bool = False
+    changes: tuple[Change, ...] = ()
 
 
 def likelihoods(candidates: Sequence[Candidate]) -> list[float]:

@@ -17,7 +17,7 @@ from engine.core.ports import (
     Upstream,
     Values,
 )
-from engine.settings import LearningSettings, Limits, SelectionSettings
+from engine.settings import GenerationSettings, LearningSettings, Limits, SelectionSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,4 +36,5 @@ class Tools:
     learning: LearningSettings = field(default_factory=LearningSettings)
     limits: Limits = field(default_factory=Limits)
     conditions: Conditions = field(default_factory=NoConditions)
+    generation: GenerationSettings = field(default_factory=GenerationSettings)
     ranker: Ranker = field(default_factory=ByLikelihood)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import Any
 
 from pglast import ast, parse_sql, parser
@@ -23,6 +24,10 @@ MAX_TOKENS = 4_000
 """Bounds the tree's depth: with 8 MiB of stack the parser's own recursion is fatal past 10,000 levels."""
 MAX_DEPTH = 200
 """Nodes on the longest path. Later passes recurse; a statement that an analyst reads stays far below it."""
+
+KEPT_CHARACTERS = 4_000
+KEPT = 128
+"""Analyses kept, of texts of at most `KEPT_CHARACTERS`: some 30 MiB where all are that long."""
 
 _OTHER_NOTATION = re.compile(r"_|^0[xob]", re.IGNORECASE)
 
@@ -80,7 +85,7 @@ class Analysis:
     function calls. `function_sources`: what a function in FROM is called there, with the column names that
     are known. `numbers`: literals in other notations than decimal digits. `settings`: what `current_setting` is asked
     for, None where that is no literal. `growths`: what the constants written make of it. `depth`: nodes on the longest
-    path.
+    path. `tree`: pglast's, of `body`; not to be changed.
     """
 
     body: str
@@ -100,6 +105,7 @@ class Analysis:
     settings: tuple[str | None, ...]
     growths: tuple[Growth, ...]
     depth: int
+    tree: Any = field(compare=False, repr=False)
 
     @property
     def repeatable(self) -> bool:
@@ -131,7 +137,14 @@ _Item = tuple[object, int, frozenset[str]]
 
 
 def analyse(sql: str) -> Analysis:
-    """Describes `sql`; raises `UnreadableError` where it is not one statement within the limits."""
+    """Describes `sql`; raises `UnreadableError` where it is not one statement within the limits.
+
+    A short text is parsed once as long as it is kept: several checks read the same statement.
+    """
+    return _kept(sql) if len(sql) <= KEPT_CHARACTERS else _analysed(sql)
+
+
+def _analysed(sql: str) -> Analysis:
     body, numbers = _body(sql)
     try:
         statements = parse_sql(body)
@@ -159,7 +172,11 @@ def analyse(sql: str) -> Analysis:
         settings=tuple(found.settings),
         growths=growth(tree),
         depth=found.depth,
+        tree=tree,
     )
+
+
+_kept = lru_cache(maxsize=KEPT)(_analysed)
 
 
 def _body(sql: str) -> tuple[str, tuple[str, ...]]:

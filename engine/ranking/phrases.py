@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import sqlglot
 from sqlglot import exp
+
+from engine.sql.tree import parsed
 
 _AGGREGATES: dict[type[exp.Expr], str] = {
     exp.Count: "number of",
@@ -52,11 +53,8 @@ _LONGEST = 60
 
 def phrases(sql: str) -> tuple[str, ...]:
     """The phrases in a fixed order; none where `sql` is not a query that can be parsed."""
-    try:
-        tree = sqlglot.parse_one(sql, dialect="postgres")
-    except sqlglot.errors.SqlglotError:
-        return ()
-    return tuple(_query(tree)) if isinstance(tree, exp.Query) else ()
+    tree = parsed(sql)
+    return () if tree is None else tuple(_query(tree))
 
 
 def _query(tree: exp.Query) -> Iterator[str]:

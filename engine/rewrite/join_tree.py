@@ -15,6 +15,9 @@ from engine.rewrite.scope import Scopes, TableRef, from_parts
 SORTING = ("order", "limit", "offset")
 """The clauses of a select that come after its rows are known."""
 
+_MORE = ("group", "having", "windows", "qualify", "with_", "with")
+"""The clauses of a select that is more than a join tree with conditions."""
+
 
 @dataclass(frozen=True, slots=True)
 class JoinEdge:
@@ -51,6 +54,10 @@ class JoinTree:
         """Of what FROM reads, that which `parts` speak of."""
         columns = (column for part in parts for column in part.find_all(exp.Column))
         return {read.name for column in columns if (read := self.scopes.reading(column)) is not None}
+
+    def aggregates(self) -> bool:
+        """Whether something shown is an aggregate."""
+        return any(item.find(exp.AggFunc) for item in self.tree.expressions)
 
     def shown(self) -> list[exp.Expr]:
         """What is given and sorted by."""
@@ -110,8 +117,10 @@ class JoinTree:
         return "" if read is None else read.name
 
 
-def join_tree(tree: exp.Select, scopes: Scopes) -> JoinTree | None:
-    """None where the select is more than that, or a join compares other tables than its own with one before it."""
+def join_tree(tree: exp.Query, scopes: Scopes) -> JoinTree | None:
+    """None where the statement is more than that, or a join compares other tables than its own with one before it."""
+    if not isinstance(tree, exp.Select) or any(tree.args.get(each) for each in _MORE):
+        return None
     reads, links = scopes.reads[id(tree)], []
     if not reads or any(read.table is None for read in reads):
         return None

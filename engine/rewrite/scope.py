@@ -1,8 +1,7 @@
 """Which tables the selects of a statement read, and which of them a column belongs to.
 
-Owns the look-up for statements that are rewritten, by sqlglot's tree; it knows the catalog's tables alone and leaves
-what comes out of a query, in FROM or in WITH, unresolved. Whether names are right is `engine.sql.resolution`'s
-to say.
+Owns that look-up for rules over sqlglot's tree. Scopes are `sqlglot.optimizer.scope`'s; here their sources meet the
+catalog. Whether a statement's names are right is `engine.sql.resolution`'s to say.
 """
 
 from __future__ import annotations
@@ -10,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import sqlglot
 from sqlglot import exp
+from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from schema_catalog.naming import quote_ident
 from schema_catalog.types import ColumnKey, Snapshot, Table, TableKey
@@ -19,7 +18,7 @@ from schema_catalog.types import ColumnKey, Snapshot, Table, TableKey
 
 @dataclass(frozen=True, slots=True)
 class TableRef:
-    """An entry of FROM: the name that qualifies its columns, and the table (None: a query)."""
+    """An entry of FROM: the name that qualifies its columns, and the table; None for a query's rows."""
 
     name: str
     table: Table | None
@@ -28,7 +27,7 @@ class TableRef:
 
 @dataclass(frozen=True, slots=True)
 class SubqueryComparison:
-    """A column beside what a subquery gives: `outside IN (SELECT inside …)`, and the tables that the two are of."""
+    """`outside IN (SELECT inside FROM …)` or the like, and the tables that the two columns belong to."""
 
     outside: exp.Column
     one: Table
@@ -38,29 +37,30 @@ class SubqueryComparison:
 
 
 class Scopes:
-    """What the selects of a statement read."""
+    """The selects of one statement; void once the statement's FROM clauses change."""
 
     def __init__(self, tree: exp.Query, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
-        self.tables = {(table.schema, table.name): table for table in snapshot.tables}
+        self.tables = {table.key: table for table in snapshot.tables}
         self.called: dict[str, list[Table]] = {}
         for table in snapshot.tables:
             self.called.setdefault(table.name, []).append(table)
-        self.reads = {id(select): list(self._of(select)) for select in tree.find_all(exp.Select)}
+        self.reads = {
+            id(select): list(self._references(select, scope))
+            for scope in traverse_scope(tree)
+            if isinstance(select := scope.expression, exp.Select)
+        }
 
-    def _of(self, select: exp.Select) -> Iterator[TableRef]:
+    def _references(self, select: exp.Select, scope: Scope) -> Iterator[TableRef]:
         for part in from_parts(select):
-            node = part.this
-            if node is not None:
-                yield TableRef(node.alias_or_name, self.table(node), node)
+            name = part.this.alias_or_name
+            yield TableRef(name, self._table(part.this, scope.sources.get(name)), part.this)
 
-    def table(self, node: exp.Expression) -> Table | None:
-        """The catalog's table that a name in FROM means; None for a query's, be it one of WITH."""
-        if not isinstance(node, exp.Table):
+    def _table(self, node: exp.Expression, source: object) -> Table | None:
+        """The catalog's table that FROM names; None for a query's rows, be it one of WITH."""
+        if not isinstance(node, exp.Table) or not isinstance(source, exp.Table):
             return None
-        if node.db:
-            return self.tables.get((node.db, node.name))
-        return None if in_with(node, node.name) else self.bare(node.name)
+        return self.tables.get((node.db, node.name)) if node.db else self.bare(node.name)
 
     def bare(self, name: str) -> Table | None:
         """The table that the search path finds by a name without a schema."""
@@ -68,7 +68,7 @@ class Scopes:
         return next(found, None)
 
     def reading(self, column: exp.Column) -> TableRef | None:
-        """The entry of FROM that a column belongs to, as far as tables tell."""
+        """The entry of FROM that a column belongs to; None where only a query's output could hold it."""
         select = column.parent_select
         while select is not None:
             reads = self.reads.get(id(select), [])
@@ -80,15 +80,19 @@ class Scopes:
             select = select.parent_select
         return None
 
-    def left_out(self, part: exp.Expr) -> Iterator[SubqueryComparison]:
-        """The sides of each NOT IN of `part`, where they are as in `drawn`."""
-        for inside in part.find_all(exp.In):
-            found = self.drawn(inside) if isinstance(inside.parent, exp.Not) else None
-            if found is not None:
-                yield found
+    def visible(self, column: exp.Column) -> bool:
+        """Whether the column's qualifier is a name in FROM, of its query or of one around it."""
+        select = column.parent_select
+        while select is not None:
+            for read in self.reads.get(id(select), ()):
+                schema = read.table.schema if read.table is not None else ""
+                if read.name == column.table and column.db in ("", schema):
+                    return True
+            select = select.parent_select
+        return False
 
     def qualify(self, select: exp.Select | None) -> None:
-        """Qualifies what a select reads: a table that is going to be joined may have columns of the same names."""
+        """Qualifies the bare columns of a select: a table that is joined later may have columns of their names."""
         for column in () if select is None else select.find_all(exp.Column):
             if (
                 not column.table
@@ -97,19 +101,26 @@ class Scopes:
             ):
                 column.set("table", identifier(read.name))
 
-    def drawn(self, comparison: exp.Predicate) -> SubqueryComparison | None:
-        """The sides of IN, = or <> where they are a table's column and a subquery that gives a table's column alone."""
-        given = comparison.args.get("query") or comparison.args.get("expression")
+    def comparison(self, predicate: exp.Predicate) -> SubqueryComparison | None:
+        """IN, = or <> taken apart where it compares a table's column with a subquery that gives one table's column."""
+        given = predicate.args.get("query") or predicate.args.get("expression")
         query = given.this if isinstance(given, exp.Subquery) else given
         if not isinstance(query, exp.Select) or len(query.expressions) != 1:
             return None
-        outside, inside = comparison.this, query.expressions[0]
+        outside, inside = predicate.this, query.expressions[0]
         if not isinstance(outside, exp.Column) or not isinstance(inside, exp.Column):
             return None
         one, other = self.reading(outside), self.reading(inside)
         if one is None or other is None or one.table is None or other.table is None:
             return None
         return SubqueryComparison(outside, one.table, inside, other.table, query)
+
+    def exclusions(self, part: exp.Expr) -> Iterator[SubqueryComparison]:
+        """The comparisons of each NOT IN within `part`."""
+        for inside in part.find_all(exp.In):
+            found = self.comparison(inside) if isinstance(inside.parent, exp.Not) else None
+            if found is not None:
+                yield found
 
     def shown(self, tree: exp.Query) -> frozenset[ColumnKey]:
         """The tables' columns that a statement gives as they are, of a set operation those of its first query."""
@@ -122,7 +133,7 @@ class Scopes:
         return frozenset((*read.table.key, column.name) for column, read in reads if read and read.table)
 
     def columns(self, tree: exp.Query, table: TableKey, name: str | None = None) -> list[exp.Column]:
-        """The column references to `table`, all or those of the column `name`."""
+        """The column references to `table`: all, or those to its column `name`."""
         return [
             column
             for column in tree.find_all(exp.Column)
@@ -133,55 +144,23 @@ class Scopes:
         ]
 
 
-def from_parts(select: exp.Select) -> list[exp.Expression]:
-    """FROM and the joins of a select: each holds its table or query as `this`."""
-    origin = select.args.get("from_") or select.args.get("from")
-    return [*([origin] if origin else []), *(select.args.get("joins") or [])]
-
-
-def in_with(node: exp.Expr, name: str) -> bool:
-    """Whether a query of WITH is called `name` where `node` stands (docs 7.8, and SELECT, "WITH Clause").
-
-    A query of WITH sees those before it, of WITH RECURSIVE all of them, itself included.
-    """
-    within: exp.Expr | None = None
-    passed: exp.With | None = None
-    at: exp.Expr | None = node
-    while at is not None:
-        if isinstance(at, exp.CTE):
-            within = at
-        clause = at if isinstance(at, exp.With) else at.args.get("with_") or at.args.get("with")
-        if isinstance(clause, exp.With) and clause is not passed:
-            queries = clause.expressions
-            if at is clause and not clause.recursive:
-                queries = queries[: next(n for n, cte in enumerate(queries) if cte is within)]
-            if any(cte.alias == name for cte in queries):
-                return True
-            passed = clause
-        at = at.parent
-    return False
-
-
 def _has(read: TableRef, column: exp.Column) -> bool:
     if column.table:
         return read.name == column.table
     return read.table is not None and any(each.name == column.name for each in read.table.columns)
 
 
-def parsed(sql: str) -> exp.Query | None:
-    """A statement's tree, its names as PostgreSQL reads them: unquoted ones in lower case. None where it has none."""
-    try:
-        tree = sqlglot.parse_one(sql, dialect="postgres")
-    except sqlglot.errors.SqlglotError:
-        return None
-    if not isinstance(tree, exp.Query):
-        return None
-    for name in tree.find_all(exp.Identifier):
-        if not name.quoted:
-            name.set("this", name.name.lower())
-    return tree
+def from_parts(select: exp.Select) -> list[exp.Expression]:
+    """FROM and the joins of a select, in the order of its `Scopes.reads`: each holds its table or query as `this`."""
+    origin = select.args.get("from_") or select.args.get("from")
+    return [*([origin] if origin else []), *(select.args.get("joins") or [])]
 
 
 def identifier(name: str) -> exp.Identifier:
     """A name as SQL writes it."""
     return exp.to_identifier(name, quoted=quote_ident(name) != name)
+
+
+def written(table: Table, snapshot: Snapshot) -> exp.Table:
+    """A table as FROM names it."""
+    return exp.to_table(snapshot.display_name(table), dialect="postgres")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pglast import ast, enums, parse_sql
+from pglast import ast, enums
 
 from engine.guard.analyse import UnreadableError, analyse
 from engine.sql.bound_query import (
@@ -59,7 +59,7 @@ def bind(sql: str, snapshot: Snapshot) -> Bound:
 
     Raises `engine.guard.analyse.UnreadableError` where `sql` is not one query within the guard's limits.
     """
-    root: Any = parse_sql(analyse(sql).body)[0].stmt
+    root: Any = analyse(sql).tree
     if not isinstance(root, ast.SelectStmt):
         raise UnreadableError("only a query has names to bind")
     binder = _Binder(snapshot)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import sqlglot
 from sqlglot import exp
+
+from engine.sql.tree import parsed
 
 _SHORT = 60
 
 
 def describe(sql: str) -> str:
     """One line for a person who will not read the SQL; empty where `sql` cannot be parsed."""
-    try:
-        tree = sqlglot.parse_one(sql, dialect="postgres")
-    except sqlglot.errors.SqlglotError:
-        return ""
-    select = tree.find(exp.Select)
-    if select is None:
+    tree = parsed(sql)
+    select = None if tree is None else tree.find(exp.Select)
+    if tree is None or select is None:
         return ""
     parts = [_outputs(select), _origin(select)]
     for key, words in (("where", "where"), ("having", "having")):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pglast import ast, parse_sql
+from pglast import ast
 
 from engine.guard.analyse import analyse
 
@@ -40,7 +40,7 @@ class Determinism:
 def determinism(sql: str) -> Determinism:
     """The judgement on one query; raises `engine.guard.analyse.UnreadableError` where it is none."""
     analysis = analyse(sql)
-    tree = parse_sql(analysis.body)[0].stmt
+    tree = analysis.tree
     nodes = list(_nodes(tree))
     selects = [node for node in nodes if isinstance(node, ast.SelectStmt)]
     arbitrary = any(

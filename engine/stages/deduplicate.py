@@ -25,8 +25,9 @@ from engine.core.ports import Result, StatementError
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.errors import NLError
-from engine.rewrite.scope import Scopes, parsed
+from engine.rewrite.scope import Scopes
 from engine.sql.determinism import Determinism, determinism
+from engine.sql.tree import parsed
 from engine.types import TraceLine
 from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.types import ColumnKey, TableKey

@@ -1,8 +1,9 @@
 """Orders the candidates and gives each a confidence.
 
-What a ranker makes of statement and question (`engine.ranking`; without it how likely the model found the statement),
-weighed by the route, and by whether it found anything: who asks expects an answer, and a literal of the wrong column
-finds none. The confidences of one answer sum to at most 1; they are not calibrated.
+What a ranker makes of statement and question (`engine.ranking`; without it how likely the model found the statement)
+and what its readings have been worth, weighed by the route, and by whether it found anything: who asks expects an
+answer, and a literal of the wrong column finds none. The confidences of one answer sum to at most 1; they are not
+calibrated.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from engine.core.ports import Ranker, Ranking
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.linking.mentions import mentioned_tables, tables_not_read, values_not_used
+from engine.rewrite.worth import worth
 from engine.sql.describe import describe
 from engine.types import TraceLine
 from schema_catalog.types import Table
@@ -31,7 +33,7 @@ training questions with a table's name 4 % are answered by one."""
 
 
 async def rank(state: State, tools: Tools) -> State:
-    """Sorts `state.candidates`, best first, with confidences and explanations."""
+    """Sorts `state.candidates` and keeps the best `k`, best first, with confidences and explanations."""
     return await asyncio.to_thread(_ranked, state, tools.ranker)
 
 
@@ -39,24 +41,28 @@ def _ranked(state: State, ranker: Ranker) -> State:
     """The same. Runs a network and reads whole schemas: not for the event loop."""
     rankings = ranker.rank(state.ask.question, state.candidates)
     shares = {route.database.name: route.probability for route in state.routes}
-    best = max((ranking.score for ranking in rankings), default=0.0)
+    logits = [
+        ranking.score + worth(candidate.changes)
+        for ranking, candidate in zip(rankings, state.candidates, strict=True)
+    ]
+    best = max(logits, default=0.0)
     silent = _silences(state)
     weighed = [
         (
             candidate,
             _scores(candidate, ranking, left),
-            _worth(candidate, ranking.score - best, left) * shares.get(candidate.database, 0.0),
+            _weight(candidate, logit - best, left) * shares.get(candidate.database, 0.0),
         )
-        for candidate, ranking, left in zip(state.candidates, rankings, silent, strict=True)
+        for candidate, ranking, logit, left in zip(state.candidates, rankings, logits, silent, strict=True)
     ]
     weighed.sort(key=lambda each: each[2], reverse=True)
     total = sum(weight for _, _, weight in weighed) or 1.0
     known = sum(shares[name] for name in {c.database for c in state.candidates})
-    ranked = [replace(c, confidence=known * weight / total) for c, _, weight in weighed]
+    ranked = [replace(c, confidence=known * weight / total) for c, _, weight in weighed[: state.k]]
     explained = tuple(replace(c, explanation=explain(c, ranked[0])) for c in ranked)
     lines = [
         TraceLine("rank", c.sql, scores, c.confidence)
-        for c, (_, scores, _) in zip(ranked, weighed, strict=True)
+        for c, (_, scores, _) in zip(ranked, weighed, strict=False)
     ]
     return replace(state, candidates=explained).noted(*lines)
 
@@ -83,7 +89,7 @@ def _unsaid(question: str, candidate: Candidate, route: Route, asked: Sequence[T
     ]
 
 
-def _worth(candidate: Candidate, behind: float, silent: Sequence[str]) -> float:
+def _weight(candidate: Candidate, behind: float, silent: Sequence[str]) -> float:
     return math.exp(behind) * (FRUITLESS if candidate.fruitless else 1.0) * (UNSAID if silent else 1.0)
 
 
@@ -95,14 +101,15 @@ def _scores(candidate: Candidate, ranking: Ranking, silent: Sequence[str]) -> st
         for name, value in (("first stage", ranking.first), ("second stage", ranking.second))
         if value is not None
     ]
+    parts += [f"readings {worth(candidate.changes):+.2f}"] if candidate.changes else []
     parts += ["finds nothing"] if candidate.fruitless else []
     parts += [f"says nothing of {', '.join(silent)}"] if silent else []
     return ", ".join(parts)
 
 
 def explain(candidate: Candidate, best: Candidate) -> str:
-    """What the statement does in words, and what it reads that the best candidate does not."""
-    words = describe(candidate.sql)
+    """What the statement does in words, what rules changed, and what it reads that the best candidate does not."""
+    words = "; ".join([describe(candidate.sql), *(change.how for change in candidate.changes)])
     if candidate.database != best.database:
         return words
     gained = sorted(".".join(key[1:]) for key in candidate.columns - best.columns)

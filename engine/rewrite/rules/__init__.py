@@ -1,1 +1,26 @@
-"""The rules, one module a subject."""
+"""The rules, in the order in which they run. Within a kind, later ones see what earlier ones made."""
+
+from __future__ import annotations
+
+from engine.rewrite.rule import Rule, RuleKind
+from engine.rewrite.rules import grouping, literals, quantifiers, references, repetition, unknowns
+
+RULES: tuple[Rule, ...] = (
+    Rule("drop_total_join", 1, RuleKind.NORMALISE, repetition.drop_total_join),
+    Rule("requalify", 1, RuleKind.REPAIR, references.requalify),
+    Rule("join_missing_tables", 1, RuleKind.REPAIR, references.join_missing_tables),
+    Rule("text_as_number", 2, RuleKind.REPAIR, literals.text_as_number),
+    Rule("group_by_shown", 1, RuleKind.REPAIR, grouping.group_by_shown),
+    Rule("join_by_reference", 1, RuleKind.READING, references.join_by_reference),
+    Rule("compare_by_reference", 1, RuleKind.READING, references.compare_by_reference),
+    Rule("literal_as_stored", 1, RuleKind.READING, literals.literal_as_stored),
+    Rule("literal_in_its_column", 1, RuleKind.READING, literals.literal_in_its_column),
+    Rule("exclude_referring_rows", 1, RuleKind.READING, quantifiers.exclude_referring_rows),
+    Rule("count_referring_rows", 1, RuleKind.READING, grouping.count_referring_rows),
+    Rule("both", 1, RuleKind.READING, quantifiers.both),
+    Rule("none_of_them", 1, RuleKind.READING, quantifiers.none_of_them),
+    Rule("each_once", 1, RuleKind.READING, repetition.each_once),
+    Rule("drop_unasked_join", 1, RuleKind.READING, repetition.drop_unasked_join),
+    Rule("unknown_last", 1, RuleKind.READING, unknowns.unknown_last),
+    Rule("known_excluded", 1, RuleKind.READING, unknowns.known_excluded),
+)

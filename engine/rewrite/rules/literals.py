@@ -1,77 +1,92 @@
-"""Literals of a statement beside the values that the question means (`engine.linking`).
-
-Owns two rewritings: a literal as the database spells it, and a literal moved to a column that holds it, from one of
-which nobody knows that it does. The second is another reading, not a correction: the index need not know every value.
-"""
+"""Rules about literals: values as they are stored, in the column that holds them, and texts used as numbers."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
+import sqlglot
 from sqlglot import exp
 
 from engine.core.elements import ValueLink
-from engine.rewrite.scope import Scopes, identifier, parsed
-from schema_catalog.types import ColumnKey, Snapshot
+from engine.rewrite.rule import Context, Statement
+from engine.rewrite.scope import Scopes, identifier
+from schema_catalog.types import ColumnKey
+
+_NUMBER = r"^\s*([-+]?(\d{1,3}(,\d{3})+|\d+)([.]\d+)?)(?![\d.,])"
+"""A number at the start of a text, thousands in groups: `1,200`, `-3.5 km`; not `1,20` or `1.2.3`."""
 
 
-def as_stored(tree: exp.Query, links: Sequence[ValueLink], scopes: Scopes) -> bool:
-    """Spells literals as their columns do where only the case differs; whether there were any."""
-    changed = False
-    for _, key, literal in _compared(tree, scopes):
+def literal_as_stored(statement: Statement, context: Context) -> str | None:
+    """Spells literals as the values of their columns where only capitals differ."""
+    changed = []
+    for _, key, literal in _compared(statement.tree, statement.scopes):
         spelt = {
             value
-            for link in links
+            for link in context.values
             if link.column == key
             for value in link.values
             if value.casefold() == literal.name.casefold()
         }
         if len(spelt) == 1 and literal.name not in spelt:
-            literal.set("this", spelt.pop())
-            changed = True
-    return changed
+            stored = spelt.pop()
+            literal.set("this", stored)
+            changed.append(f"'{stored}'")
+    return f"writes {', '.join(changed)} as stored" if changed else None
 
 
-def moved(sql: str, links: Sequence[ValueLink], snapshot: Snapshot) -> str | None:
-    """`sql` with its first such literal compared with a column that holds it; None where there is none.
+def literal_in_its_column(statement: Statement, context: Context) -> str | None:
+    """Compares the first literal that its column is not known to hold with a column that holds it.
 
-    The column is of a table that the same select reads, the column's own before others.
+    The column is of a table that the same select reads, the column's own before others. Another reading, not a
+    correction: not every value of a column is known.
     """
-    tree = parsed(sql)
-    if tree is None:
-        return None
-    scopes = Scopes(tree, snapshot)
-    for column, key, literal in _compared(tree, scopes):
-        holding = _holding(literal.name, links)
-        if not holding or key in holding:
-            continue
-        reads = [read for read in scopes.reads[id(column.parent_select)] if read.table is not None]
-        there = [
-            (read, other)
-            for read in sorted(reads, key=lambda read: read.table is None or read.table.key != key[:2])
-            for other in holding
-            if read.table is not None and read.table.key == other[:2]
-        ]
-        if there:
-            read, other = there[0]
+    scopes = statement.scopes
+    for column, key, literal in _compared(statement.tree, scopes):
+        there = _elsewhere(column, key, literal, context.values, scopes)
+        if there is not None:
+            name, other = there
             column.set("this", identifier(other[2]))
-            if column.table or len(reads) > 1:
-                column.set("table", identifier(read.name))
-            return tree.sql(dialect="postgres")
+            if column.table or len(scopes.reads[id(column.parent_select)]) > 1:
+                column.set("table", identifier(name))
+            return f"looks for '{literal.name}' in {other[1]}.{other[2]}"
     return None
 
 
-def _holding(text: str, links: Sequence[ValueLink]) -> list[ColumnKey]:
-    found = [
+def misplaced_literal(statement: Statement, values: Sequence[ValueLink]) -> bool:
+    """Whether `literal_in_its_column` would move a literal."""
+    return any(
+        _elsewhere(column, key, literal, values, statement.scopes) is not None
+        for column, key, literal in _compared(statement.tree, statement.scopes)
+    )
+
+
+def _elsewhere(
+    column: exp.Column, key: ColumnKey, literal: exp.Literal, values: Sequence[ValueLink], scopes: Scopes
+) -> tuple[str, ColumnKey] | None:
+    """(name in FROM, column) that holds the literal where its own column is not known to; None where nothing does."""
+    holding = [
         link.column
-        for link in links
-        if link.span and any(value.casefold() == text.casefold() for value in link.values)
+        for link in values
+        if link.span and any(value.casefold() == literal.name.casefold() for value in link.values)
     ]
-    return list(dict.fromkeys(found))
+    if not holding or key in holding:
+        return None
+    reads = [read for read in scopes.reads[id(column.parent_select)] if read.table is not None]
+    reads.sort(key=lambda read: read.table is None or read.table.key != key[:2])
+    return next(
+        (
+            (read.name, other)
+            for read in reads
+            for other in dict.fromkeys(holding)
+            if read.table is not None and read.table.key == other[:2]
+        ),
+        None,
+    )
 
 
 def _compared(tree: exp.Query, scopes: Scopes) -> Iterator[tuple[exp.Column, ColumnKey, exp.Literal]]:
-    """Columns of tables, and the text literals that they are said to equal or not."""
+    """Columns of tables, and the text literals that =, <> and IN compare them with."""
     for node in tree.find_all(exp.EQ, exp.NEQ, exp.In):
         column = node.this
         others = node.expressions if isinstance(node, exp.In) else [node.expression]
@@ -83,3 +98,28 @@ def _compared(tree: exp.Query, scopes: Scopes) -> Iterator[tuple[exp.Column, Col
         for other in others:
             if isinstance(other, exp.Literal) and other.is_string:
                 yield column, (*read.table.key, column.name), other
+
+
+def text_as_number(statement: Statement, _context: Context) -> str | None:
+    """Reads the number at the start of a text that is summed, averaged or compared with a number; NULL without one."""
+    changed = []
+    for node in statement.tree.find_all(exp.Sum, exp.Avg, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.EQ, exp.NEQ):
+        column = node.this
+        if not isinstance(column, exp.Column) or not _is_text(column, statement.scopes):
+            continue
+        if isinstance(node, exp.Sum | exp.Avg) or _is_number(node.expression):
+            start = f"substring({column.sql(dialect='postgres')} FROM '{_NUMBER}')"
+            number = f"CAST(replace({start}, ',', '') AS numeric)"
+            column.replace(sqlglot.parse_one(number, dialect="postgres"))
+            changed.append(column.name)
+    return f"reads the texts of {', '.join(changed)} as numbers" if changed else None
+
+
+def _is_text(column: exp.Column, scopes: Scopes) -> bool:
+    read = scopes.reading(column)
+    types = {each.name: each.type for each in read.table.columns} if read is not None and read.table else {}
+    return re.match(r"text|character", types.get(column.name, "")) is not None
+
+
+def _is_number(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Literal) and not node.is_string

@@ -1,0 +1,126 @@
+"""Asks the model for statements over one route's schema: the prompt, the grammar, and how long an answer may be.
+
+Masks are applied in the decoder: the prompt holds the whole schema, the grammar forbids the masked names. Against a
+server without grammars they are applied in the prompt, as in Odin (§5). Conditions (MetaSQL §III) are a comment that
+the answer begins with: they cost their own tokens alone, and what is before them stays in the server's prefix cache.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+from engine.conditions.types import Condition
+from engine.conditions.words import words
+from engine.core.elements import WHOLE_TABLE
+from engine.core.ports import Completion, Prompt
+from engine.core.state import Route, State
+from engine.core.tools import Tools
+from engine.decoding.mask_search import Mask, Node
+from engine.decoding.sql_grammar import sql_grammar
+from engine.prompting.example_text import example_text
+from engine.prompting.prompts import prompt
+from engine.prompting.schema_text import schema_text
+from engine.prompting.value_text import value_text
+from schema_catalog.types import ColumnKey, Snapshot
+
+ANSWER_TOKENS = 200
+"""Tokens of one statement at most."""
+
+SLACK_TOKENS = 24
+"""A masked statement may have twice the tokens of the unmasked one and this many more. Where a mask leaves no way to
+say what was asked, a model writes on for ever, and what says the same with other columns is about as long."""
+
+CONDITIONS = 2
+"""Conditions told at most, the likeliest ones."""
+
+LEAST_LIKELY = 0.2
+"""The probability that a condition has at least, to be told."""
+
+TOKEN_ALTERNATIVES = 20
+"""Tokens of which the model tells, for each that it wrote, how likely they were."""
+
+FENCE = "```"
+
+_LINE_BREAK = re.compile(r" *\n *(?=[A-Z(])")
+"""Between clauses. Inside a literal the grammar allows none; without a grammar one before other text stays."""
+
+
+class Writer:
+    """One route's model calls. `shown`: the part of the schema that the prompt shows and the grammar names."""
+
+    def __init__(self, route: Route, state: State, tools: Tools) -> None:
+        self.route = route
+        self._state = state
+        self._tools = tools
+        self._text, self.shown = schema_text(route.snapshot, route.tables)
+        self._tokens = ANSWER_TOKENS
+
+    @property
+    def grammars(self) -> bool:
+        """Whether the model writes under a grammar."""
+        return self._tools.model.grammars
+
+    async def conditions(self) -> tuple[Condition, ...]:
+        """The likeliest kinds of statement, as a network reads the question; those told in the same words once."""
+        predict = self._tools.conditions.predict
+        found = await asyncio.to_thread(predict, self._state.ask.question, self.route.snapshot)
+        told: dict[str, Condition] = {}
+        for each in found:
+            if each.probability >= LEAST_LIKELY and len(told) < CONDITIONS:
+                told.setdefault(words(each), each)
+        return tuple(told.values())
+
+    async def write(self, node: Node) -> Completion:
+        """A statement for `node`."""
+        written = await self._complete(self._prompt("generate_user", node), node.mask)
+        if not node.mask and written.finished:
+            self._tokens = min(ANSWER_TOKENS, 2 * written.generated + SLACK_TOKENS)
+        return written
+
+    async def rewrite(self, node: Node, sql: str, reason: str) -> Completion:
+        """Another one in place of `sql`, which is shown with what is wrong with it."""
+        return await self._complete(self._prompt("repair_user", node, sql=sql, reason=reason), node.mask)
+
+    async def write_freely(self, node: Node) -> Completion:
+        """One without a grammar, under which a model that found no way on may write for ever."""
+        asked = self._prompt("generate_user", node)
+        return await self._tools.model.complete(
+            asked, deadline=self._state.deadline, max_tokens=ANSWER_TOKENS
+        )
+
+    async def _complete(self, asked: Prompt, mask: Mask) -> Completion:
+        alternatives = self._state.k > 1 and self._tools.generation.token_alternatives
+        return await self._tools.model.complete(
+            asked,
+            deadline=self._state.deadline,
+            max_tokens=self._tokens,
+            grammar=sql_grammar(self.shown, mask) if self.grammars else None,
+            others=TOKEN_ALTERNATIVES if alternatives else 0,
+        )
+
+    def _prompt(self, name: str, node: Node, **values: str) -> Prompt:
+        # Under a grammar the text is the same whatever is masked: the server has it in its prefix cache.
+        unnamed = frozenset[ColumnKey]() if self.grammars else node.mask
+        text = schema_text(without(self.shown, node.mask), ())[0] if unnamed else self._text
+        found = value_text(self.route.values, self.shown, unnamed)
+        found += example_text(self.route.learned, self.shown, unnamed)
+        user = prompt(name, schema=text, values=found, question=self._state.ask.question, **values)
+        told = "" if node.condition is None else f"-- {words(node.condition)}\n"
+        return Prompt(prompt("generate_system"), user, f"{FENCE}sql\n{told}")
+
+
+def statement(text: str) -> str:
+    """The SQL of an answer on one line: what stands before the fence that closes it, without the semicolon."""
+    return _LINE_BREAK.sub(" ", text.split(FENCE, maxsplit=1)[0].strip().rstrip(";").strip())
+
+
+def without(snapshot: Snapshot, mask: Mask) -> Snapshot:
+    """The snapshot less the masked elements."""
+    tables = {key[:2] for key in mask if key[2] == WHOLE_TABLE}
+    left = frozenset(
+        (*table.key, column.name)
+        for table, column in snapshot.columns()
+        if table.key not in tables and (*table.key, column.name) not in mask
+    )
+    return snapshot.restricted_to(left)

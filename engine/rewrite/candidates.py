@@ -1,0 +1,60 @@
+"""A statement as candidates: itself, repaired where it was refused, and beside it what else it may be meant to say."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from engine.core.candidate import Candidate
+from engine.core.state import Route, State
+from engine.core.tools import Tools
+from engine.rewrite.driver import Rewritten, normalise, readings, repair
+from engine.rewrite.rule import Context
+from engine.sql.check import Cause, Rejection, check_candidate
+
+REPAIRED = frozenset({Cause.NAMES, Cause.SERVER})
+"""Refusals that a repair may help with. What the guard or the clock refused stays refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checker:
+    """Checks statements of one route as the asker. Rules run in threads: they parse, and the event loop serves others.
+
+    `off`: names of rules that do not run.
+    """
+
+    context: Context
+    route: Route
+    state: State
+    tools: Tools
+    off: Collection[str]
+
+    async def statement(self, candidate: Candidate) -> Candidate | Rejection:
+        """The statement, in its normal form, and repaired by rule only where names or EXPLAIN refused it.
+
+        Where the repaired one is refused as well, that is what the first refusal says. Raises as `check_candidate`.
+        """
+        normal = await asyncio.to_thread(normalise, candidate.sql, self.context, self.off)
+        outcome = await self._checked(candidate, normal)
+        if isinstance(outcome, Candidate) or outcome.cause not in REPAIRED:
+            return outcome
+        repaired = await asyncio.to_thread(repair, normal, self.context, self.off)
+        if repaired.changes == normal.changes:
+            return outcome
+        second = await self._checked(candidate, repaired)
+        return second if isinstance(second, Candidate) else outcome
+
+    async def readings(self, candidate: Candidate) -> list[Candidate]:
+        """What else an accepted candidate may be meant to say and would run, likeliest first."""
+        given = Rewritten(candidate.sql, candidate.changes)
+        made = await asyncio.to_thread(readings, given, self.context, self.off)
+        outcomes = await asyncio.gather(*(self._checked(candidate, each) for each in made))
+        return [each for each in outcomes if isinstance(each, Candidate)]
+
+    async def _checked(self, candidate: Candidate, rewritten: Rewritten) -> Candidate | Rejection:
+        """`candidate` as rewritten. What was changed has no likelihood: the model wrote another text."""
+        if rewritten.sql != candidate.sql:
+            changes = rewritten.changes
+            candidate = replace(candidate, sql=rewritten.sql, changes=changes, logprob=None, cost=None)
+        return await check_candidate(candidate, self.route, self.state, self.tools)

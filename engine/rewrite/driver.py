@@ -1,0 +1,118 @@
+"""Runs the rules over a statement: each can be switched off, each leaves a trace, and one that fails is skipped.
+
+Owns which changes replace a statement and which stand beside it. A reading is made of the statement and of the readings
+already made, so that a statement that misses two things gets the reading that misses neither; how likely each reading
+is right decides which ones are made (`engine.rewrite.worth`).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import structlog
+
+from engine.core.candidate import Change
+from engine.errors import InvalidSettingError
+from engine.rewrite.rule import Context, Rule, RuleKind, Statement
+from engine.rewrite.rules import RULES
+from engine.rewrite.worth import worth
+from engine.sql.tree import parsed
+
+READINGS = 4
+"""Readings made of one statement at most, the likeliest ones."""
+
+KEPT = 8
+"""Readings that further readings are made of at most."""
+
+_LOG = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A statement and what the rules did to it, in order; no changes where it is as it was."""
+
+    sql: str
+    changes: tuple[Change, ...] = ()
+
+
+def check_names(off: Collection[str]) -> None:
+    """Raises `InvalidSettingError` where a rule that is switched off does not exist."""
+    known = {rule.name for rule in RULES}
+    for name in off:
+        if name not in known:
+            near = ", ".join(difflib.get_close_matches(name, known)) or ", ".join(sorted(known))
+            raise InvalidSettingError.of("generation.rules_off", name, f"Rules are called: {near}.")
+
+
+def normalise(sql: str, context: Context, off: Collection[str] = ()) -> Rewritten:
+    """`sql` after the rules that change no row of its result on any data."""
+    return _in_turn(Rewritten(sql), RuleKind.NORMALISE, context, off)
+
+
+def repair(refused: Rewritten, context: Context, off: Collection[str] = ()) -> Rewritten:
+    """`refused` after the rules for what PostgreSQL refuses. For statements that names or EXPLAIN refused alone."""
+    return _in_turn(refused, RuleKind.REPAIR, context, off)
+
+
+def readings(accepted: Rewritten, context: Context, off: Collection[str] = ()) -> list[Rewritten]:
+    """At most `READINGS` other statements that the question may mean by `accepted`, likeliest first."""
+    made = {accepted.sql: _Working(accepted, context)}
+    for rule in _rules(RuleKind.READING, off):
+        for each in list(made.values()):
+            other = each.apply(rule)
+            if other is not None and other.sql not in made:
+                made[other.sql] = _Working(other, context)
+        made = {work.given.sql: work for work in sorted(made.values(), key=_worth)[: KEPT + 1]}
+    found = [work.given for work in sorted(made.values(), key=_worth) if work.given is not accepted]
+    return found[:READINGS]
+
+
+def _rules(kind: RuleKind, off: Collection[str]) -> list[Rule]:
+    return [rule for rule in RULES if rule.kind is kind and rule.name not in off]
+
+
+def _worth(work: _Working) -> float:
+    return -worth(work.given.changes)
+
+
+def _in_turn(given: Rewritten, kind: RuleKind, context: Context, off: Collection[str]) -> Rewritten:
+    work = _Working(given, context)
+    for rule in _rules(kind, off):
+        changed = work.apply(rule)
+        if changed is not None:
+            work = _Working(changed, context)
+    return work.given
+
+
+class _Working:
+    """A statement, and a copy of its tree for the next rule to try itself on."""
+
+    def __init__(self, given: Rewritten, context: Context) -> None:
+        self.given = given
+        self._context = context
+        self._copy: Statement | None = None
+
+    def apply(self, rule: Rule) -> Rewritten | None:
+        """What `rule` makes of the statement; None where it changes nothing, fails, or there is no tree."""
+        tree = parsed(self.given.sql)
+        if tree is None:
+            return None
+        changes = self.given.changes
+        try:
+            if self._copy is None:
+                written = changes[0].before if changes else self.given.sql
+                self._copy = Statement(tree.copy(), self._context.snapshot, written)
+            how = rule.apply(self._copy, self._context)
+            if how is None:
+                return None
+            sql = self._copy.sql
+        except Exception as error:  # noqa: BLE001 - a rule that fails costs its own change, never the question
+            _LOG.warning("rule_failed", rule=rule.name, error=repr(error))
+            self._copy = None
+            return None
+        self._copy = None
+        if sql == self.given.sql:
+            return None
+        return Rewritten(sql, (*changes, Change(rule.name, rule.kind.value, how, self.given.sql, sql)))

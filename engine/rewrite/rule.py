@@ -1,0 +1,83 @@
+"""What a rule over SQL is: a named, versioned value, of one of three kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from sqlglot import exp
+
+from engine.core.elements import ValueLink
+from engine.rewrite.scope import Scopes
+from schema_catalog.foreign_keys import ForeignKeyGraph, foreign_key_graph
+from schema_catalog.types import Snapshot, Table, TableKey
+
+
+class RuleKind(StrEnum):
+    """When a rule runs, and what becomes of the statement that it was given.
+
+    A REPAIR runs on what names or EXPLAIN refused. A NORMALISE gives a statement with the same rows on any data, and
+    replaces. A READING means something else: it adds a candidate beside the one that it was made of.
+    """
+
+    REPAIR = "repair"
+    NORMALISE = "normalise"
+    READING = "reading"
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a rule may look at beside the statement.
+
+    `mentioned`: the tables that the question names. `similarity`: table → cosine of its name and the nearest phrase.
+    `secured`: the tables of which roles see different rows.
+    """
+
+    snapshot: Snapshot
+    question: str = ""
+    values: Sequence[ValueLink] = ()
+    mentioned: Sequence[Table] = ()
+    similarity: Mapping[TableKey, float] = field(default_factory=dict)
+    secured: frozenset[TableKey] = frozenset()
+
+    @property
+    def references(self) -> ForeignKeyGraph:
+        """The snapshot's foreign keys."""
+        return foreign_key_graph(self.snapshot)
+
+
+class Statement:
+    """A statement that a rule may change: one tree, and what its names mean there.
+
+    `written`: the text that the model wrote, before any rule.
+    """
+
+    def __init__(self, tree: exp.Query, snapshot: Snapshot, written: str = "") -> None:
+        self.tree = tree
+        self.written = written
+        self._snapshot = snapshot
+        self.scopes = Scopes(tree, snapshot)
+
+    def bind(self) -> None:
+        """Looks the names up again, after a rule changed a FROM clause and goes on."""
+        self.scopes = Scopes(self.tree, self._snapshot)
+
+    @property
+    def sql(self) -> str:
+        """The statement as text."""
+        return self.tree.sql(dialect="postgres")
+
+
+Apply = Callable[[Statement, Context], str | None]
+"""Changes `statement.tree`, in place or for another one, and says how in a few words; None where it changed nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`name`: as `[generation] rules_off` has it. `version`: raised with each change of behaviour."""
+
+    name: str
+    version: int
+    kind: RuleKind
+    apply: Apply

@@ -1,0 +1,154 @@
+"""Rules about groups: columns that are shown and not grouped by, and groups of one row that are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+from engine.rewrite.rule import Context, Statement
+from engine.rewrite.scope import Scopes, TableRef, from_parts, identifier, written
+from schema_catalog.types import TableKind
+
+_KEYED = (TableKind.TABLE, TableKind.PARTITIONED)
+"""Relations whose primary key PostgreSQL groups by; a view's it does not know."""
+
+_GROUPING_SETS = ("rollup", "cube", "grouping_sets")
+
+
+def group_by_shown(statement: Statement, _context: Context) -> str | None:
+    """Groups by each column that is shown or sorted by, unless its table's key is grouped by (docs 7.2.3)."""
+    added: list[str] = []
+    for select in statement.tree.find_all(exp.Select):
+        group = select.args.get("group") or exp.Group()
+        if any(group.args.get(each) for each in _GROUPING_SETS):
+            continue
+        if not group.expressions and not _sorted_by_aggregate(select):
+            continue
+        # One at a time: a key that was added makes its table's other columns dependent on it.
+        while (column := _ungrouped(select, group, statement.scopes)) is not None:
+            group.append("expressions", column.copy())
+            select.set("group", group)
+            added.append(column.name)
+    return f"groups by {', '.join(added)} as well" if added else None
+
+
+def _ungrouped(select: exp.Select, group: exp.Group, scopes: Scopes) -> exp.Column | None:
+    """The first column shown or sorted by that is not functionally dependent on what is grouped by."""
+    order = select.args.get("order")
+    shown = [each.unalias() for each in select.expressions]
+    shown += [each.this for each in (order.expressions if order is not None else [])]
+    aliases = {each.alias for each in select.expressions if isinstance(each, exp.Alias)}
+    columns = [each for each in shown if isinstance(each, exp.Column) and not isinstance(each.this, exp.Star)]
+    for column in columns:
+        alias = not column.table and column.name in aliases
+        if not alias and not _determined(column, group.expressions, scopes):
+            return column
+    return None
+
+
+def _sorted_by_aggregate(select: exp.Select) -> bool:
+    """Whether an aggregate is in ORDER BY and nowhere else: then each row that is shown stands for a group."""
+    order = select.args.get("order")
+    aggregates = [
+        found
+        for part in (*select.expressions, *([order] if order else []))
+        for found in part.find_all(exp.AggFunc)
+        if found.find_ancestor(exp.Window, exp.Select) is select
+    ]
+    return bool(aggregates) and all(
+        found.find_ancestor(exp.Order, exp.Select) is order for found in aggregates
+    )
+
+
+def _determined(column: exp.Column, grouped: Sequence[exp.Expression], scopes: Scopes) -> bool:
+    """Whether the column is functionally dependent on what is grouped by, or its table is not known."""
+    read = scopes.reading(column)
+    if read is None or read.table is None:
+        return True
+    there = {
+        each.name
+        for each in grouped
+        if isinstance(each, exp.Column)
+        and (other := scopes.reading(each)) is not None
+        and other.name == read.name
+    }
+    key = read.table.primary_key if read.table.kind in _KEYED else ()
+    return column.name in there or (bool(key) and set(key) <= there)
+
+
+def count_referring_rows(statement: Statement, context: Context) -> str | None:
+    """Where each group that is counted is one row: joins the table that refers to it and is nearest to the question."""
+    scopes = statement.scopes
+    single = [each for each in statement.tree.find_all(exp.Select) if single_row_groups(each, scopes)]
+    joined = [name for each in single if (name := _join(each, scopes, context)) is not None]
+    return f"counts rows of {', '.join(joined)}" if joined else None
+
+
+def single_row_groups(select: exp.Select, scopes: Scopes) -> list[str]:
+    """The tables of which each group that COUNT counts is one row; none where groups may have more."""
+    group = select.args.get("group")
+    reads = scopes.reads[id(select)]
+    if group is None or any(read.table is None for read in reads) or not _counts(select):
+        return []
+    given = {
+        (read.name, column.name)
+        for column in group.expressions
+        if isinstance(column, exp.Column) and (read := scopes.reading(column)) is not None
+    }
+    equal = list(_equalities(select, scopes))
+    single: set[str] = set()
+    while new := [read for read in reads if read.name not in single and _keyed(read, given)]:
+        for read in new:
+            single.add(read.name)
+            given |= {(read.name, column.name) for column in read.table.columns} if read.table else set()
+        given |= {end for pair in equal for end in pair if pair[0] in given or pair[1] in given}
+    if any(read.name not in single for read in reads):
+        return []
+    return list(dict.fromkeys(read.table.name for read in reads if read.table is not None))
+
+
+def _keyed(read: TableRef, given: set[tuple[str, str]]) -> bool:
+    key = read.table.primary_key if read.table is not None else ()
+    return bool(key) and all((read.name, column) in given for column in key)
+
+
+def _counts(select: exp.Select) -> bool:
+    return any(
+        count.parent_select is select and not isinstance(count.parent, exp.Window)
+        for count in select.find_all(exp.Count)
+    )
+
+
+def _equalities(select: exp.Select, scopes: Scopes) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+    """Pairs of (name, column) that inner joins set equal."""
+    for join in from_parts(select)[1:]:
+        condition = join.args.get("on")
+        if join.args.get("side") or condition is None:
+            continue
+        for equal in condition.find_all(exp.EQ):
+            ends = [each for each in (equal.left, equal.right) if isinstance(each, exp.Column)]
+            found = [(read.name, end.name) for end in ends if (read := scopes.reading(end)) is not None]
+            if len(found) == 2:  # noqa: PLR2004  both sides
+                yield found[0], found[1]
+
+
+def _join(select: exp.Select, scopes: Scopes, context: Context) -> str | None:
+    reads = scopes.reads[id(select)]
+    there = {read.table.key for read in reads if read.table is not None}
+    ways = [
+        (edge, read)
+        for read in reads
+        if read.table is not None
+        for edge in context.references.referrers(read.table.key)
+        if edge.other not in there and edge.other in scopes.tables and len(edge.columns) == 1
+    ]
+    if not ways:
+        return None
+    edge, read = max(ways, key=lambda way: context.similarity.get(way[0].other, -1.0))
+    scopes.qualify(select)
+    table = scopes.tables[edge.other]
+    own = exp.column(identifier(edge.columns[0]), identifier(read.name))
+    other = exp.column(identifier(edge.other_columns[0]), identifier(table.name))
+    select.join(written(table, scopes.snapshot), on=exp.EQ(this=own, expression=other), copy=False)
+    return table.name

@@ -1,0 +1,153 @@
+"""Rules about "not", "both" and exclusion: where one row of many is tested and all of them are meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+from engine.rewrite.join_tree import SORTING, JoinTree, conjuncts, join_tree
+from engine.rewrite.rule import Context, Statement
+from engine.rewrite.scope import Scopes, SubqueryComparison, identifier, written
+
+_NEGATION = re.compile(
+    r"\b(?:not|no|never|without|none|neither|nor|except|excluding)\b|n['\u2019]t\b", re.IGNORECASE
+)
+_BOTH = re.compile(r"\bboth\b", re.IGNORECASE)
+_AND = re.compile(r"\band\b", re.IGNORECASE)
+_OR = re.compile(r"\bor\b", re.IGNORECASE)
+_FILTERS = ("where", "group", "having", "joins", "limit", "offset")
+_TWO = 2
+
+
+def none_of_them(statement: Statement, context: Context) -> str | None:
+    """`JOIN pets … WHERE kind <> 'cat'` as `NOT IN (SELECT … WHERE kind = 'cat')`: not one of a student's pets is.
+
+    With `kind = 'dog'` beside it, which says all of one row already, the pets stay joined as well.
+    """
+    word = _NEGATION.search(context.question)
+    joined = join_tree(statement.tree, statement.scopes)
+    if word is None or joined is None:
+        return None
+    for test in joined.tests:
+        other = _excluded(joined, test)
+        if other is not None:
+            statement.tree = other
+            return f"reads '{word[0]}' as: none of them"
+    return None
+
+
+def _excluded(joined: JoinTree, test: exp.Expr) -> exp.Query | None:
+    column, opposite = _opposite(test)
+    if column is None or opposite is None:
+        return None
+    others = [each for each in joined.tests if each is not test]
+    equal = any(isinstance(each, exp.EQ) and each.this == column for each in others)
+    kept = joined.names([*joined.shown(), *([] if equal else others)]) or {joined.reads[0].name}
+    branch = joined.branch(column, kept)
+    if branch is None or not branch.many:
+        return None
+    inside = joined.over(branch.reads, [branch.link.far]).where(opposite)
+    outside = joined.without(test, [] if equal else branch.reads)
+    return outside.where(exp.In(this=branch.link.near.copy(), query=exp.Subquery(this=inside)).not_())
+
+
+def _opposite(test: exp.Expr) -> tuple[exp.Column | None, exp.Expr | None]:
+    """The column and the positive form of `c <> …`, `NOT c LIKE …` and `NOT c IN (…)` over values; else Nones."""
+    if isinstance(test, exp.NEQ):
+        positive: exp.Expr = exp.EQ(this=test.this.copy(), expression=test.expression.copy())
+    elif isinstance(test, exp.Not) and isinstance(test.this, exp.EQ | exp.Like | exp.ILike | exp.In):
+        positive = test.this.copy()
+    else:
+        return None, None
+    columns = list(test.find_all(exp.Column))
+    if not isinstance(positive.this, exp.Column) or len(columns) > 1 or test.find(exp.Select):
+        return None, None
+    return columns[0], positive
+
+
+def both(statement: Statement, context: Context) -> str | None:
+    """`c IN ('a', 'b')`, or both at once, as the rows of the one that are rows of the other too."""
+    joined = join_tree(statement.tree, statement.scopes)
+    if joined is None or any(joined.tree.args.get(name) for name in SORTING) or joined.aggregates():
+        return None
+    for tests, column, values in _pairs(joined.tests):
+        if len(tests) == 1 and not _meant_together(joined, column, context.question):
+            continue
+        one, other = (_with(joined.tree, tests, column, value) for value in values)
+        statement.tree = exp.intersect(one, other, dialect="postgres")
+        return f"reads '{values[0].name}' and '{values[1].name}' as: both of them"
+    return None
+
+
+def _pairs(tests: Sequence[exp.Expr]) -> Iterator[tuple[list[exp.Expr], exp.Column, list[exp.Expr]]]:
+    """Where a column is compared with two values: the parts of WHERE, the column and the values."""
+    for test in tests:
+        bare = test.unnest()
+        if isinstance(bare, exp.In) and len(bare.expressions) == _TWO and isinstance(bare.this, exp.Column):
+            yield [test], bare.this, bare.expressions
+        elif isinstance(bare, exp.Or) and (same := _same_column([bare.left, bare.right])):
+            yield [test], *same
+    for n, one in enumerate(tests):
+        for other in tests[n + 1 :]:
+            if same := _same_column([one, other]):
+                yield [one, other], *same
+
+
+def _same_column(tests: Sequence[exp.Expr]) -> tuple[exp.Column, list[exp.Expr]] | None:
+    bare = [test.unnest() for test in tests]
+    if not all(isinstance(test, exp.EQ) and isinstance(test.expression, exp.Literal) for test in bare):
+        return None
+    column, values = bare[0].this, [test.expression for test in bare]
+    same = isinstance(column, exp.Column) and all(test.this == column for test in bare)
+    return (column, values) if same and values[0] != values[1] else None
+
+
+def _meant_together(joined: JoinTree, column: exp.Column, question: str) -> bool:
+    """Whether the question's words may want one that has both values, and not those that have either."""
+    if _OR.search(question):
+        return False
+    if _BOTH.search(question):
+        return True
+    branch = joined.branch(column, joined.names(joined.shown()))
+    return bool(_AND.search(question)) and branch is not None and branch.many
+
+
+def _with(tree: exp.Select, tests: Sequence[exp.Expr], column: exp.Column, value: exp.Expr) -> exp.Select:
+    where = tree.args["where"]
+    kept = [test.copy() for test in conjuncts(where.this) if all(test is not each for each in tests)]
+    select = tree.copy()
+    select.set("where", None)
+    return select.where(*kept, exp.EQ(this=column.copy(), expression=value.copy()))
+
+
+def exclude_referring_rows(statement: Statement, context: Context) -> str | None:
+    """`a NOT IN (SELECT a FROM t)` over t itself leaves no row: excludes what refers to t.
+
+    Of several tables that refer to it, the one whose name is nearest to the question.
+    """
+    changed = []
+    for found in list(exclusions_of_all(statement.tree, statement.scopes)):
+        ways = [
+            edge
+            for edge in context.references.referrers(found.one.key)
+            if edge.columns == (found.outside.name,) and edge.other in statement.scopes.tables
+        ]
+        if ways:
+            edge = max(ways, key=lambda each: context.similarity.get(each.other, -1.0))
+            table = statement.scopes.tables[edge.other]
+            column = exp.column(identifier(edge.other_columns[0]))
+            found.query.replace(exp.select(column).from_(written(table, context.snapshot)))
+            changed.append(table.name)
+    return f"excludes what is in {', '.join(changed)}" if changed else None
+
+
+def exclusions_of_all(tree: exp.Query, scopes: Scopes) -> Iterator[SubqueryComparison]:
+    """Each `a NOT IN (SELECT a FROM t)` of a WHERE over t itself."""
+    for where in tree.find_all(exp.Where):
+        for found in scopes.exclusions(where):
+            if any(found.query.args.get(each) for each in _FILTERS):
+                continue
+            if found.one.key == found.other.key and found.outside.name == found.inside.name:
+                yield found

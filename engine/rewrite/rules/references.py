@@ -1,0 +1,207 @@
+"""Rules about foreign keys: tables that are named and not read, joins and subqueries that miss the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from sqlglot import exp
+
+from engine.rewrite.rule import Context, Statement
+from engine.rewrite.scope import Scopes, TableRef, from_parts, identifier, written
+from schema_catalog.naming import quote_ident
+from schema_catalog.types import Table, TableKey
+
+
+def requalify(statement: Statement, context: Context) -> str | None:
+    """Gives columns to the one table that has them, where what qualifies them has not; conditions of JOIN apart."""
+    moved = []
+    for column in statement.tree.find_all(exp.Column):
+        if column.find_ancestor(exp.Join, exp.Select) is not column.parent_select:
+            continue
+        if column.table:
+            owner = _holder(column, statement.scopes, context)
+        elif (owner := _only_holder(column, statement.scopes)) is not None:
+            statement.scopes.qualify(column.parent_select)
+        if owner is not None:
+            column.set("table", identifier(owner))
+            moved.append(column.name)
+    return f"takes {', '.join(moved)} from the table that has it" if moved else None
+
+
+def _only_holder(column: exp.Column, scopes: Scopes) -> str | None:
+    """The one table of the schema with a column of the name of a bare one that nothing in FROM has."""
+    select = column.parent_select
+    if select is None or isinstance(column.this, exp.Star) or scopes.reading(column) is not None:
+        return None
+    level: exp.Select | None = select
+    while level is not None:
+        outputs = {each.alias for each in level.expressions}
+        if column.name in outputs or any(read.table is None for read in scopes.reads[id(level)]):
+            return None
+        level = level.parent_select
+    found = [table.name for table in scopes.snapshot.tables if _has(table, column.name)]
+    return found[0] if len(found) == 1 else None
+
+
+def _holder(column: exp.Column, scopes: Scopes, context: Context) -> str | None:
+    """What should qualify a qualified column; None where it is right or more than one table could."""
+    reads = scopes.reads.get(id(column.parent_select), [])
+    named = scopes.reading(column)
+    if any(read.table is None for read in reads) or (named is not None and named.table is None):
+        return None
+    if named is not None and named.table is not None and _has(named.table, column.name):
+        return None
+    if named is None and any(_has(table, column.name) for table in scopes.called.get(column.table, ())):
+        return None
+    inside = [read.name for read in reads if read.table is not None and _has(read.table, column.name)]
+    there = [read.table.key for read in reads if read.table is not None]
+    beside = [
+        table.name
+        for table in scopes.snapshot.tables
+        if _has(table, column.name) and any(context.references.column_pairs(one, table.key) for one in there)
+    ]
+    found = inside or beside
+    return found[0] if len(found) == 1 else None
+
+
+def _has(table: Table, name: str) -> bool:
+    return any(column.name == name for column in table.columns)
+
+
+def join_missing_tables(statement: Statement, context: Context) -> str | None:
+    """Joins each table that columns are qualified by and FROM does not hold, along the shortest chain of references.
+
+    A table that no chain reaches stays missing: the check of names will say so.
+    """
+    joined: list[str] = []
+    for select in list(statement.tree.find_all(exp.Select)):
+        reads = statement.scopes.reads[id(select)]
+        sources = {read.table.key: read.name for read in reads if read.table is not None}
+        for table in _missing(select, statement.scopes):
+            joined += _join(select, table.key, sources, context, statement.scopes)
+    return f"joins {', '.join(joined)}" if joined else None
+
+
+def _missing(select: exp.Select, scopes: Scopes) -> list[Table]:
+    used: dict[tuple[str, str], set[str]] = {}
+    for column in select.find_all(exp.Column):
+        if column.table and column.parent_select is select and not scopes.visible(column):
+            used.setdefault((column.db, column.table), set()).add(column.name)
+    found = (_meant(schema, name, columns, scopes) for (schema, name), columns in used.items())
+    return [table for table in found if table is not None]
+
+
+def _meant(schema: str, name: str, columns: Collection[str], scopes: Scopes) -> Table | None:
+    """The table that a qualifier means: of several of the name the one with all the columns, or the search path's."""
+    tables = [each for each in scopes.called.get(name, ()) if schema in ("", each.schema)]
+    holders = [each for each in tables if {"*", *(c.name for c in each.columns)}.issuperset(columns)]
+    if len(holders or tables) == 1:
+        return (holders or tables)[0]
+    bare = scopes.bare(name)
+    return bare if bare in holders else None
+
+
+def _join(
+    select: exp.Select, goal: TableKey, sources: dict[TableKey, str], context: Context, scopes: Scopes
+) -> list[str]:
+    """The names of the tables joined up to `goal`. `sources`: table → its name in FROM; it grows."""
+    path = () if goal in sources else context.references.path(sources, goal)
+    # Names that stand for another table already cannot be given again without an alias.
+    if {edge.other[1] for edge in path} & set(sources.values()):
+        return []
+    for edge in path:
+        table = scopes.tables[edge.other]
+        condition = " AND ".join(
+            f"{quote_ident(sources[edge.table])}.{quote_ident(left)} = {quote_ident(table.name)}.{quote_ident(right)}"
+            for left, right in zip(edge.columns, edge.other_columns, strict=True)
+        )
+        select.join(written(table, scopes.snapshot), on=condition, dialect="postgres", copy=False)
+        sources[edge.other] = table.name
+    return [edge.other[1] for edge in path]
+
+
+def join_by_reference(statement: Statement, context: Context) -> str | None:
+    """Inner joins on columns that refer to nothing follow the foreign keys instead, over other tables where needed."""
+    changed: list[str] = []
+    for select in statement.tree.find_all(exp.Select):
+        reads = statement.scopes.reads[id(select)]
+        if any(read.table is None for read in reads):
+            continue
+        for place, join in list(enumerate(from_parts(select)))[1:]:
+            if _followed(select, join, reads[:place], reads[place], context):
+                changed.append(reads[place].name)
+    if not changed:
+        return None
+    statement.bind()
+    join_missing_tables(statement, context)
+    return f"joins {', '.join(changed)} by the foreign key"
+
+
+def _followed(
+    select: exp.Select, join: exp.Expression, before: list[TableRef], last: TableRef, context: Context
+) -> bool:
+    compared = _compared(join, before, last)
+    if compared is None or last.table is None:
+        return False
+    other, left, right = compared
+    if other.table is None or other.table.key == last.table.key:
+        return False
+    pairs = context.references.column_pairs(other.table.key, last.table.key)
+    if (left, right) in pairs:
+        return False
+    if len(pairs) == 1:
+        ends = zip(pairs[0], (other.name, last.name), strict=True)
+        one, two = (exp.column(identifier(name), identifier(table)) for name, table in ends)
+        join.set("on", exp.EQ(this=one, expression=two))
+        return True
+    there = [read.table.key for read in before if read.table]
+    if pairs or not context.references.reachable(there, last.table.key):
+        return False
+    return _taken_out(select, join, last, {read.name for read in before})
+
+
+def _taken_out(select: exp.Select, join: exp.Expression, last: TableRef, names: Collection[str]) -> bool:
+    """Removes the join; what needs its table names it by its own name, so that the way there is looked up again."""
+    if last.table is None or last.table.name in names:
+        return False
+    inside = {id(column) for column in join.find_all(exp.Column)}
+    for column in select.find_all(exp.Column):
+        if column.table == last.name and id(column) not in inside:
+            column.set("table", identifier(last.table.name))
+    join.pop()
+    return True
+
+
+def _compared(
+    join: exp.Expression, before: list[TableRef], last: TableRef
+) -> tuple[TableRef, str, str] | None:
+    """(the table before, its column, the joined table's column) of an inner JOIN on one equality of columns."""
+    condition = join.args.get("on")
+    if join.args.get("side") or not isinstance(condition, exp.EQ):
+        return None
+    one, two = condition.left, condition.right
+    if not (isinstance(one, exp.Column) and isinstance(two, exp.Column)):
+        return None
+    if one.table == last.name:
+        one, two = two, one
+    found = [read for read in before if read.name == one.table]
+    return (found[0], one.name, two.name) if found and two.table == last.name else None
+
+
+def compare_by_reference(statement: Statement, context: Context) -> str | None:
+    """`owner_id IN (SELECT dog_id FROM dogs)`: a key is compared with the column that refers to it."""
+    changed = []
+    for predicate in statement.tree.find_all(exp.In, exp.EQ, exp.NEQ):
+        found = statement.scopes.comparison(predicate)
+        if found is None or found.one.key == found.other.key:
+            continue
+        pairs = context.references.column_pairs(found.one.key, found.other.key)
+        ways = [there for here, there in pairs if here == found.outside.name]
+        if len(ways) == 1 and found.inside.name != ways[0] and _is_key(found.other, found.inside.name):
+            found.inside.set("this", identifier(ways[0]))
+            changed.append(f"{found.outside.name} with {ways[0]}")
+    return f"compares {', '.join(changed)}" if changed else None
+
+
+def _is_key(table: Table, name: str) -> bool:
+    return name in table.primary_key or any(name in key.columns for key in table.foreign_keys)

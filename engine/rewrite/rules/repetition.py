@@ -1,0 +1,87 @@
+"""Rules about rows that are shown once for each of many others, and about tables that are joined for nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from engine.rewrite.join_tree import Branch, JoinTree, join_tree
+from engine.rewrite.rule import Context, Statement
+from engine.rewrite.rules.unknowns import nullable
+from schema_catalog.types import TableKind
+
+_DIFFERENT = re.compile(r"\b(?:different|distinct|unique)\b", re.IGNORECASE)
+
+
+def each_once(statement: Statement, context: Context) -> str | None:
+    """DISTINCT where a row is shown once for each of many joined rows of which nothing is shown or asked."""
+    joined = join_tree(statement.tree, statement.scopes)
+    if joined is None or not _repeats(joined, context.question):
+        return None
+    statement.tree = joined.tree.distinct(copy=False)
+    return "shows each row once"
+
+
+def _repeats(joined: JoinTree, question: str) -> bool:
+    if joined.tree.args.get("distinct") or joined.tree.args.get("limit") or joined.aggregates():
+        return False
+    kept, tested = joined.names(joined.shown()), joined.names(joined.tests)
+    ends = [end for link in joined.links for end in (link.near, link.far)]
+    many = [branch for end in ends if (branch := joined.branch(end, kept)) is not None and branch.many]
+    if _DIFFERENT.search(question):
+        return bool(many)
+    return any(not tested & {read.name for read in branch.reads} for branch in many)
+
+
+def drop_total_join(statement: Statement, context: Context) -> str | None:
+    """Removes a table of which nothing is used where the join keeps every row and repeats none.
+
+    That is: by a foreign key that PostgreSQL enforces, over columns that are never NULL, to the key of a table of which
+    everyone sees every row.
+    """
+    joined = join_tree(statement.tree, statement.scopes)
+    if joined is None:
+        return None
+    for branch in _unused(joined):
+        if len(branch.reads) == 1 and _total(joined, branch, context):
+            statement.tree = joined.without(None, branch.reads)
+            return f"leaves out {branch.reads[0].name}, which changes no row"
+    return None
+
+
+def _total(joined: JoinTree, branch: Branch, context: Context) -> bool:
+    near, far = joined.scopes.reading(branch.link.near), branch.reads[0]
+    if near is None or near.table is None or far.table is None:
+        return False
+    plain = (TableKind.TABLE, TableKind.PARTITIONED)
+    if near.table.kind not in plain or far.table.kind not in plain or far.table.key in context.secured:
+        return False
+    column, reference = branch.link.near.name, (*far.table.key, (branch.link.far.name,))
+    return not nullable(near.table, column) and any(
+        key.enforced
+        and key.columns == (column,)
+        and (key.ref_schema, key.ref_table, key.ref_columns) == reference
+        for key in near.table.foreign_keys
+    )
+
+
+def drop_unasked_join(statement: Statement, context: Context) -> str | None:
+    """Removes a table of which nothing is used and that the question does not name, one of its rows to each at most."""
+    joined = join_tree(statement.tree, statement.scopes)
+    if joined is None:
+        return None
+    for branch in _unused(joined):
+        if all(read.table not in context.mentioned for read in branch.reads):
+            statement.tree = joined.without(None, branch.reads)
+            return f"leaves out {', '.join(read.name for read in branch.reads)}"
+    return None
+
+
+def _unused(joined: JoinTree) -> Iterator[Branch]:
+    """Branches that nothing shown, sorted by or tested belongs to, and that repeat no row."""
+    used = joined.names([*joined.shown(), *joined.tests])
+    for link in joined.links:
+        for end in (link.near, link.far):
+            branch = joined.branch(end, used) if used else None
+            if branch is not None and not branch.many:
+                yield branch

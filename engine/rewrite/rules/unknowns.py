@@ -1,0 +1,49 @@
+"""Rules about NULL: where it stands in an order, and what it does to NOT IN."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from engine.rewrite.rule import Context, Statement
+from engine.rewrite.scope import Scopes
+from schema_catalog.types import Table
+
+
+def unknown_last(statement: Statement, _context: Context) -> str | None:
+    """Where the greatest come first, PostgreSQL puts NULL before them (docs 7.5): puts it behind.
+
+    Where the statement says NULLS FIRST, that is meant.
+    """
+    if "NULLS FIRST" in statement.written.upper():
+        return None
+    changed = False
+    for order in statement.tree.find_all(exp.Ordered):
+        if order.args.get("desc") and order.args.get("nulls_first") and _may_be_null(order, statement.scopes):
+            order.set("nulls_first", False)  # noqa: FBT003 - sqlglot's
+            changed = True
+    return "sorts unknown values behind the others" if changed else None
+
+
+def _may_be_null(order: exp.Ordered, scopes: Scopes) -> bool:
+    if isinstance(order.this, exp.Count):
+        return False
+    read = scopes.reading(order.this) if isinstance(order.this, exp.Column) else None
+    return read is None or read.table is None or nullable(read.table, order.this.name)
+
+
+def known_excluded(statement: Statement, _context: Context) -> str | None:
+    """Leaves NULL out of what NOT IN compares with: one alone, and no row is left (docs 9.24.2)."""
+    changed = False
+    for found in statement.scopes.exclusions(statement.tree):
+        if found.query.args.get("having") or not nullable(found.other, found.inside.name):
+            continue
+        known = exp.Not(this=exp.Is(this=found.inside.copy(), expression=exp.Null()))
+        if not any(known == each for each in found.query.find_all(exp.Not)):
+            found.query.where(known, copy=False)
+            changed = True
+    return "leaves unknown values out of those that are excluded" if changed else None
+
+
+def nullable(table: Table, name: str) -> bool:
+    """Whether a column of the table may be NULL."""
+    return name not in table.primary_key and any(c.name == name and c.nullable for c in table.columns)

@@ -1,0 +1,28 @@
+"""How much likelier a reading is right than the statement that it was made of: fitted on training databases.
+
+Owns the table, `worth.json`: rule → log-odds, with the pairs that it was fitted on. Fitting is `training.readings`'.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from functools import cache
+from importlib import resources
+
+from engine.core.candidate import Change
+
+UNKNOWN = 0.0
+"""Of a rule that no pair was seen of."""
+
+
+def worth(changes: Iterable[Change]) -> float:
+    """Log-odds of what `changes` made against what they were made of; repairs and normal forms count nothing."""
+    known = _table()
+    return sum(known.get(change.rule, UNKNOWN) for change in changes if change.kind == "reading")
+
+
+@cache
+def _table() -> dict[str, float]:
+    text = resources.files(__package__).joinpath("worth.json").read_text(encoding="utf-8")
+    return {rule: float(entry["log_odds"]) for rule, entry in json.loads(text).items()}

@@ -18,7 +18,7 @@ class ResultCaps:
     """How much a statement that runs may give, in `database` (its registered name) to `role`; both `*` for any.
 
     `value_bytes`: of one value; a longer one is cut. `answer_bytes`: of all values together; rows beyond it are
-    left out. `rows`: at most, whatever `[limits]` says.
+    left out. `rows`: at most, also where `[limits]` allows more.
     """
 
     database: str = EVERY

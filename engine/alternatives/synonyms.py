@@ -17,7 +17,7 @@ from engine.linking.element_text import name_words
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey
 
 ALIKE = 0.55
-"""Columns less alike than this, by the cosine of their names (with and without the table's, averaged), are no twins.
+"""Cosine of two columns' names, with and without the table's, averaged, from which they are exchanged.
 
 Of AmbiQT's pairs of synonyms, and they are chosen to be different words, a tenth is below it.
 """
@@ -57,7 +57,7 @@ def exchanges(
     for used in sorted(read):
         if used[:2] in known:
             found += _columns_alike(used, known, keys, likeness)
-    return sorted(found, key=lambda twin: -twin.likeness)
+    return sorted(found, key=lambda each: -each.likeness)
 
 
 def interchangeable(used: ColumnKey, other: ColumnKey, snapshot: Snapshot) -> bool:
@@ -70,7 +70,7 @@ def interchangeable(used: ColumnKey, other: ColumnKey, snapshot: Snapshot) -> bo
 
 
 def phrases(tables: Iterable[Table]) -> list[str]:
-    """All that `twins` compares where statements read `tables`, each once."""
+    """All that `exchanges` compares where statements read `tables`, each once."""
     texts = [
         text
         for table in tables

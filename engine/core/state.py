@@ -22,7 +22,7 @@ class Route:
     """A database that may answer, its schema as the asker may see it, and its tables, likeliest first.
 
     `probability`: that this database is the one, among all that the asker may read, in [0, 1]. `entities` and
-    `values`: set by the link stage. `learned`: by the recall stage, which also adjusts the entities' similarities.
+    `values`: set by the link stage. `learned`: by the retrieve_feedback stage, which adjusts similarities as well.
     """
 
     database: Database

@@ -23,7 +23,7 @@ WHOLE_TABLE = "*"
 """The column of a `ColumnKey` that stands for its table: masked, nothing of the table may be named."""
 
 ANY_TABLE = ("T1", "T2", "T3", "T4", "T5", "t1", "t2", "t3", "t4", "t5")
-"""Aliases that models give to whatever comes first, second and so on. They belong to every table: a model that began to
+"""Aliases that models give by position: the first table, the second. They belong to every table: a model that began to
 write one and could not would take the next best word of that letter, and with it another statement."""
 
 

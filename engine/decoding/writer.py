@@ -100,7 +100,7 @@ class Writer:
         )
 
     def _prompt(self, name: str, node: Node, **values: str) -> Prompt:
-        # Under a grammar the text is the same whatever is masked: the server has it in its prefix cache.
+        # Under a grammar the text is the same for every mask: the server has it in its prefix cache.
         unnamed = frozenset[ColumnKey]() if self.grammars else node.mask
         text = schema_text(without(self.shown, node.mask), ())[0] if unnamed else self._text
         found = value_text(self.route.values, self.shown, unnamed)

@@ -109,7 +109,7 @@ class Analysis:
 
     @property
     def repeatable(self) -> bool:
-        """Whether no function in it gives another value each time, whatever the data."""
+        """Whether no function in it gives another value each time on the same data."""
         return not any(name[-1] in allowed.UNREPEATABLE for name in self.functions)
 
 

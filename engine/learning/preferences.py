@@ -1,7 +1,7 @@
 """From votes to preferences: what the phrases of a question mean for an asker, and how surely.
 
-Owns the arithmetic of drift and doubt. A vote counts less with every day and with every newer vote on the same pair
-(exponential decay), and not at all outside of the window; votes for the other side count against. A strength is
+Owns the arithmetic of decay and contradiction. A vote counts less with every day and with every newer vote on the same
+pair (exponential decay), and not at all outside of the window; votes for the other side count against. A strength is
 net / (total + 1): one fresh vote gives 0.5, two that agree 0.64, two that do not next to nothing.
 """
 
@@ -22,7 +22,7 @@ Near = Callable[[Element], float]
 """Cosine of an element and the phrase of the question that is nearest to it."""
 
 ABOUT = 0.4
-"""Cosine from which a question is about an element, in whatever words."""
+"""Cosine from which a question is about an element in any words."""
 
 FAINT = 0.5
 """What a vote counts where the question is about its elements in other words than the vote's."""

@@ -31,7 +31,7 @@ _SHORT_TYPES = (
 def schema_text(snapshot: Snapshot, ranked: Sequence[TableKey]) -> tuple[str, Snapshot]:
     """The schema, one line a table, and the part of the snapshot that the lines show.
 
-    A schema that fits is shown whole and in catalog order whatever the question, so that it is the same text
+    A schema that fits is shown whole and in catalog order for every question, so that it is the same text
     each time. Of a larger one the best tables of `ranked` are shown, as many as fit.
     """
     texts = {table.key: table_text(snapshot, table) for table in snapshot.tables}

@@ -1,4 +1,4 @@
-"""Statements whose outcome is known whatever the tables hold: the model is asked for another one, with the reason."""
+"""Statements whose outcome does not depend on the data: the model is asked for another one, with the reason."""
 
 from __future__ import annotations
 

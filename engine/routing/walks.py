@@ -86,8 +86,8 @@ def _columns(table: Table, wanted: int, rng: np.random.Generator) -> tuple[int, 
     """Some columns of a table, in its order: those that say something before those that only point."""
     pointing = _key_columns(table)
     order = [int(n) for n in rng.permutation(len(table.columns))]
-    telling = [n for n in order if table.columns[n].name not in pointing]
-    pool = sorted(telling or order, key=lambda n: _is_dull(table.columns[n].name))
+    informative = [n for n in order if table.columns[n].name not in pointing]
+    pool = sorted(informative or order, key=lambda n: _is_dull(table.columns[n].name))
     return tuple(sorted(pool[:wanted]))
 
 

@@ -354,7 +354,7 @@ class _Canonical(Expressions):
     def _cte(self, cte: Cte) -> str:
         """A WITH query stands where it is read, as a subquery would.
 
-        One that is read twice gives the same rows both times, whatever LIMIT picks; two subqueries may not.
+        One that is read twice gives the same rows both times, of any that LIMIT may pick; two subqueries may not.
         """
         if cte in self._recursive:
             return f"(self {self._recursive.index(cte)})"

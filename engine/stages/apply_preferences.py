@@ -1,4 +1,4 @@
-"""Prefers what agrees with what the asker has meant before: those candidates come first.
+"""Puts candidates first that agree with what the asker has meant before.
 
 A preference only orders: both alternatives stay. What contradicts a weak one keeps its place behind those that agree,
 so that a short answer still shows it; what contradicts a strong one, or was rejected for this very question, comes
@@ -38,7 +38,10 @@ async def apply_preferences(state: State, tools: Tools) -> State:
     )
     lines = [
         TraceLine(
-            "prefer", "agrees" if each.preference > 0 else "contradicts", each.sql, round(each.preference, 3)
+            "apply_preferences",
+            "agrees" if each.preference > 0 else "contradicts",
+            each.sql,
+            round(each.preference, 3),
         )
         for each in placed
         if each.preference

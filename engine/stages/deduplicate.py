@@ -1,4 +1,4 @@
-"""Merge: of statements that say the same in other words only one stays, told by the rows that they give.
+"""Deduplicates by execution: same rows, nested columns and functions, and the same literals.
 
 Owns when rows are evidence. Every candidate runs as the asker, read-only, with a short timeout and a row cap, before
 one is chosen (`[limits] run_candidates` turns that off). Equal rows alone are none: two columns may hold the same
@@ -97,19 +97,21 @@ async def deduplicate(state: State, tools: Tools) -> State:
         candidate, outcome = state.candidates[place], outcomes[place]
         if isinstance(outcome, NotCompared):
             event = "dropped by running it" if outcome.broken else "not compared by its rows"
-            lines.append(TraceLine("merge", event, f"{outcome.why}: {candidate.sql}"))
+            lines.append(TraceLine("deduplicate", event, f"{outcome.why}: {candidate.sql}"))
             if outcome.broken:
                 continue
             candidate = replace(candidate, fruitless=outcome.fruitless)
-        twin = _twin(candidate, outcome, kept.values())
-        if twin is not None:
-            lines.append(TraceLine("merge", "gives the same rows", f"{candidate.sql}; kept: {twin.sql}"))
+        equal = _equivalent(candidate, outcome, kept.values())
+        if equal is not None:
+            lines.append(
+                TraceLine("deduplicate", "gives the same rows", f"{candidate.sql}; kept: {equal.sql}")
+            )
             continue
         kept[place] = (candidate, outcome)
     return replace(state, candidates=tuple(kept[place][0] for place in sorted(kept))).noted(*lines)
 
 
-def _twin(
+def _equivalent(
     candidate: Candidate, outcome: Rows | NotCompared, kept: Iterable[tuple[Candidate, Rows | NotCompared]]
 ) -> Candidate | None:
     if isinstance(outcome, NotCompared):
@@ -124,10 +126,10 @@ async def _run_all(state: State, tools: Tools, routes: Mapping[str, Route]) -> S
     deadline = state.deadline
     seconds = min(tools.limits.run_seconds, SHARE * deadline.remaining())
     until = Deadline(deadline.clock() + seconds, deadline.clock)
-    gate = asyncio.Semaphore(AT_ONCE)
+    semaphore = asyncio.Semaphore(AT_ONCE)
 
     async def one(candidate: Candidate) -> Rows | NotCompared:
-        async with gate:
+        async with semaphore:
             return await _outcome(candidate, routes[candidate.database], state, tools, until)
 
     return await asyncio.gather(*map(one, state.candidates))

@@ -1,4 +1,4 @@
-"""Recalls what of all that was learned concerns the question: preferences, examples, an answer to the very question.
+"""Retrieves what was learned that concerns the question: preferences, verified examples, an answer to this question.
 
 Owns that nothing is used which names what the asker cannot read: preferences are of elements that the route shows,
 examples resolve against it, and an answer passes every check of a generated statement. Similarities are adjusted here:
@@ -49,7 +49,7 @@ async def retrieve_feedback(state: State, tools: Tools) -> State:
     try:
         knowns = [await tools.memory.known(state.ask.asker.user, each.database.name) for each in state.routes]
     except StoreUnavailableError as problem:
-        return state.noted(TraceLine("recall", "nothing is recalled", str(problem)))
+        return state.noted(TraceLine("retrieve_feedback", "nothing is recalled", str(problem)))
     routes, lines = [], []
     for route, known in zip(state.routes, knowns, strict=True):
         if known == Known():
@@ -101,7 +101,7 @@ def _preferences(
 def _examples(
     question: str, route: Route, known: Known, found: Sequence[Preference], tools: Tools
 ) -> tuple[Example, ...]:
-    """The likest verified questions; none that says the same as this one, nor one that a preference speaks against."""
+    """The most similar verified questions, less those that say the same as this one or contradict a preference."""
     newest: dict[str, Lesson] = {}
     # The asker's own go before others', newer before older.
     for lesson in sorted(known.lessons, key=lambda each: not each.own):
@@ -156,13 +156,13 @@ async def _verified(state: State, knowns: Sequence[Known], tools: Tools) -> Stat
             if not isinstance(outcome, Candidate):
                 # Another's statement may name what this asker cannot read.
                 why = f"{lesson.sql}: {outcome.message}" if lesson.own else "an approved statement"
-                line = TraceLine("recall", "no longer answers", why)
+                line = TraceLine("retrieve_feedback", "no longer answers", why)
                 state = state.noted(line)
                 continue
             words = f"{describe(outcome.sql)}; {_whose(own=lesson.own)} to this question before"
             verified = replace(outcome, explanation=words)
             state = replace(state, verified=verified).noted(
-                TraceLine("recall", "answered before", outcome.sql)
+                TraceLine("retrieve_feedback", "answered before", outcome.sql)
             )
             alone = state.ask.run or state.k <= 1
             return replace(state, calls=0) if alone else state
@@ -189,15 +189,20 @@ def _told(route: Route, known: Known) -> Iterator[TraceLine]:
     name = route.database.name
     if known.adapter is not None:
         yield TraceLine(
-            "recall", "adapter", f"{name}: version {known.version}, of {known.scope or 'everybody'}"
+            "retrieve_feedback",
+            "adapter",
+            f"{name}: version {known.version}, of {known.scope or 'everybody'}",
         )
     for each in route.learned.preferences:
         whose = "yours" if each.own else "approved"
         sure = "strong" if each.strong else "weak" if each.named else "in other words"
         detail = f"{name}: {preference_line(each, route.snapshot)} ({whose}, {sure}, votes: {each.votes})"
-        yield TraceLine("recall", "hint", detail, round(each.strength, 3))
+        yield TraceLine("retrieve_feedback", "hint", detail, round(each.strength, 3))
     for example in route.learned.examples:
         whose = "yours" if example.own else "approved"
         yield TraceLine(
-            "recall", f"example, {whose}", f"{name}: {example.question}: {example.sql}", example.similarity
+            "retrieve_feedback",
+            f"example, {whose}",
+            f"{name}: {example.question}: {example.sql}",
+            example.similarity,
         )

@@ -93,12 +93,12 @@ async def _views(state: State, tools: Tools, entries: Sequence[Entry]) -> tuple[
     Those are counted, not named: the asker might not be allowed to know of them. Raises `UnsupportedError` where
     the asker's session cannot be lent and there is nothing else to read.
     """
-    gate = asyncio.Semaphore(_AT_ONCE)
+    semaphore = asyncio.Semaphore(_AT_ONCE)
     refusals: list[UnsupportedError] = []
 
     async def view(entry: Entry) -> View | None:
         database, snapshot = entry
-        async with gate:
+        async with semaphore:
             try:
                 readable = await tools.upstream.readable(database, state.ask.asker)
             except UnsupportedError as refusal:

@@ -15,14 +15,13 @@ from typing import cast
 
 import structlog
 
-from engine.types import ErrorReply, SessionLoan
+from engine.types import LOAN_PARAMETER, ErrorReply, SessionLoan
 from proxy.net.session.consultation import Consultation
 from proxy.net.upstream.dialer import without_delay
 from proxy.protocol import codec
 from proxy.protocol.framing import ProtocolViolationError, startup_length
 from proxy.protocol.messages import Startup
 
-TOKEN_PARAMETER = "pgparley.loan"  # noqa: S105 - the parameter's name
 _SOCKET = ".s.PGSQL.{}"
 _STARTUP_SECONDS = 5.0
 
@@ -124,7 +123,7 @@ class LoanConnection(asyncio.Protocol):
             # A cancel request: the loan's end cancels by itself.
             self.close()
             return
-        consultation = self._loans.taken(first.parameter(TOKEN_PARAMETER) or "")
+        consultation = self._loans.taken(first.parameter(LOAN_PARAMETER) or "")
         if consultation is None:
             log.warning("loan_refused")
             self.refuse(_UNKNOWN)

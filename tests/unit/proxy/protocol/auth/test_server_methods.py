@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.types import ErrorReply
-from proxy.net.addresses import is_loopback
 from proxy.protocol import codec
 from proxy.protocol.auth.server_methods import ServerMethod, UpstreamRefusedError, Watch, parse_requirement
 
@@ -127,15 +126,3 @@ def test_noise_never_gets_a_password(messages: list[bytes]) -> None:
     except UpstreamRefusedError:
         return
     assert watch.asked not in REVEALING
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])
-def test_loopback(host: str) -> None:
-    assert is_loopback(host)
-
-
-@pytest.mark.parametrize(
-    "host", ["localhost", "10.0.0.1", "192.0.2.1", "::", "fe80::1%eth0", "::ffff:10.0.0.1", ""]
-)
-def test_not_loopback(host: str) -> None:
-    assert not is_loopback(host)

@@ -21,13 +21,11 @@ from proxy.protocol.auth.scram import ClientKeys
 from proxy.protocol.auth.secrets import Credentials, Secret
 from proxy.protocol.framing import (
     AUTHENTICATION_LIMIT,
-    HEADER,
-    HEADER_SIZE,
-    LENGTH_SIZE,
+    RESPONSE,
     ProtocolViolationError,
+    message_end,
+    unexpected_response,
 )
-
-_RESPONSE = ord("p")
 
 
 class Host(Protocol):
@@ -140,14 +138,12 @@ class Authentication:
     def _respond(self) -> None:
         """Gives the login what has arrived whole, unless it waits for something else."""
         while self._login is not None and self._waiting is None and not self._over:
-            if len(self._buffer) < HEADER_SIZE:
+            end = message_end(
+                self._buffer, kind=RESPONSE, limit=AUTHENTICATION_LIMIT, error=unexpected_response
+            )
+            if end is None:
                 return
-            kind, length = HEADER.unpack_from(self._buffer)
-            if kind != _RESPONSE or not LENGTH_SIZE <= length <= AUTHENTICATION_LIMIT:
-                raise ProtocolViolationError("expected a password response")
-            if length + 1 > len(self._buffer):
-                return
-            message, self._buffer = self._buffer[: length + 1], self._buffer[length + 1 :]
+            message, self._buffer = self._buffer[:end], self._buffer[end:]
             self._carry_out(self._login.receive(message))
 
     def _carry_out(self, steps: list[Step]) -> None:

@@ -17,9 +17,16 @@ from proxy.net.upstream.auth_query import startup_packet
 from proxy.net.upstream.login_phase import Relays, wrapped
 from proxy.protocol import codec
 from proxy.protocol.auth.login import AUTHENTICATED
-from proxy.protocol.framing import AUTHENTICATION_LIMIT, HEADER, HEADER_SIZE
+from proxy.protocol.framing import (
+    AUTHENTICATION_LIMIT,
+    RESPONSE,
+    ProtocolViolationError,
+    message_end,
+    unexpected_response,
+)
 
-_RESPONSE = ord("p")
+_RESPONSE_LIMIT = AUTHENTICATION_LIMIT - 1
+"""Length of a client's response: the whole message fits in `AUTHENTICATION_LIMIT` bytes."""
 _ERROR = ord("E")
 _TERMINATE = codec.message(b"X", b"")
 _UNREACHABLE = ErrorReply("08001", "the gateway cannot connect to the upstream server to check the password")
@@ -68,16 +75,16 @@ class UpstreamAuth(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """The client's responses, and nothing else."""
         self._from_client += data
-        while len(self._from_client) >= HEADER_SIZE:
-            kind, length = HEADER.unpack_from(self._from_client)
-            if kind != _RESPONSE or not HEADER_SIZE <= length + 1 <= AUTHENTICATION_LIMIT:
-                self.refuse(ErrorReply("08P01", "expected a password response"))
-                return
-            if length + 1 > len(self._from_client):
-                return
-            if self._server is not None:
-                self._server.write(self._from_client[: length + 1])
-            self._from_client = self._from_client[length + 1 :]
+        try:
+            while (end := self._response_end()) is not None:
+                if self._server is not None:
+                    self._server.write(self._from_client[:end])
+                self._from_client = self._from_client[end:]
+        except ProtocolViolationError as violation:
+            self.refuse(ErrorReply("08P01", str(violation)))
+
+    def _response_end(self) -> int | None:
+        return message_end(self._from_client, kind=RESPONSE, limit=_RESPONSE_LIMIT, error=unexpected_response)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         """The client has gone."""
@@ -97,11 +104,8 @@ class UpstreamAuth(asyncio.Protocol):
     def server_data(self, data: bytes) -> None:
         """The server's challenges and its word."""
         self._from_server += data
-        while len(self._from_server) >= HEADER_SIZE and self._client is not None:
-            _, length = HEADER.unpack_from(self._from_server)
-            if length + 1 > len(self._from_server):
-                return
-            message, self._from_server = self._from_server[: length + 1], self._from_server[length + 1 :]
+        while self._client is not None and (end := message_end(self._from_server)) is not None:
+            message, self._from_server = self._from_server[:end], self._from_server[end:]
             if message == AUTHENTICATED:
                 self._succeeded()
                 return

@@ -15,7 +15,7 @@ from proxy.net.upstream.dialer import Dialer
 from proxy.net.upstream.login_phase import Part, wrapped
 from proxy.protocol import codec
 from proxy.protocol.auth.secrets import Secret, secret_of
-from proxy.protocol.framing import HEADER, HEADER_SIZE
+from proxy.protocol.framing import HEADER_SIZE, message_end
 from proxy.protocol.messages import Bind, Parse
 from proxy.settings import GatewaySettings
 
@@ -113,12 +113,8 @@ class LookupConnection(asyncio.Protocol):
         """Bytes from the server."""
         data = self._partial + data
         pos = 0
-        while pos + HEADER_SIZE <= len(data):
-            kind, length = HEADER.unpack_from(data, pos)
-            end = pos + 1 + length
-            if end > len(data):
-                break
-            self._take(kind, data[pos:end])
+        while (end := message_end(data, pos)) is not None:
+            self._take(data[pos], data[pos:end])
             pos = end
         self._partial = data[pos:]
 

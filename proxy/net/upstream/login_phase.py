@@ -20,7 +20,7 @@ from proxy.protocol import codec
 from proxy.protocol.auth.scram import Derivation
 from proxy.protocol.auth.server_methods import UpstreamRefusedError, Watch
 from proxy.protocol.auth.upstream_login import UpstreamLogin, without_binding
-from proxy.protocol.framing import AUTHENTICATION_LIMIT, HEADER, HEADER_SIZE, LENGTH_SIZE
+from proxy.protocol.framing import AUTHENTICATION_LIMIT, message_end
 
 _ERROR = ord("E")
 
@@ -145,7 +145,10 @@ class _Handshake(asyncio.Protocol):
             self._fail(problem.reply)
 
     def _proceed(self) -> None:
-        while self._later is None and not self._part.ended and (end := _end(self._partial)) is not None:
+        while self._later is None and not self._part.ended:
+            end = message_end(self._partial, limit=AUTHENTICATION_LIMIT, error=_not_understood)
+            if end is None:
+                break
             message, self._partial = self._partial[:end], self._partial[end:]
             answer = self._part.take(message)
             if isinstance(answer, Answer):
@@ -204,12 +207,5 @@ def _hop(transport: asyncio.BaseTransport) -> Hop:
     return Hop(None if certificate is None else end_point(certificate), vouched or checked)
 
 
-def _end(data: bytes) -> int | None:
-    """Where the first message ends; None where it has not arrived whole."""
-    if len(data) < HEADER_SIZE:
-        return None
-    _, length = HEADER.unpack_from(data)
-    if not LENGTH_SIZE <= length <= AUTHENTICATION_LIMIT:
-        raise UpstreamRefusedError(ErrorReply("08P01", "the server's login messages are not understood"))
-    end = 1 + int(length)
-    return end if end <= len(data) else None
+def _not_understood() -> UpstreamRefusedError:
+    return UpstreamRefusedError(ErrorReply("08P01", "the server's login messages are not understood"))

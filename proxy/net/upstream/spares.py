@@ -19,7 +19,7 @@ from proxy.metrics import GatewayMetrics
 from proxy.net.upstream.dialer import Dialer
 from proxy.net.upstream.spare_demand import Demand
 from proxy.protocol import codec
-from proxy.protocol.framing import HEADER, HEADER_SIZE
+from proxy.protocol.framing import message_end
 
 _ERROR = ord("E")
 
@@ -243,9 +243,7 @@ class Trial(asyncio.Protocol):
 
 def _decided(head: bytes) -> bool:
     """Whether the first message is no error, or a whole one."""
-    if head[0] != _ERROR:
-        return True
-    return len(head) >= HEADER_SIZE and len(head) > HEADER.unpack_from(head)[1]
+    return head[0] != _ERROR or message_end(head) is not None
 
 
 def _outdated(head: bytes) -> bool:

@@ -14,7 +14,7 @@ from proxy.console import grammar, tables, views
 from proxy.console.grammar import Command, ConsoleError, Empty, Ignored, Rights, Show
 from proxy.console.tables import Columns, Done, Result, Table
 from proxy.protocol import codec
-from proxy.protocol.auth.login import AUTHENTICATED
+from proxy.protocol.auth.client_login import AUTHENTICATED
 from proxy.protocol.framing import HEADER_SIZE, SMALL_LIMIT, ProtocolViolationError, frontend_length
 
 _READY = {status: codec.message(b"Z", status.encode()) for status in "ITE"}

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from proxy.net import tls
+from proxy.protocol.auth.client_login import Chance
 from proxy.protocol.auth.hba import HBAError, Method, Origin, Rule, decide, parse_rules
-from proxy.protocol.auth.login import Chance
+from proxy.protocol.auth.mock_role import Shape, Trait
 from proxy.protocol.auth.scram import Verifier
 from proxy.protocol.auth.secrets import Secret, UserListError, parse_user_list
 from proxy.protocol.auth.server_methods import Requirement, parse_requirement
-from proxy.protocol.auth.shape import Shape, Trait
 from proxy.settings import AuthType, GatewaySettings
 
 CONSOLES = frozenset({"pgparley", "pgbouncer"})

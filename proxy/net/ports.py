@@ -19,11 +19,11 @@ from proxy.console.views import Here
 from proxy.metrics import GatewayMetrics
 from proxy.net.access import Access
 from proxy.net.cancel_keys import CancelKeys
-from proxy.net.logins import Logins
+from proxy.net.login_service import Logins
 from proxy.net.session.consultation import ConsultationContext
 from proxy.net.session.session_registry import Sessions, SessionView
 from proxy.net.upstream.dialer import Dialer
-from proxy.net.upstream.spares import Spares
+from proxy.net.upstream.prewarmed import Spares
 from proxy.net.worker.worker_ipc import Answer, Request
 from proxy.protocol.inspection import SessionLimits
 from proxy.settings import GatewaySettings

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import structlog
 
 from proxy.net.upstream.auth_query import LookupConnection, LookupFailedError
+from proxy.protocol.auth.mock_role import Trait
 from proxy.protocol.auth.secrets import Secret
-from proxy.protocol.auth.shape import Trait
 from proxy.settings import GatewaySettings
 
 _MOST_NAMES = 1000

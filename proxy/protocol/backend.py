@@ -16,8 +16,8 @@ from proxy.protocol import codec, fast, scan
 from proxy.protocol.encoding import python_encoding
 from proxy.protocol.fast import hop
 from proxy.protocol.framing import ANY_LENGTH, HEADER, HEADER_SIZE, passes
+from proxy.protocol.replacement_sql import ERROR_TOKEN
 from proxy.protocol.replies import Debt, Dropped, Replies, Status, Tally
-from proxy.protocol.translate import ERROR_TOKEN
 
 _EXACT = passes(ANY_LENGTH, scan.BACKEND_STOPS + b"123CIsTnt")
 _READY = ord("Z")

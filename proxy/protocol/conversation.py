@@ -27,7 +27,7 @@ from engine.types import (
     TellRequest,
     Topic,
 )
-from proxy.protocol import codec, notices, translate
+from proxy.protocol import codec, notices, replacement_sql
 from proxy.protocol.commands import EngineReply, EngineRequest
 from proxy.protocol.encoding import require_valid
 from proxy.protocol.nl import questions, settings
@@ -196,7 +196,7 @@ class Conversation:
         if what.topic is Topic.FORGET and request.qid in (None, self.last_qid):
             self.last_qid = None
         columns = TOPIC_COLUMNS[what.topic]
-        return Rows(translate.cells_json(columns, table.rows, ascii_only=situation.ascii_only))
+        return Rows(replacement_sql.cells_json(columns, table.rows, ascii_only=situation.ascii_only))
 
     def _answer(self, reply: EngineReply) -> AskReply:
         answer = _as(AskReply, reply)
@@ -207,7 +207,7 @@ class Conversation:
     def _shown(reply: AskReply, output: Output, situation: Situation) -> Rows:
         rows = () if output is Output.NOTICES else reply.rows
         notice = b"" if output is Output.ROWS else notices.answer(reply, situation.encoding)
-        return Rows(translate.rows_json(rows, ascii_only=situation.ascii_only), notice)
+        return Rows(replacement_sql.rows_json(rows, ascii_only=situation.ascii_only), notice)
 
     # -- statements that are SQL of the engine's
 
@@ -233,7 +233,7 @@ class Conversation:
         self.seen.append("plan")
         qid = self._qid(what.qid)
         chosen = _as(Chosen, (yield PlanRequest(self._asker, qid, what.n)))
-        sql = translate.chosen_query(chosen, ascii_only=situation.ascii_only)
+        sql = replacement_sql.chosen_query(chosen, ascii_only=situation.ascii_only)
         # A plan of another database changes nothing there: it may stand in any transaction.
         return Choice(sql, qid, None, b"")
 
@@ -242,7 +242,7 @@ class Conversation:
         chosen = _as(Chosen, (yield ChooseRequest(self._asker, qid, n, learn, within)))
         if chosen.elsewhere and within:
             raise differs(chosen.database)
-        sql = translate.chosen_query(chosen, ascii_only=situation.ascii_only)
+        sql = replacement_sql.chosen_query(chosen, ascii_only=situation.ascii_only)
         return Choice(sql, qid, chosen.database if chosen.elsewhere else None, _truncation(chosen, situation))
 
     def _qid(self, given: str | None) -> str:

@@ -2,7 +2,7 @@
 
 Owns what the borrower may send, the frame around it (a transaction of its own, or a savepoint in the client's),
 and the way back to exactly what the client left. Bytes go in, commands come out. Whether the server may be lent at
-all is `lending`'s to decide; whose socket the borrower's is, the driver's.
+all is `loan_lifecycle`'s to decide; whose socket the borrower's is, the driver's.
 """
 
 from __future__ import annotations

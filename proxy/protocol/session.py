@@ -1,8 +1,8 @@
 """One client's session: what is relayed, what is translated, and when.
 
 Owns where a session stands and the client's half of the stream. Bytes go in, commands come out; nothing here
-awaits. What can follow what is `session_phases`', the server's half is `backend`, a loan of it `lending`, the content
-of NL messages `translator`.
+awaits. The transitions between phases are in `session_phases`, the server's half in `backend`, a loan of the server in
+`loan_lifecycle`, the content of NL messages in `translator`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from proxy.protocol.framing import (
     startup_length,
 )
 from proxy.protocol.inspection import Inspector, Look, SessionLimits
-from proxy.protocol.lending import LOST, Lending
+from proxy.protocol.loan_lifecycle import LOST, Lending
 from proxy.protocol.messages import Startup
 from proxy.protocol.replies import Debt, Status
 from proxy.protocol.session_phases import HOLDING, TRANSITIONS, Event, Phase

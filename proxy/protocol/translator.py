@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from engine.errors import NLError, ReportedError, StalePlanError, SyntaxProblemError, UnsupportedError
 from engine.types import ANSWER_COLUMNS, TOPIC_COLUMNS, Asker, ErrorReply
-from proxy.protocol import codec, translate
+from proxy.protocol import codec, replacement_sql
 from proxy.protocol.backend import Expected
 from proxy.protocol.commands import EngineReply, EngineRequest
 from proxy.protocol.conversation import Choice, Conversation, GettingRows, Rows, Situation, differs
@@ -154,7 +154,7 @@ class Translator:
                 else:
                     piece = yield from self._in_text(finding.what, situation)
             except NLError as error:
-                piece = _Piece(translate.refused_query(self._expect(error)))
+                piece = _Piece(replacement_sql.refused_query(self._expect(error)))
             notice += piece.notice
             parts.append(_in_place(finding, piece.sql))
         parts.append(text[done:])
@@ -189,7 +189,7 @@ class Translator:
                 raise ReportedError(what)
             case Help():
                 self.conversation.seen.append("help")
-                return _Piece(translate.help_query())
+                return _Piece(replacement_sql.help_query())
             case Question():
                 return _run_piece((yield from self.conversation.run(Run(what), situation)))
             case Run():
@@ -213,10 +213,10 @@ class Translator:
             try:
                 sql, treatment = yield from self._parse(parse, text, examination, situation)
             except NLError as error:
-                sql = translate.refused_query(self._expect(error))
+                sql = replacement_sql.refused_query(self._expect(error))
         types = parse.types
         if isinstance(treatment, Special) and treatment.hidden:
-            types = (*types, *(0,) * (treatment.index - len(types)), translate.TEXT_OID)
+            types = (*types, *(0,) * (treatment.index - len(types)), replacement_sql.TEXT_OID)
         change = self.define(parse.name, treatment)
         message = codec.encode_parse(Parse(parse.name, encode(sql, situation.encoding), types))
         if not parse.name:
@@ -283,25 +283,25 @@ class Translator:
     def _expect(self, error: NLError) -> str:
         """A token under which the server will fail in our place."""
         self._token += 1
-        token = f"{translate.ERROR_TOKEN}{self._token}"
+        token = f"{replacement_sql.ERROR_TOKEN}{self._token}"
         self.expected.append(Expected(token, error.reply(), isinstance(error, StalePlanError)))
         return token
 
 
-_NO_ROWS = translate.answer_query(translate.constant("[]"))
+_NO_ROWS = replacement_sql.answer_query(replacement_sql.constant("[]"))
 
 
-def _columns(what: _RowStatement) -> translate.Columns:
+def _columns(what: _RowStatement) -> replacement_sql.Columns:
     return TOPIC_COLUMNS[what.topic] if isinstance(what, TableStatement) else ANSWER_COLUMNS
 
 
-def _constant(columns: translate.Columns, rows: Rows) -> _Piece:
-    return _Piece(translate.table_query(columns, translate.constant(rows.json)), rows.notice)
+def _constant(columns: replacement_sql.Columns, rows: Rows) -> _Piece:
+    return _Piece(replacement_sql.table_query(columns, replacement_sql.constant(rows.json)), rows.notice)
 
 
 def _prepared(what: _RowStatement) -> _Piece:
     """A statement of which only the rows are not known yet."""
-    sql = translate.table_query(_columns(what), translate.parameter(1))
+    sql = replacement_sql.table_query(_columns(what), replacement_sql.parameter(1))
     return _Piece(sql, treatment=Special(0, what))
 
 
@@ -335,9 +335,9 @@ def _in_place(finding: Finding, query: str) -> str:
     """`query` in place of a finding: as an item of FROM for a call, as it is for a statement."""
     match finding.what:
         case AskCall(named=named):
-            return translate.derived_table(query, alias="" if named else "ask")
+            return replacement_sql.derived_table(query, alias="" if named else "ask")
         case RunCall(named=named):
-            return translate.derived_table(query, alias="" if named else "run")
+            return replacement_sql.derived_table(query, alias="" if named else "run")
     return query
 
 
@@ -384,7 +384,7 @@ def _call_piece(call: AskCall, parse: Parse, parameters: int) -> _Piece:
     if isinstance(call.argument, Parameter):
         number = call.argument.number
         declared = parse.types[number - 1] if 1 <= number <= len(parse.types) else 0
-        if number < 1 or declared not in translate.TEXT_OIDS:
+        if number < 1 or declared not in replacement_sql.TEXT_OIDS:
             raise UnsupportedError(
                 f"the parameter ${number} of nl.ask is not text", hint="Cast or declare it as text."
             )
@@ -392,4 +392,4 @@ def _call_piece(call: AskCall, parse: Parse, parameters: int) -> _Piece:
     else:
         number = max(parameters, len(parse.types)) + 1
         special = Special(number - 1, Question(call.argument), call=True)
-    return _Piece(translate.answer_query(translate.parameter(number)), treatment=special)
+    return _Piece(replacement_sql.answer_query(replacement_sql.parameter(number)), treatment=special)

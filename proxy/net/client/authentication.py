@@ -14,9 +14,9 @@ import structlog
 
 from engine.types import ErrorReply
 from proxy.net.client.client_info import ClientInfo
-from proxy.net.logins import Logins
+from proxy.net.login_service import Logins
+from proxy.protocol.auth.client_login import Accepted, Derive, Login, Refused, Send, Step, failure
 from proxy.protocol.auth.hba import Method
-from proxy.protocol.auth.login import Accepted, Derive, Login, Refused, Send, Step, failure
 from proxy.protocol.auth.scram import ClientKeys
 from proxy.protocol.auth.secrets import Credentials, Secret
 from proxy.protocol.framing import (

@@ -16,7 +16,7 @@ import ssl
 from engine.types import ErrorReply
 from proxy.net.addresses import is_loopback
 from proxy.net.client.startup import STUFFED, ClientStartup
-from proxy.net.logins import CROWDED
+from proxy.net.login_service import CROWDED
 from proxy.net.ports import Admin, ClientContext
 from proxy.net.tls import ALPN
 from proxy.protocol import codec

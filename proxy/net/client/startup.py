@@ -18,7 +18,7 @@ from proxy.net.client.authentication import Authentication
 from proxy.net.client.client_info import ClientInfo
 from proxy.net.console.console_connection import ConsoleConnection
 from proxy.net.console.upstream_auth import UpstreamAuth
-from proxy.net.logins import CROWDED
+from proxy.net.login_service import CROWDED
 from proxy.net.ports import Admin, ClientContext
 from proxy.net.session.session_connection import SessionConnection
 from proxy.net.upstream.dialer import without_delay

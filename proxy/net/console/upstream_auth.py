@@ -16,7 +16,7 @@ from proxy.net.ports import GuestContext
 from proxy.net.upstream.auth_query import startup_packet
 from proxy.net.upstream.login_phase import Relays, wrapped
 from proxy.protocol import codec
-from proxy.protocol.auth.login import AUTHENTICATED
+from proxy.protocol.auth.client_login import AUTHENTICATED
 from proxy.protocol.framing import (
     AUTHENTICATION_LIMIT,
     RESPONSE,

@@ -1,7 +1,7 @@
 """One client's connection and its upstream connection: bytes in, commands carried out.
 
 Owns the two transports, the flow control between them, and the task that asks the engine; the way to the server is
-`dialling`'s. Decides nothing about the protocol: that is `proxy.protocol.session`.
+`server_acquisition`'s. Decides nothing about the protocol: that is `proxy.protocol.session`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from engine.types import ErrorReply
 from proxy.net import pump
 from proxy.net.ports import SessionContext
 from proxy.net.session.consultation import Consultation
-from proxy.net.session.dialling import Dialling
+from proxy.net.session.server_acquisition import Dialling
 from proxy.net.upstream.dialer import without_delay
 from proxy.net.upstream.login_phase import Part
 from proxy.protocol import codec

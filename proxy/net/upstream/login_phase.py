@@ -14,7 +14,7 @@ from typing import Protocol, cast
 
 from engine.types import ErrorReply
 from proxy.net.addresses import is_here
-from proxy.net.derivation import Deriver
+from proxy.net.derivation_pool import Deriver
 from proxy.net.tls import end_point
 from proxy.protocol import codec
 from proxy.protocol.auth.scram import Derivation

@@ -20,14 +20,14 @@ from proxy.console.reports import Visitor
 from proxy.metrics import GatewayMetrics
 from proxy.net import access
 from proxy.net.cancel_keys import CancelKeys
-from proxy.net.logins import Logins
+from proxy.net.login_service import Logins
 from proxy.net.ports import Guest, Shutdown
 from proxy.net.session.consultation import Consultation
-from proxy.net.session.loans import Loans
+from proxy.net.session.loan_listener import Loans
 from proxy.net.session.session_registry import Sessions, SessionView
 from proxy.net.tasks import Tasks
 from proxy.net.upstream.dialer import Dialer
-from proxy.net.upstream.spares import Spares
+from proxy.net.upstream.prewarmed import Spares
 from proxy.net.worker.worker_ipc import Answer, Request
 from proxy.protocol.commands import EngineReply, EngineRequest
 from proxy.protocol.inspection import SessionLimits

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from engine.errors import UnsupportedError
 from proxy.protocol.lexer import Kind, Statement, Token, string_value
-from proxy.protocol.nl.source import Source
+from proxy.protocol.nl.sql_text import Source
 from proxy.protocol.nl.statements import AskCall, Call, Parameter, RunCall
 
 _RUN_HINT = "Write SELECT … FROM nl.run('qid', n) AS t."

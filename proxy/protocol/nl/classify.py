@@ -7,7 +7,7 @@ import re
 from engine.errors import NLError, UnsupportedError
 from proxy.protocol.lexer import Kind, Statement, split
 from proxy.protocol.nl import calls, grammar, settings
-from proxy.protocol.nl.source import Source
+from proxy.protocol.nl.sql_text import Source
 from proxy.protocol.nl.statements import Call, Examination, Finding, SettingChange
 from proxy.protocol.scan import NL_WORD
 

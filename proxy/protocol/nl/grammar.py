@@ -12,7 +12,7 @@ from engine.errors import SyntaxProblemError, UnsupportedError
 from engine.types import Topic
 from proxy.protocol.lexer import Kind, Statement, Token
 from proxy.protocol.nl.questions import OPTION_NAMES, opened_question, run_question
-from proxy.protocol.nl.source import CONSTANTS, INSIGNIFICANT, Source
+from proxy.protocol.nl.sql_text import CONSTANTS, INSIGNIFICANT, Source
 from proxy.protocol.nl.statements import (
     Choose,
     Correct,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from engine.errors import SyntaxProblemError
 from proxy.protocol.lexer import Kind, Statement, Token, string_value
-from proxy.protocol.nl.source import CONSTANTS, INSIGNIFICANT, Source
+from proxy.protocol.nl.sql_text import CONSTANTS, INSIGNIFICANT, Source
 from proxy.protocol.nl.statements import Option, Question
 
 OPTION_NAMES = ("db", "k", "coverage", "timeout", "on_abstain", "output", "mode")

@@ -15,7 +15,7 @@ from engine.errors import InvalidSettingError
 from engine.types import Asker, AskRequest
 from proxy.protocol.lexer import Statement, Token
 from proxy.protocol.messages import Startup
-from proxy.protocol.nl.source import Source
+from proxy.protocol.nl.sql_text import Source
 from proxy.protocol.nl.statements import Option, Question, SettingChange
 
 _K_DIGITS = 9

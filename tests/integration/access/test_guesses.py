@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from proxy.net.derivation import Deriver
+from proxy.net.derivation_pool import Deriver
 from proxy.net.worker.worker import Worker
 from proxy.protocol import codec
 from proxy.protocol.auth.scram import Derivation, Verifier

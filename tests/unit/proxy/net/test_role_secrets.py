@@ -13,9 +13,9 @@ import structlog
 
 from proxy.net.role_secrets import RoleSecrets
 from proxy.net.upstream.auth_query import LookupConnection, LookupFailedError
+from proxy.protocol.auth.mock_role import Shape, Trait, typical
 from proxy.protocol.auth.scram import ITERATIONS, Verifier
 from proxy.protocol.auth.secrets import MD5Hash, Password, Secret
-from proxy.protocol.auth.shape import Shape, Trait, typical
 from proxy.settings import GatewaySettings
 
 HASH = MD5Hash("md5" + "0" * 32)

@@ -1,6 +1,6 @@
 """How many sockets should be dialled ahead of the clients to come.
 
-Owns the number alone: sockets and timers are `spares`'. Times are seconds of any clock that only goes forward.
+Owns the number alone: sockets and timers are `prewarmed`'. Times are seconds of any clock that only goes forward.
 """
 
 from __future__ import annotations

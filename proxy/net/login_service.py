@@ -13,15 +13,15 @@ import structlog
 
 from engine.types import ErrorReply
 from proxy.net.access import Access
-from proxy.net.derivation import Deriver
+from proxy.net.derivation_pool import Deriver
 from proxy.net.role_secrets import RoleSecrets
 from proxy.net.upstream.auth_query import LookupConnection
 from proxy.net.upstream.dialer import Dialer
 from proxy.net.upstream.login_phase import LogsIn, Relays
-from proxy.protocol.auth.login import Chance
+from proxy.protocol.auth.client_login import Chance
+from proxy.protocol.auth.mock_role import typical
 from proxy.protocol.auth.secrets import Credentials, MD5Hash, Password, Secret
 from proxy.protocol.auth.server_methods import Watch
-from proxy.protocol.auth.shape import typical
 from proxy.protocol.auth.upstream_login import UpstreamLogin
 from proxy.settings import GatewaySettings
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proxy.net.upstream.spare_demand import FORK, PAUSE, Demand
+from proxy.net.upstream.prewarm_target import FORK, PAUSE, Demand
 
 
 def test_nobody_nothing() -> None:

@@ -13,7 +13,7 @@ from engine.types import ErrorReply
 from proxy.net.ports import DialContext
 from proxy.net.session.server_connection import ServerConnection, ServerEvents
 from proxy.net.upstream.login_phase import Part, wrapped
-from proxy.net.upstream.spares import Trial
+from proxy.net.upstream.prewarmed import Trial
 
 _UNREACHABLE = ErrorReply(
     "08001",

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from engine.types import ErrorReply
-from proxy.net.upstream.spares import Trial
+from proxy.net.upstream.prewarmed import Trial
 from proxy.protocol import codec
 
 REQUEST = codec.message(b"R", bytes(4))

@@ -2,7 +2,7 @@
 
 Owns them from the dial to the client, and `Trial`, which stands before a session until the server has answered on
 one. A spare has cost the server its fork, and the handshake where there is TLS; it belongs to no role and no
-database, and it holds none of `max_connections`. How many there should be is `spare_demand`'s.
+database, and it holds none of `max_connections`. How many there should be is `prewarm_target`'s.
 
 What the server had decided by the fork is as old as the spare: its pg_hba.conf, and whether it lets clients in at
 all. So spares do not live long, and one that is turned away for such a reason is replaced by a fresh socket.
@@ -17,7 +17,7 @@ from typing import Protocol, cast
 
 from proxy.metrics import GatewayMetrics
 from proxy.net.upstream.dialer import Dialer
-from proxy.net.upstream.spare_demand import Demand
+from proxy.net.upstream.prewarm_target import Demand
 from proxy.protocol import codec
 from proxy.protocol.framing import message_end
 

@@ -10,13 +10,15 @@ from collections.abc import Callable
 import structlog
 import uvloop
 
-from proxy.net.ports import Shutdown
-from proxy.net.worker.worker import ALONE, Place, Worker
+from proxy.net.ports import ShutdownMode
+from proxy.net.worker.worker import STANDALONE, Worker, WorkerPlacement
 from proxy.settings import GatewaySettings
 
 
 async def serve(
-    settings: GatewaySettings, place: Place = ALONE, reread: Callable[[], GatewaySettings] | None = None
+    settings: GatewaySettings,
+    place: WorkerPlacement = STANDALONE,
+    reread: Callable[[], GatewaySettings] | None = None,
 ) -> Worker:
     """A worker that listens; `stop` it in the same loop. The arguments are `Worker`'s.
 
@@ -30,7 +32,9 @@ async def serve(
 
 
 def run_worker(
-    settings: GatewaySettings, place: Place = ALONE, reread: Callable[[], GatewaySettings] | None = None
+    settings: GatewaySettings,
+    place: WorkerPlacement = STANDALONE,
+    reread: Callable[[], GatewaySettings] | None = None,
 ) -> None:
     """Runs a worker in this process until it is told to end, by signals that mean what they mean to PgBouncer.
 
@@ -52,15 +56,15 @@ def run_worker(
 
 
 async def _until_told(
-    settings: GatewaySettings, place: Place, reread: Callable[[], GatewaySettings] | None
+    settings: GatewaySettings, place: WorkerPlacement, reread: Callable[[], GatewaySettings] | None
 ) -> None:
     worker = await serve(settings, place, reread)
     loop = asyncio.get_running_loop()
     actions: dict[signal.Signals, Callable[[], object]] = {
         signal.SIGHUP: worker.reload,
-        signal.SIGTERM: lambda: worker.shut_down(Shutdown.WAIT_FOR_CLIENTS),
-        signal.SIGINT: lambda: worker.shut_down(Shutdown.WAIT_FOR_SERVERS),
-        signal.SIGQUIT: lambda: worker.shut_down(Shutdown.NOW),
+        signal.SIGTERM: lambda: worker.shut_down(ShutdownMode.WAIT_FOR_CLIENTS),
+        signal.SIGINT: lambda: worker.shut_down(ShutdownMode.WAIT_FOR_SERVERS),
+        signal.SIGQUIT: lambda: worker.shut_down(ShutdownMode.NOW),
         signal.SIGUSR1: lambda: worker.context.pause(""),
         signal.SIGUSR2: lambda: worker.context.sessions.resume(""),
     }

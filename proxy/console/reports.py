@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Visitor:
+class ClientReport:
     """A client as the console shows it; `port` is 0 on a Unix socket."""
 
     id: int
@@ -27,7 +27,7 @@ class Visitor:
 
 
 @dataclass(frozen=True, slots=True)
-class ServerSide:
+class ServerReport:
     """A session's connection to the server; `pid` is the backend's as BackendKeyData says."""
 
     address: str
@@ -45,8 +45,8 @@ class SessionReport:
     `close_needed`: its connection to the server is from before the last RECONNECT.
     """
 
-    client: Visitor
-    server: ServerSide | None
+    client: ClientReport
+    server: ServerReport | None
     state: str
     received: int
     sent: int
@@ -55,10 +55,10 @@ class SessionReport:
 
 
 @dataclass(frozen=True, slots=True)
-class SpareReport:
+class PrewarmedReport:
     """A connection to the server that waits for its client, with `server.pid` 0: the server has not said it."""
 
-    server: ServerSide
+    server: ServerReport
     connected: float
 
 
@@ -75,7 +75,7 @@ class Traffic:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class MetricSample:
     """A value of a metric."""
 
     name: str
@@ -99,5 +99,5 @@ class WorkerReport:
     shutting_down: bool
     logins: int
     memory: int
-    samples: tuple[Sample, ...]
-    spares: tuple[SpareReport, ...] = ()
+    samples: tuple[MetricSample, ...]
+    spares: tuple[PrewarmedReport, ...] = ()

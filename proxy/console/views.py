@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from proxy.console.grammar import SETTINGS_OF_DRIVERS
-from proxy.console.reports import ServerSide, SessionReport, SpareReport, Traffic, WorkerReport
-from proxy.console.tables import Columns, Table, Value, columns
+from proxy.console.reports import PrewarmedReport, ServerReport, SessionReport, Traffic, WorkerReport
+from proxy.console.tables import ResultTable, TypedColumns, Value, columns
 
 _SOCKET = (
     "type user database replication state addr port local_addr local_port connect_time request_time wait wait_us"
@@ -27,7 +27,7 @@ _TOTALS = (
 _SUMS = _TOTALS.format(received="received", sent="sent").split()
 _AVERAGES = _TOTALS.format(received="recv", sent="sent").split()
 
-_SHAPES: dict[str, Columns] = {
+_SHAPES: dict[str, TypedColumns] = {
     "active_sockets": (),
     "clients": columns(_SOCKET_TYPES, _SOCKET),
     "config": columns("ssss", "key value default changeable"),
@@ -104,7 +104,7 @@ _OWN_POOL = ("pgparley", "pgparley")
 
 
 @dataclass(frozen=True, slots=True)
-class Here:
+class ConsoleSnapshot:
     """What the tables need beside the reports. `config`: key, value, default, changeable."""
 
     version: str
@@ -115,39 +115,39 @@ class Here:
     reports: tuple[WorkerReport, ...]
 
 
-def columns_of(view: str) -> Columns | None:
+def columns_of(view: str) -> TypedColumns | None:
     """The columns of a view; None where it has no rows."""
     if view in SETTINGS_OF_DRIVERS:
         return columns("s", view)
     return _SHAPES.get(view)
 
 
-def table(view: str, here: Here) -> Table:
+def table(view: str, here: ConsoleSnapshot) -> ResultTable:
     """The rows of a view that the workers know."""
     if view in SETTINGS_OF_DRIVERS:
-        return Table(columns("s", view), ((SETTINGS_OF_DRIVERS[view],),))
-    return Table(_SHAPES[view], tuple(_ROWS[view](here)))
+        return ResultTable(columns("s", view), ((SETTINGS_OF_DRIVERS[view],),))
+    return ResultTable(_SHAPES[view], tuple(_ROWS[view](here)))
 
 
-Rows = Iterator[tuple[Value, ...]]
+RowIterator = Iterator[tuple[Value, ...]]
 
 
-def _sessions(here: Here) -> Iterator[SessionReport]:
+def _sessions(here: ConsoleSnapshot) -> Iterator[SessionReport]:
     for report in here.reports:
         yield from report.sessions
 
 
-def _clients(here: Here) -> Rows:
+def _clients(here: ConsoleSnapshot) -> RowIterator:
     for session in _sessions(here):
         yield _client_row(session, session.state)
 
 
-def _spares(here: Here) -> Iterator[SpareReport]:
+def _spares(here: ConsoleSnapshot) -> Iterator[PrewarmedReport]:
     for report in here.reports:
         yield from report.spares
 
 
-def _servers(here: Here) -> Rows:
+def _servers(here: ConsoleSnapshot) -> RowIterator:
     for session in _sessions(here):
         if session.server is not None:
             yield _server_row(session, "active")
@@ -155,7 +155,7 @@ def _servers(here: Here) -> Rows:
         yield _spare_row(spare, "new")
 
 
-def _sockets(here: Here) -> Rows:
+def _sockets(here: ConsoleSnapshot) -> RowIterator:
     debug = (0,) * 7
     for session in _sessions(here):
         yield _client_row(session, "cl_active" if session.state != "waiting" else "cl_waiting") + debug
@@ -165,7 +165,7 @@ def _sockets(here: Here) -> Rows:
         yield _spare_row(spare, "sv_login") + debug
 
 
-def _active_sockets(here: Here) -> Rows:
+def _active_sockets(here: ConsoleSnapshot) -> RowIterator:
     busy = tuple(
         replace(report, sessions=tuple(s for s in report.sessions if s.state == "active"), spares=())
         for report in here.reports
@@ -193,9 +193,9 @@ def _server_row(session: SessionReport, state: str) -> tuple[Value, ...]:
     return (*who, *when, *ids, server.tls, client.application_name, 0, client.id)
 
 
-def _spare_row(spare: SpareReport, state: str) -> tuple[Value, ...]:
+def _spare_row(spare: PrewarmedReport, state: str) -> tuple[Value, ...]:
     """It is of no user and no database yet."""
-    server: ServerSide = spare.server
+    server: ServerReport = spare.server
     begun = _timestamp(spare.connected)
     who = ("S", "", "", "none", state, server.address, server.port)
     when = (server.local_address, server.local_port, begun, begun, 0, 0, 0)
@@ -206,7 +206,7 @@ def _timestamp(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-def _pools(here: Here) -> Rows:
+def _pools(here: ConsoleSnapshot) -> RowIterator:
     pools: dict[tuple[str, str], Counter[str]] = {}
     for session in _sessions(here):
         counts = pools.setdefault((session.client.database, session.client.user), Counter())
@@ -219,7 +219,7 @@ def _pools(here: Here) -> Rows:
         yield (*_OWN_POOL, *(0,) * 10, ahead, 0, 0, _POOL_MODE, None)
 
 
-def _databases(here: Here) -> Rows:
+def _databases(here: ConsoleSnapshot) -> RowIterator:
     counts = Counter(session.client.database for session in _sessions(here))
     paused, disabled = _marked(here)
     everything = any(report.all_paused for report in here.reports)
@@ -229,18 +229,18 @@ def _databases(here: Here) -> Rows:
         yield (*place, *used, int(everything or name in paused), int(name in disabled))
 
 
-def _marked(here: Here) -> tuple[set[str], set[str]]:
+def _marked(here: ConsoleSnapshot) -> tuple[set[str], set[str]]:
     paused = {name for report in here.reports for name in report.paused}
     return paused, {name for report in here.reports for name in report.disabled}
 
 
-def _users(here: Here) -> Rows:
+def _users(here: ConsoleSnapshot) -> RowIterator:
     counts = Counter(session.client.user for session in _sessions(here))
     for name in sorted(counts):
         yield (name, "", "", None, 0, counts[name], 0, counts[name])
 
 
-def _lists(here: Here) -> Rows:
+def _lists(here: ConsoleSnapshot) -> RowIterator:
     sessions = list(_sessions(here))
     logins = sum(report.logins for report in here.reports)
     values = {
@@ -278,7 +278,7 @@ def _added(parts: Iterator[Traffic]) -> list[Traffic]:
     return [found[name] for name in sorted(found)]
 
 
-def _traffic(here: Here) -> list[Traffic]:
+def _traffic(here: ConsoleSnapshot) -> list[Traffic]:
     return _added(entry for report in here.reports for entry in report.traffic)
 
 
@@ -288,7 +288,7 @@ def _total_values(traffic: Traffic) -> tuple[Value, ...]:
     return (*counts, *(0,) * 6)
 
 
-def _average_values(here: Here, database: str | None) -> tuple[Value, ...]:
+def _average_values(here: ConsoleSnapshot, database: str | None) -> tuple[Value, ...]:
     """Per second over each worker's last period, added up."""
     sums = [0.0] * 5
     for report in here.reports:
@@ -299,22 +299,22 @@ def _average_values(here: Here, database: str | None) -> tuple[Value, ...]:
     return (*(int(value) for value in sums), *(0,) * 6)
 
 
-def _stats(here: Here) -> Rows:
+def _stats(here: ConsoleSnapshot) -> RowIterator:
     for entry in _traffic(here):
         yield (entry.database, *_total_values(entry), *_average_values(here, entry.database))
 
 
-def _stats_totals(here: Here) -> Rows:
+def _stats_totals(here: ConsoleSnapshot) -> RowIterator:
     for entry in _traffic(here):
         yield (entry.database, *_total_values(entry))
 
 
-def _stats_averages(here: Here) -> Rows:
+def _stats_averages(here: ConsoleSnapshot) -> RowIterator:
     for entry in _traffic(here):
         yield (entry.database, *_average_values(here, entry.database))
 
 
-def _totals(here: Here) -> Rows:
+def _totals(here: ConsoleSnapshot) -> RowIterator:
     names = _TOTALS.format(received="client_bytes", sent="server_bytes").split()
     whole = _added(replace(entry, database="") for entry in _traffic(here))
     values = _total_values(whole[0] if whole else Traffic(""))
@@ -322,18 +322,18 @@ def _totals(here: Here) -> Rows:
     yield from zip((f"avg_{name}" for name in names), _average_values(here, None), strict=True)
 
 
-def _mem(here: Here) -> Rows:
+def _mem(here: ConsoleSnapshot) -> RowIterator:
     for report in here.reports:
         yield (f"worker_{report.pid}", report.memory, 1, 0, report.memory)
 
 
-def _state(here: Here) -> Rows:
+def _state(here: ConsoleSnapshot) -> RowIterator:
     paused = any(report.all_paused for report in here.reports)
     values = {"active": not paused, "paused": paused, "suspended": False}
     yield from ((key, "yes" if value else "no") for key, value in values.items())
 
 
-def _nl_stats(here: Here) -> Rows:
+def _nl_stats(here: ConsoleSnapshot) -> RowIterator:
     sums: dict[tuple[str, str], float] = {}
     for report in here.reports:
         for sample in report.samples:
@@ -343,11 +343,11 @@ def _nl_stats(here: Here) -> Rows:
         yield (name, labels, value)
 
 
-def _nothing(_: Here) -> Rows:
+def _nothing(_: ConsoleSnapshot) -> RowIterator:
     yield from ()
 
 
-_ROWS: dict[str, Callable[[Here], Rows]] = {
+_ROWS: dict[str, Callable[[ConsoleSnapshot], RowIterator]] = {
     "active_sockets": _active_sockets,
     "clients": _clients,
     "config": lambda here: iter(here.config),

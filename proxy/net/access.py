@@ -17,18 +17,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from proxy.net import tls
-from proxy.protocol.auth.client_login import Chance
-from proxy.protocol.auth.hba import HBAError, Method, Origin, Rule, decide, parse_rules
-from proxy.protocol.auth.mock_role import Shape, Trait
+from proxy.protocol.auth.client_login import ChallengeInputs
+from proxy.protocol.auth.hba import ClientOrigin, HBAError, HBARule, Method, decide, parse_rules
+from proxy.protocol.auth.mock_role import MockRole, VisibleTraits
 from proxy.protocol.auth.scram import Verifier
 from proxy.protocol.auth.secrets import Secret, UserListError, parse_user_list
 from proxy.protocol.auth.server_methods import Requirement, parse_requirement
 from proxy.settings import AuthType, GatewaySettings
 
-CONSOLES = frozenset({"pgparley", "pgbouncer"})
+CONSOLE_DATABASES = frozenset({"pgparley", "pgbouncer"})
 """Names of the virtual database behind which the console is."""
 
-OWNERS = frozenset({"pgparley", "pgbouncer"})
+OWNER_USERS = frozenset({"pgparley", "pgbouncer"})
 """Users whom the console knows by the Unix user that the gateway itself runs as."""
 
 _METHODS = {
@@ -54,9 +54,9 @@ class Access:
     """
 
     auth_type: AuthType
-    rules: tuple[Rule, ...]
+    rules: tuple[HBARule, ...]
     users: Mapping[str, Secret | None]
-    traits: Counter[Trait]
+    traits: Counter[VisibleTraits]
     admins: frozenset[str]
     statisticians: frozenset[str]
     client_tls: ssl.SSLContext | None
@@ -66,13 +66,13 @@ class Access:
     mock_key: bytes
     """From which the verifiers of roles without one are made up, the same for every worker."""
 
-    def method(self, origin: Origin, database: str, user: str) -> Method:
+    def method(self, origin: ClientOrigin, database: str, user: str) -> Method:
         """How this client is made known."""
         if self.auth_type is AuthType.HBA:
             return decide(self.rules, origin, database, user)
         return _METHODS[self.auth_type]
 
-    def chance(self, user: str, shape: Shape) -> Chance:
+    def chance(self, user: str, shape: MockRole) -> ChallengeInputs:
         """Random values for one login, and a verifier that stays the same for each name, as a real one does."""
         name = user.encode("utf-8", "surrogateescape")
         stored, server = (
@@ -80,7 +80,7 @@ class Access:
         )
         # A salt of any size; a sponge needs no construction around its key (FIPS 202).
         salt = hashlib.shake_256(self.mock_key + b"salt" + name).digest(shape.salt_size)
-        return Chance(
+        return ChallengeInputs(
             secrets.token_urlsafe(_NONCE_BYTES),
             secrets.token_bytes(4),
             Verifier(shape.iterations, salt, stored, server),
@@ -103,7 +103,7 @@ def load(settings: GatewaySettings) -> Access:
             auth_type=settings.auth_type,
             rules=parse_rules(_text(settings.auth_hba_file)) if settings.auth_hba_file else (),
             users=users,
-            traits=Counter(Trait.of(secret) for secret in users.values() if secret is not None),
+            traits=Counter(VisibleTraits.of(secret) for secret in users.values() if secret is not None),
             admins=_names(settings.admin_users),
             statisticians=_names(settings.stats_users),
             client_tls=client_tls,

@@ -9,10 +9,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from proxy.net.worker.worker_ipc import Answer, Request
+from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerRequest
 from proxy.protocol.messages import CancelRequest
 
-_MOST_STRANGERS = 16
+_MAX_UNKNOWN_KEYS = 16
 """Cancel requests carried out at once whose key is none of this worker's: anybody can send them."""
 
 
@@ -28,13 +28,13 @@ class CancelKeys:
 
     def __init__(
         self,
-        siblings: Callable[[Request], Awaitable[list[Answer]]],
+        siblings: Callable[[WorkerRequest], Awaitable[list[WorkerAnswer]]],
         tell_server: Callable[[bytes], Awaitable[None]],
     ) -> None:
         """`siblings` asks every other worker. `tell_server` sends a CancelRequest packet; it raises OSError."""
         self._siblings = siblings
         self._tell_server = tell_server
-        self._strangers = asyncio.Semaphore(_MOST_STRANGERS)
+        self._strangers = asyncio.Semaphore(_MAX_UNKNOWN_KEYS)
         self.owners: dict[bytes, Cancellable] = {}
         """Key → what it cancels."""
 
@@ -55,7 +55,7 @@ class CancelKeys:
         owner = self.owners.get(request.key)
         if owner is None:
             async with self._strangers:
-                answers = await self._siblings(Request("cancel", request.key.hex()))
+                answers = await self._siblings(WorkerRequest("cancel", request.key.hex()))
                 if not any(answer.done for answer in answers):
                     await self._tell_server(request.packet)
         elif owner.cancel_requested():

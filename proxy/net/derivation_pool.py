@@ -8,19 +8,19 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
-from proxy.protocol.auth.scram import ClientKeys, Derivation
+from proxy.protocol.auth.scram import ClientKeys, KeyDerivation
 
 _THREADS = 2
 """One login's keys do not wait for a dearer one's; hashlib leaves the interpreter to the event loop meanwhile."""
 
 
-class Deriver:
+class DerivationPool:
     """Threads that are started when they are needed."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="scram")
 
-    def derive(self, derivation: Derivation) -> asyncio.Future[ClientKeys]:
+    def derive(self, derivation: KeyDerivation) -> asyncio.Future[ClientKeys]:
         """Carries `derivation` out. Cancelled before its turn, it is never begun."""
         return asyncio.get_running_loop().run_in_executor(self._threads, derivation.keys)
 

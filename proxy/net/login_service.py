@@ -13,19 +13,19 @@ import structlog
 
 from engine.types import ErrorReply
 from proxy.net.access import Access
-from proxy.net.derivation_pool import Deriver
+from proxy.net.derivation_pool import DerivationPool
 from proxy.net.role_secrets import RoleSecrets
-from proxy.net.upstream.auth_query import LookupConnection
+from proxy.net.upstream.auth_query import AuthQueryConnection
 from proxy.net.upstream.dialer import Dialer
-from proxy.net.upstream.login_phase import LogsIn, Relays
-from proxy.protocol.auth.client_login import Chance
-from proxy.protocol.auth.mock_role import typical
+from proxy.net.upstream.login_phase import GatewayLogin, RelayedLogin
+from proxy.protocol.auth.client_login import ChallengeInputs
+from proxy.protocol.auth.mock_role import typical_role
 from proxy.protocol.auth.secrets import Credentials, MD5Hash, Password, Secret
-from proxy.protocol.auth.server_methods import Watch
+from proxy.protocol.auth.server_methods import MethodCheck
 from proxy.protocol.auth.upstream_login import UpstreamLogin
 from proxy.settings import GatewaySettings
 
-CROWDED = ErrorReply(
+TOO_MANY_LOGINS = ErrorReply(
     "53300",
     "too many clients are logging in (max_login_clients)",
     hint="Try again in a moment; the operator may raise max_login_clients.",
@@ -33,7 +33,7 @@ CROWDED = ErrorReply(
 _NONCE_BYTES = 18
 
 
-class Logins:
+class LoginService:
     """`spawn` runs a task that its owner ends."""
 
     def __init__(
@@ -48,7 +48,7 @@ class Logins:
         self._spawn = spawn
         self._log = log
         self._under_way: set[object] = set()
-        self.deriver = Deriver()
+        self.deriver = DerivationPool()
         self._secrets = RoleSecrets(settings, self._connect, spawn, log)
 
     def configure(self, settings: GatewaySettings, access: Access, dialer: Dialer) -> None:
@@ -98,33 +98,36 @@ class Logins:
         """A login as `user` has failed."""
         self._secrets.doubt(user)
 
-    def chance(self, user: str) -> Chance:
+    def chance(self, user: str) -> ChallengeInputs:
         """What one login needs that is random, or made up for a role that is not there."""
-        return self._access.chance(user, typical(self._access.traits + self._secrets.seen))
+        return self._access.chance(user, typical_role(self._access.traits + self._secrets.seen))
 
     # -- the server
 
-    def logs_in(self, user: str, credentials: Credentials) -> LogsIn:
+    def logs_in(self, user: str, credentials: Credentials) -> GatewayLogin:
         """The gateway's part where it logs in for a client."""
         nonce = secrets.token_urlsafe(_NONCE_BYTES)
         login = UpstreamLogin(user, credentials, nonce)
-        return LogsIn(login, self.watch(), self.deriver, lambda: self.doubt(user))
+        return GatewayLogin(login, self.watch(), self.deriver, lambda: self.doubt(user))
 
-    def relays(self, binding: bytes | None) -> Relays | None:
-        """Its part where the client logs in itself; None where nothing could be wrong. `binding` is `Relays`'s."""
+    def relays(self, binding: bytes | None) -> RelayedLogin | None:
+        """The handler of a login that the client does itself; None where nothing has to be checked.
+
+        `binding`: as in `RelayedLogin`.
+        """
         if self._access.requirement is None and self._access.server_tls is None and self._dialer.is_here:
             return None
-        return Relays(binding, self.watch())
+        return RelayedLogin(binding, self.watch())
 
-    def watch(self) -> Watch:
+    def watch(self) -> MethodCheck:
         """The rules for what the server may ask."""
-        return Watch(self._access.requirement)
+        return MethodCheck(self._access.requirement)
 
-    async def _connect(self) -> LookupConnection:
+    async def _connect(self) -> AuthQueryConnection:
         settings = self._settings
         own = self.own(settings.auth_user)
         credentials = own if isinstance(own, Password | MD5Hash) else None
-        return await LookupConnection.open(
+        return await AuthQueryConnection.open(
             self._dialer, settings, self.logs_in(settings.auth_user, credentials)
         )
 

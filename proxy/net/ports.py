@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Protocol
 import structlog
 
 from engine.types import ErrorReply
-from proxy.console.reports import Visitor, WorkerReport
+from proxy.console.reports import ClientReport, WorkerReport
 from proxy.console.tables import Value
-from proxy.console.views import Here
+from proxy.console.views import ConsoleSnapshot
 from proxy.metrics import GatewayMetrics
 from proxy.net.access import Access
 from proxy.net.cancel_keys import CancelKeys
-from proxy.net.login_service import Logins
+from proxy.net.login_service import LoginService
 from proxy.net.session.consultation import ConsultationContext
-from proxy.net.session.session_registry import Sessions, SessionView
+from proxy.net.session.session_registry import SessionRegistry, SessionView
 from proxy.net.upstream.dialer import Dialer
-from proxy.net.upstream.prewarmed import Spares
-from proxy.net.worker.worker_ipc import Answer, Request
+from proxy.net.upstream.prewarmed import PrewarmPool
+from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerRequest
 from proxy.protocol.inspection import SessionLimits
 from proxy.settings import GatewaySettings
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from proxy.net._pump import Pump
 
 
-class Shutdown(StrEnum):
+class ShutdownMode(StrEnum):
     """How a worker ends."""
 
     NOW = ""
@@ -40,14 +40,14 @@ class Shutdown(StrEnum):
     WAIT_FOR_SERVERS = "wait_for_servers"
 
 
-class Guest(Protocol):
+class ClosableConnection(Protocol):
     """A connection that is no session: on its way in, or the console's."""
 
     def shut_down(self) -> None:
         """Ends it."""
 
 
-class Runtime(Protocol):
+class WorkerRuntime(Protocol):
     """What every connection needs."""
 
     @property
@@ -62,7 +62,7 @@ class Runtime(Protocol):
         """Runs `work` as a task that ends with the worker at the latest."""
 
 
-class DialContext(Runtime, Protocol):
+class DialContext(WorkerRuntime, Protocol):
     """What it takes to reach the server."""
 
     @property
@@ -70,7 +70,7 @@ class DialContext(Runtime, Protocol):
         """The way to the server."""
 
     @property
-    def spares(self) -> Spares:
+    def spares(self) -> PrewarmPool:
         """Sockets to it that stand already."""
 
     @property
@@ -100,29 +100,29 @@ class SessionContext(DialContext, ConsultationContext, Protocol):
         """A session has ended; `key` cancelled what it did."""
 
 
-class GuestContext(Runtime, Protocol):
+class PendingClientContext(WorkerRuntime, Protocol):
     """What a client needs on its way in."""
 
     @property
-    def logins(self) -> Logins:
+    def logins(self) -> LoginService:
         """Places, secrets and rules of logins."""
 
     @property
     def dialer(self) -> Dialer:
         """The way to the server."""
 
-    def entered(self, guest: Guest) -> None:
+    def entered(self, guest: ClosableConnection) -> None:
         """A client has connected; it is no session yet."""
 
-    def left(self, guest: Guest) -> None:
+    def left(self, guest: ClosableConnection) -> None:
         """It has gone, or become something else."""
 
 
-class ConsoleContext(Runtime, Protocol):
+class ConsoleContext(WorkerRuntime, Protocol):
     """What a console needs, besides `Admin`."""
 
     @property
-    def consoles(self) -> set[Guest]:
+    def consoles(self) -> set[ClosableConnection]:
         """Those that are open."""
 
     @property
@@ -130,7 +130,7 @@ class ConsoleContext(Runtime, Protocol):
         """Where its cancel key is known."""
 
 
-class ClientContext(GuestContext, ConsoleContext, SessionContext, Protocol):
+class ClientContext(PendingClientContext, ConsoleContext, SessionContext, Protocol):
     """What decides where a client goes, and what it needs there."""
 
     @property
@@ -138,7 +138,7 @@ class ClientContext(GuestContext, ConsoleContext, SessionContext, Protocol):
         """Who may come in, and how."""
 
     @property
-    def sessions(self) -> Sessions:
+    def sessions(self) -> SessionRegistry:
         """Those that are open, and databases that are closed to new ones."""
 
     def next_id(self) -> int:
@@ -150,20 +150,20 @@ class ClientContext(GuestContext, ConsoleContext, SessionContext, Protocol):
     def binding(self, secured: object | None) -> bytes | None:
         """What a client with this TLS connection can bind its SCRAM proof to."""
 
-    def introduced(self, link: SessionView, visitor: Visitor) -> None:
+    def introduced(self, link: SessionView, visitor: ClientReport) -> None:
         """Who the client of `link` is."""
 
 
 class Admin(Protocol):
     """What the console's commands need: this worker and its siblings."""
 
-    async def handle(self, request: Request) -> Answer:
+    async def handle(self, request: WorkerRequest) -> WorkerAnswer:
         """Asks this worker alone."""
 
-    async def everyone(self, request: Request) -> list[Answer]:
+    async def everyone(self, request: WorkerRequest) -> list[WorkerAnswer]:
         """Asks all workers."""
 
-    def here(self, reports: tuple[WorkerReport, ...]) -> Here:
+    def here(self, reports: tuple[WorkerReport, ...]) -> ConsoleSnapshot:
         """What the console's tables are made of."""
 
     async def engine_rows(self, view: str) -> tuple[tuple[Value, ...], ...]:
@@ -173,5 +173,5 @@ class Admin(Protocol):
             NLError: The engine does not answer.
         """
 
-    async def shut_all_down(self, how: Shutdown) -> None:
+    async def shut_all_down(self, how: ShutdownMode) -> None:
         """Ends all workers."""

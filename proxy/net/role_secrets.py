@@ -14,18 +14,18 @@ from dataclasses import dataclass
 
 import structlog
 
-from proxy.net.upstream.auth_query import LookupConnection, LookupFailedError
-from proxy.protocol.auth.mock_role import Trait
+from proxy.net.upstream.auth_query import AuthQueryConnection, AuthQueryError
+from proxy.protocol.auth.mock_role import VisibleTraits
 from proxy.protocol.auth.secrets import Secret
 from proxy.settings import GatewaySettings
 
-_MOST_NAMES = 1000
+_MAX_NAMES = 1000
 """Names that are remembered; somebody who tries many makes the oldest be looked up again, and no more."""
 
-_IDLE = 10.0
+_IDLE_SECONDS = 10.0
 """Seconds that a connection nobody needs is kept: the server's smart shutdown waits for it."""
 
-_DOWN = 1.0
+_RETRY_SECONDS = 1.0
 """Seconds for which a server that could not be connected to is not tried again."""
 
 
@@ -45,7 +45,7 @@ class RoleSecrets:
     def __init__(
         self,
         settings: GatewaySettings,
-        connect: Callable[[], Awaitable[LookupConnection]],
+        connect: Callable[[], Awaitable[AuthQueryConnection]],
         spawn: Callable[[str, Coroutine[object, object, None]], object],
         log: structlog.typing.FilteringBoundLogger,
         clock: Callable[[], float] = time.monotonic,
@@ -58,12 +58,12 @@ class RoleSecrets:
         self._places = asyncio.Semaphore(settings.auth_query_connections)
         self._known: dict[str, _Entry] = {}
         self._asked: dict[str, asyncio.Future[Secret | None]] = {}
-        self._idle: list[LookupConnection] = []
+        self._idle: list[AuthQueryConnection] = []
         self._timer: asyncio.TimerHandle | None = None
         self._down_until = 0.0
         self._closed = False
-        self._traits: dict[str, Trait] = {}
-        self.seen: Counter[Trait] = Counter()
+        self._traits: dict[str, VisibleTraits] = {}
+        self.seen: Counter[VisibleTraits] = Counter()
         """What shows of the secrets that were found, and of how many roles' each."""
 
     async def find(self, user: str) -> Secret | None:
@@ -89,7 +89,7 @@ class RoleSecrets:
             async with asyncio.timeout(self._settings.server_connect_timeout), self._places:
                 secret = await self._query(user)
             self._remember(user, secret)
-        except (OSError, LookupFailedError) as problem:
+        except (OSError, AuthQueryError) as problem:
             self._log.warning("auth_query_failed", error=str(problem) or type(problem).__name__)
         finally:
             del self._asked[user]
@@ -102,12 +102,12 @@ class RoleSecrets:
         before, now = self._known.pop(user, None), self._clock()
         renewed = before is not None and before.doubted and now < before.until
         self._known[user] = _Entry(secret, now + self._settings.auth_query_ttl, renewed)
-        if len(self._known) > _MOST_NAMES:
+        if len(self._known) > _MAX_NAMES:
             del self._known[next(iter(self._known))]
 
     def _learn(self, user: str, secret: Secret) -> None:
-        before, trait = self._traits.get(user), Trait.of(secret)
-        if trait == before or (before is None and len(self._traits) >= _MOST_NAMES):
+        before, trait = self._traits.get(user), VisibleTraits.of(secret)
+        if trait == before or (before is None and len(self._traits) >= _MAX_NAMES):
             return
         self._traits[user] = trait
         self.seen[trait] += 1
@@ -122,13 +122,13 @@ class RoleSecrets:
             if connection.usable:
                 try:
                     return await self._ask(connection, user)
-                except LookupFailedError:
+                except AuthQueryError:
                     if connection.usable:
                         raise
                     # It had gone, perhaps long ago: others may still stand, and a new one tells.
         return await self._ask(await self._open(), user)
 
-    async def _ask(self, connection: LookupConnection, user: str) -> Secret | None:
+    async def _ask(self, connection: AuthQueryConnection, user: str) -> Secret | None:
         try:
             return await connection.ask(user)
         finally:
@@ -138,14 +138,14 @@ class RoleSecrets:
             else:
                 connection.close()
 
-    async def _open(self) -> LookupConnection:
+    async def _open(self) -> AuthQueryConnection:
         """A connection; the first one tells what a role that surely is there looks like."""
         if self._clock() < self._down_until:
-            raise LookupFailedError("auth_query: the server could not be reached a moment ago")
+            raise AuthQueryError("auth_query: the server could not be reached a moment ago")
         try:
             connection = await self._connect()
         except BaseException:
-            self._down_until = self._clock() + _DOWN
+            self._down_until = self._clock() + _RETRY_SECONDS
             raise
         if not self._traits:
             try:
@@ -160,7 +160,7 @@ class RoleSecrets:
     def _expect_rest(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(_IDLE, self.rest)
+        self._timer = asyncio.get_running_loop().call_later(_IDLE_SECONDS, self.rest)
 
     def rest(self) -> None:
         """Closes the connections that nobody needs now."""

@@ -17,7 +17,7 @@ from proxy.protocol.encoding import python_encoding
 from proxy.protocol.fast import hop
 from proxy.protocol.framing import ANY_LENGTH, HEADER, HEADER_SIZE, passes
 from proxy.protocol.replacement_sql import ERROR_TOKEN
-from proxy.protocol.replies import Debt, Dropped, Replies, Status, Tally
+from proxy.protocol.replies import DroppedMark, RelayState, Replies, Tally, TransactionStatus
 
 _EXACT = passes(ANY_LENGTH, scan.BACKEND_STOPS + b"123CIsTnt")
 _READY = ord("Z")
@@ -35,7 +35,7 @@ _STALE_PLAN = b"RevalidateCachedQuery"
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedError:
     """An error of the server's that names `token` is to reach the client as `error`.
 
     `stale_plan`: it is marked as PostgreSQL marks an outdated plan, which asyncpg and pgjdbc heal by
@@ -47,10 +47,10 @@ class Expected:
     stale_plan: bool = False
 
 
-class Listener(Protocol):
+class ReplyObserver(Protocol):
     """Who has to know what becomes of marked messages."""
 
-    def undo(self, dropped: Dropped) -> None:
+    def undo(self, dropped: DroppedMark) -> None:
         """A marked message was not carried out."""
 
     def transaction_ended(self) -> None:
@@ -75,10 +75,10 @@ class Backend:
     )
 
     def __init__(self) -> None:
-        self._listener: Listener | None = None
+        self._listener: ReplyObserver | None = None
         self._partial = b""
         self._rest = 0
-        self._errors: dict[bytes, tuple[int, Expected]] | None = None
+        self._errors: dict[bytes, tuple[int, ExpectedError]] | None = None
         self.replies = Replies()
         self.watching = False
         self.authenticated = False
@@ -87,13 +87,13 @@ class Backend:
         self.server_version = ""
         self.standard_strings = True
 
-    def expect_error(self, expected: Expected) -> None:
+    def expect_error(self, expected: ExpectedError) -> None:
         """The next message forwarded will raise an error in our place."""
         entry = (self.replies.cycles_forwarded, expected)
         self._errors = {**(self._errors or {}), expected.token.encode(): entry}
         self.watching = True
 
-    def attend(self, listener: Listener) -> None:
+    def attend(self, listener: ReplyObserver) -> None:
         """Sets who is told of what happens."""
         self._listener = listener
 
@@ -103,10 +103,10 @@ class Backend:
         return self._rest == 0 and not self._partial
 
     @property
-    def debt(self) -> Debt | None:
+    def debt(self) -> RelayState | None:
         """What somebody else who relays from here on has to know; None where only this one can."""
         owed = None if self._partial or self.watching else self.replies.owed
-        return None if owed is None else Debt(self._rest, owed)
+        return None if owed is None else RelayState(self._rest, owed)
 
     def relayed(self, tally: Tally) -> None:
         """Somebody else has relayed since the `debt`, or since the last tally."""
@@ -187,7 +187,7 @@ class Backend:
         """What was sent before the cycle's end has been answered, so its errors have come."""
         errors = (self._errors or {}).items()
         self._errors = {token: entry for token, entry in errors if entry[0] >= self.replies.cycles} or None
-        if status == Status.IDLE:
+        if status == TransactionStatus.IDLE:
             if self._listener is not None:
                 self._listener.transaction_ended()
             self.watching = self._errors is not None

@@ -74,7 +74,7 @@ class ToBorrower:
 
 @dataclass(frozen=True, slots=True)
 class CancelLent:
-    """Cancel what the borrower had the server do, on a connection of its own; then say `Lending.cancel_sent`."""
+    """Cancel what the borrower had the server do, on a connection of its own; then say `LoanLifecycle.cancel_sent`."""
 
 
 @dataclass(frozen=True, slots=True)

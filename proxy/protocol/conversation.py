@@ -31,20 +31,20 @@ from proxy.protocol import codec, notices, replacement_sql
 from proxy.protocol.commands import EngineReply, EngineRequest
 from proxy.protocol.encoding import require_valid
 from proxy.protocol.nl import questions, settings
-from proxy.protocol.nl.settings import Output
+from proxy.protocol.nl.settings import OutputMode
 from proxy.protocol.nl.statements import (
     AnswerStatement,
+    AnswerTopic,
     Choose,
     Correct,
     More,
-    Plan,
-    Question,
-    Run,
+    NLQuestion,
     RunCall,
+    RunQuestion,
     SettingChange,
-    Show,
+    ShowAnswer,
+    ShowPlan,
     TableStatement,
-    Tell,
 )
 
 _NL001 = "NL001"
@@ -54,7 +54,7 @@ _RUNNABLE = (RowKind.CANDIDATE, RowKind.VERIFIED)
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class TranslationContext:
     """What is known when a job starts. `failed`: the server is certain to refuse the first statement."""
 
     failed: bool
@@ -69,7 +69,7 @@ class Situation:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class JSONRows:
     """Rows as JSON for the columns of their statement. `notice`: messages that go out with them."""
 
     json: str
@@ -77,7 +77,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChosenStatement:
     """A statement of the engine's as SQL. `elsewhere`: the database that it was run on, None in place."""
 
     sql: str
@@ -86,9 +86,9 @@ class Choice:
     notice: bytes
 
 
-GettingRows = Generator[EngineRequest, EngineReply, Rows]
-Choosing = Generator[EngineRequest, EngineReply, Choice]
-Running = Generator[EngineRequest, EngineReply, Rows | Choice]
+RowsJob = Generator[EngineRequest, EngineReply, JSONRows]
+ChoiceJob = Generator[EngineRequest, EngineReply, ChosenStatement]
+RunJob = Generator[EngineRequest, EngineReply, JSONRows | ChosenStatement]
 
 
 class Conversation:
@@ -134,18 +134,18 @@ class Conversation:
     def _effective(self) -> dict[str, str]:
         return {**self._session, **self._local}
 
-    def runs(self, question: Question) -> bool:
+    def runs(self, question: NLQuestion) -> bool:
         """Whether a plain question is to be run (`nl.mode`); raises `InvalidSettingError`."""
         return settings.runs(question, self._effective)
 
     # -- statements that give rows
 
-    def rows(self, what: AnswerStatement | TableStatement, situation: Situation) -> GettingRows:
+    def rows(self, what: AnswerStatement | TableStatement, situation: TranslationContext) -> RowsJob:
         """The rows of a statement whose columns are fixed."""
         match what:
-            case Question():
+            case NLQuestion():
                 return (yield from self.ask(what, situation, "question", settings_apply=True))
-            case Show():
+            case ShowAnswer():
                 self.seen.append("show")
                 reply = yield ShowRequest(self._asker, self._qid(what.qid), what.n)
             case More():
@@ -163,16 +163,16 @@ class Conversation:
         return self._shown(self._answer(reply), output, situation)
 
     def ask(
-        self, question: Question, situation: Situation, kind: str, *, settings_apply: bool = False
-    ) -> GettingRows:
+        self, question: NLQuestion, situation: TranslationContext, kind: str, *, settings_apply: bool = False
+    ) -> RowsJob:
         """The answer to a question; `settings_apply`: `nl.output` counts, as it does not inside of SQL."""
         self.seen.append(kind)
         reply = yield from self._asked(question)
-        output = settings.output(self._effective, question.options) if settings_apply else Output.ROWS
+        output = settings.output(self._effective, question.options) if settings_apply else OutputMode.ROWS
         return self._shown(reply, output, situation)
 
     def _asked(
-        self, question: Question, *, run: bool = False
+        self, question: NLQuestion, *, run: bool = False
     ) -> Generator[EngineRequest, EngineReply, AskReply]:
         text = require_valid(questions.checked_question(question.text, self._max_chars))
         strict = settings.raises_on_abstain(question, self._effective)
@@ -183,9 +183,9 @@ class Conversation:
             _refuse_abstention(reply)
         return reply
 
-    def _told(self, what: TableStatement, situation: Situation) -> GettingRows:
+    def _told(self, what: TableStatement, situation: TranslationContext) -> RowsJob:
         self.seen.append(what.topic)
-        if isinstance(what, Tell):
+        if isinstance(what, AnswerTopic):
             qid = self._qid(what.qid)
             text = None if what.text is None else require_valid(what.text)
             request = TellRequest(self._asker, what.topic, qid, what.n, text)
@@ -196,7 +196,7 @@ class Conversation:
         if what.topic is Topic.FORGET and request.qid in (None, self.last_qid):
             self.last_qid = None
         columns = TOPIC_COLUMNS[what.topic]
-        return Rows(replacement_sql.cells_json(columns, table.rows, ascii_only=situation.ascii_only))
+        return JSONRows(replacement_sql.cells_json(columns, table.rows, ascii_only=situation.ascii_only))
 
     def _answer(self, reply: EngineReply) -> AskReply:
         answer = _as(AskReply, reply)
@@ -204,14 +204,14 @@ class Conversation:
         return answer
 
     @staticmethod
-    def _shown(reply: AskReply, output: Output, situation: Situation) -> Rows:
-        rows = () if output is Output.NOTICES else reply.rows
-        notice = b"" if output is Output.ROWS else notices.answer(reply, situation.encoding)
-        return Rows(replacement_sql.rows_json(rows, ascii_only=situation.ascii_only), notice)
+    def _shown(reply: AskReply, output: OutputMode, situation: TranslationContext) -> JSONRows:
+        rows = () if output is OutputMode.NOTICES else reply.rows
+        notice = b"" if output is OutputMode.ROWS else notices.answer(reply, situation.encoding)
+        return JSONRows(replacement_sql.rows_json(rows, ascii_only=situation.ascii_only), notice)
 
     # -- statements that are SQL of the engine's
 
-    def run(self, run: Run, situation: Situation) -> Running:
+    def run(self, run: RunQuestion, situation: TranslationContext) -> RunJob:
         """The result of the only statement that stood, or the answer's rows where it is not the only one."""
         self.seen.append("run")
         output = settings.output(self._effective, run.question.options)
@@ -221,7 +221,7 @@ class Conversation:
             return self._shown(reply, output, situation)
         return (yield from self._chosen(reply.qid, first.n, situation, learn=False))
 
-    def statement(self, what: Choose | Plan | RunCall, situation: Situation) -> Choosing:
+    def statement(self, what: Choose | ShowPlan | RunCall, situation: TranslationContext) -> ChoiceJob:
         """The SQL of a row that the user named."""
         match what:
             case RunCall():
@@ -235,15 +235,17 @@ class Conversation:
         chosen = _as(Chosen, (yield PlanRequest(self._asker, qid, what.n)))
         sql = replacement_sql.chosen_query(chosen, ascii_only=situation.ascii_only)
         # A plan of another database changes nothing there: it may stand in any transaction.
-        return Choice(sql, qid, None, b"")
+        return ChosenStatement(sql, qid, None, b"")
 
-    def _chosen(self, qid: str, n: int, situation: Situation, *, learn: bool) -> Choosing:
+    def _chosen(self, qid: str, n: int, situation: TranslationContext, *, learn: bool) -> ChoiceJob:
         within = situation.in_transaction
         chosen = _as(Chosen, (yield ChooseRequest(self._asker, qid, n, learn, within)))
         if chosen.elsewhere and within:
             raise differs(chosen.database)
         sql = replacement_sql.chosen_query(chosen, ascii_only=situation.ascii_only)
-        return Choice(sql, qid, chosen.database if chosen.elsewhere else None, _truncation(chosen, situation))
+        return ChosenStatement(
+            sql, qid, chosen.database if chosen.elsewhere else None, _truncation(chosen, situation)
+        )
 
     def _qid(self, given: str | None) -> str:
         qid = given or self.last_qid
@@ -272,7 +274,7 @@ def _as(kind: type[_Reply], reply: EngineReply) -> _Reply:
     return reply
 
 
-def _truncation(chosen: Chosen, situation: Situation) -> bytes:
+def _truncation(chosen: Chosen, situation: TranslationContext) -> bytes:
     cut: list[str] = []
     if chosen.truncated:
         cut.append(f"the result was cut after {len(chosen.rows)} rows")

@@ -14,7 +14,7 @@ from engine.types import ErrorReply
 from proxy.protocol import codec
 from proxy.protocol.commands import CancelLent, Command, LoanEnded, ToBorrower, ToClient, ToUpstream
 from proxy.protocol.framing import HEADER, HEADER_SIZE, LENGTH_SIZE
-from proxy.protocol.replies import Status
+from proxy.protocol.replies import TransactionStatus
 
 BORROWED_LIMIT = 1 << 20
 """Length of the longest message of a borrower: statements have far fewer characters."""
@@ -31,8 +31,8 @@ _SYNC_MESSAGE = codec.message(b"S", b"")
 
 _ENCODING = "SET LOCAL client_encoding = 'UTF8'"
 _FRAMES = {
-    Status.IDLE: (f"BEGIN READ ONLY; {_ENCODING}", "ROLLBACK"),
-    Status.OPEN: (
+    TransactionStatus.IDLE: (f"BEGIN READ ONLY; {_ENCODING}", "ROLLBACK"),
+    TransactionStatus.OPEN: (
         f"SAVEPOINT pgparley_loan; SET LOCAL transaction_read_only = on; {_ENCODING}",
         "ROLLBACK TO SAVEPOINT pgparley_loan; RELEASE SAVEPOINT pgparley_loan",
     ),
@@ -43,7 +43,7 @@ FAILED = ErrorReply("25P02", "the session's transaction has failed")
 _NOT_ALLOWED = ErrorReply("08P01", "a borrower may send queries only")
 
 
-class Stage(Enum):
+class LoanStage(Enum):
     """How far a loan is."""
 
     SYNCING = auto()
@@ -57,7 +57,7 @@ class Stage(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class LoanedServer:
     """What a borrower is told of the server. `key`: the body of BackendKeyData."""
 
     version: str
@@ -67,11 +67,11 @@ class Server:
 class Loan:
     """One loan. `restore`: messages that give the client back what a transaction does not, "" for none."""
 
-    def __init__(self, server: Server, restore: bytes = b"") -> None:
-        self.stage = Stage.SYNCING
+    def __init__(self, server: LoanedServer, restore: bytes = b"") -> None:
+        self.stage = LoanStage.SYNCING
         self._server = server
         self._restore = restore
-        self._status = Status.IDLE
+        self._status = TransactionStatus.IDLE
         self._owed = 0
         self._unsynced = False
         self._cancelling = False
@@ -82,7 +82,7 @@ class Loan:
         self._rest = 0
 
     @property
-    def status(self) -> Status:
+    def status(self) -> TransactionStatus:
         """The client's transaction status, known once the server has said it."""
         return self._status
 
@@ -100,7 +100,7 @@ class Loan:
 
     def receive_borrower(self, data: bytes) -> list[Command]:
         """Takes in a chunk of the borrower's; whole messages alone go on, so that none is ever left half-sent."""
-        if self.stage is not Stage.LENT:
+        if self.stage is not LoanStage.LENT:
             return []
         self._borrowed += data
         out: list[Command] = []
@@ -130,8 +130,8 @@ class Loan:
 
     def end(self) -> list[Command]:
         """The borrower has gone, or is to go: what it began is cancelled and undone."""
-        if self.stage is Stage.LENT:
-            self.stage = Stage.CLOSING
+        if self.stage is LoanStage.LENT:
+            self.stage = LoanStage.CLOSING
             out: list[Command] = []
             if self._unsynced:
                 out.append(ToUpstream(_SYNC_MESSAGE))
@@ -140,7 +140,7 @@ class Loan:
                 self._cancelling = True
                 out.append(CancelLent())
             return out + self._restored_when_quiet()
-        if self.stage in (Stage.SYNCING, Stage.OPENING):
+        if self.stage in (LoanStage.SYNCING, LoanStage.OPENING):
             # The frame stands soon, and goes at once.
             self._unwanted = True
         return []
@@ -158,7 +158,7 @@ class Loan:
         passing: list[bytes] = []
         data = self._head + data
         pos = 0
-        while pos < len(data) and self.stage is not Stage.ENDED:
+        while pos < len(data) and self.stage is not LoanStage.ENDED:
             if self._rest:
                 end = min(pos + self._rest, len(data))
                 self._rest -= end - pos
@@ -181,7 +181,7 @@ class Loan:
 
     def _pass(self, passing: list[bytes], out: list[Command]) -> None:
         """What came since the last message that was looked at goes on as one piece."""
-        if passing and self.stage is Stage.LENT:
+        if passing and self.stage is LoanStage.LENT:
             out.append(ToBorrower(b"".join(passing)))
         passing.clear()
 
@@ -193,7 +193,7 @@ class Loan:
         return not self._looks_at(kind) or pos + 1 + int(length) <= len(data)
 
     def _looks_at(self, kind: int) -> bool:
-        return kind in (_READY, _NOTIFICATION) or (kind == _ERROR and self.stage is not Stage.LENT)
+        return kind in (_READY, _NOTIFICATION) or (kind == _ERROR and self.stage is not LoanStage.LENT)
 
     def _observe(self, message: bytes, out: list[Command]) -> None:
         if message[0] == _NOTIFICATION:
@@ -203,42 +203,42 @@ class Loan:
             self._problem = self._problem or message
         else:
             self._owed -= 1
-            self._ready(Status(message[-1]), message, out)
+            self._ready(TransactionStatus(message[-1]), message, out)
 
-    def _ready(self, status: Status, message: bytes, out: list[Command]) -> None:
+    def _ready(self, status: TransactionStatus, message: bytes, out: list[Command]) -> None:
         match self.stage:
-            case Stage.SYNCING:
+            case LoanStage.SYNCING:
                 self._status = status
                 out += self._framed()
-            case Stage.OPENING:
+            case LoanStage.OPENING:
                 out += self._lent()
-            case Stage.LENT:
+            case LoanStage.LENT:
                 out.append(ToBorrower(message))
-            case Stage.CLOSING:
+            case LoanStage.CLOSING:
                 out += self._restored_when_quiet()
-            case Stage.RESTORING if self._owed == 0:
-                self.stage = Stage.ENDED
+            case LoanStage.RESTORING if self._owed == 0:
+                self.stage = LoanStage.ENDED
                 out.append(LoanEnded(intact=status == self._status and not self._problem))
 
     def _framed(self) -> list[Command]:
         if self._unwanted or self._status not in _FRAMES:
-            self.stage = Stage.ENDED
+            self.stage = LoanStage.ENDED
             return [*refusal(FAILED), LoanEnded(intact=True)]
-        self.stage = Stage.OPENING
+        self.stage = LoanStage.OPENING
         return [self._query(_FRAMES[self._status][0])]
 
     def _lent(self) -> list[Command]:
         if self._problem or self._unwanted:
             return [ToBorrower(self._problem), *self._restored()]
-        self.stage = Stage.LENT
+        self.stage = LoanStage.LENT
         return [ToBorrower(_greeting(self._server))]
 
     def _restored_when_quiet(self) -> list[Command]:
-        quiet = self.stage is Stage.CLOSING and not self._owed and not self._cancelling
+        quiet = self.stage is LoanStage.CLOSING and not self._owed and not self._cancelling
         return self._restored() if quiet else []
 
     def _restored(self) -> list[Command]:
-        self.stage = Stage.RESTORING
+        self.stage = LoanStage.RESTORING
         self._problem = b""
         back: list[Command] = [self._query(_FRAMES[self._status][1])]
         if self._restore:
@@ -256,7 +256,7 @@ def refusal(error: ErrorReply) -> list[Command]:
     return [ToBorrower(codec.encode_error(error, "utf-8", severity=b"FATAL"))]
 
 
-def _greeting(server: Server) -> bytes:
+def _greeting(server: LoanedServer) -> bytes:
     """What a server says to a client that it lets in, in a transaction (docs, 54.2.1)."""
     statuses = (
         ("server_version", server.version),

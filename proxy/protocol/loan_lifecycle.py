@@ -13,7 +13,7 @@ from engine.types import ErrorReply
 from proxy.protocol import codec
 from proxy.protocol.backend import Backend
 from proxy.protocol.commands import Command, LoanEnded, ToUpstream
-from proxy.protocol.loan import FAILED, Loan, Server, Stage, refusal
+from proxy.protocol.loan import FAILED, Loan, LoanedServer, LoanStage, refusal
 
 _FLUSH = codec.message(b"H", b"")
 
@@ -35,7 +35,7 @@ LOST = ErrorReply(
 )
 
 
-class Owner(Protocol):
+class LoanOwner(Protocol):
     """The session whose server is lent."""
 
     backend: Backend
@@ -52,21 +52,21 @@ class Owner(Protocol):
 
 
 def _relays_nothing(_data: bytes) -> bool:
-    """`Owner.relay_backend` while the server is lent."""
+    """`LoanOwner.relay_backend` while the server is lent."""
     return False
 
 
-class Lending:
+class LoanLifecycle:
     """One loan of one session, from the wish for it to its end; nothing is said to it afterwards."""
 
     __slots__ = ("_backend", "_flushed", "_loan", "_owner", "_refused", "opened")
 
-    def __init__(self, owner: Owner, restore: bytes) -> None:
+    def __init__(self, owner: LoanOwner, restore: bytes) -> None:
         """`restore`: as in `Loan`."""
         self._owner = owner
         self._backend = backend = owner.backend
         self._flushed = False
-        self._loan = Loan(Server(backend.server_version, backend.key or bytes(8)), restore)
+        self._loan = Loan(LoanedServer(backend.server_version, backend.key or bytes(8)), restore)
         self.opened = False
         """Whether what the server says is the loan's."""
         self._refused = False
@@ -122,7 +122,7 @@ class Lending:
     def _stepped(self, out: list[Command]) -> list[Command]:
         """Looks where the loan is after each step; when it has ended, the session goes on."""
         owner, backend = self._owner, self._backend
-        ended = self._refused or self._loan.stage is Stage.ENDED
+        ended = self._refused or self._loan.stage is LoanStage.ENDED
         owner.relay_backend = _relays_nothing if self.opened and not ended else backend.relay
         if not ended:
             return out

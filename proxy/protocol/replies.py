@@ -41,7 +41,7 @@ _COMPLETES: dict[int, frozenset[int]] = {
 """Kind of an extended-query message → the replies that complete it."""
 
 
-class Status(IntEnum):
+class TransactionStatus(IntEnum):
     """The transaction status that ReadyForQuery reports."""
 
     IDLE = ord("I")
@@ -72,7 +72,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
+class DroppedMark:
     """A marked message that was not carried out: it failed itself, or was skipped after another's failure."""
 
     mark: Mark
@@ -95,7 +95,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Debt:
+class RelayState:
     """What somebody who relays from here on has to know.
 
     `rest`: bytes of the server's last message that are to come. `owed`: the boundaries that it has not answered.
@@ -105,7 +105,7 @@ class Debt:
     owed: bytes
 
 
-class Effect(Enum):
+class SegmentEffect(Enum):
     """What the commands that completed in an open segment have done, as far as a Sync would matter to it."""
 
     NONE = auto()
@@ -136,10 +136,10 @@ class Replies:
         self._marks: list[Mark] = []
         self._skipping = False
         self._copy_in = False
-        self._effect = Effect.NONE
+        self._effect = SegmentEffect.NONE
         self.exact = False
         """Whether every reply has to be matched now, not ReadyForQuery alone."""
-        self.status = int(Status.IDLE)
+        self.status = int(TransactionStatus.IDLE)
         self.cycles = 0
         """ReadyForQuery messages seen."""
         self.transactions = 0
@@ -170,7 +170,7 @@ class Replies:
             self._skipping = False
         elif self._copy_in and kind == _SYNC:
             return
-        self._effect = Effect.NONE
+        self._effect = SegmentEffect.NONE
         self._pending.append(kind)
 
     def forwarded(self, kinds: bytes, mark: Mark | None = None) -> None:
@@ -219,7 +219,7 @@ class Replies:
     def in_failed_transaction(self) -> bool:
         """Whether the next message is certain to meet a failed transaction: nothing before it can end it."""
         harmless = (kind & ~MARKED in _HARMLESS for kind in self._pending)
-        return self.status == Status.FAILED and all(harmless)
+        return self.status == TransactionStatus.FAILED and all(harmless)
 
     # -- what the server sent
 
@@ -242,25 +242,25 @@ class Replies:
         return mark
 
     def _executed(self, tag: bytes) -> None:
-        if tag in _BEGINS and self._effect is Effect.NONE:
-            self._effect = Effect.BEGUN
+        if tag in _BEGINS and self._effect is SegmentEffect.NONE:
+            self._effect = SegmentEffect.BEGUN
         elif tag.startswith(_ENDS):
-            self._effect = Effect.ENDED
-        elif self._effect is Effect.NONE:
-            self._effect = Effect.OTHER
+            self._effect = SegmentEffect.ENDED
+        elif self._effect is SegmentEffect.NONE:
+            self._effect = SegmentEffect.OTHER
 
     @property
     def sync_is_harmless(self) -> bool:
         """Whether a Sync sent now, when all has been answered, would commit nothing."""
-        within = self.status == Status.OPEN and self._effect is not Effect.ENDED
-        return within or self._effect in (Effect.NONE, Effect.BEGUN)
+        within = self.status == TransactionStatus.OPEN and self._effect is not SegmentEffect.ENDED
+        return within or self._effect in (SegmentEffect.NONE, SegmentEffect.BEGUN)
 
     def synced(self, status: int) -> None:
         """A Sync that the client did not send has been answered with `status`."""
-        self._effect = Effect.NONE
+        self._effect = SegmentEffect.NONE
         self.status = status
 
-    def failed(self) -> list[Dropped]:
+    def failed(self) -> list[DroppedMark]:
         """An ErrorResponse arrived. Returns the marked messages that will not be carried out."""
         self._copy_in = False
         if not self.exact or self._pending[0] & ~MARKED not in _COMPLETES:
@@ -276,7 +276,7 @@ class Replies:
         """ReadyForQuery arrived. Returns the mark of the boundary that it answers."""
         self.status = status
         self.cycles += 1
-        if status == Status.IDLE:
+        if status == TransactionStatus.IDLE:
             self.transactions += 1
         if len(self._pending) == 1 and not self.exact:
             self._pending.clear()
@@ -315,9 +315,9 @@ class Replies:
         del self._pending[0]
         return self._marks.pop(0) if marked else None
 
-    def _drop(self, *, failed: bool) -> list[Dropped]:
+    def _drop(self, *, failed: bool) -> list[DroppedMark]:
         mark = self._pop()
-        return [] if mark is None else [Dropped(mark, failed)]
+        return [] if mark is None else [DroppedMark(mark, failed)]
 
     def _settle(self) -> None:
         self.exact = bool(self._pending) and self._pending[0] not in _BOUNDARIES

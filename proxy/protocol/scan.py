@@ -11,7 +11,7 @@ import re
 
 from proxy.protocol.framing import ANY_LENGTH, FRONTEND_LIMITS, HEADER, HEADER_SIZE, hop, passes
 
-NEEDS_LOOK = -1
+NEEDS_INSPECTION = -1
 
 _QUERY = ord("Q")
 _PARSE = ord("P")
@@ -67,7 +67,7 @@ def frontend(data: bytes) -> int:
 def backend(data: bytes, rest: int) -> int:
     """What a server's chunk, whose first `rest` bytes end a message begun before, means for the account.
 
-    `NEEDS_LOOK`, or `rest << 8 | status`: the bytes of the last message that are still to come, and the
+    `NEEDS_INSPECTION`, or `rest << 8 | status`: the bytes of the last message that are still to come, and the
     transaction status where the chunk ends with ReadyForQuery and brings no other, else 0.
     """
     size = len(data)
@@ -76,4 +76,4 @@ def backend(data: bytes, rest: int) -> int:
         return (pos - size) << 8
     if pos == size - _READY_SIZE and data[pos] == _READY:
         return data[pos + HEADER_SIZE]
-    return NEEDS_LOOK
+    return NEEDS_INSPECTION

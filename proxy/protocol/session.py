@@ -38,10 +38,10 @@ from proxy.protocol.framing import (
     responses,
     startup_length,
 )
-from proxy.protocol.inspection import Inspector, Look, SessionLimits
-from proxy.protocol.loan_lifecycle import LOST, Lending
+from proxy.protocol.inspection import InspectionOutcome, Inspector, SessionLimits
+from proxy.protocol.loan_lifecycle import LOST, LoanLifecycle
 from proxy.protocol.messages import Startup
-from proxy.protocol.replies import Debt, Status
+from proxy.protocol.replies import RelayState, TransactionStatus
 from proxy.protocol.session_phases import HOLDING, TRANSITIONS, Event, Phase
 from proxy.protocol.translator import Job, Rewritten
 
@@ -84,7 +84,7 @@ class Session:
         self._job: tuple[int, Job] | None = None
         self._key_told = False
         self._late: EngineReply | None = None
-        self.lending: Lending | None = None
+        self.lending: LoanLifecycle | None = None
         """The loan of the server to the engine, from the wish for it to its end."""
         self.backend = Backend()
         self._account = self.backend.replies.forwarded_boundary
@@ -108,7 +108,7 @@ class Session:
         return True
 
     @property
-    def debt(self) -> Debt | None:
+    def debt(self) -> RelayState | None:
         """What somebody else who relays plain chunks has to know; None where the next ones need the session."""
         return self.backend.debt if self._plain else None
 
@@ -119,7 +119,7 @@ class Session:
         """Whether nothing is under way and no transaction is open: the session can end without a loss."""
         replies = self.backend.replies
         under_way = self._inbox or self._rest or replies.waiting_for_server or replies.has_open_segment
-        return self.phase is Phase.RELAYING and replies.status == Status.IDLE and not under_way
+        return self.phase is Phase.RELAYING and replies.status == TransactionStatus.IDLE and not under_way
 
     @property
     def backlogged(self) -> bool:
@@ -267,10 +267,10 @@ class Session:
                 break
             kind, end = data[pos], pos + 1 + frontend_length(data, pos)
             action = inspector.inspect(kind, data, pos, end)
-            if action is Look.MORE:
+            if action is InspectionOutcome.MORE:
                 self._need = inspector.need
                 break
-            if action is Look.PASS:
+            if action is InspectionOutcome.PASS:
                 if kind in _ACCOUNTED:
                     # What a Sync closes needs no account of its own: an error skips to the Sync anyway.
                     replies.forwarded(b"S" if kind == _SYNC else kinds(data, accounted, pos + 1))
@@ -370,7 +370,7 @@ class Session:
 
     def lend(self) -> list[Command]:
         """The engine wants the session's server for one transaction; only while `can_lend`."""
-        self.lending = Lending(self, self._inspecting.translator.unnamed)
+        self.lending = LoanLifecycle(self, self._inspecting.translator.unnamed)
         return self.lending.begin()
 
     def lending_ended(self, *, intact: bool) -> list[Command]:

@@ -13,31 +13,38 @@ from dataclasses import dataclass, replace
 from engine.errors import NLError, ReportedError, StalePlanError, SyntaxProblemError, UnsupportedError
 from engine.types import ANSWER_COLUMNS, TOPIC_COLUMNS, Asker, ErrorReply
 from proxy.protocol import codec, replacement_sql
-from proxy.protocol.backend import Expected
+from proxy.protocol.backend import ExpectedError
 from proxy.protocol.commands import EngineReply, EngineRequest
-from proxy.protocol.conversation import Choice, Conversation, GettingRows, Rows, Situation, differs
+from proxy.protocol.conversation import (
+    ChosenStatement,
+    Conversation,
+    JSONRows,
+    RowsJob,
+    TranslationContext,
+    differs,
+)
 from proxy.protocol.encoding import decode, encode
 from proxy.protocol.messages import Bind, Parse
 from proxy.protocol.nl import questions
 from proxy.protocol.nl.statements import (
     AnswerStatement,
+    AnswerTopic,
     AskCall,
-    Call,
     Choose,
     Correct,
     Examination,
     Finding,
     Help,
+    HistoryTopic,
     More,
+    NLCall,
+    NLQuestion,
     Parameter,
-    Plan,
-    Question,
-    Run,
     RunCall,
-    Show,
+    RunQuestion,
+    ShowAnswer,
+    ShowPlan,
     TableStatement,
-    Tell,
-    TellAll,
 )
 from proxy.protocol.replies import Mark, StatementChange
 
@@ -45,7 +52,7 @@ _RowStatement = AnswerStatement | TableStatement
 
 
 @dataclass(frozen=True, slots=True)
-class Special:
+class ParameterStatement:
     """A prepared statement whose parameter at `index` (from 0) is the JSON of its rows.
 
     `statement` None: the client's own parameter is the question. Otherwise the parameter is hidden from the
@@ -63,7 +70,7 @@ class Special:
 
 
 @dataclass(frozen=True, slots=True)
-class Pinned:
+class PinnedStatement:
     """A prepared statement whose SQL came from the engine, and is fixed with the answer it came from.
 
     `last`: it named no answer, so that it goes stale with the next question. `elsewhere`: it holds rows of
@@ -76,7 +83,7 @@ class Pinned:
     notice: bytes
 
 
-Treatment = Special | Pinned
+PreparedTreatment = ParameterStatement | PinnedStatement
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +98,15 @@ Job = Generator[EngineRequest, EngineReply, Rewritten]
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _Replacement:
     """What stands in a text in the place of a finding. `treatment`: of the statement that it is prepared as."""
 
     sql: str
     notice: bytes = b""
-    treatment: Treatment | None = None
+    treatment: PreparedTreatment | None = None
 
 
-_Making = Generator[EngineRequest, EngineReply, _Piece]
+_ReplacementJob = Generator[EngineRequest, EngineReply, _Replacement]
 
 
 class Translator:
@@ -111,12 +118,12 @@ class Translator:
         self.conversation = Conversation(asker, values, max_chars=max_chars)
         self._token = 0
         self._unnamed = b""
-        self.specials: dict[bytes, Treatment] = {}
-        self.expected: list[Expected] = []
+        self.specials: dict[bytes, PreparedTreatment] = {}
+        self.expected: list[ExpectedError] = []
 
     # -- prepared statements
 
-    def define(self, name: bytes, special: Treatment | None) -> StatementChange | None:
+    def define(self, name: bytes, special: PreparedTreatment | None) -> StatementChange | None:
         """Sets what a prepared statement is from now on. Returns the change, None where there is none."""
         before = self.specials.pop(name, None)
         if special is not None:
@@ -131,7 +138,7 @@ class Translator:
         if self.specials.get(change.name) is not change.after:
             return
         self.specials.pop(change.name, None)
-        if isinstance(change.before, Treatment) and not (failed and not change.name):
+        if isinstance(change.before, PreparedTreatment) and not (failed and not change.name):
             self.specials[change.name] = change.before
 
     @property
@@ -141,7 +148,7 @@ class Translator:
 
     # -- Query
 
-    def query(self, text: str, examination: Examination, situation: Situation) -> Job:
+    def query(self, text: str, examination: Examination, situation: TranslationContext) -> Job:
         """A Query message: each finding is replaced in the text."""
         parts: list[str] = []
         notice, done = b"", 0
@@ -150,22 +157,22 @@ class Translator:
             done = finding.end
             try:
                 if situation.failed and finding.first:
-                    piece = _Piece(_NO_ROWS)
+                    piece = _Replacement(_NO_ROWS)
                 else:
                     piece = yield from self._in_text(finding.what, situation)
             except NLError as error:
-                piece = _Piece(replacement_sql.refused_query(self._expect(error)))
+                piece = _Replacement(replacement_sql.refused_query(self._expect(error)))
             notice += piece.notice
             parts.append(_in_place(finding, piece.sql))
         parts.append(text[done:])
         message = codec.encode_query(encode("".join(parts), situation.encoding))
         return Rewritten(message, Mark(notice=notice) if notice else None)
 
-    def _in_text(self, what: object, situation: Situation) -> _Making:
+    def _in_text(self, what: object, situation: TranslationContext) -> _ReplacementJob:
         """The SQL in place of a finding, with the answer in it."""
         match what:
             case AskCall(str() as question):
-                rows = yield from self.conversation.ask(Question(question), situation, "ask_call")
+                rows = yield from self.conversation.ask(NLQuestion(question), situation, "ask_call")
                 return _constant(ANSWER_COLUMNS, rows)
             case AskCall():
                 self.conversation.seen.append("refused")
@@ -173,15 +180,15 @@ class Translator:
                     "nl.ask has a parameter where there is none",
                     hint="Parameters need the extended query protocol, or write the question as a constant.",
                 )
-            case Question() if not self.conversation.runs(what):
+            case NLQuestion() if not self.conversation.runs(what):
                 rows = yield from self.conversation.rows(what, situation)
                 return _constant(ANSWER_COLUMNS, rows)
-            case Show() | More() | Correct() | Tell() | TellAll():
+            case ShowAnswer() | More() | Correct() | AnswerTopic() | HistoryTopic():
                 rows = yield from self.conversation.rows(what, situation)
                 return _constant(_columns(what), rows)
         return (yield from self._fixed(what, situation))
 
-    def _fixed(self, what: object, situation: Situation) -> _Making:
+    def _fixed(self, what: object, situation: TranslationContext) -> _ReplacementJob:
         """The SQL in place of what is known when it is prepared, in either protocol."""
         match what:
             case ErrorReply():
@@ -189,12 +196,12 @@ class Translator:
                 raise ReportedError(what)
             case Help():
                 self.conversation.seen.append("help")
-                return _Piece(replacement_sql.help_query())
-            case Question():
-                return _run_piece((yield from self.conversation.run(Run(what), situation)))
-            case Run():
+                return _Replacement(replacement_sql.help_query())
+            case NLQuestion():
+                return _run_piece((yield from self.conversation.run(RunQuestion(what), situation)))
+            case RunQuestion():
                 return _run_piece((yield from self.conversation.run(what, situation)))
-            case Choose() | Plan():
+            case Choose() | ShowPlan():
                 choice = yield from self.conversation.statement(what, situation)
                 return _pinned(choice, last=what.qid is None)
             case RunCall():
@@ -203,19 +210,19 @@ class Translator:
 
     # -- Parse
 
-    def parse(self, parse: Parse, text: str, examination: Examination, situation: Situation) -> Job:
+    def parse(self, parse: Parse, text: str, examination: Examination, situation: TranslationContext) -> Job:
         """A Parse message with a finding."""
-        treatment: Treatment | None = None
+        treatment: PreparedTreatment | None = None
         if examination.statements > 1 or situation.failed:
             # The server refuses the message; its parameters do not matter.
-            sql = _replaced(text, examination.findings, [_Piece(_NO_ROWS)] * len(examination.findings))
+            sql = _replaced(text, examination.findings, [_Replacement(_NO_ROWS)] * len(examination.findings))
         else:
             try:
                 sql, treatment = yield from self._parse(parse, text, examination, situation)
             except NLError as error:
                 sql = replacement_sql.refused_query(self._expect(error))
         types = parse.types
-        if isinstance(treatment, Special) and treatment.hidden:
+        if isinstance(treatment, ParameterStatement) and treatment.hidden:
             types = (*types, *(0,) * (treatment.index - len(types)), replacement_sql.TEXT_OID)
         change = self.define(parse.name, treatment)
         message = codec.encode_parse(Parse(parse.name, encode(sql, situation.encoding), types))
@@ -224,19 +231,19 @@ class Translator:
         return Rewritten(message, Mark(change=change) if change else None)
 
     def _parse(
-        self, parse: Parse, text: str, examination: Examination, situation: Situation
-    ) -> Generator[EngineRequest, EngineReply, tuple[str, Treatment | None]]:
-        pieces: list[_Piece] = []
+        self, parse: Parse, text: str, examination: Examination, situation: TranslationContext
+    ) -> Generator[EngineRequest, EngineReply, tuple[str, PreparedTreatment | None]]:
+        pieces: list[_Replacement] = []
         for finding in examination.findings:
             what = finding.what
-            if not isinstance(what, Call | ErrorReply):
+            if not isinstance(what, NLCall | ErrorReply):
                 _refuse_parameters(what, parse)
             match what:
                 case AskCall():
                     piece = _call_piece(what, parse, examination.parameters)
-                case Question() if not self.conversation.runs(what):
+                case NLQuestion() if not self.conversation.runs(what):
                     piece = _prepared(what)
-                case Show() | More() | Correct() | Tell() | TellAll():
+                case ShowAnswer() | More() | Correct() | AnswerTopic() | HistoryTopic():
                     piece = _prepared(what)
                 case _:
                     piece = yield from self._fixed(what, situation)
@@ -245,20 +252,20 @@ class Translator:
 
     # -- Bind
 
-    def bind(self, bind: Bind, treatment: Treatment, situation: Situation) -> Job:
+    def bind(self, bind: Bind, treatment: PreparedTreatment, situation: TranslationContext) -> Job:
         """A Bind of a special statement: its rows become its parameter."""
         try:
-            if isinstance(treatment, Pinned):
+            if isinstance(treatment, PinnedStatement):
                 self._refuse_stale(treatment, situation)
                 return Rewritten(codec.encode_bind(bind), _mark(treatment.notice))
-            rows = Rows("[]") if situation.failed else (yield from self._rows(bind, treatment, situation))
+            rows = JSONRows("[]") if situation.failed else (yield from self._rows(bind, treatment, situation))
         except NLError as error:
             # There is no such statement: the server fails where the client expects it, naming the token.
             token = self._expect(error).encode()
             return Rewritten(codec.encode_bind(Bind(bind.portal, token, (), (), bind.results)))
         return _bound(bind, treatment, rows)
 
-    def _refuse_stale(self, pinned: Pinned, situation: Situation) -> None:
+    def _refuse_stale(self, pinned: PinnedStatement, situation: TranslationContext) -> None:
         if situation.failed:
             return
         if pinned.last and pinned.qid != self.conversation.last_qid:
@@ -269,22 +276,22 @@ class Translator:
         if pinned.elsewhere is not None and situation.in_transaction:
             raise differs(pinned.elsewhere)
 
-    def _rows(self, bind: Bind, special: Special, situation: Situation) -> GettingRows:
-        if isinstance(special.statement, Question) and special.call:
+    def _rows(self, bind: Bind, special: ParameterStatement, situation: TranslationContext) -> RowsJob:
+        if isinstance(special.statement, NLQuestion) and special.call:
             return (yield from self.conversation.ask(special.statement, situation, "ask_call"))
         if special.statement is not None:
             return (yield from self.conversation.rows(special.statement, situation))
         if special.index >= len(bind.parameters):
-            return Rows("[]")
+            return JSONRows("[]")
         value = bind.parameters[special.index]
-        question = Question(decode(value or b"", situation.encoding))
+        question = NLQuestion(decode(value or b"", situation.encoding))
         return (yield from self.conversation.ask(question, situation, "ask_call"))
 
     def _expect(self, error: NLError) -> str:
         """A token under which the server will fail in our place."""
         self._token += 1
         token = f"{replacement_sql.ERROR_TOKEN}{self._token}"
-        self.expected.append(Expected(token, error.reply(), isinstance(error, StalePlanError)))
+        self.expected.append(ExpectedError(token, error.reply(), isinstance(error, StalePlanError)))
         return token
 
 
@@ -295,32 +302,34 @@ def _columns(what: _RowStatement) -> replacement_sql.Columns:
     return TOPIC_COLUMNS[what.topic] if isinstance(what, TableStatement) else ANSWER_COLUMNS
 
 
-def _constant(columns: replacement_sql.Columns, rows: Rows) -> _Piece:
-    return _Piece(replacement_sql.table_query(columns, replacement_sql.constant(rows.json)), rows.notice)
+def _constant(columns: replacement_sql.Columns, rows: JSONRows) -> _Replacement:
+    return _Replacement(
+        replacement_sql.table_query(columns, replacement_sql.constant(rows.json)), rows.notice
+    )
 
 
-def _prepared(what: _RowStatement) -> _Piece:
+def _prepared(what: _RowStatement) -> _Replacement:
     """A statement of which only the rows are not known yet."""
     sql = replacement_sql.table_query(_columns(what), replacement_sql.parameter(1))
-    return _Piece(sql, treatment=Special(0, what))
+    return _Replacement(sql, treatment=ParameterStatement(0, what))
 
 
-def _pinned(choice: Choice, *, last: bool) -> _Piece:
-    treatment = Pinned(choice.qid, last, choice.elsewhere, choice.notice)
-    return _Piece(choice.sql, choice.notice, treatment)
+def _pinned(choice: ChosenStatement, *, last: bool) -> _Replacement:
+    treatment = PinnedStatement(choice.qid, last, choice.elsewhere, choice.notice)
+    return _Replacement(choice.sql, choice.notice, treatment)
 
 
-def _run_piece(outcome: Rows | Choice) -> _Piece:
-    if isinstance(outcome, Choice):
+def _run_piece(outcome: JSONRows | ChosenStatement) -> _Replacement:
+    if isinstance(outcome, ChosenStatement):
         return _pinned(outcome, last=False)
     piece = _constant(ANSWER_COLUMNS, outcome)
-    return replace(piece, treatment=Pinned("", last=False, elsewhere=None, notice=outcome.notice))
+    return replace(piece, treatment=PinnedStatement("", last=False, elsewhere=None, notice=outcome.notice))
 
 
-def _joined(pieces: list[_Piece]) -> Treatment | None:
+def _joined(pieces: list[_Replacement]) -> PreparedTreatment | None:
     """The treatment of a statement with several calls of `nl.run`: one that stands for all of them."""
     found = [piece.treatment for piece in pieces if piece.treatment is not None]
-    pinned = [each for each in found if isinstance(each, Pinned)]
+    pinned = [each for each in found if isinstance(each, PinnedStatement)]
     if len(pinned) <= 1:
         return found[0] if found else None
     elsewhere = next((each.elsewhere for each in pinned if each.elsewhere is not None), None)
@@ -341,7 +350,7 @@ def _in_place(finding: Finding, query: str) -> str:
     return query
 
 
-def _replaced(text: str, findings: tuple[Finding, ...], pieces: list[_Piece]) -> str:
+def _replaced(text: str, findings: tuple[Finding, ...], pieces: list[_Replacement]) -> str:
     parts: list[str] = []
     done = 0
     for finding, piece in zip(findings, pieces, strict=True):
@@ -350,7 +359,7 @@ def _replaced(text: str, findings: tuple[Finding, ...], pieces: list[_Piece]) ->
     return "".join([*parts, text[done:]])
 
 
-def _bound(bind: Bind, special: Special, rows: Rows) -> Rewritten:
+def _bound(bind: Bind, special: ParameterStatement, rows: JSONRows) -> Rewritten:
     parameters = list(bind.parameters)
     formats = bind.formats
     value = rows.json.encode()
@@ -367,8 +376,8 @@ def _bound(bind: Bind, special: Special, rows: Rows) -> Rewritten:
 def _refuse_parameters(what: object, parse: Parse) -> None:
     if not parse.types:
         return
-    question = what.question if isinstance(what, Run) else what
-    if isinstance(question, Question) and questions.lost_question_mark(question.text):
+    question = what.question if isinstance(what, RunQuestion) else what
+    if isinstance(question, NLQuestion) and questions.lost_question_mark(question.text):
         raise SyntaxProblemError(
             "the driver turned a question mark of the question into a parameter",
             hint="Write NL: $$…?$$, or leave the question mark out.",
@@ -379,7 +388,7 @@ def _refuse_parameters(what: object, parse: Parse) -> None:
     )
 
 
-def _call_piece(call: AskCall, parse: Parse, parameters: int) -> _Piece:
+def _call_piece(call: AskCall, parse: Parse, parameters: int) -> _Replacement:
     """The rows of `nl.ask` as a parameter: the client's own one, or one behind its own ones."""
     if isinstance(call.argument, Parameter):
         number = call.argument.number
@@ -388,8 +397,8 @@ def _call_piece(call: AskCall, parse: Parse, parameters: int) -> _Piece:
             raise UnsupportedError(
                 f"the parameter ${number} of nl.ask is not text", hint="Cast or declare it as text."
             )
-        special = Special(number - 1, None, call=True)
+        special = ParameterStatement(number - 1, None, call=True)
     else:
         number = max(parameters, len(parse.types)) + 1
-        special = Special(number - 1, Question(call.argument), call=True)
-    return _Piece(replacement_sql.answer_query(replacement_sql.parameter(number)), treatment=special)
+        special = ParameterStatement(number - 1, NLQuestion(call.argument), call=True)
+    return _Replacement(replacement_sql.answer_query(replacement_sql.parameter(number)), treatment=special)

@@ -14,8 +14,16 @@ import structlog
 
 from engine.types import ErrorReply
 from proxy.net.client.client_info import ClientInfo
-from proxy.net.login_service import Logins
-from proxy.protocol.auth.client_login import Accepted, Derive, Login, Refused, Send, Step, failure
+from proxy.net.login_service import LoginService
+from proxy.protocol.auth.client_login import (
+    ClientLogin,
+    DeriveKeys,
+    LoginAccepted,
+    LoginRefused,
+    LoginStep,
+    SendToClient,
+    failure,
+)
 from proxy.protocol.auth.hba import Method
 from proxy.protocol.auth.scram import ClientKeys
 from proxy.protocol.auth.secrets import Credentials, Secret
@@ -28,7 +36,7 @@ from proxy.protocol.framing import (
 )
 
 
-class Host(Protocol):
+class AuthenticationOwner(Protocol):
     """Whose client it is."""
 
     def write(self, data: bytes) -> None:
@@ -49,10 +57,10 @@ class Authentication:
 
     def __init__(
         self,
-        host: Host,
+        host: AuthenticationOwner,
         caller: ClientInfo,
         method: Method,
-        logins: Logins,
+        logins: LoginService,
         *,
         head: bytes,
         binding: bytes | None,
@@ -67,7 +75,7 @@ class Authentication:
         self._spawn = spawn
         self._log = log
         self._buffer = head
-        self._login: Login | None = None
+        self._login: ClientLogin | None = None
         self._waiting: asyncio.Task[None] | asyncio.Future[ClientKeys] | None = None
         self._over = False
 
@@ -128,10 +136,10 @@ class Authentication:
     def _challenge(self, secret: Secret | None) -> None:
         user = self._caller.user
         chance = self._logins.chance(user)
-        self._login = Login(user, self._method, secret, chance, binding=self._binding)
+        self._login = ClientLogin(user, self._method, secret, chance, binding=self._binding)
         self._go_on(self._login.begin())
 
-    def _go_on(self, steps: list[Step]) -> None:
+    def _go_on(self, steps: list[LoginStep]) -> None:
         self._carry_out(steps)
         self._respond()
 
@@ -146,17 +154,17 @@ class Authentication:
             message, self._buffer = self._buffer[:end], self._buffer[end:]
             self._carry_out(self._login.receive(message))
 
-    def _carry_out(self, steps: list[Step]) -> None:
+    def _carry_out(self, steps: list[LoginStep]) -> None:
         for step in steps:
             match step:
-                case Send():
+                case SendToClient():
                     self._host.write(step.data)
-                case Derive():
+                case DeriveKeys():
                     self._waiting = keys = self._logins.deriver.derive(step.derivation)
                     keys.add_done_callback(self._derived)
-                case Accepted():
+                case LoginAccepted():
                     self._accept(step.credentials)
-                case Refused():
+                case LoginRefused():
                     self._logins.doubt(self._caller.user)
                     self._refuse(step.error, step.reason)
 

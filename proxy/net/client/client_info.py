@@ -6,11 +6,11 @@ import asyncio
 import ssl
 from typing import cast
 
-from proxy.console.reports import Visitor
+from proxy.console.reports import ClientReport
 from proxy.net import tls as certificates
 from proxy.net.addresses import address
-from proxy.net.client.unix_peer import is_ours, peer_of, user_name
-from proxy.protocol.auth.hba import Origin
+from proxy.net.client.unix_peer import is_own_user, peer_credentials, user_name
+from proxy.protocol.auth.hba import ClientOrigin
 from proxy.protocol.messages import Startup
 
 
@@ -24,7 +24,7 @@ class ClientInfo:
         self.database = startup.parameter("database") or self.user
         self.tls = cast("ssl.SSLObject | None", transport.get_extra_info("ssl_object"))
         self.address, self.port = address(transport.get_extra_info("peername"))
-        self.peer = peer_of(transport.get_extra_info("socket"))
+        self.peer = peer_credentials(transport.get_extra_info("socket"))
 
     @property
     def local(self) -> bool:
@@ -32,9 +32,9 @@ class ClientInfo:
         return self.peer is not None
 
     @property
-    def origin(self) -> Origin:
+    def origin(self) -> ClientOrigin:
         """Where it comes from."""
-        return Origin(None if self.local else self.address, self.tls is not None)
+        return ClientOrigin(None if self.local else self.address, self.tls is not None)
 
     @property
     def certified(self) -> str | None:
@@ -49,12 +49,12 @@ class ClientInfo:
     @property
     def is_owner(self) -> bool:
         """Whether it is run by the Unix user that the gateway runs as."""
-        return self.peer is not None and is_ours(self.peer[1])
+        return self.peer is not None and is_own_user(self.peer[1])
 
-    def visitor(self, number: int, connected: float) -> Visitor:
+    def visitor(self, number: int, connected: float) -> ClientReport:
         """It, as the console shows it."""
         here = address(self._transport.get_extra_info("sockname"))
-        return Visitor(
+        return ClientReport(
             id=number,
             user=self.user,
             database=self.database,

@@ -15,21 +15,21 @@ import ssl
 
 from engine.types import ErrorReply
 from proxy.net.addresses import is_loopback
-from proxy.net.client.startup import STUFFED, ClientStartup
-from proxy.net.login_service import CROWDED
+from proxy.net.client.startup import UNENCRYPTED_DATA, ClientStartup
+from proxy.net.login_service import TOO_MANY_LOGINS
 from proxy.net.ports import Admin, ClientContext
 from proxy.net.tls import ALPN
 from proxy.protocol import codec
 
-_HANDSHAKE = 0x16
+_TLS_HANDSHAKE = 0x16
 """The first byte of a TLS record that opens a connection."""
 
 _PACKET_SIZE = 8
 _SSL_REQUEST = (8).to_bytes(4, "big") + (80877103).to_bytes(4, "big")
 _GSS_REQUEST = (8).to_bytes(4, "big") + (80877104).to_bytes(4, "big")
-_PLENTY = 1 << 16
+_READ_SIZE = 1 << 16
 
-_PAUSE = 1.0
+_RETRY_SECONDS = 1.0
 """Seconds before the next try where the process is out of file descriptors."""
 
 
@@ -82,7 +82,7 @@ class Listener:
                 one, _ = await loop.sock_accept(listening)
             except OSError as problem:
                 self._context.log.warning("accept_failed", error=str(problem))
-                await asyncio.sleep(_PAUSE)
+                await asyncio.sleep(_RETRY_SECONDS)
                 continue
             self._context.spawn("admit", self._admit(one))
 
@@ -110,14 +110,14 @@ class Listener:
         loop = asyncio.get_running_loop()
         for _ in range(2):
             head = await _first_byte(one)
-            if head[0] == _HANDSHAKE:
+            if head[0] == _TLS_HANDSHAKE:
                 await self._find_place(one)
                 return b"", True
             head = await _exactly(one, _PACKET_SIZE)
             if head not in (_SSL_REQUEST, _GSS_REQUEST):
-                return head + _arrived(one), False
-            if _arrived(one):
-                await loop.sock_sendall(one, codec.encode_error(STUFFED, "utf-8", severity=b"FATAL"))
+                return head + _read_available(one), False
+            if _read_available(one):
+                await loop.sock_sendall(one, codec.encode_error(UNENCRYPTED_DATA, "utf-8", severity=b"FATAL"))
                 raise EOFError("bytes before the handshake")
             if head == _SSL_REQUEST:
                 await self._find_place(one)
@@ -129,7 +129,7 @@ class Listener:
     async def _find_place(self, one: socket.socket) -> None:
         """A place for the handshake, which is dear."""
         if not self._context.logins.admit(one):
-            reply = codec.encode_error(CROWDED, "utf-8", severity=b"FATAL")
+            reply = codec.encode_error(TOO_MANY_LOGINS, "utf-8", severity=b"FATAL")
             await asyncio.get_running_loop().sock_sendall(one, reply)
             raise EOFError("too many clients are logging in")
 
@@ -142,12 +142,12 @@ class Listener:
         context = self._context.access.client_tls
         transport, _ = await loop.connect_accepted_socket(lambda: startup, one, ssl=context)
         tls = transport.get_extra_info("ssl_object")
-        if not head and not _agreed(tls):
+        if not head and not _agreed_on_protocol(tls):
             # Without ALPN another protocol's client could be led here (PostgreSQL docs, 54.2.11).
             startup.refuse(ErrorReply("08P01", "received direct SSL connection request without ALPN"))
 
 
-def _agreed(tls: ssl.SSLObject | None) -> bool:
+def _agreed_on_protocol(tls: ssl.SSLObject | None) -> bool:
     return tls is not None and tls.selected_alpn_protocol() == ALPN
 
 
@@ -185,9 +185,9 @@ async def _exactly(one: socket.socket, size: int) -> bytes:
     return data
 
 
-def _arrived(one: socket.socket) -> bytes:
+def _read_available(one: socket.socket) -> bytes:
     """What more has arrived already. Read even to be thrown away: unread bytes would make the system drop our error."""
     try:
-        return one.recv(_PLENTY)
+        return one.recv(_READ_SIZE)
     except BlockingIOError:
         return b""

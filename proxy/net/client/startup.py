@@ -12,29 +12,29 @@ from typing import cast
 
 from engine.types import ErrorReply
 from proxy.console.grammar import Rights
-from proxy.console.reports import Visitor
-from proxy.net.access import CONSOLES, OWNERS
+from proxy.console.reports import ClientReport
+from proxy.net.access import CONSOLE_DATABASES, OWNER_USERS
 from proxy.net.client.authentication import Authentication
 from proxy.net.client.client_info import ClientInfo
 from proxy.net.console.console_connection import ConsoleConnection
 from proxy.net.console.upstream_auth import UpstreamAuth
-from proxy.net.login_service import CROWDED
+from proxy.net.login_service import TOO_MANY_LOGINS
 from proxy.net.ports import Admin, ClientContext
 from proxy.net.session.session_connection import SessionConnection
 from proxy.net.upstream.dialer import without_delay
-from proxy.net.upstream.login_phase import Part
+from proxy.net.upstream.login_phase import LoginHandler
 from proxy.protocol import codec
 from proxy.protocol.auth.hba import Method
 from proxy.protocol.auth.secrets import Credentials
 from proxy.protocol.framing import AUTHENTICATION_LIMIT, ProtocolViolationError, startup_length
 from proxy.protocol.messages import CancelRequest, EncryptionRequest, Startup
 
-_MOST_REQUESTS = 2
+_MAX_ENCRYPTION_REQUESTS = 2
 """GSSENCRequest and SSLRequest, once each."""
 
-_NOBODY = ErrorReply("28000", "no PostgreSQL user name specified in startup packet")
+_NO_USER = ErrorReply("28000", "no PostgreSQL user name specified in startup packet")
 
-_UNPROVED = ErrorReply(
+_UNAUTHENTICATED_ADMIN = ErrorReply(
     "28000",
     "the console lets no administrator in who has not proved who it is",
     "Nobody asked for a password or a certificate: neither the gateway nor the server.",
@@ -42,7 +42,7 @@ _UNPROVED = ErrorReply(
     " the gateway's own Unix user comes in as pgparley on the Unix socket.",
 )
 
-STUFFED = ErrorReply(
+UNENCRYPTED_DATA = ErrorReply(
     "08P01",
     "received unencrypted data after SSL request",
     "This is either a bug in the client or somebody in the middle.",
@@ -147,8 +147,8 @@ class ClientStartup(asyncio.Protocol):
             text = f"unsupported frontend protocol {major}.{minor}: the gateway supports {supported}"
             return ErrorReply("0A000", text)
         if not startup.parameter("user"):
-            return _NOBODY
-        return None if self._context.logins.admit(self) else CROWDED
+            return _NO_USER
+        return None if self._context.logins.admit(self) else TOO_MANY_LOGINS
 
     async def _cancel(self, request: CancelRequest) -> None:
         try:
@@ -165,8 +165,8 @@ class ClientStartup(asyncio.Protocol):
         """What `listener` leaves to us: TLS is off, or stands already."""
         self._requests += 1
         if self._buffer:
-            self.refuse(STUFFED)
-        elif transport.get_extra_info("ssl_object") is not None or self._requests > _MOST_REQUESTS:
+            self.refuse(UNENCRYPTED_DATA)
+        elif transport.get_extra_info("ssl_object") is not None or self._requests > _MAX_ENCRYPTION_REQUESTS:
             raise ProtocolViolationError("encryption was asked for twice")
         else:
             transport.write(b"N")
@@ -177,7 +177,7 @@ class ClientStartup(asyncio.Protocol):
             self.refuse(ErrorReply("28000", "the gateway takes connections with TLS only"))
             return
         self._method = context.access.method(caller.origin, caller.database, caller.user)
-        if caller.database in CONSOLES:
+        if caller.database in CONSOLE_DATABASES:
             self._to_console(caller)
         elif (refusal := context.refusal(caller.database)) is not None:
             self.refuse(refusal)
@@ -204,18 +204,18 @@ class ClientStartup(asyncio.Protocol):
         self._authentication.begin()
 
     def write(self, data: bytes) -> None:
-        """As `Host.write`."""
+        """As `AuthenticationOwner.write`."""
         if self._transport is not None:
             self._transport.write(data)
 
     def accepted(self, credentials: Credentials, rest: bytes) -> None:
-        """As `Host.accepted`."""
+        """As `AuthenticationOwner.accepted`."""
         caller = self._caller
         if caller is None:
             raise AssertionError("nobody is logging in")
         self._authentication = None
         self._buffer = rest
-        if caller.database in CONSOLES:
+        if caller.database in CONSOLE_DATABASES:
             self._open_console(caller, proved=self._method is not Method.TRUST)
         else:
             self._enter(caller, self._context.logins.logs_in(caller.user, credentials))
@@ -225,7 +225,7 @@ class ClientStartup(asyncio.Protocol):
     def _to_console(self, caller: ClientInfo) -> None:
         context = self._context
         self.write(codec.encode_negotiation(caller.startup))
-        if _owns(caller):
+        if _is_owner(caller):
             self._open_console(caller, proved=True)
         elif self._method is not Method.PASSTHROUGH:
             self._authenticate(caller)
@@ -247,7 +247,7 @@ class ClientStartup(asyncio.Protocol):
             hint = "The operator lists users in admin_users or stats_users."
             problem = ErrorReply("42501", f'user "{caller.user}" may not enter the console', hint=hint)
         elif rights is Rights.ADMIN and not proved:
-            problem = _UNPROVED
+            problem = _UNAUTHENTICATED_ADMIN
         else:
             visitor = caller.visitor(context.next_id(), self._connected)
             self._leave_to(ConsoleConnection(context, self._admin, visitor, rights))
@@ -257,13 +257,13 @@ class ClientStartup(asyncio.Protocol):
 
     def _rights(self, caller: ClientInfo) -> Rights | None:
         access = self._context.access
-        if caller.user in access.admins or _owns(caller):
+        if caller.user in access.admins or _is_owner(caller):
             return Rights.ADMIN
         return Rights.STATS if caller.user in access.statisticians else None
 
     # -- handing over
 
-    def _enter(self, caller: ClientInfo, part: Part | None) -> None:
+    def _enter(self, caller: ClientInfo, part: LoginHandler | None) -> None:
         """Goes on as a session, as soon as its database is not paused."""
         if self._context.sessions.is_paused(caller.database):
             # The client is known; how long a pause lasts is the operator's matter.
@@ -275,12 +275,12 @@ class ClientStartup(asyncio.Protocol):
             visitor = caller.visitor(self._context.next_id(), self._connected)
             self._hand_over(self._startup.packet, part, visitor)
 
-    async def _wait_for_resume(self, caller: ClientInfo, part: Part | None) -> None:
+    async def _wait_for_resume(self, caller: ClientInfo, part: LoginHandler | None) -> None:
         await self._context.sessions.resumed(caller.database)
         self._waiting = None
         self._enter(caller, part)
 
-    def _hand_over(self, packet: bytes, part: Part | None, visitor: Visitor) -> None:
+    def _hand_over(self, packet: bytes, part: LoginHandler | None, visitor: ClientReport) -> None:
         if self._transport is None:
             return
         link = SessionConnection(self._context, part)
@@ -314,6 +314,6 @@ class ClientStartup(asyncio.Protocol):
         self._leave()
 
 
-def _owns(caller: ClientInfo) -> bool:
+def _is_owner(caller: ClientInfo) -> bool:
     """Whether the gateway's own Unix user asks, under one of the names kept for it."""
-    return caller.user in OWNERS and caller.local and caller.is_owner
+    return caller.user in OWNER_USERS and caller.local and caller.is_owner

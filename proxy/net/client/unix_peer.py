@@ -13,7 +13,7 @@ _CREDENTIALS = struct.Struct("3i")
 """struct ucred (unix(7)): process, user, group."""
 
 
-def peer_of(sock: Any) -> tuple[int, int] | None:
+def peer_credentials(sock: Any) -> tuple[int, int] | None:
     """(process id, user id) of the other end; None where the system does not tell."""
     if sys.platform != "linux" or sock is None or sock.family != socket.AF_UNIX:
         return None
@@ -31,6 +31,6 @@ def user_name(uid: int) -> str | None:
         return None
 
 
-def is_ours(uid: int) -> bool:
+def is_own_user(uid: int) -> bool:
     """Whether this is the user that the gateway runs as."""
     return uid == os.getuid()

@@ -7,9 +7,9 @@ import secrets
 from typing import cast
 
 from engine.types import ErrorReply
-from proxy.console.grammar import Command, Rights
-from proxy.console.reports import Visitor
-from proxy.console.session import Ask, ConsoleSession, Hang, Output, Reply
+from proxy.console.grammar import ConsoleCommand, Rights
+from proxy.console.reports import ClientReport
+from proxy.console.session import CloseConnection, ConsoleAction, ConsoleSession, RunCommand, WriteReply
 from proxy.net.console import admin_commands
 from proxy.net.ports import Admin, ConsoleContext
 from proxy.protocol import codec
@@ -20,7 +20,7 @@ _KEY_BYTES = 8
 class ConsoleConnection(asyncio.Protocol):
     """A console user's connection, after the login."""
 
-    def __init__(self, context: ConsoleContext, admin: Admin, visitor: Visitor, rights: Rights) -> None:
+    def __init__(self, context: ConsoleContext, admin: Admin, visitor: ClientReport, rights: Rights) -> None:
         self._context = context
         self._admin = admin
         self._visitor = visitor
@@ -49,19 +49,19 @@ class ConsoleConnection(asyncio.Protocol):
         if self._task is not None:
             self._task.cancel()
 
-    def _perform(self, outputs: list[Output]) -> None:
+    def _perform(self, outputs: list[ConsoleAction]) -> None:
         for output in outputs:
             match output:
-                case Reply():
+                case WriteReply():
                     if self._transport is not None:
                         self._transport.write(output.data)
-                case Ask():
+                case RunCommand():
                     self._task = self._context.spawn("console", self._carry_out(output.command))
-                case Hang():
+                case CloseConnection():
                     if self._transport is not None:
                         self._transport.close()
 
-    async def _carry_out(self, command: Command) -> None:
+    async def _carry_out(self, command: ConsoleCommand) -> None:
         try:
             result = await admin_commands.carry_out(
                 self._admin, command, self._visitor.user, self._context.log

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from typing import cast
 
 from engine.types import ErrorReply
-from proxy.net.ports import GuestContext
+from proxy.net.ports import PendingClientContext
 from proxy.net.upstream.auth_query import startup_packet
-from proxy.net.upstream.login_phase import Relays, wrapped
+from proxy.net.upstream.login_phase import RelayedLogin, with_login_handler
 from proxy.protocol import codec
 from proxy.protocol.auth.client_login import AUTHENTICATED
 from proxy.protocol.framing import (
@@ -39,7 +39,7 @@ class UpstreamAuth(asyncio.Protocol):
     """
 
     def __init__(
-        self, context: GuestContext, user: str, binding: bytes | None, known: Callable[[bool], None]
+        self, context: PendingClientContext, user: str, binding: bytes | None, known: Callable[[bool], None]
     ) -> None:
         self._context = context
         self._user = user
@@ -62,7 +62,7 @@ class UpstreamAuth(asyncio.Protocol):
     async def _dial(self) -> None:
         seconds = self._context.settings.client_login_timeout or None
         try:
-            factory = wrapped(lambda: _Server(self), Relays(self._binding, self._watch))
+            factory = with_login_handler(lambda: _Server(self), RelayedLogin(self._binding, self._watch))
             await self._context.dialer.dial(factory)
             async with asyncio.timeout(seconds):
                 # Ended by cancellation, when the server has decided.

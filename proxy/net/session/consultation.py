@@ -53,7 +53,7 @@ class ConsultationContext(Protocol):
         """Ends an offer."""
 
 
-_OVER = ErrorReply("57014", "the question is over", hint="Nothing is lent after the answer.")
+_QUESTION_OVER = ErrorReply("57014", "the question is over", hint="Nothing is lent after the answer.")
 
 
 class Consultation:
@@ -98,7 +98,7 @@ class Consultation:
         if self._reminder is not None:
             self._reminder.cancel()
         while self._waiting:
-            self._waiting.popleft().refuse(_OVER)
+            self._waiting.popleft().refuse(_QUESTION_OVER)
 
     # -- patience
 
@@ -121,7 +121,7 @@ class Consultation:
     def borrow(self, borrower: Borrower) -> None:
         """A connection of the engine's has come for the server; it gets it when its turn is."""
         if self._over:
-            borrower.refuse(_OVER)
+            borrower.refuse(_QUESTION_OVER)
             return
         self._waiting.append(borrower)
         self._next()

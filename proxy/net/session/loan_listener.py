@@ -25,12 +25,14 @@ from proxy.protocol.messages import Startup
 _SOCKET = ".s.PGSQL.{}"
 _STARTUP_SECONDS = 5.0
 
-_UNKNOWN = ErrorReply("28000", "there is no such loan", hint="Only the engine comes here, while it is asked.")
+_UNKNOWN_LOAN = ErrorReply(
+    "28000", "there is no such loan", hint="Only the engine comes here, while it is asked."
+)
 
 log = structlog.stdlib.get_logger("proxy")
 
 
-class Loans:
+class LoanListener:
     """What one worker offers. Opened once, closed with the worker."""
 
     def __init__(self, directory: str, address: str) -> None:
@@ -89,7 +91,7 @@ class Loans:
 class LoanConnection(asyncio.Protocol):
     """A connection of the engine's: a `Borrower` once it has shown its token."""
 
-    def __init__(self, loans: Loans) -> None:
+    def __init__(self, loans: LoanListener) -> None:
         self._loans = loans
         self._buffer = b""
         self._transport: asyncio.Transport | None = None
@@ -100,7 +102,7 @@ class LoanConnection(asyncio.Protocol):
         """The engine has connected."""
         self._transport = cast("asyncio.Transport", transport)
         without_delay(transport)
-        self._timer = asyncio.get_running_loop().call_later(_STARTUP_SECONDS, self.refuse, _UNKNOWN)
+        self._timer = asyncio.get_running_loop().call_later(_STARTUP_SECONDS, self.refuse, _UNKNOWN_LOAN)
 
     def data_received(self, data: bytes) -> None:
         """Bytes from the engine."""
@@ -126,7 +128,7 @@ class LoanConnection(asyncio.Protocol):
         consultation = self._loans.taken(first.parameter(LOAN_PARAMETER) or "")
         if consultation is None:
             log.warning("loan_refused")
-            self.refuse(_UNKNOWN)
+            self.refuse(_UNKNOWN_LOAN)
             return
         self._stop_timer()
         self._buffer = b""

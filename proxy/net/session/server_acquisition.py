@@ -12,8 +12,8 @@ from typing import Protocol
 from engine.types import ErrorReply
 from proxy.net.ports import DialContext
 from proxy.net.session.server_connection import ServerConnection, ServerEvents
-from proxy.net.upstream.login_phase import Part, wrapped
-from proxy.net.upstream.prewarmed import Trial
+from proxy.net.upstream.login_phase import LoginHandler, with_login_handler
+from proxy.net.upstream.prewarmed import FirstReplyFilter
 
 _UNREACHABLE = ErrorReply(
     "08001",
@@ -22,7 +22,7 @@ _UNREACHABLE = ErrorReply(
 )
 
 
-class Dialler(ServerEvents, Protocol):
+class AcquisitionEvents(ServerEvents, Protocol):
     """Whose server is dialled."""
 
     def server_sure(self) -> None:
@@ -35,12 +35,12 @@ class Dialler(ServerEvents, Protocol):
         """There is no server. `begun`: a spare stood before, so the session takes its server for standing."""
 
 
-class Dialling:
+class ServerAcquisition:
     """One session's. `part`: what the gateway itself does in the server's login phase."""
 
     __slots__ = ("_context", "_dialler", "_part", "_task", "_unheard")
 
-    def __init__(self, context: DialContext, dialler: Dialler, part: Part | None) -> None:
+    def __init__(self, context: DialContext, dialler: AcquisitionEvents, part: LoginHandler | None) -> None:
         self._context = context
         self._dialler = dialler
         self._part = part
@@ -54,12 +54,12 @@ class Dialling:
             self._task = self._context.spawn("dial", self._dial())
             return
         self._unheard = bytearray()
-        trial = Trial(self._server(), self)
+        trial = FirstReplyFilter(self._server(), self)
         transport.set_protocol(trial)
         trial.connection_made(transport)
 
     def _server(self) -> asyncio.Protocol:
-        return wrapped(lambda: ServerConnection(self._dialler), self._part)()
+        return with_login_handler(lambda: ServerConnection(self._dialler), self._part)()
 
     def stop(self) -> None:
         """The session has ended."""

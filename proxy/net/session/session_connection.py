@@ -14,9 +14,9 @@ from engine.types import ErrorReply
 from proxy.net import pump
 from proxy.net.ports import SessionContext
 from proxy.net.session.consultation import Consultation
-from proxy.net.session.server_acquisition import Dialling
+from proxy.net.session.server_acquisition import ServerAcquisition
 from proxy.net.upstream.dialer import without_delay
-from proxy.net.upstream.login_phase import Part
+from proxy.net.upstream.login_phase import LoginHandler
 from proxy.protocol import codec
 from proxy.protocol.commands import (
     AbortConsult,
@@ -63,10 +63,10 @@ class SessionConnection(asyncio.Protocol):
         "_upstream_full",
     )
 
-    def __init__(self, context: SessionContext, part: Part | None = None) -> None:
+    def __init__(self, context: SessionContext, part: LoginHandler | None = None) -> None:
         """`part`: what the gateway itself does in the server's login phase."""
         self._context = context
-        self._dialling: Dialling | None = Dialling(context, self, part)
+        self._dialling: ServerAcquisition | None = ServerAcquisition(context, self, part)
         self._received = 0
         self._sent = 0
         self._session = Session(context.limits)
@@ -179,7 +179,7 @@ class SessionConnection(asyncio.Protocol):
 
     def _relayed_plainly(self) -> None:
         self._plain_chunks += 1
-        if self._plain_chunks == pump.PATIENCE:
+        if self._plain_chunks == pump.HANDOVER_CHUNKS:
             # Not before the transports have written what they were just given.
             asyncio.get_running_loop().call_soon(self._hand_over)
 
@@ -216,7 +216,9 @@ class SessionConnection(asyncio.Protocol):
             client.resume_reading()
         self._go_on(client, server, returned)
 
-    def _go_on(self, client: asyncio.Transport, server: asyncio.Transport, returned: pump.Returned) -> None:
+    def _go_on(
+        self, client: asyncio.Transport, server: asyncio.Transport, returned: pump.ReturnedFlow
+    ) -> None:
         try:
             if returned.held:
                 self._sent -= len(returned.held)
@@ -233,7 +235,7 @@ class SessionConnection(asyncio.Protocol):
             client.abort()
             server.abort()
 
-    def _enter(self, account: pump.Account) -> None:
+    def _enter(self, account: pump.RelayedTraffic) -> None:
         self._received += account.received
         self._sent += account.sent
         self._session.backend.relayed(account.tally)
@@ -308,11 +310,11 @@ class SessionConnection(asyncio.Protocol):
     # -- as a Dialler
 
     def server_sure(self) -> None:
-        """As `Dialler.server_sure`."""
+        """As `AcquisitionEvents.server_sure`."""
         self._dialling = None
 
     def server_gone(self) -> bool:
-        """As `Dialler.server_gone`."""
+        """As `AcquisitionEvents.server_gone`."""
         if self._client is None or self._client.is_closing():
             self.server_lost()
             return False
@@ -320,7 +322,7 @@ class SessionConnection(asyncio.Protocol):
         return True
 
     def unreachable(self, error: ErrorReply, *, begun: bool) -> None:
-        """As `Dialler.unreachable`."""
+        """As `AcquisitionEvents.unreachable`."""
         if begun:
             # The client has not been sent a byte.
             self._perform([ToClient(codec.encode_error(error, "utf-8", severity=b"FATAL"))])

@@ -9,12 +9,12 @@ import asyncio
 import time
 from typing import Protocol
 
-from proxy.console.reports import SessionReport, Traffic, Visitor
+from proxy.console.reports import ClientReport, SessionReport, Traffic
 from proxy.net.addresses import server_side
 from proxy.protocol.session import Session
 from proxy.protocol.session_phases import Phase
 
-PERIOD = 60.0
+STATS_PERIOD = 60.0
 """Seconds over which averages are taken (PgBouncer's `stats_period`)."""
 
 _WAITING = frozenset({Phase.STARTUP, Phase.DIALLING, Phase.AUTHENTICATING})
@@ -43,7 +43,7 @@ class SessionView(Protocol):
         """Ends the session from our side."""
 
 
-class Sessions:
+class SessionRegistry:
     """The sessions of one worker."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Sessions:
         self.disabled: set[str] = set()
         self.all_paused = False
         self._resumed = asyncio.Event()
-        self._visitors: dict[SessionView, Visitor] = {}
+        self._visitors: dict[SessionView, ClientReport] = {}
         self._leaving: set[SessionView] = set()
         self._outdated: set[SessionView] = set()
         self._ended: dict[str, Traffic] = {}
@@ -68,7 +68,7 @@ class Sessions:
         self.links.add(link)
         self.empty.clear()
 
-    def introduce(self, link: SessionView, visitor: Visitor) -> None:
+    def introduce(self, link: SessionView, visitor: ClientReport) -> None:
         """Who the client of `link` is."""
         self._visitors[link] = visitor
 
@@ -168,10 +168,10 @@ class Sessions:
         """The last whole period: its seconds, and what went through. Before its end: the time since the start."""
         began, before = self._turned
         now = time.monotonic()
-        if self._recent is None or now - began >= PERIOD:
+        if self._recent is None or now - began >= STATS_PERIOD:
             current = self.traffic()
-            difference = {name: _less(traffic, before.get(name)) for name, traffic in current.items()}
-            self._recent = (now - began, difference) if now - began >= PERIOD else None
+            difference = {name: _difference(traffic, before.get(name)) for name, traffic in current.items()}
+            self._recent = (now - began, difference) if now - began >= STATS_PERIOD else None
             if self._recent is None:
                 return now - began, tuple(difference.values())
             self._turned = (now, current)
@@ -197,7 +197,7 @@ def _sum(left: Traffic, right: Traffic) -> Traffic:
     )
 
 
-def _less(now: Traffic, before: Traffic | None) -> Traffic:
+def _difference(now: Traffic, before: Traffic | None) -> Traffic:
     if before is None:
         return now
     return Traffic(
@@ -210,7 +210,7 @@ def _less(now: Traffic, before: Traffic | None) -> Traffic:
     )
 
 
-def _report(link: SessionView, visitor: Visitor, *, outdated: bool) -> SessionReport:
+def _report(link: SessionView, visitor: ClientReport, *, outdated: bool) -> SessionReport:
     session = link.session
     at_rest = "idle" if session.at_rest else "active"
     return SessionReport(

@@ -12,7 +12,7 @@ import struct
 from typing import cast
 
 from proxy.net.upstream.dialer import Dialer
-from proxy.net.upstream.login_phase import Part, wrapped
+from proxy.net.upstream.login_phase import LoginHandler, with_login_handler
 from proxy.protocol import codec
 from proxy.protocol.auth.secrets import Secret, secret_of
 from proxy.protocol.framing import HEADER_SIZE, message_end
@@ -29,11 +29,11 @@ _NULL = -1
 _Row = tuple[str, str | None]
 
 
-class LookupFailedError(Exception):
+class AuthQueryError(Exception):
     """The look-up could not be made; the message is for the log."""
 
 
-class LookupConnection(asyncio.Protocol):
+class AuthQueryConnection(asyncio.Protocol):
     """One connection, for one question at a time. Its owner sets the deadlines, and closes it after one has passed."""
 
     def __init__(self, settings: GatewaySettings) -> None:
@@ -45,17 +45,17 @@ class LookupConnection(asyncio.Protocol):
         self._answer: asyncio.Future[list[_Row]] | None = None
 
     @staticmethod
-    async def open(dialer: Dialer, settings: GatewaySettings, part: Part) -> LookupConnection:
+    async def open(dialer: Dialer, settings: GatewaySettings, part: LoginHandler) -> AuthQueryConnection:
         """One that is logged in; `part` does that.
 
         Raises:
             OSError: The server cannot be reached.
             LookupFailedError: It does not let `auth_user` in.
         """
-        connection = LookupConnection(settings)
+        connection = AuthQueryConnection(settings)
         ready = connection._expect()
         try:
-            await dialer.dial(wrapped(lambda: connection, part))
+            await dialer.dial(with_login_handler(lambda: connection, part))
             await ready
         except BaseException:
             connection.close()
@@ -78,7 +78,7 @@ class LookupConnection(asyncio.Protocol):
         name = user.encode("utf-8", "surrogateescape")
         bind = codec.encode_bind(Bind(b"", b"", (), (name,), b"\0\0"))
         if self._transport is None:
-            raise LookupFailedError("auth_query: the connection is closed")
+            raise AuthQueryError("auth_query: the connection is closed")
         self._transport.write(parse + bind + _EXECUTE + _SYNC)
         # A query that gives somebody else's secret would let the client in as that role.
         found = [secret for name, secret in await answer if name == user]
@@ -139,7 +139,7 @@ class LookupConnection(asyncio.Protocol):
         if answer is None or answer.done():
             return
         if problem:
-            answer.set_exception(LookupFailedError(f"auth_query: {problem}"))
+            answer.set_exception(AuthQueryError(f"auth_query: {problem}"))
         else:
             answer.set_result(self._found)
 

@@ -14,11 +14,11 @@ from typing import Protocol, cast
 
 from engine.types import ErrorReply
 from proxy.net.addresses import is_here
-from proxy.net.derivation_pool import Deriver
+from proxy.net.derivation_pool import DerivationPool
 from proxy.net.tls import end_point
 from proxy.protocol import codec
-from proxy.protocol.auth.scram import Derivation
-from proxy.protocol.auth.server_methods import UpstreamRefusedError, Watch
+from proxy.protocol.auth.scram import KeyDerivation
+from proxy.protocol.auth.server_methods import MethodCheck, UpstreamRefusedError
 from proxy.protocol.auth.upstream_login import UpstreamLogin, without_binding
 from proxy.protocol.framing import AUTHENTICATION_LIMIT, message_end
 
@@ -26,7 +26,7 @@ _ERROR = ord("E")
 
 
 @dataclass(frozen=True, slots=True)
-class Hop:
+class ServerChannel:
     """The connection to the server.
 
     `binding`: the hash of its certificate, None without TLS. `vouched`: whether something vouches for who is there:
@@ -38,23 +38,23 @@ class Hop:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class LoginReply:
     """What goes to the server, and what to the client."""
 
     to_server: bytes = b""
     to_client: bytes = b""
 
 
-class Part(Protocol):
+class LoginHandler(Protocol):
     """What the gateway does in the server's login phase."""
 
     ended: bool
     """Whether the phase is over; bytes pass from then on."""
 
-    def connected(self, hop: Hop) -> None:
+    def connected(self, hop: ServerChannel) -> None:
         """The server's socket stands."""
 
-    def take(self, message: bytes) -> Answer | asyncio.Future[Answer]:
+    def take(self, message: bytes) -> LoginReply | asyncio.Future[LoginReply]:
         """Takes a whole message of the server's, and none before an answer that comes later has come.
 
         Raises:
@@ -62,11 +62,11 @@ class Part(Protocol):
         """
 
 
-class LogsIn:
+class GatewayLogin:
     """The gateway logs in for the client. `refused` is called where the server does not let it in."""
 
     def __init__(
-        self, login: UpstreamLogin, watch: Watch, deriver: Deriver, refused: Callable[[], None]
+        self, login: UpstreamLogin, watch: MethodCheck, deriver: DerivationPool, refused: Callable[[], None]
     ) -> None:
         self._login = login
         self._watch = watch
@@ -74,67 +74,69 @@ class LogsIn:
         self._refused = refused
         self.ended = False
 
-    def connected(self, hop: Hop) -> None:
-        """As `Part.connected`."""
+    def connected(self, hop: ServerChannel) -> None:
+        """As `LoginHandler.connected`."""
         self._login.bind(hop.binding)
         self._watch.bind(vouched=hop.vouched)
 
-    def take(self, message: bytes) -> Answer | asyncio.Future[Answer]:
-        """As `Part.take`."""
+    def take(self, message: bytes) -> LoginReply | asyncio.Future[LoginReply]:
+        """As `LoginHandler.take`."""
         self._watch.see(message)
         self.ended = self._watch.ended
         if message[0] == _ERROR:
             self._refused()
         reply = self._login.receive(message)
-        if isinstance(reply, Derivation):
+        if isinstance(reply, KeyDerivation):
             return asyncio.get_running_loop().create_task(self._derive(reply), name="derive")
-        return Answer(to_client=message) if reply is None else Answer(to_server=reply)
+        return LoginReply(to_client=message) if reply is None else LoginReply(to_server=reply)
 
-    async def _derive(self, derivation: Derivation) -> Answer:
-        return Answer(to_server=self._login.derived(await self._deriver.derive(derivation)))
+    async def _derive(self, derivation: KeyDerivation) -> LoginReply:
+        return LoginReply(to_server=self._login.derived(await self._deriver.derive(derivation)))
 
 
-class Relays:
+class RelayedLogin:
     """The client logs in itself, and cannot bind to the server's certificate.
 
     `binding` is the hash of the certificate that the client sees, None without TLS: the same on both sides is no
     obstacle.
     """
 
-    def __init__(self, binding: bytes | None, watch: Watch) -> None:
+    def __init__(self, binding: bytes | None, watch: MethodCheck) -> None:
         self._binding = binding
         self._watch = watch
         self._hides = False
         self.ended = False
 
-    def connected(self, hop: Hop) -> None:
-        """As `Part.connected`."""
+    def connected(self, hop: ServerChannel) -> None:
+        """As `LoginHandler.connected`."""
         self._watch.bind(vouched=hop.vouched)
         self._hides = hop.binding is not None and hop.binding != self._binding
 
-    def take(self, message: bytes) -> Answer:
-        """As `Part.take`."""
+    def take(self, message: bytes) -> LoginReply:
+        """As `LoginHandler.take`."""
         self._watch.see(message)
         self.ended = self._watch.ended
-        return Answer(to_client=without_binding(message) if self._hides else message)
+        return LoginReply(to_client=without_binding(message) if self._hides else message)
 
 
-def wrapped(inner: Callable[[], asyncio.Protocol], part: Part | None) -> Callable[[], asyncio.Protocol]:
+def with_login_handler(
+    inner: Callable[[], asyncio.Protocol], part: LoginHandler | None
+) -> Callable[[], asyncio.Protocol]:
     """A factory of `inner`'s protocol that meets the server after `part` has ended."""
-    return inner if part is None else lambda: _Handshake(inner(), part)
+    return inner if part is None else lambda: _LoginPhase(inner(), part)
 
 
-class _Handshake(asyncio.Protocol):
-    def __init__(self, inner: asyncio.Protocol, part: Part) -> None:
+class _LoginPhase(asyncio.Protocol):
+    def __init__(self, inner: asyncio.Protocol, part: LoginHandler) -> None:
         self._inner = inner
         self._part = part
         self._transport: asyncio.Transport | None = None
         self._partial = b""
-        self._later: asyncio.Future[Answer] | None = None
+        self._later: asyncio.Future[LoginReply] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
-        self._part.connected(_hop(transport))
+        self._part.connected(_channel(transport))
         self._inner.connection_made(transport)
 
     def data_received(self, data: bytes) -> None:
@@ -151,7 +153,7 @@ class _Handshake(asyncio.Protocol):
                 break
             message, self._partial = self._partial[:end], self._partial[end:]
             answer = self._part.take(message)
-            if isinstance(answer, Answer):
+            if isinstance(answer, LoginReply):
                 self._pass_on(answer)
             else:
                 self._later = answer
@@ -162,13 +164,13 @@ class _Handshake(asyncio.Protocol):
             if rest:
                 self._inner.data_received(rest)
 
-    def _pass_on(self, answer: Answer) -> None:
+    def _pass_on(self, answer: LoginReply) -> None:
         if answer.to_server and self._transport is not None:
             self._transport.write(answer.to_server)
         if answer.to_client:
             self._inner.data_received(answer.to_client)
 
-    def _answered(self, answer: asyncio.Future[Answer]) -> None:
+    def _answered(self, answer: asyncio.Future[LoginReply]) -> None:
         self._later = None
         if answer.cancelled():
             return
@@ -197,14 +199,14 @@ class _Handshake(asyncio.Protocol):
         self._inner.resume_writing()
 
 
-def _hop(transport: asyncio.BaseTransport) -> Hop:
+def _channel(transport: asyncio.BaseTransport) -> ServerChannel:
     secured = cast("ssl.SSLObject | None", transport.get_extra_info("ssl_object"))
     vouched = is_here(transport)
     if secured is None:
-        return Hop(None, vouched)
+        return ServerChannel(None, vouched)
     certificate = secured.getpeercert(binary_form=True)
     checked = secured.context.verify_mode is ssl.CERT_REQUIRED
-    return Hop(None if certificate is None else end_point(certificate), vouched or checked)
+    return ServerChannel(None if certificate is None else end_point(certificate), vouched or checked)
 
 
 def _not_understood() -> UpstreamRefusedError:

@@ -5,15 +5,15 @@ Owns the number alone: sockets and timers are `prewarmed`'. Times are seconds of
 
 from __future__ import annotations
 
-FORK = 0.02
+MIN_AGE = 0.02
 """Seconds that a socket should have waited to be worth it: the server needs about a millisecond to fork, and more
 where many come at once."""
 
-PAUSE = 1.0
+RETRY_SECONDS = 1.0
 """Seconds without a spare after the server was not there, or had no room."""
 
 
-class Demand:
+class PrewarmTarget:
     """Grows with clients that came too early for a spare, shrinks with spares that nobody came for."""
 
     def __init__(self, most: int) -> None:
@@ -32,7 +32,7 @@ class Demand:
 
     def served(self, age: float | None) -> None:
         """A client got a socket that had waited for `age` seconds; None: there was none."""
-        if age is None or age < FORK:
+        if age is None or age < MIN_AGE:
             self._wanted = min(self._most, self._wanted + 1)
 
     def unused(self) -> None:
@@ -42,7 +42,7 @@ class Demand:
     def failed(self, now: float) -> None:
         """The server cannot be reached, or turns clients away: not the time to hold places there."""
         self._wanted = 0
-        self._until = now + PAUSE
+        self._until = now + RETRY_SECONDS
 
     def ended(self) -> None:
         """Nobody is going to come for now."""

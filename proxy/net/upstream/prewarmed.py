@@ -1,8 +1,8 @@
 """Sockets to the server that are dialled ahead of the client: startup and login stay the client's own.
 
-Owns them from the dial to the client, and `Trial`, which stands before a session until the server has answered on
-one. A spare has cost the server its fork, and the handshake where there is TLS; it belongs to no role and no
-database, and it holds none of `max_connections`. How many there should be is `prewarm_target`'s.
+Owns them from the dial to the client, and `FirstReplyFilter`, which stands before a session until the server has
+answered on one. A prewarmed socket has cost the server its fork, and the handshake where there is TLS; it belongs to no
+role and no database, and it holds none of `max_connections`. How many there should be is `prewarm_target`'s.
 
 What the server had decided by the fork is as old as the spare: its pg_hba.conf, and whether it lets clients in at
 all. So spares do not live long, and one that is turned away for such a reason is replaced by a fresh socket.
@@ -17,7 +17,7 @@ from typing import Protocol, cast
 
 from proxy.metrics import GatewayMetrics
 from proxy.net.upstream.dialer import Dialer
-from proxy.net.upstream.prewarm_target import Demand
+from proxy.net.upstream.prewarm_target import PrewarmTarget
 from proxy.protocol import codec
 from proxy.protocol.framing import message_end
 
@@ -27,7 +27,7 @@ _OUTDATED = frozenset({b"57P03", b"53300"})
 """What a server says to whom it forked for while it started, ended, or was full: it may let us in by now."""
 
 
-class Spares:
+class PrewarmPool:
     """The spares of one worker, for one upstream.
 
     `spawn` runs a task that its owner ends. `most`: how many there may be. `lifetime`: seconds that one may wait.
@@ -46,16 +46,16 @@ class Spares:
         self._spawn = spawn
         self._metrics = metrics
         self._lifetime = lifetime
-        self.demand = Demand(most)
+        self.demand = PrewarmTarget(most)
         """How many there should be."""
-        self._standing: dict[Spare, None] = {}
-        self._leaving: set[Spare] = set()
+        self._standing: dict[PrewarmedSocket, None] = {}
+        self._leaving: set[PrewarmedSocket] = set()
         self._coming = 0
         self._timer: asyncio.TimerHandle | None = None
         self._closed = most == 0 or lifetime <= 0
 
     @property
-    def standing(self) -> tuple[Spare, ...]:
+    def standing(self) -> tuple[PrewarmedSocket, ...]:
         """Those that wait now, the oldest first."""
         return tuple(self._standing)
 
@@ -96,14 +96,14 @@ class Spares:
 
     async def _dial(self) -> None:
         try:
-            await self._dialer.dial(lambda: Spare(self))
+            await self._dialer.dial(lambda: PrewarmedSocket(self))
         except OSError:
             # The client that comes now dials itself, and reports what it meets.
             self.demand.failed(time.monotonic())
         finally:
             self._coming -= 1
 
-    def stands(self, spare: Spare) -> None:
+    def stands(self, spare: PrewarmedSocket) -> None:
         """One has been connected."""
         if self._closed or len(self._standing) >= self.demand.wanted:
             self._leaving.add(spare)
@@ -113,7 +113,7 @@ class Spares:
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self._lifetime, self._expire)
 
-    def lost(self, spare: Spare) -> None:
+    def lost(self, spare: PrewarmedSocket) -> None:
         """The server has closed one, or said something unasked; or we have."""
         self._leaving.discard(spare)
         if spare in self._standing:
@@ -153,7 +153,7 @@ class Spares:
         if self._timer is not None:
             self._timer.cancel()
 
-    def _drop(self, spares: tuple[Spare, ...]) -> None:
+    def _drop(self, spares: tuple[PrewarmedSocket, ...]) -> None:
         for spare in spares:
             del self._standing[spare]
             self._leaving.add(spare)
@@ -162,10 +162,10 @@ class Spares:
             spare.transport.close()
 
 
-class Spare(asyncio.Protocol):
+class PrewarmedSocket(asyncio.Protocol):
     """One socket that waits. `since`: the clock when it stood. `connected`: the same, as seconds since the epoch."""
 
-    def __init__(self, spares: Spares) -> None:
+    def __init__(self, spares: PrewarmPool) -> None:
         self._spares = spares
         self.since = 0.0
         self.connected = 0.0
@@ -185,7 +185,7 @@ class Spare(asyncio.Protocol):
         self._spares.lost(self)
 
 
-class Listener(Protocol):
+class FirstReplyListener(Protocol):
     """Who tries a spare."""
 
     def heard(self) -> None:
@@ -195,12 +195,12 @@ class Listener(Protocol):
         """It has not, or for a reason that may be over: everything may be said again on another socket."""
 
 
-class Trial(asyncio.Protocol):
+class FirstReplyFilter(asyncio.Protocol):
     """Stands before `inner` until the server has answered on a socket that was dialled ahead."""
 
-    def __init__(self, inner: asyncio.Protocol, listener: Listener) -> None:
+    def __init__(self, inner: asyncio.Protocol, listener: FirstReplyListener) -> None:
         self._inner = inner
-        self._listener: Listener | None = listener
+        self._listener: FirstReplyListener | None = listener
         self._transport: asyncio.Transport | None = None
         self._head = b""
 
@@ -215,10 +215,10 @@ class Trial(asyncio.Protocol):
         if transport is None or listener is None:
             return
         self._head += data
-        if not _decided(self._head):
+        if not _is_complete(self._head):
             return
         self._listener = None
-        if _outdated(self._head):
+        if _is_outdated(self._head):
             transport.close()
             listener.not_heard()
         else:
@@ -241,10 +241,10 @@ class Trial(asyncio.Protocol):
         self._inner.resume_writing()
 
 
-def _decided(head: bytes) -> bool:
+def _is_complete(head: bytes) -> bool:
     """Whether the first message is no error, or a whole one."""
     return head[0] != _ERROR or message_end(head) is not None
 
 
-def _outdated(head: bytes) -> bool:
+def _is_outdated(head: bytes) -> bool:
     return head[0] == _ERROR and codec.error_fields(head).get(b"C") in _OUTDATED

@@ -25,9 +25,9 @@ async def connect(
     """
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[bytes] = loop.create_future()
-    plain, _ = await loop.create_connection(lambda: _Asking(answer), host, port)
+    plain, _ = await loop.create_connection(lambda: _TLSRequest(answer), host, port)
     try:
-        secured = _agreed(await answer, mode)
+        secured = _accepts_tls(await answer, mode)
         protocol = factory()
         transport: asyncio.Transport | None = plain
         if secured:
@@ -41,7 +41,7 @@ async def connect(
         raise
 
 
-def _agreed(reply: bytes, mode: TLSMode) -> bool:
+def _accepts_tls(reply: bytes, mode: TLSMode) -> bool:
     """Whether the server is going to speak TLS."""
     if reply == b"S":
         return True
@@ -53,7 +53,7 @@ def _agreed(reply: bytes, mode: TLSMode) -> bool:
     return False
 
 
-class _Asking(asyncio.Protocol):
+class _TLSRequest(asyncio.Protocol):
     """Sends SSLRequest and takes the reply."""
 
     def __init__(self, answer: asyncio.Future[bytes]) -> None:

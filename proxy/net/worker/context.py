@@ -16,19 +16,19 @@ import structlog
 from engine.client import EngineAddress, EngineClient
 from engine.errors import InternalError, NLError
 from engine.types import ErrorReply, SessionLoan
-from proxy.console.reports import Visitor
+from proxy.console.reports import ClientReport
 from proxy.metrics import GatewayMetrics
 from proxy.net import access
 from proxy.net.cancel_keys import CancelKeys
-from proxy.net.login_service import Logins
-from proxy.net.ports import Guest, Shutdown
+from proxy.net.login_service import LoginService
+from proxy.net.ports import ClosableConnection, ShutdownMode
 from proxy.net.session.consultation import Consultation
-from proxy.net.session.loan_listener import Loans
-from proxy.net.session.session_registry import Sessions, SessionView
+from proxy.net.session.loan_listener import LoanListener
+from proxy.net.session.session_registry import SessionRegistry, SessionView
 from proxy.net.tasks import Tasks
 from proxy.net.upstream.dialer import Dialer
-from proxy.net.upstream.prewarmed import Spares
-from proxy.net.worker.worker_ipc import Answer, Request
+from proxy.net.upstream.prewarmed import PrewarmPool
+from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerRequest
 from proxy.protocol.commands import EngineReply, EngineRequest
 from proxy.protocol.inspection import SessionLimits
 from proxy.settings import GatewaySettings
@@ -46,7 +46,7 @@ class GatewayContext:
     """One worker's shared state. `siblings` asks every other worker of the gateway."""
 
     def __init__(
-        self, settings: GatewaySettings, siblings: Callable[[Request], Awaitable[list[Answer]]]
+        self, settings: GatewaySettings, siblings: Callable[[WorkerRequest], Awaitable[list[WorkerAnswer]]]
     ) -> None:
         self.settings = settings
         self.limits = SessionLimits(question_chars=settings.max_question_chars)
@@ -56,19 +56,19 @@ class GatewayContext:
         self.engine = EngineClient(EngineAddress(settings.engine))
         self.log: structlog.typing.FilteringBoundLogger = structlog.get_logger("proxy")
         self.tasks = Tasks(self.log)
-        self.logins = Logins(settings, self.access, self.dialer, self.spawn, self.log)
+        self.logins = LoginService(settings, self.access, self.dialer, self.spawn, self.log)
         self.pump: Pump | None = None
         """Relays what passes by itself, where it was built."""
-        self.sessions = Sessions()
-        self.guests: set[Guest] = set()
-        self.consoles: set[Guest] = set()
+        self.sessions = SessionRegistry()
+        self.guests: set[ClosableConnection] = set()
+        self.consoles: set[ClosableConnection] = set()
         self.keys = CancelKeys(siblings, self._tell_server)
-        self.loans = Loans(settings.runtime_dir, settings.lend_addr)
+        self.loans = LoanListener(settings.runtime_dir, settings.lend_addr)
         self.spares = self._spares()
         """Sockets to the server that wait for their clients."""
         self.started = time.time()
         """When, in seconds since the epoch."""
-        self.shutdown: Shutdown | None = None
+        self.shutdown: ShutdownMode | None = None
         """How the worker is ending; None while it is not."""
         self._ids = 0
 
@@ -93,9 +93,9 @@ class GatewayContext:
         if elsewhere:
             self.sessions.outdate("")
 
-    def _spares(self) -> Spares:
+    def _spares(self) -> PrewarmPool:
         settings = self.settings
-        return Spares(
+        return PrewarmPool(
             self.dialer,
             self.spawn,
             self.metrics,
@@ -125,11 +125,11 @@ class GatewayContext:
 
     # -- clients on their way in
 
-    def entered(self, guest: Guest) -> None:
+    def entered(self, guest: ClosableConnection) -> None:
         """A client has connected; it is no session yet."""
         self.guests.add(guest)
 
-    def left(self, guest: Guest) -> None:
+    def left(self, guest: ClosableConnection) -> None:
         """It has gone, or become something else."""
         self.guests.discard(guest)
 
@@ -140,7 +140,7 @@ class GatewayContext:
 
     def refusal(self, database: str) -> ErrorReply | None:
         """Why no new session of `database` can begin."""
-        if self.shutdown not in (None, Shutdown.WAIT_FOR_CLIENTS):
+        if self.shutdown not in (None, ShutdownMode.WAIT_FOR_CLIENTS):
             return ErrorReply("57P01", "the gateway is shutting down")
         if database in self.sessions.disabled:
             return ErrorReply("57P03", f'database "{database}" is disabled')
@@ -167,7 +167,7 @@ class GatewayContext:
             self.keys.remove(key)
         self.metrics.sessions.dec()
 
-    def introduced(self, link: SessionView, visitor: Visitor) -> None:
+    def introduced(self, link: SessionView, visitor: ClientReport) -> None:
         """Who the client of `link` is."""
         self.sessions.introduce(link, visitor)
 

@@ -11,20 +11,20 @@ import contextlib
 import time
 from collections.abc import Callable
 
-from proxy.net.ports import Shutdown
+from proxy.net.ports import ShutdownMode
 from proxy.net.worker.context import GatewayContext
 
-_LOOK_AGAIN = 0.05
+_POLL_SECONDS = 0.05
 """Seconds between two looks at whether sessions are at rest."""
 
-_LAST_WORDS = 1.0
+_CLOSE_SECONDS = 1.0
 """Seconds for what was written last to reach its reader."""
 
-_GUESTS = 5.0
+_PENDING_LOGIN_SECONDS = 5.0
 """Seconds that clients who had connected before the end began get to log in."""
 
 
-class Ending:
+class WorkerShutdown:
     """One worker's way to its end. `stop_listening` lets nobody in any more."""
 
     def __init__(self, context: GatewayContext, stop_listening: Callable[[], None]) -> None:
@@ -33,31 +33,31 @@ class Ending:
         self.ended = asyncio.Event()
         """Set when the worker wants to be stopped."""
 
-    def begin(self, how: Shutdown) -> None:
+    def begin(self, how: ShutdownMode) -> None:
         """Begins to end, as SHUTDOWN does; a second time, or `NOW`, ends at once."""
         context = self._context
         context.log.info("shutting_down", how=how.value or "now", sessions=len(context.sessions.links))
         again, context.shutdown = context.shutdown is not None, how
         self._stop_listening()
         context.spares.close()
-        if how is Shutdown.NOW or again:
+        if how is ShutdownMode.NOW or again:
             self.ended.set()
         else:
             context.spawn("drain", self._drain(how))
 
-    async def _drain(self, how: Shutdown) -> None:
+    async def _drain(self, how: ShutdownMode) -> None:
         """Waits for the last session; `WAIT_FOR_SERVERS` ends each as soon as it is at rest.
 
         Who had connected already comes in where clients are waited for: a rolling restart refuses nobody.
         """
         context = self._context
-        until = time.monotonic() + (_GUESTS if how is Shutdown.WAIT_FOR_CLIENTS else 0)
+        until = time.monotonic() + (_PENDING_LOGIN_SECONDS if how is ShutdownMode.WAIT_FOR_CLIENTS else 0)
         while context.sessions.links or (context.guests and time.monotonic() < until):
-            if how is Shutdown.WAIT_FOR_SERVERS:
+            if how is ShutdownMode.WAIT_FOR_SERVERS:
                 for link in tuple(context.sessions.links):
                     if link.session.at_rest:
                         link.shut_down()
-            await asyncio.sleep(_LOOK_AGAIN)
+            await asyncio.sleep(_POLL_SECONDS)
         self.ended.set()
 
     async def finish(self) -> None:
@@ -80,6 +80,6 @@ class Ending:
     async def _quiet(self) -> None:
         context = self._context
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_LAST_WORDS):
+            async with asyncio.timeout(_CLOSE_SECONDS):
                 while not (context.sessions.quiet and context.spares.quiet):  # noqa: ASYNC110 - transports close by themselves
-                    await asyncio.sleep(_LOOK_AGAIN / 10)
+                    await asyncio.sleep(_POLL_SECONDS / 10)

@@ -16,15 +16,15 @@ from pathlib import Path
 
 from proxy.console.reports import WorkerReport
 from proxy.console.tables import Value
-from proxy.console.views import Here
+from proxy.console.views import ConsoleSnapshot
 from proxy.net import access, pump
 from proxy.net.client import sockets
 from proxy.net.client.listener import Listener
-from proxy.net.ports import Shutdown
+from proxy.net.ports import ShutdownMode
 from proxy.net.worker import reload, worker_commands
 from proxy.net.worker.context import GatewayContext
-from proxy.net.worker.shutdown import Ending
-from proxy.net.worker.worker_ipc import Answer, Control, Request
+from proxy.net.worker.shutdown import WorkerShutdown
+from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerChannel, WorkerRequest
 from proxy.settings import GatewaySettings, described
 
 VERSION = "pgparley 0.1.0"
@@ -36,7 +36,7 @@ _TLS_HINT = (
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WorkerPlacement:
     """Where a worker stands. `sockets`: descriptors to listen on, else it binds its own.
 
     `supervisor`: the process that decides about the end of all workers, None where the worker is alone.
@@ -46,7 +46,7 @@ class Place:
     supervisor: int | None = None
 
 
-ALONE = Place()
+STANDALONE = WorkerPlacement()
 """A worker that binds its own sockets and answers to nobody."""
 
 
@@ -56,7 +56,7 @@ class Worker:
     def __init__(
         self,
         settings: GatewaySettings,
-        place: Place = ALONE,
+        place: WorkerPlacement = STANDALONE,
         reread: Callable[[], GatewaySettings] | None = None,
     ) -> None:
         """`reread`: gives the settings anew, for RELOAD; raises ValueError or OSError where they are bad."""
@@ -64,8 +64,8 @@ class Worker:
         self._place = place
         self._reread = reread
         self._listener: Listener | None = None
-        self._control: Control | None = None
-        self._ending = Ending(self.context, self._stop_listening)
+        self._control: WorkerChannel | None = None
+        self._ending = WorkerShutdown(self.context, self._stop_listening)
 
     # -- life
 
@@ -80,7 +80,7 @@ class Worker:
         context.pump = pump.start()
         if settings.runtime_dir:
             name = f"gateway-{os.getpid()}.sock"
-            self._control = Control(Path(settings.runtime_dir), name, self.handle)
+            self._control = WorkerChannel(Path(settings.runtime_dir), name, self.handle)
             await self._control.open()
         await context.loans.open()
         self._listener = Listener(context, self, self._sockets())
@@ -139,16 +139,16 @@ class Worker:
             await self._control.close()
         context.log.info("stopped")
 
-    def shut_down(self, how: Shutdown) -> None:
+    def shut_down(self, how: ShutdownMode) -> None:
         """Begins to end, as SHUTDOWN does; a second time, or `NOW`, ends at once."""
         self._ending.begin(how)
 
-    async def shut_all_down(self, how: Shutdown) -> None:
+    async def shut_all_down(self, how: ShutdownMode) -> None:
         """SHUTDOWN on the console: the supervisor's matter, where there is one."""
         if self._place.supervisor is not None:
             os.kill(self._place.supervisor, _SIGNALS[how])
         else:
-            await self.everyone(Request("shutdown", how.value))
+            await self.everyone(WorkerRequest("shutdown", how.value))
 
     def reload(self) -> str | None:
         """Reads the settings and their files anew. Returns why that failed; everything is then as before."""
@@ -163,21 +163,21 @@ class Worker:
 
     # -- siblings and the console
 
-    async def everyone(self, request: Request) -> list[Answer]:
+    async def everyone(self, request: WorkerRequest) -> list[WorkerAnswer]:
         """Asks all workers."""
         return [await self.handle(request), *await self._others(request)]
 
-    async def _others(self, request: Request) -> list[Answer]:
+    async def _others(self, request: WorkerRequest) -> list[WorkerAnswer]:
         return [] if self._control is None else await self._control.others(request)
 
-    async def handle(self, request: Request) -> Answer:
+    async def handle(self, request: WorkerRequest) -> WorkerAnswer:
         """What a sibling, or our own console, asks of this worker."""
         return worker_commands.perform(self, request)
 
-    def here(self, reports: tuple[WorkerReport, ...]) -> Here:
+    def here(self, reports: tuple[WorkerReport, ...]) -> ConsoleSnapshot:
         """What the console's tables are made of."""
         settings = self.context.settings
-        return Here(
+        return ConsoleSnapshot(
             version=VERSION,
             upstream_host=settings.upstream_host,
             upstream_port=settings.upstream_port,
@@ -194,7 +194,7 @@ class Worker:
 
 
 _SIGNALS = {
-    Shutdown.NOW: signal.SIGQUIT,
-    Shutdown.WAIT_FOR_CLIENTS: signal.SIGTERM,
-    Shutdown.WAIT_FOR_SERVERS: signal.SIGINT,
+    ShutdownMode.NOW: signal.SIGQUIT,
+    ShutdownMode.WAIT_FOR_CLIENTS: signal.SIGTERM,
+    ShutdownMode.WAIT_FOR_SERVERS: signal.SIGINT,
 }

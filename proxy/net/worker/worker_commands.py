@@ -10,13 +10,13 @@ import os
 from collections.abc import Callable
 from typing import Protocol
 
-from proxy.console.reports import Sample, SpareReport, WorkerReport
+from proxy.console.reports import MetricSample, PrewarmedReport, WorkerReport
 from proxy.metrics import GatewayMetrics
 from proxy.net.addresses import server_side
-from proxy.net.ports import Shutdown
+from proxy.net.ports import ShutdownMode
 from proxy.net.session.session_registry import SessionView
 from proxy.net.worker.context import GatewayContext
-from proxy.net.worker.worker_ipc import Answer, Request
+from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerRequest
 
 
 class WorkerControl(Protocol):
@@ -32,14 +32,18 @@ class WorkerControl(Protocol):
     def assign(self, key: str, value: str) -> str | None:
         """Changes one setting until the next `reload`. Returns why that failed."""
 
-    def shut_down(self, how: Shutdown) -> None:
+    def shut_down(self, how: ShutdownMode) -> None:
         """Begins to end."""
 
 
-def perform(worker: WorkerControl, request: Request) -> Answer:
+def perform(worker: WorkerControl, request: WorkerRequest) -> WorkerAnswer:
     """Does what is asked."""
     act = _VERBS.get(request.verb)
-    return Answer(error=f"unknown request {request.verb}") if act is None else act(worker, request.argument)
+    return (
+        WorkerAnswer(error=f"unknown request {request.verb}")
+        if act is None
+        else act(worker, request.argument)
+    )
 
 
 def report(context: GatewayContext) -> WorkerReport:
@@ -62,80 +66,80 @@ def report(context: GatewayContext) -> WorkerReport:
         logins=len(context.guests),
         memory=_resident(),
         samples=tuple(_samples(context.metrics)),
-        spares=tuple(SpareReport(server_side(one.transport), one.connected) for one in spares),
+        spares=tuple(PrewarmedReport(server_side(one.transport), one.connected) for one in spares),
     )
 
 
-def _report(worker: WorkerControl, _: str) -> Answer:
-    return Answer(done=True, report=report(worker.context))
+def _report(worker: WorkerControl, _: str) -> WorkerAnswer:
+    return WorkerAnswer(done=True, report=report(worker.context))
 
 
-def _cancel(worker: WorkerControl, key: str) -> Answer:
-    return Answer(done=worker.context.keys.cancel_for_sibling(bytes.fromhex(key)))
+def _cancel(worker: WorkerControl, key: str) -> WorkerAnswer:
+    return WorkerAnswer(done=worker.context.keys.cancel_for_sibling(bytes.fromhex(key)))
 
 
-def _reload(worker: WorkerControl, _: str) -> Answer:
+def _reload(worker: WorkerControl, _: str) -> WorkerAnswer:
     return _outcome(worker.reload())
 
 
-def _set(worker: WorkerControl, assignment: str) -> Answer:
+def _set(worker: WorkerControl, assignment: str) -> WorkerAnswer:
     key, _, value = assignment.partition("=")
     return _outcome(worker.assign(key, value))
 
 
-def _pause(worker: WorkerControl, database: str) -> Answer:
-    return Answer(done=worker.context.pause(database))
+def _pause(worker: WorkerControl, database: str) -> WorkerAnswer:
+    return WorkerAnswer(done=worker.context.pause(database))
 
 
-def _resume(worker: WorkerControl, database: str) -> Answer:
-    return Answer(done=worker.context.sessions.resume(database))
+def _resume(worker: WorkerControl, database: str) -> WorkerAnswer:
+    return WorkerAnswer(done=worker.context.sessions.resume(database))
 
 
-def _disable(worker: WorkerControl, database: str) -> Answer:
-    return Answer(done=worker.context.sessions.disable(database))
+def _disable(worker: WorkerControl, database: str) -> WorkerAnswer:
+    return WorkerAnswer(done=worker.context.sessions.disable(database))
 
 
-def _enable(worker: WorkerControl, database: str) -> Answer:
-    return Answer(done=worker.context.sessions.enable(database))
+def _enable(worker: WorkerControl, database: str) -> WorkerAnswer:
+    return WorkerAnswer(done=worker.context.sessions.enable(database))
 
 
-def _reconnect(worker: WorkerControl, database: str) -> Answer:
+def _reconnect(worker: WorkerControl, database: str) -> WorkerAnswer:
     worker.context.reconnect(database)
-    return Answer(done=True)
+    return WorkerAnswer(done=True)
 
 
-def _kill(worker: WorkerControl, database: str) -> Answer:
+def _kill(worker: WorkerControl, database: str) -> WorkerAnswer:
     worker.context.pause(database)
     return _end(worker.context.sessions.of(database))
 
 
-def _kill_client(worker: WorkerControl, number: str) -> Answer:
+def _kill_client(worker: WorkerControl, number: str) -> WorkerAnswer:
     return _end(worker.context.sessions.of_client(int(number)))
 
 
-def _shut_down(worker: WorkerControl, how: str) -> Answer:
-    worker.shut_down(Shutdown(how))
-    return Answer(done=True)
+def _shut_down(worker: WorkerControl, how: str) -> WorkerAnswer:
+    worker.shut_down(ShutdownMode(how))
+    return WorkerAnswer(done=True)
 
 
-def _end(links: list[SessionView]) -> Answer:
+def _end(links: list[SessionView]) -> WorkerAnswer:
     for link in links:
         link.shut_down()
-    return Answer(done=bool(links))
+    return WorkerAnswer(done=bool(links))
 
 
-def _outcome(problem: str | None) -> Answer:
-    return Answer(done=problem is None, error=problem)
+def _outcome(problem: str | None) -> WorkerAnswer:
+    return WorkerAnswer(done=problem is None, error=problem)
 
 
-_VERBS: dict[str, Callable[[WorkerControl, str], Answer]] = {
+_VERBS: dict[str, Callable[[WorkerControl, str], WorkerAnswer]] = {
     "cancel": _cancel,
     "disable": _disable,
     "enable": _enable,
     "kill": _kill,
     "kill_client": _kill_client,
     "pause": _pause,
-    "ping": lambda *_: Answer(done=True),
+    "ping": lambda *_: WorkerAnswer(done=True),
     "reconnect": _reconnect,
     "reload": _reload,
     "report": _report,
@@ -145,9 +149,9 @@ _VERBS: dict[str, Callable[[WorkerControl, str], Answer]] = {
 }
 
 
-def _samples(metrics: GatewayMetrics) -> list[Sample]:
+def _samples(metrics: GatewayMetrics) -> list[MetricSample]:
     return [
-        Sample(sample.name, tuple(sorted(sample.labels.items())), sample.value)
+        MetricSample(sample.name, tuple(sorted(sample.labels.items())), sample.value)
         for family in metrics.registry.collect()
         for sample in family.samples
         if not sample.name.endswith("_created")

@@ -27,7 +27,7 @@ _WORKER = "gateway-*.sock"
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class WorkerRequest:
     """What is asked of a worker; `argument` is empty where the verb needs none."""
 
     verb: str
@@ -35,7 +35,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WorkerAnswer:
     """`done`: the worker had something to do with it. `error`: why it could not."""
 
     done: bool = False
@@ -43,10 +43,10 @@ class Answer:
     report: WorkerReport | None = None
 
 
-Handler = Callable[[Request], Awaitable[Answer]]
+Handler = Callable[[WorkerRequest], Awaitable[WorkerAnswer]]
 
 
-class Control:
+class WorkerChannel:
     """This process's end, and the way to the others. `name` is the socket's file name."""
 
     def __init__(self, directory: Path, name: str, handle: Handler) -> None:
@@ -78,7 +78,7 @@ class Control:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             async with asyncio.timeout(_DEADLINE):
-                request = msgspec.json.decode(await reader.readline(), type=Request)
+                request = msgspec.json.decode(await reader.readline(), type=WorkerRequest)
             answer = await self._handle(request)
             writer.write(msgspec.json.encode(answer) + b"\n")
             await writer.drain()
@@ -88,25 +88,25 @@ class Control:
         finally:
             writer.close()
 
-    async def others(self, request: Request) -> list[Answer]:
+    async def others(self, request: WorkerRequest) -> list[WorkerAnswer]:
         """Asks every other worker; the answers of those that are there."""
         paths = [path for path in sorted(self._directory.glob(_WORKER)) if path != self._path]
-        answers = await asyncio.gather(*(_asked(path, request) for path in paths))
+        answers = await asyncio.gather(*(_ask_sibling(path, request) for path in paths))
         return [answer for answer in answers if answer is not None]
 
-    async def everyone(self, request: Request) -> list[Answer]:
+    async def everyone(self, request: WorkerRequest) -> list[WorkerAnswer]:
         """Asks every worker, this one first."""
         return [await self._handle(request), *await self.others(request)]
 
 
-async def _asked(path: Path, request: Request) -> Answer | None:
+async def _ask_sibling(path: Path, request: WorkerRequest) -> WorkerAnswer | None:
     try:
-        return await ask(path, request)
+        return await ask_worker(path, request)
     except (ConnectionRefusedError, FileNotFoundError):
         _forget(path)
         return None
     except (OSError, msgspec.MsgspecError) as problem:
-        return Answer(error=f"{path.name}: {problem or type(problem).__name__}")
+        return WorkerAnswer(error=f"{path.name}: {problem or type(problem).__name__}")
 
 
 def _forget(path: Path) -> None:
@@ -114,7 +114,7 @@ def _forget(path: Path) -> None:
     path.unlink(missing_ok=True)
 
 
-async def ask(path: Path, request: Request, seconds: float = _DEADLINE) -> Answer:
+async def ask_worker(path: Path, request: WorkerRequest, seconds: float = _DEADLINE) -> WorkerAnswer:
     """Asks the process that listens at `path`.
 
     Raises:
@@ -125,6 +125,6 @@ async def ask(path: Path, request: Request, seconds: float = _DEADLINE) -> Answe
         reader, writer = await asyncio.open_unix_connection(str(path), limit=_LIMIT)
         try:
             writer.write(msgspec.json.encode(request) + b"\n")
-            return msgspec.json.decode(await reader.readline(), type=Answer)
+            return msgspec.json.decode(await reader.readline(), type=WorkerAnswer)
         finally:
             writer.close()

@@ -1,7 +1,7 @@
 """The client's login at the gateway: which challenge goes out, what a response means.
 
 Owns the order of messages of each method. Which method applies and where the secret comes from is decided by
-the caller. A login ends with `Accepted`, which sends nothing yet, or with `Refused`, which tells the client
+the caller. A login ends with `LoginAccepted`, which sends nothing yet, or with `LoginRefused`, which tells the client
 always the same, whatever was wrong. What it says on the way, and how much it computes, is the same for a role that
 is not there as for one that is.
 """
@@ -14,7 +14,7 @@ from enum import Enum, auto
 from engine.types import ErrorReply
 from proxy.protocol import codec
 from proxy.protocol.auth.hba import Method
-from proxy.protocol.auth.scram import ClientKeys, Derivation, ScramError, ServerExchange, Verifier
+from proxy.protocol.auth.scram import ClientKeys, KeyDerivation, ScramError, ServerExchange, Verifier
 from proxy.protocol.auth.secrets import (
     Credentials,
     MD5Hash,
@@ -32,42 +32,42 @@ AUTHENTICATED = codec.message(b"R", bytes(4))
 
 
 @dataclass(frozen=True, slots=True)
-class Send:
+class SendToClient:
     """Write to the client."""
 
     data: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Derive:
-    """Carry `derivation` out and give the keys to `Login.derived`; nothing else is to be given to it before."""
+class DeriveKeys:
+    """Carry `derivation` out and give the keys to `ClientLogin.derived`; nothing else is to be given to it before."""
 
-    derivation: Derivation
+    derivation: KeyDerivation
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class LoginAccepted:
     """The client is who it says; `credentials` are what the upstream can be shown in its name."""
 
     credentials: Credentials
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class LoginRefused:
     """The client is not let in. `reason` is for the log alone."""
 
     error: ErrorReply
     reason: str
 
 
-Step = Send | Derive | Accepted | Refused
+LoginStep = SendToClient | DeriveKeys | LoginAccepted | LoginRefused
 
 
 @dataclass(frozen=True, slots=True)
-class Chance:
+class ChallengeInputs:
     """For one login: the server's part of the nonce, a salt, and what a role that is not there is taken for.
 
-    `nobody` is its verifier; `asks_scram` and `derives` are `Shape`'s.
+    `nobody` is its verifier; `asks_scram` and `derives` are `MockRole`'s.
     """
 
     nonce: str
@@ -88,7 +88,7 @@ class _State(Enum):
     ENDED = auto()
 
 
-class Login:
+class ClientLogin:
     """One login. `binding`: the channel binding data of the client's TLS connection, None without TLS."""
 
     def __init__(
@@ -96,7 +96,7 @@ class Login:
         user: str,
         method: Method,
         secret: Secret | None,
-        chance: Chance,
+        chance: ChallengeInputs,
         *,
         binding: bytes | None = None,
     ) -> None:
@@ -106,11 +106,11 @@ class Login:
         self._chance = chance
         self._binding = binding
         self._exchange: ServerExchange | None = None
-        self._derivation: Derivation | None = None
+        self._derivation: KeyDerivation | None = None
         self._given = ""
         self._state = _State.START
 
-    def begin(self) -> list[Step]:
+    def begin(self) -> list[LoginStep]:
         """The first challenge, or the end where none is needed."""
         match self._method:
             case Method.TRUST | Method.CERT | Method.PEER:
@@ -123,14 +123,14 @@ class Login:
                 if isinstance(self._secret, Verifier) or (self._secret is None and self._chance.asks_scram):
                     return self._begin_scram()
                 self._state = _State.MD5
-                return [Send(_challenge(_MD5, self._chance.salt))]
+                return [SendToClient(_challenge(_MD5, self._chance.salt))]
             case Method.PASSWORD:
                 self._state = _State.CLEARTEXT
-                return [Send(_challenge(_CLEARTEXT))]
+                return [SendToClient(_challenge(_CLEARTEXT))]
             case Method.REJECT | Method.PASSTHROUGH:
                 return [self._refused(f"method {self._method}")]
 
-    def receive(self, message: bytes) -> list[Step]:
+    def receive(self, message: bytes) -> list[LoginStep]:
         """Takes a whole message of kind `p`."""
         body = message[HEADER_SIZE:]
         try:
@@ -148,8 +148,8 @@ class Login:
         except ScramError as problem:
             return [self._refused(str(problem))]
 
-    def derived(self, keys: ClientKeys) -> list[Step]:
-        """Takes the keys that a `Derive` asked for."""
+    def derived(self, keys: ClientKeys) -> list[LoginStep]:
+        """Takes the keys that a `DeriveKeys` asked for."""
         if self._derivation is None:
             raise AssertionError("nothing is being derived")
         verifier, self._derivation = self._derivation.verifier(keys), None
@@ -157,20 +157,20 @@ class Login:
             return self._offer(verifier if isinstance(self._secret, Password) else None)
         return self._cleartext_derived(verifier)
 
-    def _derive(self, password: str, like: Verifier, state: _State) -> list[Step]:
+    def _derive(self, password: str, like: Verifier, state: _State) -> list[LoginStep]:
         self._state = state
-        self._derivation = Derivation(password, like.salt, like.iterations)
-        return [Derive(self._derivation)]
+        self._derivation = KeyDerivation(password, like.salt, like.iterations)
+        return [DeriveKeys(self._derivation)]
 
     # -- SCRAM
 
-    def _begin_scram(self) -> list[Step]:
+    def _begin_scram(self) -> list[LoginStep]:
         password = self._secret.text if isinstance(self._secret, Password) else ""
         if not password and not self._chance.derives:
             return self._offer(None)
         return self._derive(password, self._chance.nobody, _State.SASL_DERIVING)
 
-    def _offer(self, derived: Verifier | None) -> list[Step]:
+    def _offer(self, derived: Verifier | None) -> list[LoginStep]:
         kept = self._secret if isinstance(self._secret, Verifier) else derived
         self._exchange = ServerExchange(
             kept or self._chance.nobody,
@@ -180,9 +180,9 @@ class Login:
         )
         self._state = _State.SASL_FIRST
         names = b"".join(name.encode() + b"\0" for name in self._exchange.mechanisms)
-        return [Send(_challenge(_SASL, names + b"\0"))]
+        return [SendToClient(_challenge(_SASL, names + b"\0"))]
 
-    def _sasl_first(self, body: bytes) -> list[Step]:
+    def _sasl_first(self, body: bytes) -> list[LoginStep]:
         name, end, rest = body.partition(b"\0")
         if not end or len(rest) < 4 or int.from_bytes(rest[:4], "big") != len(rest) - 4:  # noqa: PLR2004
             raise ScramError("malformed SASLInitialResponse")
@@ -190,18 +190,18 @@ class Login:
             raise AssertionError("no exchange is under way")
         reply = self._exchange.first(name.decode("ascii", "replace"), rest[4:])
         self._state = _State.SASL_FINAL
-        return [Send(_challenge(_SASL_CONTINUE, reply))]
+        return [SendToClient(_challenge(_SASL_CONTINUE, reply))]
 
-    def _sasl_final(self, body: bytes) -> list[Step]:
+    def _sasl_final(self, body: bytes) -> list[LoginStep]:
         if self._exchange is None:
             raise AssertionError("no exchange is under way")
         reply, keys = self._exchange.final(body)
         credentials: Credentials = self._secret if isinstance(self._secret, Password) else keys
-        return [Send(_challenge(_SASL_FINAL, reply)), self._accepted(credentials)]
+        return [SendToClient(_challenge(_SASL_FINAL, reply)), self._accepted(credentials)]
 
     # -- passwords
 
-    def _cleartext(self, body: bytes) -> list[Step]:
+    def _cleartext(self, body: bytes) -> list[LoginStep]:
         given = _terminated(body)
         if not given:
             return [self._refused("no password")]
@@ -209,7 +209,7 @@ class Login:
         like = self._secret if isinstance(self._secret, Verifier) else self._chance.nobody
         return self._derive(given, like, _State.CLEARTEXT_DERIVING)
 
-    def _cleartext_derived(self, offered: Verifier) -> list[Step]:
+    def _cleartext_derived(self, offered: Verifier) -> list[LoginStep]:
         if not self._knows(self._given, offered):
             return [self._refused("wrong password")]
         return [self._accepted(Password(self._given))]
@@ -226,7 +226,7 @@ class Login:
             case None:
                 return False
 
-    def _md5(self, body: bytes) -> list[Step]:
+    def _md5(self, body: bytes) -> list[LoginStep]:
         given = _terminated(body)
         secret = self._secret
         text = secret.text if isinstance(secret, Password | MD5Hash) else ""
@@ -238,13 +238,13 @@ class Login:
 
     # -- ends
 
-    def _accepted(self, credentials: Credentials) -> Accepted:
+    def _accepted(self, credentials: Credentials) -> LoginAccepted:
         self._state = _State.ENDED
-        return Accepted(credentials)
+        return LoginAccepted(credentials)
 
-    def _refused(self, reason: str) -> Refused:
+    def _refused(self, reason: str) -> LoginRefused:
         self._state = _State.ENDED
-        return Refused(failure(self._user, self._method), reason)
+        return LoginRefused(failure(self._user, self._method), reason)
 
 
 def failure(user: str, method: Method) -> ErrorReply:

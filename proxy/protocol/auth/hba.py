@@ -37,7 +37,7 @@ class HBAError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class ClientOrigin:
     """Where a client comes from. `address` is None for a Unix socket."""
 
     address: str | None
@@ -45,7 +45,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class HBAName:
     """A name in a rule; a quoted one is never a keyword."""
 
     text: str
@@ -57,21 +57,21 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class HBARule:
     """One line. `networks` is empty where every address fits."""
 
     kind: str
-    databases: tuple[Word, ...]
-    users: tuple[Word, ...]
+    databases: tuple[HBAName, ...]
+    users: tuple[HBAName, ...]
     networks: tuple[Network, ...]
     method: Method
     line: int
 
-    def fits(self, origin: Origin, database: str, user: str) -> bool:
+    def fits(self, origin: ClientOrigin, database: str, user: str) -> bool:
         """Whether the rule decides about this client."""
         return self._fits_origin(origin) and self._fits_database(database, user) and self._fits_user(user)
 
-    def _fits_origin(self, origin: Origin) -> bool:
+    def _fits_origin(self, origin: ClientOrigin) -> bool:
         if origin.address is None or self.kind == "local":
             return origin.address is None and self.kind == "local"
         if (self.kind == "hostssl" and not origin.tls) or (self.kind == "hostnossl" and origin.tls):
@@ -91,12 +91,12 @@ class Rule:
         return any(word.is_keyword("all") or word.text == user for word in self.users)
 
 
-def decide(rules: tuple[Rule, ...], origin: Origin, database: str, user: str) -> Method:
+def decide(rules: tuple[HBARule, ...], origin: ClientOrigin, database: str, user: str) -> Method:
     """The method of the first rule that fits; `REJECT` where none does."""
     return next((rule.method for rule in rules if rule.fits(origin, database, user)), Method.REJECT)
 
 
-def parse_rules(text: str) -> tuple[Rule, ...]:
+def parse_rules(text: str) -> tuple[HBARule, ...]:
     """The rules of a file, in order.
 
     Raises:
@@ -110,9 +110,9 @@ def parse_rules(text: str) -> tuple[Rule, ...]:
     return tuple(rules)
 
 
-def _fields(line: str, number: int) -> list[list[Word]]:
+def _fields(line: str, number: int) -> list[list[HBAName]]:
     """The fields of a line; a field is a list of names with commas between."""
-    fields: list[list[Word]] = []
+    fields: list[list[HBAName]] = []
     pos, joined = 0, False
     while pos < len(line):
         match = _TOKEN.match(line, pos)
@@ -125,7 +125,9 @@ def _fields(line: str, number: int) -> list[list[Word]]:
         if blank is not None:
             continue
         word = (
-            Word(quoted.replace('""', '"'), quoted=True) if quoted is not None else Word(bare, quoted=False)
+            HBAName(quoted.replace('""', '"'), quoted=True)
+            if quoted is not None
+            else HBAName(bare, quoted=False)
         )
         if joined:
             fields[-1].append(word)
@@ -135,7 +137,7 @@ def _fields(line: str, number: int) -> list[list[Word]]:
     return fields
 
 
-def _rule(fields: list[list[Word]], number: int) -> Rule:
+def _rule(fields: list[list[HBAName]], number: int) -> HBARule:
     kind = fields[0][0].text
     if kind not in ("local", "host", "hostssl", "hostnossl"):
         raise HBAError(f'line {number}: "{kind}" is no connection type')
@@ -158,10 +160,10 @@ def _rule(fields: list[list[Word]], number: int) -> Rule:
         raise HBAError(f"line {number}: peer works on a Unix socket only")
     if method is Method.CERT and kind != "hostssl":
         raise HBAError(f"line {number}: cert works with hostssl only")
-    return Rule(kind, tuple(fields[1]), tuple(fields[2]), networks, method, number)
+    return HBARule(kind, tuple(fields[1]), tuple(fields[2]), networks, method, number)
 
 
-def _refuse_unsupported(words: list[Word], number: int) -> None:
+def _refuse_unsupported(words: list[HBAName], number: int) -> None:
     for word in words:
         unsupported = word.text.startswith(("@", "+", "/")) or word.text in (
             "samerole",

@@ -14,7 +14,7 @@ from proxy.protocol.auth.secrets import Password, Secret
 
 
 @dataclass(frozen=True, slots=True)
-class Trait:
+class VisibleTraits:
     """What shows of one role's secret; `iterations` and `salt_size` are 0 where it is no verifier."""
 
     iterations: int = 0
@@ -22,15 +22,15 @@ class Trait:
     is_password: bool = False
 
     @staticmethod
-    def of(secret: Secret) -> Trait:
+    def of(secret: Secret) -> VisibleTraits:
         """What shows of `secret`."""
         if isinstance(secret, Verifier):
-            return Trait(secret.iterations, len(secret.salt))
-        return Trait(is_password=isinstance(secret, Password))
+            return VisibleTraits(secret.iterations, len(secret.salt))
+        return VisibleTraits(is_password=isinstance(secret, Password))
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class MockRole:
     """What shows of a role that is not there.
 
     `asks_scram`: method `md5` asks it for SCRAM. `derives`: some role has a password, so every SCRAM login begins
@@ -43,11 +43,11 @@ class Shape:
     derives: bool = False
 
 
-def typical(traits: Counter[Trait]) -> Shape:
+def typical_role(traits: Counter[VisibleTraits]) -> MockRole:
     """What most roles look like; what PostgreSQL's look like by default where there are none."""
     verifiers = Counter({trait: count for trait, count in traits.items() if trait.iterations})
-    common = verifiers.most_common(1)[0][0] if verifiers else Trait(ITERATIONS, SALT_SIZE)
-    return Shape(
+    common = verifiers.most_common(1)[0][0] if verifiers else VisibleTraits(ITERATIONS, SALT_SIZE)
+    return MockRole(
         iterations=common.iterations,
         salt_size=common.salt_size,
         asks_scram=2 * verifiers.total() >= traits.total(),

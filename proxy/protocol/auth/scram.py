@@ -2,7 +2,7 @@
 
 `ServerExchange` proves a client, `ClientExchange` proves the gateway to the upstream. Parsing is strict: an
 attribute out of place, a second `=` or loose base64 ends the exchange. Nonces come from the caller, and so does the
-one slow step, which is a value (`Derivation`) that somebody carries out where it holds nobody up.
+one slow step, which is a value (`KeyDerivation`) that somebody carries out where it holds nobody up.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ITERATIONS = 4096
 SALT_SIZE = 16
 """Bytes of a salt that PostgreSQL makes (`SCRAM_DEFAULT_SALT_LEN`)."""
 
-MOST_ITERATIONS = 10_000_000
+MAX_ITERATIONS = 10_000_000
 """More than this is no honest verifier: computing it takes many seconds."""
 
 _KEY_SIZE = 32
@@ -60,13 +60,13 @@ class Verifier:
         except ScramError:
             return None
         iterations = int(match[1])
-        sound = len(stored) == len(server) == _KEY_SIZE and 0 < iterations <= MOST_ITERATIONS and salt
+        sound = len(stored) == len(server) == _KEY_SIZE and 0 < iterations <= MAX_ITERATIONS and salt
         return Verifier(iterations, salt, stored, server) if sound else None
 
     @staticmethod
     def of_password(password: str, salt: bytes, iterations: int = ITERATIONS) -> Verifier:
-        """The verifier of a password. Slow, as `Derivation.keys` is."""
-        return Derivation(password, salt, iterations).verifier(
+        """The verifier of a password. Slow, as `KeyDerivation.keys` is."""
+        return KeyDerivation(password, salt, iterations).verifier(
             ClientKeys.of_password(password, salt, iterations)
         )
 
@@ -86,7 +86,7 @@ class ClientKeys:
 
 
 @dataclass(frozen=True, slots=True)
-class Derivation:
+class KeyDerivation:
     """A computation of keys from a password: milliseconds at PostgreSQL's default, seconds at the most iterations."""
 
     password: str = field(repr=False)
@@ -184,7 +184,7 @@ class ServerExchange:
 
 
 @dataclass(frozen=True, slots=True)
-class Challenge:
+class ScramChallenge:
     """What the server's first message asks a proof for."""
 
     salt: bytes
@@ -216,7 +216,7 @@ class ClientExchange:
             raise ScramError("the server offers no SCRAM mechanism that is known")
         return mechanism, f"{self._header}n=,r={self._nonce}".encode()
 
-    def challenged(self, message: bytes) -> Challenge:
+    def challenged(self, message: bytes) -> ScramChallenge:
         """Takes server-first-message.
 
         Raises:
@@ -227,10 +227,10 @@ class ClientExchange:
         if match is None or not match[1].startswith(self._nonce) or len(match[1]) == len(self._nonce):
             raise ScramError("malformed server-first-message")
         iterations = int(match[3])
-        if iterations > MOST_ITERATIONS:
+        if iterations > MAX_ITERATIONS:
             raise ScramError("too many iterations")
         self._combined = match[1]
-        return Challenge(_decoded(match[2]), iterations)
+        return ScramChallenge(_decoded(match[2]), iterations)
 
     def final(self, keys: ClientKeys) -> bytes:
         """Gives client-final-message, which proves that we hold `keys`."""

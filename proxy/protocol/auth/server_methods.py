@@ -63,7 +63,7 @@ def parse_requirement(text: str) -> Requirement:
     return frozenset(ServerMethod) - named if any(excluded) else named
 
 
-class Watch:
+class MethodCheck:
     """One login at the server, looked at. `vouched` (see `bind`) is whether somebody vouches for the other end."""
 
     def __init__(self, requirement: Requirement) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from proxy.protocol.lexer import Kind, Token, string_value
+from proxy.protocol.lexer import LexedToken, TokenKind, string_value
 
-INSIGNIFICANT = (Kind.SPACE, Kind.COMMENT)
+INSIGNIFICANT = (TokenKind.SPACE, TokenKind.COMMENT)
 """Kinds of tokens that separate others and say nothing."""
 
-CONSTANTS = (Kind.STRING, Kind.ESCAPE_STRING, Kind.UNICODE_STRING, Kind.DOLLAR_STRING)
+CONSTANTS = (TokenKind.STRING, TokenKind.ESCAPE_STRING, TokenKind.UNICODE_STRING, TokenKind.DOLLAR_STRING)
 """Kinds of tokens that are string constants."""
 
 
-class Source:
+class SqlText:
     """A text and how its constants are read."""
 
     __slots__ = ("standard_strings", "text")
@@ -20,25 +20,25 @@ class Source:
         self.text = text
         self.standard_strings = standard_strings
 
-    def raw(self, token: Token) -> str:
+    def raw(self, token: LexedToken) -> str:
         """The token as written."""
         return self.text[token.start : token.end]
 
-    def is_word(self, token: Token, *words: str) -> bool:
+    def is_word(self, token: LexedToken, *words: str) -> bool:
         """Whether the token is one of these words, unquoted, in any case."""
-        return token.kind is Kind.WORD and self.raw(token).lower() in words
+        return token.kind is TokenKind.WORD and self.raw(token).lower() in words
 
-    def name(self, token: Token) -> str | None:
+    def name(self, token: LexedToken) -> str | None:
         """The identifier that the token is, folded as PostgreSQL does; None where it is none."""
-        if token.kind is Kind.WORD:
+        if token.kind is TokenKind.WORD:
             return self.raw(token).lower()
-        if token.kind is Kind.QUOTED_NAME and token.closed:
+        if token.kind is TokenKind.QUOTED_NAME and token.closed:
             return self.raw(token)[1:-1].replace('""', '"')
         return None
 
-    def value(self, token: Token) -> str | None:
+    def value(self, token: LexedToken) -> str | None:
         """The value of a string constant, a name or a number; None for anything else."""
-        if token.kind is Kind.NUMBER:
+        if token.kind is TokenKind.NUMBER:
             return self.raw(token)
         name = self.name(token)
         return (

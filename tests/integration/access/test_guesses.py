@@ -13,10 +13,10 @@ from typing import Any
 import psycopg
 import pytest
 
-from proxy.net.derivation_pool import Deriver
+from proxy.net.derivation_pool import DerivationPool
 from proxy.net.worker.worker import Worker
 from proxy.protocol import codec
-from proxy.protocol.auth.scram import Derivation, Verifier
+from proxy.protocol.auth.scram import KeyDerivation, Verifier
 from proxy.protocol.auth.secrets import md5_hash
 
 from .conftest import PASSWORD, Certificates, Server, StartGateway, dsn
@@ -47,13 +47,13 @@ CASES = [(method, kind) for method in ("scram-sha-256", "md5", "password") for k
 def derived(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     """The derivations that were asked for: iterations, and bytes of salt."""
     found: list[tuple[int, int]] = []
-    original = Deriver.derive
+    original = DerivationPool.derive
 
-    def derive(self: Deriver, derivation: Derivation) -> Any:
+    def derive(self: DerivationPool, derivation: KeyDerivation) -> Any:
         found.append((derivation.iterations, len(derivation.salt)))
         return original(self, derivation)
 
-    monkeypatch.setattr(Deriver, "derive", derive)
+    monkeypatch.setattr(DerivationPool, "derive", derive)
     return found
 
 
@@ -226,7 +226,7 @@ async def test_deriving_holds_nobody_up(
         upstream_host=str(server.socket_dir),
     )
     begun = time.thread_time()
-    Derivation("x", bytes(16), 150_000).keys()
+    KeyDerivation("x", bytes(16), 150_000).keys()
     alone = time.thread_time() - begun
     guesses = asyncio.gather(*(transcript(worker.port, f"u{number}") for number in range(50)))
     worst, beats, before = 0.0, 0, time.thread_time()

@@ -41,7 +41,7 @@ def relayed(gateway: Any) -> Iterator[tuple[psycopg.Connection, SessionConnectio
 
 def onto_relay(connection: psycopg.Connection, link: SessionConnection) -> None:
     """Runs plain statements until the relay has the session."""
-    for _ in range(pump.PATIENCE):
+    for _ in range(pump.HANDOVER_CHUNKS):
         connection.execute("SELECT 1")
     eventually(lambda: link._flow is not None)
 

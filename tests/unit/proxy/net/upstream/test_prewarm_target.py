@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from proxy.net.upstream.prewarm_target import FORK, PAUSE, Demand
+from proxy.net.upstream.prewarm_target import MIN_AGE, RETRY_SECONDS, PrewarmTarget
 
 
 def test_nobody_nothing() -> None:
-    assert Demand(8).lacking(0, 0.0) == 0
+    assert PrewarmTarget(8).lacking(0, 0.0) == 0
 
 
 def test_it_grows_with_clients_that_came_too_early_and_stops_at_the_most() -> None:
-    demand = Demand(3)
+    demand = PrewarmTarget(3)
     seen = []
-    for age in (None, None, FORK / 2, None):
+    for age in (None, None, MIN_AGE / 2, None):
         demand.served(age)
         seen.append(demand.lacking(0, 0.0))
     assert seen == [1, 2, 3, 3]
 
 
 def test_it_stays_where_a_spare_had_waited_long_enough() -> None:
-    demand = Demand(8)
+    demand = PrewarmTarget(8)
     demand.served(None)
-    demand.served(FORK)
+    demand.served(MIN_AGE)
     assert demand.wanted == 1
     assert demand.lacking(1, 0.0) == 0
     assert demand.lacking(0, 0.0) == 1
 
 
 def test_it_shrinks_with_each_that_nobody_came_for_down_to_none() -> None:
-    demand = Demand(8)
+    demand = PrewarmTarget(8)
     demand.served(None)
     demand.served(None)
     seen = []
@@ -39,15 +39,15 @@ def test_it_shrinks_with_each_that_nobody_came_for_down_to_none() -> None:
 
 
 def test_after_a_failure_there_is_a_pause_whatever_comes() -> None:
-    demand = Demand(8)
+    demand = PrewarmTarget(8)
     demand.served(None)
     demand.failed(now=100.0)
     demand.served(None)
-    assert demand.lacking(0, 100.0 + PAUSE / 2) == 0
-    assert demand.lacking(0, 100.0 + PAUSE) == 1
+    assert demand.lacking(0, 100.0 + RETRY_SECONDS / 2) == 0
+    assert demand.lacking(0, 100.0 + RETRY_SECONDS) == 1
 
 
 def test_none_are_wanted_where_none_are_allowed() -> None:
-    demand = Demand(0)
+    demand = PrewarmTarget(0)
     demand.served(None)
     assert demand.lacking(0, 0.0) == 0

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from engine.types import ErrorReply
-from proxy.net.upstream.prewarmed import Trial
+from proxy.net.upstream.prewarmed import FirstReplyFilter
 from proxy.protocol import codec
 
 REQUEST = codec.message(b"R", bytes(4))
@@ -47,9 +47,9 @@ class Sink(asyncio.Protocol):
         self.events.append("not heard")
 
 
-def tried(*chunks: bytes) -> tuple[Transport, Sink, Trial]:
+def tried(*chunks: bytes) -> tuple[Transport, Sink, FirstReplyFilter]:
     transport, sink = Transport(), Sink()
-    trial = Trial(sink, sink)
+    trial = FirstReplyFilter(sink, sink)
     trial.connection_made(transport)
     for chunk in chunks:
         trial.data_received(chunk)

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.protocol.auth.hba import HBAError, Method, Origin, decide, parse_rules
+from proxy.protocol.auth.hba import ClientOrigin, HBAError, Method, decide, parse_rules
 
-LOCAL = Origin(None, tls=False)
-HERE = Origin("127.0.0.1", tls=False)
-SECURE = Origin("2001:db8::1", tls=True)
+LOCAL = ClientOrigin(None, tls=False)
+HERE = ClientOrigin("127.0.0.1", tls=False)
+SECURE = ClientOrigin("2001:db8::1", tls=True)
 
 
-def method(rules: str, origin: Origin = HERE, database: str = "sales", user: str = "ana") -> Method:
+def method(rules: str, origin: ClientOrigin = HERE, database: str = "sales", user: str = "ana") -> Method:
     return decide(parse_rules(rules), origin, database, user)
 
 
@@ -29,7 +29,7 @@ def method(rules: str, origin: Origin = HERE, database: str = "sales", user: str
         ("hostssl all all all cert", HERE, Method.REJECT),
         ("hostnossl all all all reject\nhost all all all md5", SECURE, Method.MD5),
         ("host all all 127.0.0.1/32 md5", HERE, Method.MD5),
-        ("host all all 127.0.0.1/32 md5", Origin("::ffff:127.0.0.1", tls=False), Method.MD5),
+        ("host all all 127.0.0.1/32 md5", ClientOrigin("::ffff:127.0.0.1", tls=False), Method.MD5),
         ("host all all 127.0.0.0 255.0.0.0 md5", HERE, Method.MD5),
         ("host all all 10.0.0.0/8 md5", HERE, Method.REJECT),
         ("host all all 2001:db8::/32 md5", SECURE, Method.MD5),
@@ -43,7 +43,7 @@ def method(rules: str, origin: Origin = HERE, database: str = "sales", user: str
         ("host all bob all trust\nhost all all all reject\nhost all all all trust", HERE, Method.REJECT),
     ],
 )
-def test_the_first_rule_that_fits_decides(rules: str, origin: Origin, expected: Method) -> None:
+def test_the_first_rule_that_fits_decides(rules: str, origin: ClientOrigin, expected: Method) -> None:
     assert method(rules, origin) is expected
 
 

@@ -8,7 +8,12 @@ from hypothesis import strategies as st
 
 from engine.types import ErrorReply
 from proxy.protocol import codec
-from proxy.protocol.auth.server_methods import ServerMethod, UpstreamRefusedError, Watch, parse_requirement
+from proxy.protocol.auth.server_methods import (
+    MethodCheck,
+    ServerMethod,
+    UpstreamRefusedError,
+    parse_requirement,
+)
 
 
 def asks(code: int, data: bytes = b"") -> bytes:
@@ -35,7 +40,7 @@ def allowed(text: str, *, vouched: bool) -> frozenset[ServerMethod]:
 
 
 def refusal(method: ServerMethod, text: str, *, vouched: bool) -> ErrorReply | None:
-    watch = Watch(parse_requirement(text))
+    watch = MethodCheck(parse_requirement(text))
     watch.bind(vouched=vouched)
     try:
         watch.see(CODES[method])
@@ -76,7 +81,7 @@ def test_a_list_that_is_not_understood(text: str) -> None:
 
 @pytest.mark.parametrize("code", [2, 4, 6, 13, 99])
 def test_an_unknown_request_is_refused(code: int) -> None:
-    watch = Watch(None)
+    watch = MethodCheck(None)
     watch.bind(vouched=True)
     with pytest.raises(UpstreamRefusedError, match=f"method {code}"):
         watch.see(asks(code))
@@ -84,7 +89,7 @@ def test_an_unknown_request_is_refused(code: int) -> None:
 
 def test_a_second_request_counts_too() -> None:
     """A server may not begin with SCRAM and go on with a request for the password."""
-    watch = Watch(None)
+    watch = MethodCheck(None)
     watch.see(CODES[ServerMethod.SCRAM])
     watch.see(asks(11, b"r=x"))
     with pytest.raises(UpstreamRefusedError, match="password"):
@@ -92,7 +97,7 @@ def test_a_second_request_counts_too() -> None:
 
 
 def test_scram_without_an_end_is_no_login() -> None:
-    watch = Watch(parse_requirement("scram-sha-256"))
+    watch = MethodCheck(parse_requirement("scram-sha-256"))
     watch.see(CODES[ServerMethod.SCRAM])
     with pytest.raises(UpstreamRefusedError, match="proved itself"):
         watch.see(OK)
@@ -108,7 +113,7 @@ def test_scram_without_an_end_is_no_login() -> None:
     ],
 )
 def test_what_was_asked(messages: list[bytes], asked: ServerMethod | None) -> None:
-    watch = Watch(None)
+    watch = MethodCheck(None)
     watch.bind(vouched=True)
     for message in messages:
         assert not watch.ended
@@ -119,7 +124,7 @@ def test_what_was_asked(messages: list[bytes], asked: ServerMethod | None) -> No
 
 @given(st.lists(st.binary(max_size=30).map(lambda body: codec.message(b"R", body)), max_size=5))
 def test_noise_never_gets_a_password(messages: list[bytes]) -> None:
-    watch = Watch(None)
+    watch = MethodCheck(None)
     try:
         for message in messages:
             watch.see(message)

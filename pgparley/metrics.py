@@ -43,7 +43,7 @@ class MetricsPage:
             await self._runner.cleanup()
 
     async def _metrics(self, _: web.Request) -> web.Response:
-        answers = await self._control.others(WorkerRequest("report"))
+        answers = await self._control.ask_others(WorkerRequest("report"))
         text = exposition(answer.report for answer in answers if answer.report is not None)
         return web.Response(body=text + await self._engines(), headers={"Content-Type": _TYPE})
 

@@ -17,7 +17,7 @@ from proxy.settings import GatewaySettings
 
 async def serve(
     settings: GatewaySettings,
-    place: WorkerPlacement = STANDALONE,
+    placement: WorkerPlacement = STANDALONE,
     reread: Callable[[], GatewaySettings] | None = None,
 ) -> Worker:
     """A worker that listens; `stop` it in the same loop. The arguments are `Worker`'s.
@@ -26,14 +26,14 @@ async def serve(
         OSError: The address cannot be bound.
         AccessError: The settings of logins or TLS cannot be used.
     """
-    worker = Worker(settings, place, reread)
+    worker = Worker(settings, placement, reread)
     await worker.start()
     return worker
 
 
 def run_worker(
     settings: GatewaySettings,
-    place: WorkerPlacement = STANDALONE,
+    placement: WorkerPlacement = STANDALONE,
     reread: Callable[[], GatewaySettings] | None = None,
 ) -> None:
     """Runs a worker in this process until it is told to end, by signals that mean what they mean to PgBouncer.
@@ -52,13 +52,13 @@ def run_worker(
     )
     # What has been imported stays: no collection has to look at it again.
     gc.freeze()
-    uvloop.run(_until_told(settings, place, reread))
+    uvloop.run(_run_until_ended(settings, placement, reread))
 
 
-async def _until_told(
-    settings: GatewaySettings, place: WorkerPlacement, reread: Callable[[], GatewaySettings] | None
+async def _run_until_ended(
+    settings: GatewaySettings, placement: WorkerPlacement, reread: Callable[[], GatewaySettings] | None
 ) -> None:
-    worker = await serve(settings, place, reread)
+    worker = await serve(settings, placement, reread)
     loop = asyncio.get_running_loop()
     actions: dict[signal.Signals, Callable[[], object]] = {
         signal.SIGHUP: worker.reload,

@@ -73,6 +73,17 @@ class Traffic:
     received: int = 0
     sent: int = 0
 
+    def plus(self, other: Traffic, times: int = 1) -> Traffic:
+        """The same with the counts of `other` added so many `times`; -1 subtracts them."""
+        return Traffic(
+            self.database,
+            self.sessions + times * other.sessions,
+            self.transactions + times * other.transactions,
+            self.queries + times * other.queries,
+            self.received + times * other.received,
+            self.sent + times * other.sent,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class MetricSample:
@@ -100,4 +111,4 @@ class WorkerReport:
     logins: int
     memory: int
     samples: tuple[MetricSample, ...]
-    spares: tuple[PrewarmedReport, ...] = ()
+    prewarmed: tuple[PrewarmedReport, ...] = ()

@@ -72,20 +72,20 @@ class Access:
             return decide(self.rules, origin, database, user)
         return _METHODS[self.auth_type]
 
-    def chance(self, user: str, shape: MockRole) -> ChallengeInputs:
+    def challenge_inputs(self, user: str, mock_role: MockRole) -> ChallengeInputs:
         """Random values for one login, and a verifier that stays the same for each name, as a real one does."""
         name = user.encode("utf-8", "surrogateescape")
         stored, server = (
             hmac.digest(self.mock_key, word + name, "sha256") for word in (b"stored", b"server")
         )
         # A salt of any size; a sponge needs no construction around its key (FIPS 202).
-        salt = hashlib.shake_256(self.mock_key + b"salt" + name).digest(shape.salt_size)
+        salt = hashlib.shake_256(self.mock_key + b"salt" + name).digest(mock_role.salt_size)
         return ChallengeInputs(
             secrets.token_urlsafe(_NONCE_BYTES),
             secrets.token_bytes(4),
-            Verifier(shape.iterations, salt, stored, server),
-            shape.asks_scram,
-            shape.derives,
+            Verifier(mock_role.iterations, salt, stored, server),
+            mock_role.asks_scram,
+            mock_role.derives_keys,
         )
 
 

@@ -35,7 +35,7 @@ def is_loopback(host: str) -> bool:
     return (mapped or found).is_loopback
 
 
-def is_here(transport: asyncio.BaseTransport) -> bool:
+def is_local(transport: asyncio.BaseTransport) -> bool:
     """Whether the other end is on this machine: behind a Unix socket, or a loopback address."""
     sock = transport.get_extra_info("socket")
     if sock is not None and sock.family == socket.AF_UNIX:

@@ -29,12 +29,12 @@ class CancelKeys:
     def __init__(
         self,
         siblings: Callable[[WorkerRequest], Awaitable[list[WorkerAnswer]]],
-        tell_server: Callable[[bytes], Awaitable[None]],
+        send_to_server: Callable[[bytes], Awaitable[None]],
     ) -> None:
-        """`siblings` asks every other worker. `tell_server` sends a CancelRequest packet; it raises OSError."""
+        """`siblings` asks every other worker. `send_to_server` sends a CancelRequest packet; it raises OSError."""
         self._siblings = siblings
-        self._tell_server = tell_server
-        self._strangers = asyncio.Semaphore(_MAX_UNKNOWN_KEYS)
+        self._send_to_server = send_to_server
+        self._unknown_keys = asyncio.Semaphore(_MAX_UNKNOWN_KEYS)
         self.owners: dict[bytes, Cancellable] = {}
         """Key → what it cancels."""
 
@@ -54,12 +54,12 @@ class CancelKeys:
         """
         owner = self.owners.get(request.key)
         if owner is None:
-            async with self._strangers:
+            async with self._unknown_keys:
                 answers = await self._siblings(WorkerRequest("cancel", request.key.hex()))
                 if not any(answer.done for answer in answers):
-                    await self._tell_server(request.packet)
+                    await self._send_to_server(request.packet)
         elif owner.cancel_requested():
-            await self._tell_server(request.packet)
+            await self._send_to_server(request.packet)
 
     def cancel_for_sibling(self, key: bytes) -> bool:
         """Returns whether the session is ours and the server need not be told."""

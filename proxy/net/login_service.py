@@ -47,7 +47,7 @@ class LoginService:
         self._settings, self._access, self._dialer = settings, access, dialer
         self._spawn = spawn
         self._log = log
-        self._under_way: set[object] = set()
+        self._admitted: set[object] = set()
         self.deriver = DerivationPool()
         self._secrets = RoleSecrets(settings, self._connect, spawn, log)
 
@@ -61,81 +61,78 @@ class LoginService:
 
     def admit(self, client: object) -> bool:
         """Gives `client` a place, if it has none and there is one. Returns whether it has one now."""
-        if client not in self._under_way and len(self._under_way) >= self._settings.max_login_clients:
+        if client not in self._admitted and len(self._admitted) >= self._settings.max_login_clients:
             return False
-        self._under_way.add(client)
+        self._admitted.add(client)
         return True
 
-    @property
-    def under_way(self) -> int:
-        """How many places are taken."""
-        return len(self._under_way)
-
-    def leave(self, client: object) -> None:
+    def release(self, client: object) -> None:
         """`client` needs its place no longer, if it had one."""
-        self._under_way.discard(client)
+        self._admitted.discard(client)
 
     # -- roles
 
     @property
-    def looks_up(self) -> bool:
+    def uses_auth_query(self) -> bool:
         """Whether there is an `auth_query`."""
         return bool(self._settings.auth_user)
 
-    async def look_up(self, user: str) -> Secret | None:
+    async def find_secret(self, user: str) -> Secret | None:
         """The secret of `user`: what `auth_file` says, else `auth_query`.
 
         The server is asked about both, so that nobody learns from the time which names are in the file.
         """
         found = await self._secrets.find(user)
-        return self.own(user) if user in self._access.users else found
+        return self.auth_file_secret(user) if user in self._access.users else found
 
-    def own(self, user: str) -> Secret | None:
+    def auth_file_secret(self, user: str) -> Secret | None:
         """What `auth_file` says of `user`."""
         return self._access.users.get(user)
 
-    def doubt(self, user: str) -> None:
+    def login_failed(self, user: str) -> None:
         """A login as `user` has failed."""
-        self._secrets.doubt(user)
+        self._secrets.login_failed(user)
 
-    def chance(self, user: str) -> ChallengeInputs:
+    def challenge_inputs(self, user: str) -> ChallengeInputs:
         """What one login needs that is random, or made up for a role that is not there."""
-        return self._access.chance(user, typical_role(self._access.traits + self._secrets.seen))
+        return self._access.challenge_inputs(
+            user, typical_role(self._access.traits + self._secrets.visible_traits)
+        )
 
     # -- the server
 
-    def logs_in(self, user: str, credentials: Credentials) -> GatewayLogin:
+    def gateway_login(self, user: str, credentials: Credentials) -> GatewayLogin:
         """The gateway's part where it logs in for a client."""
         nonce = secrets.token_urlsafe(_NONCE_BYTES)
         login = UpstreamLogin(user, credentials, nonce)
-        return GatewayLogin(login, self.watch(), self.deriver, lambda: self.doubt(user))
+        return GatewayLogin(login, self.method_check(), self.deriver, lambda: self.login_failed(user))
 
-    def relays(self, binding: bytes | None) -> RelayedLogin | None:
+    def relayed_login(self, binding: bytes | None) -> RelayedLogin | None:
         """The handler of a login that the client does itself; None where nothing has to be checked.
 
         `binding`: as in `RelayedLogin`.
         """
-        if self._access.requirement is None and self._access.server_tls is None and self._dialer.is_here:
+        if self._access.requirement is None and self._access.server_tls is None and self._dialer.is_local:
             return None
-        return RelayedLogin(binding, self.watch())
+        return RelayedLogin(binding, self.method_check())
 
-    def watch(self) -> MethodCheck:
+    def method_check(self) -> MethodCheck:
         """The rules for what the server may ask."""
         return MethodCheck(self._access.requirement)
 
     async def _connect(self) -> AuthQueryConnection:
         settings = self._settings
-        own = self.own(settings.auth_user)
-        credentials = own if isinstance(own, Password | MD5Hash) else None
+        auth_file_secret = self.auth_file_secret(settings.auth_user)
+        credentials = auth_file_secret if isinstance(auth_file_secret, Password | MD5Hash) else None
         return await AuthQueryConnection.open(
-            self._dialer, settings, self.logs_in(settings.auth_user, credentials)
+            self._dialer, settings, self.gateway_login(settings.auth_user, credentials)
         )
 
     # -- ends
 
-    def rest(self) -> None:
+    def close_idle(self) -> None:
         """Closes the connections for look-ups that nobody needs now."""
-        self._secrets.rest()
+        self._secrets.close_idle()
 
     def close(self) -> None:
         """The worker ends."""

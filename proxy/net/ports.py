@@ -70,7 +70,7 @@ class DialContext(WorkerRuntime, Protocol):
         """The way to the server."""
 
     @property
-    def spares(self) -> PrewarmPool:
+    def prewarm_pool(self) -> PrewarmPool:
         """Sockets to it that stand already."""
 
     @property
@@ -93,10 +93,10 @@ class SessionContext(DialContext, ConsultationContext, Protocol):
     def keys(self) -> CancelKeys:
         """Where its cancel key is known."""
 
-    def opened(self, link: SessionView) -> None:
+    def opened(self, connection: SessionView) -> None:
         """A session begins."""
 
-    def closed(self, link: SessionView, key: bytes | None) -> None:
+    def closed(self, connection: SessionView, key: bytes | None) -> None:
         """A session has ended; `key` cancelled what it did."""
 
 
@@ -104,17 +104,17 @@ class PendingClientContext(WorkerRuntime, Protocol):
     """What a client needs on its way in."""
 
     @property
-    def logins(self) -> LoginService:
+    def login_service(self) -> LoginService:
         """Places, secrets and rules of logins."""
 
     @property
     def dialer(self) -> Dialer:
         """The way to the server."""
 
-    def entered(self, guest: ClosableConnection) -> None:
+    def client_connected(self, client: ClosableConnection) -> None:
         """A client has connected; it is no session yet."""
 
-    def left(self, guest: ClosableConnection) -> None:
+    def client_left(self, client: ClosableConnection) -> None:
         """It has gone, or become something else."""
 
 
@@ -150,8 +150,8 @@ class ClientContext(PendingClientContext, ConsoleContext, SessionContext, Protoc
     def binding(self, secured: object | None) -> bytes | None:
         """What a client with this TLS connection can bind its SCRAM proof to."""
 
-    def introduced(self, link: SessionView, visitor: ClientReport) -> None:
-        """Who the client of `link` is."""
+    def client_identified(self, connection: SessionView, client_report: ClientReport) -> None:
+        """Who the client of `connection` is."""
 
 
 class Admin(Protocol):
@@ -160,10 +160,10 @@ class Admin(Protocol):
     async def handle(self, request: WorkerRequest) -> WorkerAnswer:
         """Asks this worker alone."""
 
-    async def everyone(self, request: WorkerRequest) -> list[WorkerAnswer]:
+    async def ask_all(self, request: WorkerRequest) -> list[WorkerAnswer]:
         """Asks all workers."""
 
-    def here(self, reports: tuple[WorkerReport, ...]) -> ConsoleSnapshot:
+    def snapshot(self, reports: tuple[WorkerReport, ...]) -> ConsoleSnapshot:
         """What the console's tables are made of."""
 
     async def engine_rows(self, view: str) -> tuple[tuple[Value, ...], ...]:

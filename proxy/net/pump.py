@@ -76,10 +76,10 @@ def _ended(pump: Pump) -> None:
 
 
 def attach(
-    pump: Pump, owner: RelayOwner, client: asyncio.Transport, server: asyncio.Transport, debt: RelayState
+    pump: Pump, owner: RelayOwner, client: asyncio.Transport, server: asyncio.Transport, state: RelayState
 ) -> Flow | None:
     """Hands both sockets over, unless one of them has TLS, is closing or has bytes to write."""
-    if len(debt.owed) > MAX_PENDING_BOUNDARIES:
+    if len(state.pending) > MAX_PENDING_BOUNDARIES:
         return None
     for transport in (client, server):
         secured = transport.get_extra_info("ssl_object") is not None
@@ -87,8 +87,10 @@ def attach(
             return None
     client.pause_reading()
     server.pause_reading()
-    ours, theirs = (transport.get_extra_info("socket").fileno() for transport in (client, server))
-    return pump.attach(owner, ours, theirs, debt.rest, debt.owed)
+    client_socket, server_socket = (
+        transport.get_extra_info("socket").fileno() for transport in (client, server)
+    )
+    return pump.attach(owner, client_socket, server_socket, state.rest, state.pending)
 
 
 def account(flow: Flow) -> RelayedTraffic:

@@ -31,12 +31,12 @@ _RETRY_SECONDS = 1.0
 
 @dataclass(slots=True)
 class _Entry:
-    """`until`: the clock when it is forgotten. `doubted`: a proof failed on it; `renewed`: it replaces such a one."""
+    """`expires`: the clock when it is forgotten. `suspect`: a proof failed on it; `renewed`: it replaces such a one."""
 
     secret: Secret | None
-    until: float
+    expires: float
     renewed: bool
-    doubted: bool = False
+    suspect: bool = False
 
 
 class RoleSecrets:
@@ -55,44 +55,44 @@ class RoleSecrets:
         self._spawn = spawn
         self._log = log
         self._clock = clock
-        self._places = asyncio.Semaphore(settings.auth_query_connections)
+        self._slots = asyncio.Semaphore(settings.auth_query_connections)
         self._known: dict[str, _Entry] = {}
-        self._asked: dict[str, asyncio.Future[Secret | None]] = {}
+        self._pending: dict[str, asyncio.Future[Secret | None]] = {}
         self._idle: list[AuthQueryConnection] = []
         self._timer: asyncio.TimerHandle | None = None
         self._down_until = 0.0
         self._closed = False
         self._traits: dict[str, VisibleTraits] = {}
-        self.seen: Counter[VisibleTraits] = Counter()
+        self.visible_traits: Counter[VisibleTraits] = Counter()
         """What shows of the secrets that were found, and of how many roles' each."""
 
     async def find(self, user: str) -> Secret | None:
         """The secret of `user`; None where there is no such role, it may not log in, or the server cannot be asked."""
         entry = self._known.get(user)
-        if entry is not None and not entry.doubted and self._clock() < entry.until:
+        if entry is not None and not entry.suspect and self._clock() < entry.expires:
             return entry.secret
-        answer = self._asked.get(user)
+        answer = self._pending.get(user)
         if answer is None:
-            answer = self._asked[user] = asyncio.get_running_loop().create_future()
+            answer = self._pending[user] = asyncio.get_running_loop().create_future()
             self._spawn("auth_query", self._look_up(user, answer))
         return await asyncio.shield(answer)
 
-    def doubt(self, user: str) -> None:
+    def login_failed(self, user: str) -> None:
         """A login as `user` has failed: what is remembered may be old. One look-up a `auth_query_ttl` comes of it."""
         entry = self._known.get(user)
         if entry is not None and not entry.renewed:
-            entry.doubted = True
+            entry.suspect = True
 
     async def _look_up(self, user: str, answer: asyncio.Future[Secret | None]) -> None:
         secret = None
         try:
-            async with asyncio.timeout(self._settings.server_connect_timeout), self._places:
+            async with asyncio.timeout(self._settings.server_connect_timeout), self._slots:
                 secret = await self._query(user)
             self._remember(user, secret)
         except (OSError, AuthQueryError) as problem:
             self._log.warning("auth_query_failed", error=str(problem) or type(problem).__name__)
         finally:
-            del self._asked[user]
+            del self._pending[user]
             if not answer.done():
                 answer.set_result(secret)
 
@@ -100,7 +100,7 @@ class RoleSecrets:
         if secret is not None:
             self._learn(user, secret)
         before, now = self._known.pop(user, None), self._clock()
-        renewed = before is not None and before.doubted and now < before.until
+        renewed = before is not None and before.suspect and now < before.expires
         self._known[user] = _Entry(secret, now + self._settings.auth_query_ttl, renewed)
         if len(self._known) > _MAX_NAMES:
             del self._known[next(iter(self._known))]
@@ -110,9 +110,9 @@ class RoleSecrets:
         if trait == before or (before is None and len(self._traits) >= _MAX_NAMES):
             return
         self._traits[user] = trait
-        self.seen[trait] += 1
+        self.visible_traits[trait] += 1
         if before is not None:
-            self.seen[before] -= 1
+            self.visible_traits[before] -= 1
 
     # -- connections
 
@@ -121,20 +121,20 @@ class RoleSecrets:
             connection = self._idle.pop()
             if connection.usable:
                 try:
-                    return await self._ask(connection, user)
+                    return await self._fetch_secret(connection, user)
                 except AuthQueryError:
                     if connection.usable:
                         raise
                     # It had gone, perhaps long ago: others may still stand, and a new one tells.
-        return await self._ask(await self._open(), user)
+        return await self._fetch_secret(await self._open(), user)
 
-    async def _ask(self, connection: AuthQueryConnection, user: str) -> Secret | None:
+    async def _fetch_secret(self, connection: AuthQueryConnection, user: str) -> Secret | None:
         try:
-            return await connection.ask(user)
+            return await connection.fetch_secret(user)
         finally:
             if connection.usable and not self._closed:
                 self._idle.append(connection)
-                self._expect_rest()
+                self._schedule_close()
             else:
                 connection.close()
 
@@ -149,7 +149,7 @@ class RoleSecrets:
             raise
         if not self._traits:
             try:
-                secret = await connection.ask(self._settings.auth_user)
+                secret = await connection.fetch_secret(self._settings.auth_user)
             except BaseException:
                 connection.close()
                 raise
@@ -157,12 +157,12 @@ class RoleSecrets:
                 self._learn(self._settings.auth_user, secret)
         return connection
 
-    def _expect_rest(self) -> None:
+    def _schedule_close(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(_IDLE_SECONDS, self.rest)
+        self._timer = asyncio.get_running_loop().call_later(_IDLE_SECONDS, self.close_idle)
 
-    def rest(self) -> None:
+    def close_idle(self) -> None:
         """Closes the connections that nobody needs now."""
         if self._timer is not None:
             self._timer.cancel()
@@ -173,4 +173,4 @@ class RoleSecrets:
     def close(self) -> None:
         """Closes them for good; questions under way are still answered."""
         self._closed = True
-        self.rest()
+        self.close_idle()

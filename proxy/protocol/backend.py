@@ -62,7 +62,7 @@ class Backend:
 
     __slots__ = (
         "_errors",
-        "_listener",
+        "_observer",
         "_partial",
         "_rest",
         "authenticated",
@@ -75,7 +75,7 @@ class Backend:
     )
 
     def __init__(self) -> None:
-        self._listener: ReplyObserver | None = None
+        self._observer: ReplyObserver | None = None
         self._partial = b""
         self._rest = 0
         self._errors: dict[bytes, tuple[int, ExpectedError]] | None = None
@@ -93,9 +93,9 @@ class Backend:
         self._errors = {**(self._errors or {}), expected.token.encode(): entry}
         self.watching = True
 
-    def attend(self, listener: ReplyObserver) -> None:
+    def observe_with(self, observer: ReplyObserver) -> None:
         """Sets who is told of what happens."""
-        self._listener = listener
+        self._observer = observer
 
     @property
     def at_boundary(self) -> bool:
@@ -103,13 +103,13 @@ class Backend:
         return self._rest == 0 and not self._partial
 
     @property
-    def debt(self) -> RelayState | None:
+    def relay_state(self) -> RelayState | None:
         """What somebody else who relays from here on has to know; None where only this one can."""
-        owed = None if self._partial or self.watching else self.replies.owed
-        return None if owed is None else RelayState(self._rest, owed)
+        relayable_pending = None if self._partial or self.watching else self.replies.relayable_pending
+        return None if relayable_pending is None else RelayState(self._rest, relayable_pending)
 
     def relayed(self, tally: Tally) -> None:
-        """Somebody else has relayed since the `debt`, or since the last tally."""
+        """Somebody else has relayed since the `relay_state`, or since the last tally."""
         self._rest = tally.rest
         self.replies.relayed(tally)
 
@@ -188,14 +188,14 @@ class Backend:
         errors = (self._errors or {}).items()
         self._errors = {token: entry for token, entry in errors if entry[0] >= self.replies.cycles} or None
         if status == TransactionStatus.IDLE:
-            if self._listener is not None:
-                self._listener.transaction_ended()
+            if self._observer is not None:
+                self._observer.transaction_ended()
             self.watching = self._errors is not None
 
     def _failed(self, message: bytes) -> bytes | None:
         for dropped in self.replies.failed():
-            if self._listener is not None:
-                self._listener.undo(dropped)
+            if self._observer is not None:
+                self._observer.undo(dropped)
         if self._errors is None:
             return None
         fields = codec.error_fields(message)

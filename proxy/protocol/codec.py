@@ -18,8 +18,13 @@ from proxy.protocol.messages import (
 )
 
 _CANCEL_CODE = 80877102
-_ENCRYPTION_CODES = frozenset({80877103, 80877104})
-_ENCRYPTION_REQUEST_SIZE = 8
+
+ENCRYPTION_REQUEST_SIZE = 8
+SSL_REQUEST, GSS_REQUEST = (
+    ENCRYPTION_REQUEST_SIZE.to_bytes(4, "big") + code.to_bytes(4, "big") for code in (80877103, 80877104)
+)
+"""SSLRequest and GSSENCRequest (PostgreSQL docs, 54.7)."""
+
 _KEY_SIZES = range(8, 261)
 """Bytes of a process id and a secret of 4 to 256 bytes (PostgreSQL docs, 54.2.8)."""
 
@@ -54,8 +59,8 @@ def decode_first(packet: bytes) -> FirstPacket:
         if len(packet) - 8 not in _KEY_SIZES:
             raise ProtocolViolationError("invalid length of cancel request packet")
         return CancelRequest(packet, packet[8:])
-    if code in _ENCRYPTION_CODES:
-        if len(packet) != _ENCRYPTION_REQUEST_SIZE:
+    if packet[4:8] in (SSL_REQUEST[4:], GSS_REQUEST[4:]):
+        if len(packet) != ENCRYPTION_REQUEST_SIZE:
             raise ProtocolViolationError("invalid length of encryption request packet")
         return EncryptionRequest()
     return Startup(packet, _startup_parameters(packet) if code >> 16 == MAJOR_VERSION else ())

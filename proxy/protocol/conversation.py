@@ -92,9 +92,9 @@ RunJob = Generator[EngineRequest, EngineReply, JSONRows | ChosenStatement]
 
 
 class Conversation:
-    """One session's. `seen` collects the kinds of statements for the metrics."""
+    """One session's. `statement_kinds` collects the kinds of statements for the metrics."""
 
-    __slots__ = ("_asker", "_initial", "_local", "_max_chars", "_session", "last_qid", "seen")
+    __slots__ = ("_asker", "_initial", "_local", "_max_chars", "_session", "last_qid", "statement_kinds")
 
     def __init__(self, asker: Asker, values: tuple[tuple[str, str], ...], *, max_chars: int) -> None:
         self._asker = asker
@@ -103,7 +103,7 @@ class Conversation:
         self._session = dict(values)
         self._local: dict[str, str] = {}
         self.last_qid: str | None = None
-        self.seen: list[str] = []
+        self.statement_kinds: list[str] = []
 
     # -- settings
 
@@ -140,38 +140,38 @@ class Conversation:
 
     # -- statements that give rows
 
-    def rows(self, what: AnswerStatement | TableStatement, situation: TranslationContext) -> RowsJob:
+    def rows(self, statement: AnswerStatement | TableStatement, context: TranslationContext) -> RowsJob:
         """The rows of a statement whose columns are fixed."""
-        match what:
+        match statement:
             case NLQuestion():
-                return (yield from self.ask(what, situation, "question", settings_apply=True))
+                return (yield from self.ask(statement, context, "question", settings_apply=True))
             case ShowAnswer():
-                self.seen.append("show")
-                reply = yield ShowRequest(self._asker, self._qid(what.qid), what.n)
+                self.statement_kinds.append("show")
+                reply = yield ShowRequest(self._asker, self._qid(statement.qid), statement.n)
             case More():
-                self.seen.append("more")
+                self.statement_kinds.append("more")
                 allowed = settings.timeout(self._effective)
-                reply = yield MoreRequest(self._asker, self._qid(what.qid), allowed)
+                reply = yield MoreRequest(self._asker, self._qid(statement.qid), allowed)
             case Correct():
-                self.seen.append("correct")
+                self.statement_kinds.append("correct")
                 database = self._effective.get("db") or None
-                sql = require_valid(what.sql)
-                reply = yield CorrectRequest(self._asker, self._qid(what.qid), sql, database)
+                sql = require_valid(statement.sql)
+                reply = yield CorrectRequest(self._asker, self._qid(statement.qid), sql, database)
             case _:
-                return (yield from self._told(what, situation))
+                return (yield from self._topic_rows(statement, context))
         output = settings.output(self._effective)
-        return self._shown(self._answer(reply), output, situation)
+        return self._rows(self._answer(reply), output, context)
 
     def ask(
-        self, question: NLQuestion, situation: TranslationContext, kind: str, *, settings_apply: bool = False
+        self, question: NLQuestion, context: TranslationContext, kind: str, *, settings_apply: bool = False
     ) -> RowsJob:
         """The answer to a question; `settings_apply`: `nl.output` counts, as it does not inside of SQL."""
-        self.seen.append(kind)
-        reply = yield from self._asked(question)
+        self.statement_kinds.append(kind)
+        reply = yield from self._question_reply(question)
         output = settings.output(self._effective, question.options) if settings_apply else OutputMode.ROWS
-        return self._shown(reply, output, situation)
+        return self._rows(reply, output, context)
 
-    def _asked(
+    def _question_reply(
         self, question: NLQuestion, *, run: bool = False
     ) -> Generator[EngineRequest, EngineReply, AskReply]:
         text = require_valid(questions.checked_question(question.text, self._max_chars))
@@ -183,20 +183,20 @@ class Conversation:
             _refuse_abstention(reply)
         return reply
 
-    def _told(self, what: TableStatement, situation: TranslationContext) -> RowsJob:
-        self.seen.append(what.topic)
-        if isinstance(what, AnswerTopic):
-            qid = self._qid(what.qid)
-            text = None if what.text is None else require_valid(what.text)
-            request = TellRequest(self._asker, what.topic, qid, what.n, text)
+    def _topic_rows(self, statement: TableStatement, context: TranslationContext) -> RowsJob:
+        self.statement_kinds.append(statement.topic)
+        if isinstance(statement, AnswerTopic):
+            qid = self._qid(statement.qid)
+            text = None if statement.text is None else require_valid(statement.text)
+            request = TellRequest(self._asker, statement.topic, qid, statement.n, text)
         else:
-            request = TellRequest(self._asker, what.topic, None, what.n)
+            request = TellRequest(self._asker, statement.topic, None, statement.n)
         reply = yield request
         table = _as(Table, reply)
-        if what.topic is Topic.FORGET and request.qid in (None, self.last_qid):
+        if statement.topic is Topic.FORGET and request.qid in (None, self.last_qid):
             self.last_qid = None
-        columns = TOPIC_COLUMNS[what.topic]
-        return JSONRows(replacement_sql.cells_json(columns, table.rows, ascii_only=situation.ascii_only))
+        columns = TOPIC_COLUMNS[statement.topic]
+        return JSONRows(replacement_sql.cells_json(columns, table.rows, ascii_only=context.ascii_only))
 
     def _answer(self, reply: EngineReply) -> AskReply:
         answer = _as(AskReply, reply)
@@ -204,47 +204,47 @@ class Conversation:
         return answer
 
     @staticmethod
-    def _shown(reply: AskReply, output: OutputMode, situation: TranslationContext) -> JSONRows:
+    def _rows(reply: AskReply, output: OutputMode, context: TranslationContext) -> JSONRows:
         rows = () if output is OutputMode.NOTICES else reply.rows
-        notice = b"" if output is OutputMode.ROWS else notices.answer(reply, situation.encoding)
-        return JSONRows(replacement_sql.rows_json(rows, ascii_only=situation.ascii_only), notice)
+        notice = b"" if output is OutputMode.ROWS else notices.answer(reply, context.encoding)
+        return JSONRows(replacement_sql.rows_json(rows, ascii_only=context.ascii_only), notice)
 
     # -- statements that are SQL of the engine's
 
-    def run(self, run: RunQuestion, situation: TranslationContext) -> RunJob:
+    def run(self, run: RunQuestion, context: TranslationContext) -> RunJob:
         """The result of the only statement that stood, or the answer's rows where it is not the only one."""
-        self.seen.append("run")
+        self.statement_kinds.append("run")
         output = settings.output(self._effective, run.question.options)
-        reply = yield from self._asked(run.question, run=True)
+        reply = yield from self._question_reply(run.question, run=True)
         first = reply.rows[0] if reply.rows else None
         if reply.members != 1 or first is None or first.kind not in _RUNNABLE:
-            return self._shown(reply, output, situation)
-        return (yield from self._chosen(reply.qid, first.n, situation, learn=False))
+            return self._rows(reply, output, context)
+        return (yield from self._chosen(reply.qid, first.n, context, learn=False))
 
-    def statement(self, what: Choose | ShowPlan | RunCall, situation: TranslationContext) -> ChoiceJob:
+    def statement(self, statement: Choose | ShowPlan | RunCall, context: TranslationContext) -> ChoiceJob:
         """The SQL of a row that the user named."""
-        match what:
+        match statement:
             case RunCall():
-                self.seen.append("run_call")
-                return (yield from self._chosen(what.qid, what.n, situation, learn=True))
+                self.statement_kinds.append("run_call")
+                return (yield from self._chosen(statement.qid, statement.n, context, learn=True))
             case Choose():
-                self.seen.append("choose")
-                return (yield from self._chosen(self._qid(what.qid), what.n, situation, learn=True))
-        self.seen.append("plan")
-        qid = self._qid(what.qid)
-        chosen = _as(Chosen, (yield PlanRequest(self._asker, qid, what.n)))
-        sql = replacement_sql.chosen_query(chosen, ascii_only=situation.ascii_only)
+                self.statement_kinds.append("choose")
+                return (yield from self._chosen(self._qid(statement.qid), statement.n, context, learn=True))
+        self.statement_kinds.append("plan")
+        qid = self._qid(statement.qid)
+        chosen = _as(Chosen, (yield PlanRequest(self._asker, qid, statement.n)))
+        sql = replacement_sql.chosen_query(chosen, ascii_only=context.ascii_only)
         # A plan of another database changes nothing there: it may stand in any transaction.
         return ChosenStatement(sql, qid, None, b"")
 
-    def _chosen(self, qid: str, n: int, situation: TranslationContext, *, learn: bool) -> ChoiceJob:
-        within = situation.in_transaction
+    def _chosen(self, qid: str, n: int, context: TranslationContext, *, learn: bool) -> ChoiceJob:
+        within = context.in_transaction
         chosen = _as(Chosen, (yield ChooseRequest(self._asker, qid, n, learn, within)))
         if chosen.elsewhere and within:
             raise differs(chosen.database)
-        sql = replacement_sql.chosen_query(chosen, ascii_only=situation.ascii_only)
+        sql = replacement_sql.chosen_query(chosen, ascii_only=context.ascii_only)
         return ChosenStatement(
-            sql, qid, chosen.database if chosen.elsewhere else None, _truncation(chosen, situation)
+            sql, qid, chosen.database if chosen.elsewhere else None, _truncation(chosen, context)
         )
 
     def _qid(self, given: str | None) -> str:
@@ -274,7 +274,7 @@ def _as(kind: type[_Reply], reply: EngineReply) -> _Reply:
     return reply
 
 
-def _truncation(chosen: Chosen, situation: TranslationContext) -> bytes:
+def _truncation(chosen: Chosen, context: TranslationContext) -> bytes:
     cut: list[str] = []
     if chosen.truncated:
         cut.append(f"the result was cut after {len(chosen.rows)} rows")
@@ -282,7 +282,7 @@ def _truncation(chosen: Chosen, situation: TranslationContext) -> bytes:
         cut.append("values of the result were cut")
     hint = f'Connect to database "{chosen.database}" and run the statement there for the whole of it.'
     notices = (ErrorReply("01000", text, hint=hint) for text in cut)
-    return b"".join(codec.encode_notice(notice, situation.encoding) for notice in notices)
+    return b"".join(codec.encode_notice(notice, context.encoding) for notice in notices)
 
 
 def _refuse_abstention(reply: AskReply) -> None:

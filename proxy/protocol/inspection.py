@@ -61,10 +61,12 @@ class Inspector:
         self.need = 0
 
     @property
-    def watchful(self) -> bool:
+    def tracks_nl_state(self) -> bool:
         """Whether messages matter that would pass in a session that has never used NL."""
         translator = self._translator
-        return translator is not None and (bool(translator.specials) or translator.conversation.has_settings)
+        return translator is not None and (
+            bool(translator.nl_prepared) or translator.conversation.has_settings
+        )
 
     @property
     def translator(self) -> Translator:
@@ -92,12 +94,12 @@ class Inspector:
         if inspector is None or self._backend.replies.skipping:
             return InspectionOutcome.PASS
         if end > len(data):
-            look = self._look_at_part(kind, data, pos, end)
-            if look is not None:
-                return look
+            outcome = self._inspect_partial(kind, data, pos, end)
+            if outcome is not None:
+                return outcome
         return inspector(self, data[pos:end])
 
-    def _look_at_part(self, kind: int, data: bytes, pos: int, end: int) -> InspectionOutcome:
+    def _inspect_partial(self, kind: int, data: bytes, pos: int, end: int) -> InspectionOutcome:
         """Whether a message that is not whole is waited for. A long one is not, unless it is surely ours."""
         arrived = len(data) - pos
         self.need = end - pos
@@ -107,11 +109,11 @@ class Inspector:
         if name is None:
             self.need = arrived + 1
             return InspectionOutcome.MORE if arrived < _NAME_LIMIT else InspectionOutcome.PASS
-        return InspectionOutcome.MORE if name in self._specials else InspectionOutcome.PASS
+        return InspectionOutcome.MORE if name in self._nl_prepared else InspectionOutcome.PASS
 
     @property
-    def _specials(self) -> dict[bytes, PreparedTreatment]:
-        return {} if self._translator is None else self._translator.specials
+    def _nl_prepared(self) -> dict[bytes, PreparedTreatment]:
+        return {} if self._translator is None else self._translator.nl_prepared
 
     def _examination(self, message: bytes, text: bytes) -> tuple[str, Examination] | None:
         """What a statement's text holds for us; its settings are taken over."""
@@ -128,11 +130,11 @@ class Inspector:
         return (decoded, found) if found.findings else None
 
     def _inspect_query(self, message: bytes) -> InspectionOutcome | Rewritten | Job:
-        if b"" in self._specials:
+        if b"" in self._nl_prepared:
             # A simple query destroys the unnamed statement whatever becomes of it (docs, 54.2.3).
-            self._specials.pop(b"")
+            self._nl_prepared.pop(b"")
         found = self._examination(message, codec.decode_query(message))
-        return InspectionOutcome.PASS if found is None else self.translator.query(*found, self._situation)
+        return InspectionOutcome.PASS if found is None else self.translator.query(*found, self._context)
 
     def _inspect_parse(self, message: bytes) -> InspectionOutcome | Rewritten | Job:
         parse = codec.decode_parse(message)
@@ -140,7 +142,7 @@ class Inspector:
             return InspectionOutcome.PASS
         found = self._examination(message, parse.text)
         if found is not None:
-            return self.translator.parse(parse, *found, self._situation)
+            return self.translator.parse(parse, *found, self._context)
         return self._redefined(message, parse.name)
 
     def _redefined(self, message: bytes, name: bytes) -> InspectionOutcome | Rewritten:
@@ -149,16 +151,16 @@ class Inspector:
 
     def _inspect_bind(self, message: bytes) -> InspectionOutcome | Rewritten | Job:
         name = codec.statement_of_bind(message, 0)
-        special = None if name is None else self._specials.get(name)
-        bind = None if special is None else codec.decode_bind(message)
-        if special is None or bind is None:
+        prepared = None if name is None else self._nl_prepared.get(name)
+        bind = None if prepared is None else codec.decode_bind(message)
+        if prepared is None or bind is None:
             return InspectionOutcome.PASS
-        return self.translator.bind(bind, special, self._situation)
+        return self.translator.bind(bind, prepared, self._context)
 
     def _inspect_describe(self, message: bytes) -> InspectionOutcome | Rewritten | Job:
         target = codec.decode_target(message)
-        special = self._specials.get(target.name) if target.kind == b"S" else None
-        if not isinstance(special, ParameterStatement) or not special.hidden:
+        prepared = self._nl_prepared.get(target.name) if target.kind == b"S" else None
+        if not isinstance(prepared, ParameterStatement) or not prepared.hidden:
             return InspectionOutcome.PASS
         return Rewritten(message, Mark(strip_parameter=True))
 
@@ -167,7 +169,7 @@ class Inspector:
         return self._redefined(message, target.name) if target.kind == b"S" else InspectionOutcome.PASS
 
     @property
-    def _situation(self) -> TranslationContext:
+    def _context(self) -> TranslationContext:
         replies = self._backend.replies
         return TranslationContext(
             failed=replies.in_failed_transaction,

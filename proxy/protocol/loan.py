@@ -123,10 +123,10 @@ class Loan:
         self._owed += kind in (_QUERY, _SYNC)
 
     def _refuse(self, kind: int) -> list[Command]:
-        told: list[Command] = []
+        commands: list[Command] = []
         if kind != _TERMINATE:
-            told += refusal(_NOT_ALLOWED)
-        return told + self.end()
+            commands += refusal(_NOT_ALLOWED)
+        return commands + self.end()
 
     def end(self) -> list[Command]:
         """The borrower has gone, or is to go: what it began is cancelled and undone."""
@@ -139,7 +139,7 @@ class Loan:
             if self._owed:
                 self._cancelling = True
                 out.append(CancelLent())
-            return out + self._restored_when_quiet()
+            return out + self._restore_when_answered()
         if self.stage in (LoanStage.SYNCING, LoanStage.OPENING):
             # The frame stands soon, and goes at once.
             self._unwanted = True
@@ -148,7 +148,7 @@ class Loan:
     def cancelled(self) -> list[Command]:
         """The request to cancel has been carried out: none can meet a later statement any more."""
         self._cancelling = False
-        return self._restored_when_quiet()
+        return self._restore_when_answered()
 
     # -- the server
 
@@ -169,7 +169,7 @@ class Loan:
                 break
             kind, length = HEADER.unpack_from(data, pos)
             end = pos + 1 + length
-            if self._looks_at(kind):
+            if self._is_observed(kind):
                 self._pass(passing, out)
                 self._observe(data[pos:end], out)
                 pos = end
@@ -190,9 +190,9 @@ class Loan:
         if pos + HEADER_SIZE > len(data):
             return False
         kind, length = HEADER.unpack_from(data, pos)
-        return not self._looks_at(kind) or pos + 1 + int(length) <= len(data)
+        return not self._is_observed(kind) or pos + 1 + int(length) <= len(data)
 
-    def _looks_at(self, kind: int) -> bool:
+    def _is_observed(self, kind: int) -> bool:
         return kind in (_READY, _NOTIFICATION) or (kind == _ERROR and self.stage is not LoanStage.LENT)
 
     def _observe(self, message: bytes, out: list[Command]) -> None:
@@ -209,35 +209,35 @@ class Loan:
         match self.stage:
             case LoanStage.SYNCING:
                 self._status = status
-                out += self._framed()
+                out += self._open_frame()
             case LoanStage.OPENING:
-                out += self._lent()
+                out += self._greet_borrower()
             case LoanStage.LENT:
                 out.append(ToBorrower(message))
             case LoanStage.CLOSING:
-                out += self._restored_when_quiet()
+                out += self._restore_when_answered()
             case LoanStage.RESTORING if self._owed == 0:
                 self.stage = LoanStage.ENDED
                 out.append(LoanEnded(intact=status == self._status and not self._problem))
 
-    def _framed(self) -> list[Command]:
+    def _open_frame(self) -> list[Command]:
         if self._unwanted or self._status not in _FRAMES:
             self.stage = LoanStage.ENDED
             return [*refusal(FAILED), LoanEnded(intact=True)]
         self.stage = LoanStage.OPENING
         return [self._query(_FRAMES[self._status][0])]
 
-    def _lent(self) -> list[Command]:
+    def _greet_borrower(self) -> list[Command]:
         if self._problem or self._unwanted:
-            return [ToBorrower(self._problem), *self._restored()]
+            return [ToBorrower(self._problem), *self._restore_commands()]
         self.stage = LoanStage.LENT
         return [ToBorrower(_greeting(self._server))]
 
-    def _restored_when_quiet(self) -> list[Command]:
+    def _restore_when_answered(self) -> list[Command]:
         quiet = self.stage is LoanStage.CLOSING and not self._owed and not self._cancelling
-        return self._restored() if quiet else []
+        return self._restore_commands() if quiet else []
 
-    def _restored(self) -> list[Command]:
+    def _restore_commands(self) -> list[Command]:
         self.stage = LoanStage.RESTORING
         self._problem = b""
         back: list[Command] = [self._query(_FRAMES[self._status][1])]

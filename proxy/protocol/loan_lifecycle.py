@@ -44,7 +44,7 @@ class LoanOwner(Protocol):
     def received(self, data: bytes) -> list[Command]:
         """Takes in what the server says to the client."""
 
-    def lending_ended(self, *, intact: bool) -> list[Command]:
+    def loan_ended(self, *, intact: bool) -> list[Command]:
         """The server is the client's again; where not `intact`, the session ends."""
 
     def end(self, error: ErrorReply) -> list[Command]:
@@ -73,25 +73,25 @@ class LoanLifecycle:
 
     def begin(self) -> list[Command]:
         """Lends the server now, or as soon as that can be."""
-        return self._stepped(self._proceed())
+        return self._after_step(self._proceed())
 
     def receive_backend(self, data: bytes) -> list[Command]:
         """Takes in a chunk of the server's."""
         if self.opened:
-            return self._stepped(self._loan.receive_backend(data))
-        return self._stepped([*self._owner.received(data), *self._proceed()])
+            return self._after_step(self._loan.receive_backend(data))
+        return self._after_step([*self._owner.received(data), *self._proceed()])
 
     def receive_borrower(self, data: bytes) -> list[Command]:
         """Takes in a chunk of the borrower's."""
-        return self._stepped(self._loan.receive_borrower(data))
+        return self._after_step(self._loan.receive_borrower(data))
 
     def borrower_left(self) -> list[Command]:
         """The borrower has gone, or is to go."""
-        return self._stepped(self._loan.end() if self.opened else self._refuse(FAILED))
+        return self._after_step(self._loan.end() if self.opened else self._refuse(FAILED))
 
     def cancel_sent(self) -> list[Command]:
         """The last `CancelLent` has been carried out."""
-        return self._stepped(self._loan.cancelled())
+        return self._after_step(self._loan.cancelled())
 
     def overdue(self) -> list[Command]:
         """The server has not come back in time: the session ends."""
@@ -119,7 +119,7 @@ class LoanLifecycle:
         self._refused = True
         return [*refusal(error), LoanEnded(intact=True)]
 
-    def _stepped(self, out: list[Command]) -> list[Command]:
+    def _after_step(self, out: list[Command]) -> list[Command]:
         """Looks where the loan is after each step; when it has ended, the session goes on."""
         owner, backend = self._owner, self._backend
         ended = self._refused or self._loan.stage is LoanStage.ENDED
@@ -129,4 +129,4 @@ class LoanLifecycle:
         if not self._refused:
             backend.replies.synced(self._loan.status)
             out += owner.received(self._loan.leftover)
-        return out + owner.lending_ended(intact=LoanEnded(intact=False) not in out)
+        return out + owner.loan_ended(intact=LoanEnded(intact=False) not in out)

@@ -98,11 +98,11 @@ class Tally:
 class RelayState:
     """What somebody who relays from here on has to know.
 
-    `rest`: bytes of the server's last message that are to come. `owed`: the boundaries that it has not answered.
+    `rest`: bytes of the server's last message that are to come. `pending`: the boundaries that it has not answered.
     """
 
     rest: int
-    owed: bytes
+    pending: bytes
 
 
 class SegmentEffect(Enum):
@@ -146,14 +146,14 @@ class Replies:
         """Those of them that ended a transaction."""
 
     @property
-    def owed(self) -> bytes | None:
+    def relayable_pending(self) -> bytes | None:
         """The boundaries that the server has not answered; None where somebody else could not keep the account."""
         if self.exact or self._skipping or self._copy_in or not _PLAIN_BOUNDARIES.issuperset(self._pending):
             return None
         return bytes(self._pending)
 
     def relayed(self, tally: Tally) -> None:
-        """Somebody else has kept the account since it was told what is `owed`, or since the last tally."""
+        """Somebody else has kept the account since it was told what is `relayable_pending`, or since the last tally."""
         self._pending[:] = tally.pending
         self.cycles += tally.cycles
         self.transactions += tally.transactions

@@ -62,14 +62,14 @@ class Session:
         "_inbox",
         "_inspector",
         "_job",
-        "_key_told",
-        "_late",
+        "_key_reported",
+        "_late_reply",
         "_limits",
         "_need",
         "_plain",
         "_rest",
         "backend",
-        "lending",
+        "loan",
         "phase",
         "relay_backend",
     )
@@ -82,9 +82,9 @@ class Session:
         self._need = 0
         self._rest = 0
         self._job: tuple[int, Job] | None = None
-        self._key_told = False
-        self._late: EngineReply | None = None
-        self.lending: LoanLifecycle | None = None
+        self._key_reported = False
+        self._late_reply: EngineReply | None = None
+        self.loan: LoanLifecycle | None = None
         """The loan of the server to the engine, from the wish for it to its end."""
         self.backend = Backend()
         self._account = self.backend.replies.forwarded_boundary
@@ -108,9 +108,9 @@ class Session:
         return True
 
     @property
-    def debt(self) -> RelayState | None:
+    def relay_state(self) -> RelayState | None:
         """What somebody else who relays plain chunks has to know; None where the next ones need the session."""
-        return self.backend.debt if self._plain else None
+        return self.backend.relay_state if self._plain else None
 
     # -- the client's bytes
 
@@ -144,7 +144,7 @@ class Session:
             and not self._inbox
             and self._rest == 0
             and self._inspector is not None
-            and not self._inspector.watchful
+            and not self._inspector.tracks_nl_state
         )
 
     def _process_inbox(self, out: list[Command]) -> None:
@@ -190,7 +190,7 @@ class Session:
             raise ProtocolViolationError("expected a startup packet")
         self._move(Event.STARTED)
         self._inspector = Inspector(startup, self.backend, self._limits)
-        self.backend.attend(self._inspector)
+        self.backend.observe_with(self._inspector)
         out.append(Dial(startup))
         return length
 
@@ -239,14 +239,14 @@ class Session:
 
     def receive_backend(self, data: bytes) -> list[Command]:
         """Takes in a server's chunk."""
-        return self.received(data) if self.lending is None else self.lending.receive_backend(data)
+        return self.received(data) if self.loan is None else self.loan.receive_backend(data)
 
     def received(self, data: bytes) -> list[Command]:
         """Takes in what the server says to this session, and not to a borrower."""
         pieces = self.backend.receive(data)
         out: list[Command] = [ToClient(b"".join(pieces))] if pieces else []
-        if self.backend.key is not None and not self._key_told:
-            self._key_told = True
+        if self.backend.key is not None and not self._key_reported:
+            self._key_reported = True
             out.append(KeyKnown(self.backend.key))
         if self.phase is Phase.AUTHENTICATING and self.backend.authenticated:
             self._move(Event.AUTHENTICATED)
@@ -262,7 +262,7 @@ class Session:
         size, pos = len(data), self._rest
         forwarded, accounted = 0, pos
         while self.phase is Phase.RELAYING:
-            pos = hop(data, pos, _SPECIAL_TABLE if inspector.watchful else _PLAIN_TABLE)
+            pos = hop(data, pos, _SPECIAL_TABLE if inspector.tracks_nl_state else _PLAIN_TABLE)
             if pos + HEADER_SIZE > size:
                 break
             kind, end = data[pos], pos + 1 + frontend_length(data, pos)
@@ -322,15 +322,15 @@ class Session:
         out.append(ToUpstream(rewritten.message))
 
     def _report(self, out: list[Command]) -> None:
-        seen = self._inspecting.translator.conversation.seen
-        out += [StatementSeen(kind) for kind in seen]
-        seen.clear()
+        statement_kinds = self._inspecting.translator.conversation.statement_kinds
+        out += [StatementSeen(kind) for kind in statement_kinds]
+        statement_kinds.clear()
 
     def answered(self, reply: EngineReply) -> list[Command]:
         """The engine's reply to the last `Consult`; it waits where a loan still stands, which ends."""
-        if self.lending is not None:
-            self._late = reply
-            return self.lending.borrower_left()
+        if self.loan is not None:
+            self._late_reply = reply
+            return self.loan.borrower_left()
         out: list[Command] = []
         self._move(Event.ANSWERED)
         self._step(reply, out)
@@ -355,7 +355,7 @@ class Session:
         """
         replies = self.backend.replies
         error = CancelledError("canceling statement due to user request").reply()
-        if self.lending is not None and self.lending.opened:
+        if self.loan is not None and self.loan.opened:
             return False, [AbortConsult(), *self.answered(error)]
         if self.phase is not Phase.CONSULTING or replies.waiting_for_server:
             return True, []
@@ -366,19 +366,19 @@ class Session:
     @property
     def can_lend(self) -> bool:
         """Whether an engine is consulted that has no loan yet and no answer."""
-        return self.phase is Phase.CONSULTING and self.lending is None and self._late is None
+        return self.phase is Phase.CONSULTING and self.loan is None and self._late_reply is None
 
     def lend(self) -> list[Command]:
         """The engine wants the session's server for one transaction; only while `can_lend`."""
-        self.lending = LoanLifecycle(self, self._inspecting.translator.unnamed)
-        return self.lending.begin()
+        self.loan = LoanLifecycle(self, self._inspecting.translator.unnamed)
+        return self.loan.begin()
 
-    def lending_ended(self, *, intact: bool) -> list[Command]:
+    def loan_ended(self, *, intact: bool) -> list[Command]:
         """The server is the client's again, and an answer that came meanwhile is dealt with; or the session is lost."""
-        self.lending = None
+        self.loan = None
         if not intact:
             return self.end(LOST)
-        late, self._late = self._late, None
+        late, self._late_reply = self._late_reply, None
         return [] if late is None else self.answered(late)
 
     _HANDLERS: ClassVar[dict[Phase, Callable[[Session, bytes, list[Command]], int]]] = {

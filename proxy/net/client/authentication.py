@@ -58,26 +58,26 @@ class Authentication:
     def __init__(
         self,
         host: AuthenticationOwner,
-        caller: ClientInfo,
+        client: ClientInfo,
         method: Method,
-        logins: LoginService,
+        login_service: LoginService,
         *,
         head: bytes,
         binding: bytes | None,
         spawn: Callable[[str, Coroutine[object, object, None]], asyncio.Task[None]],
         log: structlog.typing.FilteringBoundLogger,
     ) -> None:
-        self._host = host
-        self._caller = caller
+        self._owner = host
+        self._client = client
         self._method = method
-        self._logins = logins
+        self._login_service = login_service
         self._binding = binding
         self._spawn = spawn
         self._log = log
         self._buffer = head
         self._login: ClientLogin | None = None
         self._waiting: asyncio.Task[None] | asyncio.Future[ClientKeys] | None = None
-        self._over = False
+        self._ended = False
 
     def begin(self) -> None:
         """Says the first word, now or when the secret has been looked up.
@@ -85,16 +85,16 @@ class Authentication:
         Raises:
             ProtocolViolationError: As `receive`.
         """
-        user = self._caller.user
-        shown = {Method.CERT: self._caller.certified, Method.PEER: self._caller.unix_user}.get(
+        user = self._client.user
+        shown = {Method.CERT: self._client.certificate_name, Method.PEER: self._client.unix_user}.get(
             self._method, user
         )
         if shown != user:
             self._refuse(failure(user, self._method), f"{self._method} says {shown}")
-        elif self._logins.looks_up and self._method is not Method.REJECT:
+        elif self._login_service.uses_auth_query and self._method is not Method.REJECT:
             self._waiting = self._spawn("login", self._look_up())
         else:
-            self._challenge(self._logins.own(user))
+            self._challenge(self._login_service.auth_file_secret(user))
 
     def receive(self, data: bytes) -> None:
         """Takes what the client says.
@@ -103,18 +103,18 @@ class Authentication:
             ProtocolViolationError: It is no response, or too much.
         """
         self._buffer += data
-        self._respond()
-        if not self._over and len(self._buffer) > AUTHENTICATION_LIMIT:
+        self._take_responses()
+        if not self._ended and len(self._buffer) > AUTHENTICATION_LIMIT:
             raise ProtocolViolationError("more data than a login needs")
 
     def close(self) -> None:
         """The client has gone, or time is up."""
-        self._over = True
+        self._ended = True
         if self._waiting is not None:
             self._waiting.cancel()
 
     async def _look_up(self) -> None:
-        secret = await self._logins.look_up(self._caller.user)
+        secret = await self._login_service.find_secret(self._client.user)
         self._waiting = None
         self._guarded(lambda: self._challenge(secret))
 
@@ -122,11 +122,11 @@ class Authentication:
         self._waiting = None
         login = self._login
         if not keys.cancelled() and login is not None:
-            self._guarded(lambda: self._go_on(login.derived(keys.result())))
+            self._guarded(lambda: self._continue(login.derived(keys.result())))
 
     def _guarded(self, act: Callable[[], None]) -> None:
         """Does what `receive` does, where no caller takes the error."""
-        if self._over:
+        if self._ended:
             return
         try:
             act()
@@ -134,18 +134,18 @@ class Authentication:
             self._refuse(ErrorReply("08P01", str(violation)), str(violation))
 
     def _challenge(self, secret: Secret | None) -> None:
-        user = self._caller.user
-        chance = self._logins.chance(user)
-        self._login = ClientLogin(user, self._method, secret, chance, binding=self._binding)
-        self._go_on(self._login.begin())
+        user = self._client.user
+        challenge_inputs = self._login_service.challenge_inputs(user)
+        self._login = ClientLogin(user, self._method, secret, challenge_inputs, binding=self._binding)
+        self._continue(self._login.begin())
 
-    def _go_on(self, steps: list[LoginStep]) -> None:
+    def _continue(self, steps: list[LoginStep]) -> None:
         self._carry_out(steps)
-        self._respond()
+        self._take_responses()
 
-    def _respond(self) -> None:
+    def _take_responses(self) -> None:
         """Gives the login what has arrived whole, unless it waits for something else."""
-        while self._login is not None and self._waiting is None and not self._over:
+        while self._login is not None and self._waiting is None and not self._ended:
             end = message_end(
                 self._buffer, kind=RESPONSE, limit=AUTHENTICATION_LIMIT, error=unexpected_response
             )
@@ -158,24 +158,24 @@ class Authentication:
         for step in steps:
             match step:
                 case SendToClient():
-                    self._host.write(step.data)
+                    self._owner.write(step.data)
                 case DeriveKeys():
-                    self._waiting = keys = self._logins.deriver.derive(step.derivation)
+                    self._waiting = keys = self._login_service.deriver.derive(step.derivation)
                     keys.add_done_callback(self._derived)
                 case LoginAccepted():
                     self._accept(step.credentials)
                 case LoginRefused():
-                    self._logins.doubt(self._caller.user)
+                    self._login_service.login_failed(self._client.user)
                     self._refuse(step.error, step.reason)
 
     def _accept(self, credentials: Credentials) -> None:
         if self._buffer[:1] == b"p":
             # Nobody sends a second response; here it could pose as the answer to the server.
             raise ProtocolViolationError("more responses than the login asked for")
-        self._over = True
-        self._host.accepted(credentials, self._buffer)
+        self._ended = True
+        self._owner.accepted(credentials, self._buffer)
 
     def _refuse(self, error: ErrorReply, reason: str) -> None:
-        self._over = True
-        self._log.info("login_refused", user=self._caller.user, reason=reason)
-        self._host.refuse(error)
+        self._ended = True
+        self._log.info("login_refused", user=self._client.user, reason=reason)
+        self._owner.refuse(error)

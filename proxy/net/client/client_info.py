@@ -24,12 +24,12 @@ class ClientInfo:
         self.database = startup.parameter("database") or self.user
         self.tls = cast("ssl.SSLObject | None", transport.get_extra_info("ssl_object"))
         self.address, self.port = address(transport.get_extra_info("peername"))
-        self.peer = peer_credentials(transport.get_extra_info("socket"))
+        self.unix_peer = peer_credentials(transport.get_extra_info("socket"))
 
     @property
     def local(self) -> bool:
         """Whether it came by a Unix socket."""
-        return self.peer is not None
+        return self.unix_peer is not None
 
     @property
     def origin(self) -> ClientOrigin:
@@ -37,21 +37,21 @@ class ClientInfo:
         return ClientOrigin(None if self.local else self.address, self.tls is not None)
 
     @property
-    def certified(self) -> str | None:
+    def certificate_name(self) -> str | None:
         """The name in the certificate that it proved to hold."""
         return certificates.common_name(self.tls)
 
     @property
     def unix_user(self) -> str | None:
         """The user of this machine at the other end of the Unix socket."""
-        return None if self.peer is None else user_name(self.peer[1])
+        return None if self.unix_peer is None else user_name(self.unix_peer[1])
 
     @property
     def is_owner(self) -> bool:
         """Whether it is run by the Unix user that the gateway runs as."""
-        return self.peer is not None and is_own_user(self.peer[1])
+        return self.unix_peer is not None and is_own_user(self.unix_peer[1])
 
-    def visitor(self, number: int, connected: float) -> ClientReport:
+    def report(self, number: int, connected: float) -> ClientReport:
         """It, as the console shows it."""
         here = address(self._transport.get_extra_info("sockname"))
         return ClientReport(
@@ -66,7 +66,7 @@ class ClientInfo:
             local_port=here[1],
             tls=certificates.describe(self.tls),
             connected=connected,
-            peer_pid=0 if self.peer is None else self.peer[0],
+            peer_pid=0 if self.unix_peer is None else self.unix_peer[0],
         )
 
 

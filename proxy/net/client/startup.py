@@ -59,7 +59,7 @@ class ClientStartup(asyncio.Protocol):
         self._requests = 0
         self._transport: asyncio.Transport | None = None
         self._startup: Startup | None = None
-        self._caller: ClientInfo | None = None
+        self._client: ClientInfo | None = None
         self._method: Method = Method.REJECT
         self._authentication: Authentication | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -72,7 +72,7 @@ class ClientStartup(asyncio.Protocol):
         """The client has connected."""
         self._transport = cast("asyncio.Transport", transport)
         without_delay(transport)
-        self._context.entered(self)
+        self._context.client_connected(self)
         seconds = self._context.settings.client_login_timeout
         if seconds > 0:
             self._timer = asyncio.get_running_loop().call_later(seconds, self._timed_out)
@@ -81,7 +81,7 @@ class ClientStartup(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         """The client has gone before it came in."""
-        self._leave()
+        self._release()
         self._stop_waiting()
         self._transport = None
 
@@ -108,20 +108,20 @@ class ClientStartup(asyncio.Protocol):
             if length is None or length > len(self._buffer):
                 return
             packet, self._buffer = self._buffer[:length], self._buffer[length:]
-            self._first(packet, self._transport)
+            self._first_packet(packet, self._transport)
         if len(self._buffer) > AUTHENTICATION_LIMIT:
             raise ProtocolViolationError("more data than a login needs")
 
-    def _leave(self) -> None:
+    def _release(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        self._context.logins.leave(self)
-        self._context.left(self)
+        self._context.login_service.release(self)
+        self._context.client_left(self)
 
     # -- the first packet
 
-    def _first(self, packet: bytes, transport: asyncio.Transport) -> None:
+    def _first_packet(self, packet: bytes, transport: asyncio.Transport) -> None:
         first = codec.decode_first(packet)
         match first:
             case EncryptionRequest():
@@ -133,13 +133,13 @@ class ClientStartup(asyncio.Protocol):
                 self._context.spawn("cancel", self._cancel(first))
             case Startup():
                 self._startup = first
-                if (refusal := self._unfit(first)) is not None:
+                if (refusal := self._startup_refusal(first)) is not None:
                     self.refuse(refusal)
                 else:
-                    self._caller = ClientInfo(transport, first)
-                    self._greet(self._caller)
+                    self._client = ClientInfo(transport, first)
+                    self._route(self._client)
 
-    def _unfit(self, startup: Startup) -> ErrorReply | None:
+    def _startup_refusal(self, startup: Startup) -> ErrorReply | None:
         """Why this packet begins no session, whoever sent it."""
         major, minor = startup.version
         if major != codec.MAJOR_VERSION:
@@ -148,7 +148,7 @@ class ClientStartup(asyncio.Protocol):
             return ErrorReply("0A000", text)
         if not startup.parameter("user"):
             return _NO_USER
-        return None if self._context.logins.admit(self) else TOO_MANY_LOGINS
+        return None if self._context.login_service.admit(self) else TOO_MANY_LOGINS
 
     async def _cancel(self, request: CancelRequest) -> None:
         try:
@@ -171,33 +171,33 @@ class ClientStartup(asyncio.Protocol):
         else:
             transport.write(b"N")
 
-    def _greet(self, caller: ClientInfo) -> None:
+    def _route(self, client: ClientInfo) -> None:
         context = self._context
-        if context.settings.client_tls_sslmode.insists and caller.tls is None and not caller.local:
+        if context.settings.client_tls_sslmode.insists and client.tls is None and not client.local:
             self.refuse(ErrorReply("28000", "the gateway takes connections with TLS only"))
             return
-        self._method = context.access.method(caller.origin, caller.database, caller.user)
-        if caller.database in CONSOLE_DATABASES:
-            self._to_console(caller)
-        elif (refusal := context.refusal(caller.database)) is not None:
+        self._method = context.access.method(client.origin, client.database, client.user)
+        if client.database in CONSOLE_DATABASES:
+            self._enter_console(client)
+        elif (refusal := context.refusal(client.database)) is not None:
             self.refuse(refusal)
         elif self._method is Method.PASSTHROUGH:
-            self._enter(caller, context.logins.relays(context.binding(caller.tls)))
+            self._enter_session(client, context.login_service.relayed_login(context.binding(client.tls)))
         else:
-            self._authenticate(caller)
+            self._authenticate(client)
 
     # -- the login at the gateway
 
-    def _authenticate(self, caller: ClientInfo) -> None:
+    def _authenticate(self, client: ClientInfo) -> None:
         context = self._context
         head, self._buffer = self._buffer, b""
         self._authentication = Authentication(
             self,
-            caller,
+            client,
             self._method,
-            context.logins,
+            context.login_service,
             head=head,
-            binding=context.binding(caller.tls),
+            binding=context.binding(client.tls),
             spawn=context.spawn,
             log=context.log,
         )
@@ -210,88 +210,90 @@ class ClientStartup(asyncio.Protocol):
 
     def accepted(self, credentials: Credentials, rest: bytes) -> None:
         """As `AuthenticationOwner.accepted`."""
-        caller = self._caller
-        if caller is None:
+        client = self._client
+        if client is None:
             raise AssertionError("nobody is logging in")
         self._authentication = None
         self._buffer = rest
-        if caller.database in CONSOLE_DATABASES:
-            self._open_console(caller, proved=self._method is not Method.TRUST)
+        if client.database in CONSOLE_DATABASES:
+            self._open_console(client, proved=self._method is not Method.TRUST)
         else:
-            self._enter(caller, self._context.logins.logs_in(caller.user, credentials))
+            self._enter_session(client, self._context.login_service.gateway_login(client.user, credentials))
 
     # -- the console
 
-    def _to_console(self, caller: ClientInfo) -> None:
+    def _enter_console(self, client: ClientInfo) -> None:
         context = self._context
-        self.write(codec.encode_negotiation(caller.startup))
-        if _is_owner(caller):
-            self._open_console(caller, proved=True)
+        self.write(codec.encode_negotiation(client.startup))
+        if _is_owner(client):
+            self._open_console(client, proved=True)
         elif self._method is not Method.PASSTHROUGH:
-            self._authenticate(caller)
-        elif caller.user in context.access.users:
+            self._authenticate(client)
+        elif client.user in context.access.users:
             self._method = Method.SCRAM
-            self._authenticate(caller)
+            self._authenticate(client)
         else:
-            binding = context.binding(caller.tls)
-            self._leave_to(
+            binding = context.binding(client.tls)
+            self._hand_to(
                 UpstreamAuth(
-                    context, caller.user, binding, lambda proved: self._open_console(caller, proved=proved)
+                    context, client.user, binding, lambda proved: self._open_console(client, proved=proved)
                 )
             )
 
-    def _open_console(self, caller: ClientInfo, *, proved: bool) -> None:
+    def _open_console(self, client: ClientInfo, *, proved: bool) -> None:
         """Lets a client in that is who it says, or that nobody has asked (`proved` is false then)."""
-        context, rights = self._context, self._rights(caller)
+        context, rights = self._context, self._rights(client)
         if rights is None:
             hint = "The operator lists users in admin_users or stats_users."
-            problem = ErrorReply("42501", f'user "{caller.user}" may not enter the console', hint=hint)
+            problem = ErrorReply("42501", f'user "{client.user}" may not enter the console', hint=hint)
         elif rights is Rights.ADMIN and not proved:
             problem = _UNAUTHENTICATED_ADMIN
         else:
-            visitor = caller.visitor(context.next_id(), self._connected)
-            self._leave_to(ConsoleConnection(context, self._admin, visitor, rights))
+            client_report = client.report(context.next_id(), self._connected)
+            self._hand_to(ConsoleConnection(context, self._admin, client_report, rights))
             return
-        context.log.info("console_refused", user=caller.user, address=caller.address, reason=problem.message)
+        context.log.info("console_refused", user=client.user, address=client.address, reason=problem.message)
         self.refuse(problem)
 
-    def _rights(self, caller: ClientInfo) -> Rights | None:
+    def _rights(self, client: ClientInfo) -> Rights | None:
         access = self._context.access
-        if caller.user in access.admins or _is_owner(caller):
+        if client.user in access.admins or _is_owner(client):
             return Rights.ADMIN
-        return Rights.STATS if caller.user in access.statisticians else None
+        return Rights.STATS if client.user in access.statisticians else None
 
     # -- handing over
 
-    def _enter(self, caller: ClientInfo, part: LoginHandler | None) -> None:
+    def _enter_session(self, client: ClientInfo, login_handler: LoginHandler | None) -> None:
         """Goes on as a session, as soon as its database is not paused."""
-        if self._context.sessions.is_paused(caller.database):
+        if self._context.sessions.is_paused(client.database):
             # The client is known; how long a pause lasts is the operator's matter.
-            self._context.logins.leave(self)
+            self._context.login_service.release(self)
             if self._timer is not None:
                 self._timer.cancel()
-            self._waiting = self._context.spawn("paused", self._wait_for_resume(caller, part))
+            self._waiting = self._context.spawn("paused", self._wait_for_resume(client, login_handler))
         elif self._startup is not None:
-            visitor = caller.visitor(self._context.next_id(), self._connected)
-            self._hand_over(self._startup.packet, part, visitor)
+            client_report = client.report(self._context.next_id(), self._connected)
+            self._start_session(self._startup.packet, login_handler, client_report)
 
-    async def _wait_for_resume(self, caller: ClientInfo, part: LoginHandler | None) -> None:
-        await self._context.sessions.resumed(caller.database)
+    async def _wait_for_resume(self, client: ClientInfo, login_handler: LoginHandler | None) -> None:
+        await self._context.sessions.resumed(client.database)
         self._waiting = None
-        self._enter(caller, part)
+        self._enter_session(client, login_handler)
 
-    def _hand_over(self, packet: bytes, part: LoginHandler | None, visitor: ClientReport) -> None:
+    def _start_session(
+        self, packet: bytes, login_handler: LoginHandler | None, client_report: ClientReport
+    ) -> None:
         if self._transport is None:
             return
-        link = SessionConnection(self._context, part)
+        session = SessionConnection(self._context, login_handler)
         rest, self._buffer = self._buffer, b""
-        self._context.introduced(link, visitor)
-        self._leave_to(link)
-        link.data_received(packet + rest)
+        self._context.client_identified(session, client_report)
+        self._hand_to(session)
+        session.data_received(packet + rest)
 
-    def _leave_to(self, protocol: asyncio.Protocol) -> None:
+    def _hand_to(self, protocol: asyncio.Protocol) -> None:
         if self._transport is not None:
-            self._leave()
+            self._release()
             self._transport.set_protocol(protocol)
             protocol.connection_made(self._transport)
 
@@ -311,9 +313,9 @@ class ClientStartup(asyncio.Protocol):
             self._transport.write(codec.encode_error(error, "utf-8", severity=b"FATAL"))
             self._transport.close()
             self._transport = None
-        self._leave()
+        self._release()
 
 
-def _is_owner(caller: ClientInfo) -> bool:
+def _is_owner(client: ClientInfo) -> bool:
     """Whether the gateway's own Unix user asks, under one of the names kept for it."""
-    return caller.user in OWNER_USERS and caller.local and caller.is_owner
+    return client.user in OWNER_USERS and client.local and client.is_owner

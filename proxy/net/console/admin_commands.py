@@ -47,9 +47,9 @@ async def _show(admin: Admin, view: str) -> CommandResult:
             return ResultTable(views.columns_of(view) or (), await admin.engine_rows(view))
         except NLError as problem:
             return problem.reply()
-    answers = await admin.everyone(WorkerRequest("report"))
+    answers = await admin.ask_all(WorkerRequest("report"))
     reports = tuple(answer.report for answer in answers if answer.report is not None)
-    table = views.table(view, admin.here(reports))
+    table = views.table(view, admin.snapshot(reports))
     if view in views.ENGINE_ADDS:
         with contextlib.suppress(NLError):
             return ResultTable(table.columns, table.rows + await admin.engine_rows(view))
@@ -58,7 +58,7 @@ async def _show(admin: Admin, view: str) -> CommandResult:
 
 async def _on_all_workers(admin: Admin, verb: str, argument: str) -> CommandResult:
     """Every worker does it; the first failure is the outcome."""
-    answers = await admin.everyone(WorkerRequest(verb, argument))
+    answers = await admin.ask_all(WorkerRequest(verb, argument))
     for answer in answers:
         if answer.error is not None:
             return ErrorReply("F0000" if verb == "reload" else "55000", answer.error)
@@ -76,7 +76,7 @@ async def _set(admin: Admin, command: SetSetting) -> CommandResult:
     if answer.error is not None:
         hint = "SHOW CONFIG says which settings are changeable; the others need the file and a restart."
         return ErrorReply("22023", answer.error, hint=hint)
-    await admin.everyone(request)
+    await admin.ask_all(request)
     return Done("SET")
 
 
@@ -119,13 +119,13 @@ async def _until_closed(admin: Admin, database: str) -> None:
 
 async def _sessions(admin: Admin, database: str) -> list[SessionReport]:
     """Those of a database in all workers; of all, where it is empty."""
-    reports = [answer.report for answer in await admin.everyone(WorkerRequest("report"))]
+    reports = [answer.report for answer in await admin.ask_all(WorkerRequest("report"))]
     sessions = [session for report in reports if report is not None for session in report.sessions]
     return [session for session in sessions if database in ("", session.client.database)]
 
 
 async def _resume(admin: Admin, argument: str) -> CommandResult:
-    answers = await admin.everyone(WorkerRequest("resume", argument))
+    answers = await admin.ask_all(WorkerRequest("resume", argument))
     if _any_done(answers):
         return Done("RESUME")
     what = f"database {argument} is not paused" if argument else "pooler is not paused/suspended"
@@ -135,7 +135,7 @@ async def _resume(admin: Admin, argument: str) -> CommandResult:
 async def _kill_client(admin: Admin, argument: str) -> CommandResult:
     if not argument.isascii() or not argument.isdigit():
         return ErrorReply("22023", "invalid client id", hint="SHOW CLIENTS shows it in the column id.")
-    answers = await admin.everyone(WorkerRequest("kill_client", argument))
+    answers = await admin.ask_all(WorkerRequest("kill_client", argument))
     return Done("KILL_CLIENT") if _any_done(answers) else ErrorReply("22023", "client not found")
 
 

@@ -20,10 +20,12 @@ _KEY_BYTES = 8
 class ConsoleConnection(asyncio.Protocol):
     """A console user's connection, after the login."""
 
-    def __init__(self, context: ConsoleContext, admin: Admin, visitor: ClientReport, rights: Rights) -> None:
+    def __init__(
+        self, context: ConsoleContext, admin: Admin, client_report: ClientReport, rights: Rights
+    ) -> None:
         self._context = context
         self._admin = admin
-        self._visitor = visitor
+        self._client_report = client_report
         self._session = ConsoleSession(rights)
         self._transport: asyncio.Transport | None = None
         self._task: asyncio.Task[None] | None = None
@@ -34,8 +36,10 @@ class ConsoleConnection(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)
         self._context.consoles.add(self)
         self._context.keys.add(self._key, self)
-        self._context.log.info("console_opened", user=self._visitor.user, address=self._visitor.address)
-        self._transport.write(self._session.greeting(self._visitor.user, self._key))
+        self._context.log.info(
+            "console_opened", user=self._client_report.user, address=self._client_report.address
+        )
+        self._transport.write(self._session.greeting(self._client_report.user, self._key))
 
     def data_received(self, data: bytes) -> None:
         """Bytes from the client."""
@@ -64,7 +68,7 @@ class ConsoleConnection(asyncio.Protocol):
     async def _carry_out(self, command: ConsoleCommand) -> None:
         try:
             result = await admin_commands.carry_out(
-                self._admin, command, self._visitor.user, self._context.log
+                self._admin, command, self._client_report.user, self._context.log
             )
         except Exception:
             self._context.log.exception("console_command_failed")

@@ -35,17 +35,21 @@ _UNREACHABLE = ErrorReply("08001", "the gateway cannot connect to the upstream s
 class UpstreamAuth(asyncio.Protocol):
     """The client's side of the relayed login. `binding`: what SCRAM binds to on the client's side.
 
-    `known` is called when the server has let the client in, with whether it had asked for a proof.
+    `succeeded` is called when the server has let the client in, with whether it had asked for a proof.
     """
 
     def __init__(
-        self, context: PendingClientContext, user: str, binding: bytes | None, known: Callable[[bool], None]
+        self,
+        context: PendingClientContext,
+        user: str,
+        binding: bytes | None,
+        succeeded: Callable[[bool], None],
     ) -> None:
         self._context = context
         self._user = user
         self._binding = binding
-        self._known = known
-        self._watch = context.logins.watch()
+        self._on_success = succeeded
+        self._method_check = context.login_service.method_check()
         self._client: asyncio.Transport | None = None
         self._server: asyncio.Transport | None = None
         self._task: asyncio.Task[None] | None = None
@@ -55,14 +59,16 @@ class UpstreamAuth(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The client is ours now."""
         self._client = cast("asyncio.Transport", transport)
-        self._context.entered(self)
-        self._context.logins.admit(self)
+        self._context.client_connected(self)
+        self._context.login_service.admit(self)
         self._task = self._context.spawn("console_login", self._dial())
 
     async def _dial(self) -> None:
         seconds = self._context.settings.client_login_timeout or None
         try:
-            factory = with_login_handler(lambda: _Server(self), RelayedLogin(self._binding, self._watch))
+            factory = with_login_handler(
+                lambda: _Server(self), RelayedLogin(self._binding, self._method_check)
+            )
             await self._context.dialer.dial(factory)
             async with asyncio.timeout(seconds):
                 # Ended by cancellation, when the server has decided.
@@ -125,11 +131,11 @@ class UpstreamAuth(asyncio.Protocol):
             self._server.write(_TERMINATE)
         self._end()
         if client is not None:
-            self._known(self._watch.asked is not None)
+            self._on_success(self._method_check.requested is not None)
 
     def _end(self) -> None:
-        self._context.left(self)
-        self._context.logins.leave(self)
+        self._context.client_left(self)
+        self._context.login_service.release(self)
         if self._task is not None:
             self._task.cancel()
         if self._server is not None:

@@ -41,7 +41,7 @@ class LoanListener:
         self._address = address
         self._offers: dict[str, Consultation] = {}
         self._server: asyncio.Server | None = None
-        self._place: tuple[str, int] | None = None
+        self._endpoint: tuple[str, int] | None = None
 
     async def open(self) -> None:
         """Listens.
@@ -52,13 +52,13 @@ class LoanListener:
         loop = asyncio.get_running_loop()
         if self._address:
             self._server = await loop.create_server(lambda: LoanConnection(self), self._address, 0)
-            self._place = (self._address, self._server.sockets[0].getsockname()[1])
+            self._endpoint = (self._address, self._server.sockets[0].getsockname()[1])
         elif self._directory:
             path = self._path
             path.unlink(missing_ok=True)
             self._server = await loop.create_unix_server(lambda: LoanConnection(self), str(path))
             path.chmod(0o600)
-            self._place = (self._directory, os.getpid())
+            self._endpoint = (self._directory, os.getpid())
 
     @property
     def _path(self) -> Path:
@@ -73,17 +73,17 @@ class LoanListener:
 
     def offer(self, consultation: Consultation) -> SessionLoan | None:
         """Where the server of the consultation's session can be borrowed from now on; None where nothing is lent."""
-        if self._place is None:
+        if self._endpoint is None:
             return None
         token = secrets.token_urlsafe(24)
         self._offers[token] = consultation
-        return SessionLoan(*self._place, token)
+        return SessionLoan(*self._endpoint, token)
 
     def withdraw(self, loan: SessionLoan) -> None:
         """Ends an offer."""
         self._offers.pop(loan.token, None)
 
-    def taken(self, token: str) -> Consultation | None:
+    def consultation_of(self, token: str) -> Consultation | None:
         """The consultation that `token` belongs to."""
         return self._offers.get(token)
 
@@ -107,15 +107,15 @@ class LoanConnection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Bytes from the engine."""
         if self._consultation is not None:
-            self._consultation.said(self, data)
+            self._consultation.borrower_data(self, data)
             return
         self._buffer += data
         try:
-            self._introduce()
+            self._take_startup()
         except ProtocolViolationError as violation:
             self.refuse(ErrorReply("08P01", str(violation)))
 
-    def _introduce(self) -> None:
+    def _take_startup(self) -> None:
         length = startup_length(self._buffer)
         if length is None or length > len(self._buffer):
             return
@@ -125,7 +125,7 @@ class LoanConnection(asyncio.Protocol):
             # A cancel request: the loan's end cancels by itself.
             self.close()
             return
-        consultation = self._loans.taken(first.parameter(LOAN_PARAMETER) or "")
+        consultation = self._loans.consultation_of(first.parameter(LOAN_PARAMETER) or "")
         if consultation is None:
             log.warning("loan_refused")
             self.refuse(_UNKNOWN_LOAN)
@@ -135,14 +135,14 @@ class LoanConnection(asyncio.Protocol):
         self._consultation = consultation
         consultation.borrow(self)
         if rest:
-            consultation.said(self, rest)
+            consultation.borrower_data(self, rest)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         """The engine has gone: the loan is over."""
         self._stop_timer()
         self._transport = None
         if self._consultation is not None:
-            self._consultation.left(self)
+            self._consultation.borrower_lost(self)
 
     def pause_writing(self) -> None:
         """The engine reads slower than the server writes."""

@@ -25,41 +25,43 @@ _UNREACHABLE = ErrorReply(
 class AcquisitionEvents(ServerEvents, Protocol):
     """Whose server is dialled."""
 
-    def server_sure(self) -> None:
+    def server_confirmed(self) -> None:
         """Nothing has to be said again any more."""
 
-    def server_gone(self) -> bool:
+    def prewarmed_failed(self) -> bool:
         """A spare was of no use. Returns whether the client still waits for another socket."""
 
-    def unreachable(self, error: ErrorReply, *, begun: bool) -> None:
+    def server_unreachable(self, error: ErrorReply, *, begun: bool) -> None:
         """There is no server. `begun`: a spare stood before, so the session takes its server for standing."""
 
 
 class ServerAcquisition:
-    """One session's. `part`: what the gateway itself does in the server's login phase."""
+    """One session's. `login_handler`: what the gateway itself does in the server's login phase."""
 
-    __slots__ = ("_context", "_dialler", "_part", "_task", "_unheard")
+    __slots__ = ("_context", "_events", "_login_handler", "_task", "_unacknowledged")
 
-    def __init__(self, context: DialContext, dialler: AcquisitionEvents, part: LoginHandler | None) -> None:
+    def __init__(
+        self, context: DialContext, events: AcquisitionEvents, login_handler: LoginHandler | None
+    ) -> None:
         self._context = context
-        self._dialler = dialler
-        self._part = part
+        self._events = events
+        self._login_handler = login_handler
         self._task: asyncio.Task[None] | None = None
-        self._unheard: bytearray | None = None
+        self._unacknowledged: bytearray | None = None
 
     def begin(self) -> None:
         """Takes a spare, or dials."""
-        transport = self._context.spares.take()
+        transport = self._context.prewarm_pool.take()
         if transport is None:
             self._task = self._context.spawn("dial", self._dial())
             return
-        self._unheard = bytearray()
-        trial = FirstReplyFilter(self._server(), self)
-        transport.set_protocol(trial)
-        trial.connection_made(transport)
+        self._unacknowledged = bytearray()
+        first_reply = FirstReplyFilter(self._server(), self)
+        transport.set_protocol(first_reply)
+        first_reply.connection_made(transport)
 
     def _server(self) -> asyncio.Protocol:
-        return with_login_handler(lambda: ServerConnection(self._dialler), self._part)()
+        return with_login_handler(lambda: ServerConnection(self._events), self._login_handler)()
 
     def stop(self) -> None:
         """The session has ended."""
@@ -74,31 +76,31 @@ class ServerAcquisition:
         except OSError as error:
             context.metrics.upstream_failures.inc()
             context.log.warning("upstream_unreachable", error=str(error) or type(error).__name__)
-            self._dialler.unreachable(_UNREACHABLE, begun=self._unheard is not None)
+            self._events.server_unreachable(_UNREACHABLE, begun=self._unacknowledged is not None)
         else:
-            self._dialler.server_sure()
+            self._events.server_confirmed()
 
     def sent(self, data: bytes) -> None:
         """The session has sent this to its server."""
-        if self._unheard is not None:
-            self._unheard += data
+        if self._unacknowledged is not None:
+            self._unacknowledged += data
 
-    def said_in_vain(self) -> bytes:
+    def take_unacknowledged(self) -> bytes:
         """What has to be said again on the socket that stands now, once; empty where it is the first."""
-        if not self._unheard:
+        if not self._unacknowledged:
             return b""
-        again, self._unheard = bytes(self._unheard), None
-        return again
+        unacknowledged, self._unacknowledged = bytes(self._unacknowledged), None
+        return unacknowledged
 
     # -- as a Trial's Listener
 
-    def heard(self) -> None:
+    def server_replied(self) -> None:
         """The server has answered on a socket that was dialled ahead."""
-        self._unheard = None
-        self._dialler.server_sure()
+        self._unacknowledged = None
+        self._events.server_confirmed()
 
-    def not_heard(self) -> None:
+    def server_silent(self) -> None:
         """It has not, and what it was sent has had no effect: the session begins again on a fresh socket."""
-        if self._dialler.server_gone():
-            self._context.spares.failed()
+        if self._events.prewarmed_failed():
+            self._context.prewarm_pool.failed()
             self._task = self._context.spawn("dial", self._dial())

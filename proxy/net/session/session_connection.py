@@ -45,28 +45,28 @@ class SessionConnection(asyncio.Protocol):
     """The client's side, and the session of both sides."""
 
     __slots__ = (
+        "_acquisition",
         "_client",
         "_client_full",
         "_consultation",
         "_context",
-        "_dialling",
         "_flow",
         "_key",
         "_paused",
         "_plain_chunks",
         "_received",
+        "_received_at",
         "_sent",
         "_server",
         "_session",
-        "_since",
         "_task",
         "_upstream_full",
     )
 
-    def __init__(self, context: SessionContext, part: LoginHandler | None = None) -> None:
-        """`part`: what the gateway itself does in the server's login phase."""
+    def __init__(self, context: SessionContext, login_handler: LoginHandler | None = None) -> None:
+        """`login_handler`: what the gateway itself does in the server's login phase."""
         self._context = context
-        self._dialling: ServerAcquisition | None = ServerAcquisition(context, self, part)
+        self._acquisition: ServerAcquisition | None = ServerAcquisition(context, self, login_handler)
         self._received = 0
         self._sent = 0
         self._session = Session(context.limits)
@@ -75,7 +75,7 @@ class SessionConnection(asyncio.Protocol):
         self._key: bytes | None = None
         # One request at a time.
         self._task: asyncio.Task[None] | None = None
-        self._since = 0.0
+        self._received_at = 0.0
         self._consultation: Consultation | None = None
         self._upstream_full = False
         self._client_full = False
@@ -97,7 +97,7 @@ class SessionConnection(asyncio.Protocol):
             if self._server is not None:
                 self._server.write(data)
         else:
-            self._since = time.perf_counter()
+            self._received_at = time.perf_counter()
             self._perform(self._session.receive_frontend(data))
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
@@ -131,11 +131,11 @@ class SessionConnection(asyncio.Protocol):
             transport.abort()
             return
         self._server = transport
-        if not self._context.dialer.local:
+        if not self._context.dialer.uses_unix_socket:
             without_delay(transport)
-        again = b"" if self._dialling is None else self._dialling.said_in_vain()
-        if again:
-            transport.write(again)
+        unacknowledged = b"" if self._acquisition is None else self._acquisition.take_unacknowledged()
+        if unacknowledged:
+            transport.write(unacknowledged)
         else:
             self._perform(self._session.dialled())
 
@@ -146,7 +146,7 @@ class SessionConnection(asyncio.Protocol):
             if self._client is not None:
                 self._client.write(data)
             if self._context.pump is not None:
-                self._relayed_plainly()
+                self._count_plain_chunk()
         else:
             self._plain_chunks = 0
             self._perform(self._session.receive_backend(data))
@@ -177,7 +177,7 @@ class SessionConnection(asyncio.Protocol):
 
     # -- the compiled relay
 
-    def _relayed_plainly(self) -> None:
+    def _count_plain_chunk(self) -> None:
         self._plain_chunks += 1
         if self._plain_chunks == pump.HANDOVER_CHUNKS:
             # Not before the transports have written what they were just given.
@@ -188,9 +188,9 @@ class SessionConnection(asyncio.Protocol):
         client, server, relay = self._client, self._server, self._context.pump
         if client is None or server is None or relay is None or self._flow is not None:
             return
-        debt = self._session.debt
-        if debt is not None and not (self._paused or self._client_full):
-            self._flow = pump.attach(relay, self, client, server, debt)
+        relay_state = self._session.relay_state
+        if relay_state is not None and not (self._paused or self._client_full):
+            self._flow = pump.attach(relay, self, client, server, relay_state)
 
     def flow_ended(self) -> None:
         """The compiled relay met what it does not relay by itself."""
@@ -245,8 +245,8 @@ class SessionConnection(asyncio.Protocol):
     def _perform(self, commands: list[Command]) -> None:
         for command in commands:
             if isinstance(command, ToUpstream):
-                if self._dialling is not None:
-                    self._dialling.sent(command.data)
+                if self._acquisition is not None:
+                    self._acquisition.sent(command.data)
                 if self._server is not None:
                     self._server.write(command.data)
             elif isinstance(command, ToClient):
@@ -260,8 +260,8 @@ class SessionConnection(asyncio.Protocol):
         context = self._context
         match command:
             case Dial():
-                if self._dialling is not None:
-                    self._dialling.begin()
+                if self._acquisition is not None:
+                    self._acquisition.begin()
             case Consult():
                 self._task = context.spawn("consult", self._consult(command.request))
             case AbortConsult():
@@ -288,7 +288,7 @@ class SessionConnection(asyncio.Protocol):
             case ToBorrower():
                 consultation.to_borrower(command.data)
             case CancelLent():
-                consultation.must_end()
+                consultation.start_grace()
                 self._context.spawn("cancel", self._cancel_lent())
             case LoanEnded():
                 consultation.ended()
@@ -301,28 +301,28 @@ class SessionConnection(asyncio.Protocol):
             self._server.close()
 
     def _stop_task(self) -> None:
-        if self._dialling is not None:
-            self._dialling.stop()
+        if self._acquisition is not None:
+            self._acquisition.stop()
         if self._task is not None:
             self._task.cancel()
             self._task = None
 
     # -- as a Dialler
 
-    def server_sure(self) -> None:
-        """As `AcquisitionEvents.server_sure`."""
-        self._dialling = None
+    def server_confirmed(self) -> None:
+        """As `AcquisitionEvents.server_confirmed`."""
+        self._acquisition = None
 
-    def server_gone(self) -> bool:
-        """As `AcquisitionEvents.server_gone`."""
+    def prewarmed_failed(self) -> bool:
+        """As `AcquisitionEvents.prewarmed_failed`."""
         if self._client is None or self._client.is_closing():
             self.server_lost()
             return False
         self._server = None
         return True
 
-    def unreachable(self, error: ErrorReply, *, begun: bool) -> None:
-        """As `AcquisitionEvents.unreachable`."""
+    def server_unreachable(self, error: ErrorReply, *, begun: bool) -> None:
+        """As `AcquisitionEvents.server_unreachable`."""
         if begun:
             # The client has not been sent a byte.
             self._perform([ToClient(codec.encode_error(error, "utf-8", severity=b"FATAL"))])
@@ -333,21 +333,21 @@ class SessionConnection(asyncio.Protocol):
     # -- the engine
 
     async def _consult(self, request: EngineRequest) -> None:
-        asked = time.perf_counter()
+        requested_at = time.perf_counter()
         context = self._context
-        self._consultation = Consultation(context, self._session, self._perform, self._lent_full)
+        self._consultation = Consultation(context, self._session, self._perform, self._borrower_full)
         reply = await self._consultation.reply(request)
-        told = time.perf_counter()
-        before, self._since = asked - self._since, told
+        replied_at = time.perf_counter()
+        before, self._received_at = requested_at - self._received_at, replied_at
         self._task = None
         self._perform(self._session.answered(reply))
         if self._consultation.idle:
             # Half a kilobyte that every session which ever asked would keep.
             self._consultation = None
-        context.metrics.engine_seconds.observe(told - asked)
-        context.metrics.overhead_seconds.observe(before + time.perf_counter() - told)
+        context.metrics.engine_seconds.observe(replied_at - requested_at)
+        context.metrics.overhead_seconds.observe(before + time.perf_counter() - replied_at)
 
-    def _lent_full(self, *, full: bool) -> None:
+    def _borrower_full(self, *, full: bool) -> None:
         if self._server is not None and not self._server.is_closing():
             (self._server.pause_reading if full else self._server.resume_reading)()
 
@@ -357,8 +357,8 @@ class SessionConnection(asyncio.Protocol):
         except OSError as error:
             # The loan's grace runs on, and ends the session where the server does not stop by itself.
             self._context.log.warning("cancel_not_sent", error=str(error) or type(error).__name__)
-        if self._session.lending is not None:
-            self._perform(self._session.lending.cancel_sent())
+        if self._session.loan is not None:
+            self._perform(self._session.loan.cancel_sent())
 
     def cancel_requested(self) -> bool:
         """The client wants its statement cancelled. Returns whether the server has to be told."""

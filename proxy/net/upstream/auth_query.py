@@ -45,8 +45,10 @@ class AuthQueryConnection(asyncio.Protocol):
         self._answer: asyncio.Future[list[_Row]] | None = None
 
     @staticmethod
-    async def open(dialer: Dialer, settings: GatewaySettings, part: LoginHandler) -> AuthQueryConnection:
-        """One that is logged in; `part` does that.
+    async def open(
+        dialer: Dialer, settings: GatewaySettings, login_handler: LoginHandler
+    ) -> AuthQueryConnection:
+        """One that is logged in; `login_handler` does that.
 
         Raises:
             OSError: The server cannot be reached.
@@ -55,7 +57,7 @@ class AuthQueryConnection(asyncio.Protocol):
         connection = AuthQueryConnection(settings)
         ready = connection._expect()
         try:
-            await dialer.dial(with_login_handler(lambda: connection, part))
+            await dialer.dial(with_login_handler(lambda: connection, login_handler))
             await ready
         except BaseException:
             connection.close()
@@ -67,7 +69,7 @@ class AuthQueryConnection(asyncio.Protocol):
         """Whether it stands and nothing is under way on it."""
         return self._transport is not None and not self._transport.is_closing() and self._answer is None
 
-    async def ask(self, user: str) -> Secret | None:
+    async def fetch_secret(self, user: str) -> Secret | None:
         """The secret of `user`; None where there is no such role, or it may not log in.
 
         Raises:

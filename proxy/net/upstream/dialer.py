@@ -23,17 +23,17 @@ class Dialer:
         self._path = f"{directory}/.s.PGSQL.{settings.upstream_port}" if directory.startswith("/") else ""
 
     @property
-    def local(self) -> bool:
+    def uses_unix_socket(self) -> bool:
         """Whether it dials a Unix socket."""
         return bool(self._path)
 
     @property
-    def is_here(self) -> bool:
+    def is_local(self) -> bool:
         """Whether it is sure, before it dials, that the server is on this machine."""
-        return self.local or is_loopback(self._settings.upstream_host)
+        return self.uses_unix_socket or is_loopback(self._settings.upstream_host)
 
     @staticmethod
-    def place(settings: GatewaySettings) -> tuple[str, int, str]:
+    def upstream_identity(settings: GatewaySettings) -> tuple[str, int, str]:
         """What makes one upstream another."""
         return settings.upstream_host, settings.upstream_port, settings.server_tls_sslmode
 

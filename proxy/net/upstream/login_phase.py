@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol, cast
 
 from engine.types import ErrorReply
-from proxy.net.addresses import is_here
+from proxy.net.addresses import is_local
 from proxy.net.derivation_pool import DerivationPool
 from proxy.net.tls import end_point
 from proxy.protocol import codec
@@ -29,12 +29,12 @@ _ERROR = ord("E")
 class ServerChannel:
     """The connection to the server.
 
-    `binding`: the hash of its certificate, None without TLS. `vouched`: whether something vouches for who is there:
+    `binding`: the hash of its certificate, None without TLS. `trusted`: whether something vouches for who is there:
     a certificate that was checked, or that the connection does not leave this machine.
     """
 
     binding: bytes | None
-    vouched: bool
+    trusted: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class LoginHandler(Protocol):
     ended: bool
     """Whether the phase is over; bytes pass from then on."""
 
-    def connected(self, hop: ServerChannel) -> None:
+    def connected(self, channel: ServerChannel) -> None:
         """The server's socket stands."""
 
     def take(self, message: bytes) -> LoginReply | asyncio.Future[LoginReply]:
@@ -66,23 +66,27 @@ class GatewayLogin:
     """The gateway logs in for the client. `refused` is called where the server does not let it in."""
 
     def __init__(
-        self, login: UpstreamLogin, watch: MethodCheck, deriver: DerivationPool, refused: Callable[[], None]
+        self,
+        login: UpstreamLogin,
+        method_check: MethodCheck,
+        deriver: DerivationPool,
+        refused: Callable[[], None],
     ) -> None:
         self._login = login
-        self._watch = watch
+        self._method_check = method_check
         self._deriver = deriver
         self._refused = refused
         self.ended = False
 
-    def connected(self, hop: ServerChannel) -> None:
+    def connected(self, channel: ServerChannel) -> None:
         """As `LoginHandler.connected`."""
-        self._login.bind(hop.binding)
-        self._watch.bind(vouched=hop.vouched)
+        self._login.bind(channel.binding)
+        self._method_check.bind(trusted=channel.trusted)
 
     def take(self, message: bytes) -> LoginReply | asyncio.Future[LoginReply]:
         """As `LoginHandler.take`."""
-        self._watch.see(message)
-        self.ended = self._watch.ended
+        self._method_check.check(message)
+        self.ended = self._method_check.ended
         if message[0] == _ERROR:
             self._refused()
         reply = self._login.receive(message)
@@ -101,42 +105,42 @@ class RelayedLogin:
     obstacle.
     """
 
-    def __init__(self, binding: bytes | None, watch: MethodCheck) -> None:
+    def __init__(self, binding: bytes | None, method_check: MethodCheck) -> None:
         self._binding = binding
-        self._watch = watch
-        self._hides = False
+        self._method_check = method_check
+        self._strips_binding = False
         self.ended = False
 
-    def connected(self, hop: ServerChannel) -> None:
+    def connected(self, channel: ServerChannel) -> None:
         """As `LoginHandler.connected`."""
-        self._watch.bind(vouched=hop.vouched)
-        self._hides = hop.binding is not None and hop.binding != self._binding
+        self._method_check.bind(trusted=channel.trusted)
+        self._strips_binding = channel.binding is not None and channel.binding != self._binding
 
     def take(self, message: bytes) -> LoginReply:
         """As `LoginHandler.take`."""
-        self._watch.see(message)
-        self.ended = self._watch.ended
-        return LoginReply(to_client=without_binding(message) if self._hides else message)
+        self._method_check.check(message)
+        self.ended = self._method_check.ended
+        return LoginReply(to_client=without_binding(message) if self._strips_binding else message)
 
 
 def with_login_handler(
-    inner: Callable[[], asyncio.Protocol], part: LoginHandler | None
+    inner: Callable[[], asyncio.Protocol], handler: LoginHandler | None
 ) -> Callable[[], asyncio.Protocol]:
-    """A factory of `inner`'s protocol that meets the server after `part` has ended."""
-    return inner if part is None else lambda: _LoginPhase(inner(), part)
+    """A factory of `inner`'s protocol that meets the server after `handler` has ended."""
+    return inner if handler is None else lambda: _LoginPhase(inner(), handler)
 
 
 class _LoginPhase(asyncio.Protocol):
-    def __init__(self, inner: asyncio.Protocol, part: LoginHandler) -> None:
+    def __init__(self, inner: asyncio.Protocol, handler: LoginHandler) -> None:
         self._inner = inner
-        self._part = part
+        self._handler = handler
         self._transport: asyncio.Transport | None = None
         self._partial = b""
-        self._later: asyncio.Future[LoginReply] | None = None
+        self._pending: asyncio.Future[LoginReply] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
-        self._part.connected(_channel(transport))
+        self._handler.connected(_channel(transport))
         self._inner.connection_made(transport)
 
     def data_received(self, data: bytes) -> None:
@@ -147,18 +151,18 @@ class _LoginPhase(asyncio.Protocol):
             self._fail(problem.reply)
 
     def _proceed(self) -> None:
-        while self._later is None and not self._part.ended:
+        while self._pending is None and not self._handler.ended:
             end = message_end(self._partial, limit=AUTHENTICATION_LIMIT, error=_not_understood)
             if end is None:
                 break
             message, self._partial = self._partial[:end], self._partial[end:]
-            answer = self._part.take(message)
+            answer = self._handler.take(message)
             if isinstance(answer, LoginReply):
                 self._pass_on(answer)
             else:
-                self._later = answer
+                self._pending = answer
                 answer.add_done_callback(self._answered)
-        if self._part.ended and self._transport is not None:
+        if self._handler.ended and self._transport is not None:
             rest, self._partial = self._partial, b""
             self._transport.set_protocol(self._inner)
             if rest:
@@ -171,7 +175,7 @@ class _LoginPhase(asyncio.Protocol):
             self._inner.data_received(answer.to_client)
 
     def _answered(self, answer: asyncio.Future[LoginReply]) -> None:
-        self._later = None
+        self._pending = None
         if answer.cancelled():
             return
         try:
@@ -188,8 +192,8 @@ class _LoginPhase(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
-        if self._later is not None:
-            self._later.cancel()
+        if self._pending is not None:
+            self._pending.cancel()
         self._inner.connection_lost(exc)
 
     def pause_writing(self) -> None:
@@ -201,12 +205,12 @@ class _LoginPhase(asyncio.Protocol):
 
 def _channel(transport: asyncio.BaseTransport) -> ServerChannel:
     secured = cast("ssl.SSLObject | None", transport.get_extra_info("ssl_object"))
-    vouched = is_here(transport)
+    trusted = is_local(transport)
     if secured is None:
-        return ServerChannel(None, vouched)
+        return ServerChannel(None, trusted)
     certificate = secured.getpeercert(binary_form=True)
     checked = secured.context.verify_mode is ssl.CERT_REQUIRED
-    return ServerChannel(None if certificate is None else end_point(certificate), vouched or checked)
+    return ServerChannel(None if certificate is None else end_point(certificate), trusted or checked)
 
 
 def _not_understood() -> UpstreamRefusedError:

@@ -16,34 +16,34 @@ RETRY_SECONDS = 1.0
 class PrewarmTarget:
     """Grows with clients that came too early for a spare, shrinks with spares that nobody came for."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._wanted = 0
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._count = 0
         self._until = float("-inf")
 
     @property
-    def wanted(self) -> int:
+    def count(self) -> int:
         """Sockets that should stand or be on their way."""
-        return self._wanted
+        return self._count
 
-    def lacking(self, standing: int, now: float) -> int:
-        """How many to dial now; `standing`: those that are on their way included."""
-        return 0 if now < self._until else max(0, self._wanted - standing)
+    def missing(self, waiting: int, now: float) -> int:
+        """How many to dial now; `waiting`: those that are on their way included."""
+        return 0 if now < self._until else max(0, self._count - waiting)
 
     def served(self, age: float | None) -> None:
         """A client got a socket that had waited for `age` seconds; None: there was none."""
         if age is None or age < MIN_AGE:
-            self._wanted = min(self._most, self._wanted + 1)
+            self._count = min(self._limit, self._count + 1)
 
     def unused(self) -> None:
         """One has gone without a client: too old, or closed by the server."""
-        self._wanted = max(0, self._wanted - 1)
+        self._count = max(0, self._count - 1)
 
     def failed(self, now: float) -> None:
         """The server cannot be reached, or turns clients away: not the time to hold places there."""
-        self._wanted = 0
+        self._count = 0
         self._until = now + RETRY_SECONDS
 
     def ended(self) -> None:
         """Nobody is going to come for now."""
-        self._wanted = 0
+        self._count = 0

@@ -30,7 +30,7 @@ _OUTDATED = frozenset({b"57P03", b"53300"})
 class PrewarmPool:
     """The spares of one worker, for one upstream.
 
-    `spawn` runs a task that its owner ends. `most`: how many there may be. `lifetime`: seconds that one may wait.
+    `spawn` runs a task that its owner ends. `limit`: how many there may be. `lifetime`: seconds that one may wait.
     """
 
     def __init__(
@@ -39,30 +39,30 @@ class PrewarmPool:
         spawn: Callable[[str, Coroutine[object, object, None]], object],
         metrics: GatewayMetrics,
         *,
-        most: int,
+        limit: int,
         lifetime: float,
     ) -> None:
         self._dialer = dialer
         self._spawn = spawn
         self._metrics = metrics
         self._lifetime = lifetime
-        self.demand = PrewarmTarget(most)
+        self.target = PrewarmTarget(limit)
         """How many there should be."""
-        self._standing: dict[PrewarmedSocket, None] = {}
-        self._leaving: set[PrewarmedSocket] = set()
-        self._coming = 0
+        self._waiting: dict[PrewarmedSocket, None] = {}
+        self._closing: set[PrewarmedSocket] = set()
+        self._dialling = 0
         self._timer: asyncio.TimerHandle | None = None
-        self._closed = most == 0 or lifetime <= 0
+        self._closed = limit == 0 or lifetime <= 0
 
     @property
-    def standing(self) -> tuple[PrewarmedSocket, ...]:
+    def waiting(self) -> tuple[PrewarmedSocket, ...]:
         """Those that wait now, the oldest first."""
-        return tuple(self._standing)
+        return tuple(self._waiting)
 
     @property
-    def quiet(self) -> bool:
+    def drained(self) -> bool:
         """Whether every one that was closed has gone: with TLS that takes both sides."""
-        return not self._leaving
+        return not self._closing
 
     # -- for clients
 
@@ -70,28 +70,28 @@ class PrewarmPool:
         """The oldest, whose fork is the surest to be done; None where there is none. It needs a protocol now."""
         if self._closed:
             return None
-        spare = next((one for one in self._standing if not one.transport.is_closing()), None)
-        self.demand.served(None if spare is None else time.monotonic() - spare.since)
+        socket = next((one for one in self._waiting if not one.transport.is_closing()), None)
+        self.target.served(None if socket is None else time.monotonic() - socket.waiting_since)
         # After what the client waits for has been written.
         asyncio.get_running_loop().call_soon(self._refill)
-        if spare is None:
+        if socket is None:
             return None
-        del self._standing[spare]
+        del self._waiting[socket]
         self._metrics.spares_used.inc()
-        return spare.transport
+        return socket.transport
 
     def failed(self) -> None:
         """One that was taken was of no use: the others are not better."""
-        self.demand.failed(time.monotonic())
-        self._drop(self.standing)
+        self.target.failed(time.monotonic())
+        self._drop(self.waiting)
 
     # -- dialling
 
     def _refill(self) -> None:
         if self._closed:
             return
-        for _ in range(self.demand.lacking(len(self._standing) + self._coming, time.monotonic())):
-            self._coming += 1
+        for _ in range(self.target.missing(len(self._waiting) + self._dialling, time.monotonic())):
+            self._dialling += 1
             self._spawn("dial_ahead", self._dial())
 
     async def _dial(self) -> None:
@@ -99,27 +99,27 @@ class PrewarmPool:
             await self._dialer.dial(lambda: PrewarmedSocket(self))
         except OSError:
             # The client that comes now dials itself, and reports what it meets.
-            self.demand.failed(time.monotonic())
+            self.target.failed(time.monotonic())
         finally:
-            self._coming -= 1
+            self._dialling -= 1
 
-    def stands(self, spare: PrewarmedSocket) -> None:
+    def socket_connected(self, socket: PrewarmedSocket) -> None:
         """One has been connected."""
-        if self._closed or len(self._standing) >= self.demand.wanted:
-            self._leaving.add(spare)
-            spare.transport.close()
+        if self._closed or len(self._waiting) >= self.target.count:
+            self._closing.add(socket)
+            socket.transport.close()
             return
-        self._standing[spare] = None
+        self._waiting[socket] = None
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self._lifetime, self._expire)
 
-    def lost(self, spare: PrewarmedSocket) -> None:
+    def socket_lost(self, socket: PrewarmedSocket) -> None:
         """The server has closed one, or said something unasked; or we have."""
-        self._leaving.discard(spare)
-        if spare in self._standing:
-            self.demand.unused()
-            self._drop((spare,))
-            self._leaving.discard(spare)
+        self._closing.discard(socket)
+        if socket in self._waiting:
+            self.target.unused()
+            self._drop((socket,))
+            self._closing.discard(socket)
 
     # -- ends
 
@@ -127,71 +127,74 @@ class PrewarmPool:
         """Closes those that nobody came for in time, one less taking the place of each."""
         self._timer = None
         now = time.monotonic()
-        old = tuple(one for one in self._standing if now - one.since >= self._lifetime)
+        old = tuple(one for one in self._waiting if now - one.waiting_since >= self._lifetime)
         for _ in old:
-            self.demand.unused()
+            self.target.unused()
         self._drop(old)
         self._refill()
-        if self._standing:
-            seconds = next(iter(self._standing)).since + self._lifetime - now
+        if self._waiting:
+            seconds = next(iter(self._waiting)).waiting_since + self._lifetime - now
             self._timer = asyncio.get_running_loop().call_later(seconds, self._expire)
 
-    def rest(self) -> None:
+    def close_idle(self) -> None:
         """Closes all; there are new ones when clients come again."""
-        self.demand.ended()
-        self._drop(self.standing)
+        self.target.ended()
+        self._drop(self.waiting)
 
-    def renew(self) -> None:
+    def redial(self) -> None:
         """Closes all and dials as many anew."""
-        self._drop(self.standing)
+        self._drop(self.waiting)
         self._refill()
 
     def close(self) -> None:
         """Closes all, for good."""
         self._closed = True
-        self.rest()
+        self.close_idle()
         if self._timer is not None:
             self._timer.cancel()
 
-    def _drop(self, spares: tuple[PrewarmedSocket, ...]) -> None:
-        for spare in spares:
-            del self._standing[spare]
-            self._leaving.add(spare)
+    def _drop(self, sockets: tuple[PrewarmedSocket, ...]) -> None:
+        for socket in sockets:
+            del self._waiting[socket]
+            self._closing.add(socket)
             self._metrics.spares_unused.inc()
             # Not aborted: to the server, a client that leaves before it has said a word is nothing to log.
-            spare.transport.close()
+            socket.transport.close()
 
 
 class PrewarmedSocket(asyncio.Protocol):
-    """One socket that waits. `since`: the clock when it stood. `connected`: the same, as seconds since the epoch."""
+    """One socket that waits for a client.
 
-    def __init__(self, spares: PrewarmPool) -> None:
-        self._spares = spares
-        self.since = 0.0
+    `waiting_since`: when it was connected, by the monotonic clock. `connected`: the same in seconds since the epoch.
+    """
+
+    def __init__(self, pool: PrewarmPool) -> None:
+        self._pool = pool
+        self.waiting_since = 0.0
         self.connected = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The socket stands."""
         self.transport = cast("asyncio.Transport", transport)
-        self.since, self.connected = time.monotonic(), time.time()
-        self._spares.stands(self)
+        self.waiting_since, self.connected = time.monotonic(), time.time()
+        self._pool.socket_connected(self)
 
     def data_received(self, data: bytes) -> None:  # noqa: ARG002 - asyncio's signature
         """The server speaks unasked: to say that it cannot fork, for one."""
-        self._spares.lost(self)
+        self._pool.socket_lost(self)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         """It is gone."""
-        self._spares.lost(self)
+        self._pool.socket_lost(self)
 
 
 class FirstReplyListener(Protocol):
     """Who tries a spare."""
 
-    def heard(self) -> None:
+    def server_replied(self) -> None:
         """The server has answered."""
 
-    def not_heard(self) -> None:
+    def server_silent(self) -> None:
         """It has not, or for a reason that may be over: everything may be said again on another socket."""
 
 
@@ -220,17 +223,17 @@ class FirstReplyFilter(asyncio.Protocol):
         self._listener = None
         if _is_outdated(self._head):
             transport.close()
-            listener.not_heard()
+            listener.server_silent()
         else:
             transport.set_protocol(self._inner)
-            listener.heard()
+            listener.server_replied()
             self._inner.data_received(self._head)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         """The server had closed it already, or we have."""
         listener, self._listener = self._listener, None
         if listener is not None:
-            listener.not_heard()
+            listener.server_silent()
 
     def pause_writing(self) -> None:
         """As the transport says."""

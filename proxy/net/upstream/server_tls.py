@@ -10,9 +10,8 @@ import ssl
 from collections.abc import Callable
 from typing import cast
 
+from proxy.protocol import codec
 from proxy.settings import TLSMode
-
-_SSL_REQUEST = (8).to_bytes(4, "big") + (80877103).to_bytes(4, "big")
 
 
 async def connect(
@@ -62,7 +61,7 @@ class _TLSRequest(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
-        self._transport.write(_SSL_REQUEST)
+        self._transport.write(codec.SSL_REQUEST)
 
     def data_received(self, data: bytes) -> None:
         if self._transport is not None and data == b"S":

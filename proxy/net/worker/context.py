@@ -56,15 +56,15 @@ class GatewayContext:
         self.engine = EngineClient(EngineAddress(settings.engine))
         self.log: structlog.typing.FilteringBoundLogger = structlog.get_logger("proxy")
         self.tasks = Tasks(self.log)
-        self.logins = LoginService(settings, self.access, self.dialer, self.spawn, self.log)
+        self.login_service = LoginService(settings, self.access, self.dialer, self.spawn, self.log)
         self.pump: Pump | None = None
         """Relays what passes by itself, where it was built."""
         self.sessions = SessionRegistry()
-        self.guests: set[ClosableConnection] = set()
+        self.pending_clients: set[ClosableConnection] = set()
         self.consoles: set[ClosableConnection] = set()
-        self.keys = CancelKeys(siblings, self._tell_server)
+        self.keys = CancelKeys(siblings, self._send_to_server)
         self.loans = LoanListener(settings.runtime_dir, settings.lend_addr)
-        self.spares = self._spares()
+        self.prewarm_pool = self._prewarm_pool()
         """Sockets to the server that wait for their clients."""
         self.started = time.time()
         """When, in seconds since the epoch."""
@@ -83,55 +83,55 @@ class GatewayContext:
         loaded = access.load(settings)
         if (loaded.client_tls is None) is not (self.access.client_tls is None):
             raise ValueError("client_tls_sslmode: turning TLS on or off needs a restart")
-        elsewhere = Dialer.place(settings) != Dialer.place(self.settings)
+        elsewhere = Dialer.upstream_identity(settings) != Dialer.upstream_identity(self.settings)
         self.settings, self.access = settings, loaded
         self.limits = SessionLimits(question_chars=settings.max_question_chars)
         self.dialer = Dialer(settings, loaded.server_tls)
-        self.logins.configure(settings, loaded, self.dialer)
-        self.spares.close()
-        self.spares = self._spares()
+        self.login_service.configure(settings, loaded, self.dialer)
+        self.prewarm_pool.close()
+        self.prewarm_pool = self._prewarm_pool()
         if elsewhere:
-            self.sessions.outdate("")
+            self.sessions.mark_outdated("")
 
-    def _spares(self) -> PrewarmPool:
+    def _prewarm_pool(self) -> PrewarmPool:
         settings = self.settings
         return PrewarmPool(
             self.dialer,
             self.spawn,
             self.metrics,
-            most=settings.dial_ahead,
+            limit=settings.dial_ahead,
             lifetime=settings.dial_ahead_lifetime,
         )
 
     def pause(self, database: str) -> bool:
         """New sessions wait from now on. Returns whether they did not before."""
         if not database:
-            self.spares.rest()
-            self.logins.rest()
+            self.prewarm_pool.close_idle()
+            self.login_service.close_idle()
         return self.sessions.pause(database)
 
     def reconnect(self, database: str) -> None:
         """What is dialled from now on is new, and what sessions hold is to be closed as they end."""
-        self.spares.renew()
-        self.logins.rest()
-        self.sessions.outdate(database)
+        self.prewarm_pool.redial()
+        self.login_service.close_idle()
+        self.sessions.mark_outdated(database)
 
     def spawn(self, name: str, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
         """As `Tasks.spawn`."""
         return self.tasks.spawn(name, work)
 
-    async def _tell_server(self, packet: bytes) -> None:
+    async def _send_to_server(self, packet: bytes) -> None:
         await self.dialer.send_once(packet)
 
     # -- clients on their way in
 
-    def entered(self, guest: ClosableConnection) -> None:
+    def client_connected(self, client: ClosableConnection) -> None:
         """A client has connected; it is no session yet."""
-        self.guests.add(guest)
+        self.pending_clients.add(client)
 
-    def left(self, guest: ClosableConnection) -> None:
+    def client_left(self, client: ClosableConnection) -> None:
         """It has gone, or become something else."""
-        self.guests.discard(guest)
+        self.pending_clients.discard(client)
 
     def next_id(self) -> int:
         """An id that no other session of any worker has."""
@@ -144,7 +144,7 @@ class GatewayContext:
             return ErrorReply("57P01", "the gateway is shutting down")
         if database in self.sessions.disabled:
             return ErrorReply("57P03", f'database "{database}" is disabled')
-        if len(self.sessions.links) >= self.settings.max_client_conn:
+        if len(self.sessions.connections) >= self.settings.max_client_conn:
             return ErrorReply("53300", "no more connections allowed (max_client_conn)")
         return None
 
@@ -154,22 +154,22 @@ class GatewayContext:
 
     # -- sessions
 
-    def opened(self, link: SessionView) -> None:
+    def opened(self, connection: SessionView) -> None:
         """A session begins."""
-        self.sessions.add(link)
+        self.sessions.add(connection)
         self.metrics.sessions.inc()
         self.metrics.sessions_total.inc()
 
-    def closed(self, link: SessionView, key: bytes | None) -> None:
+    def closed(self, connection: SessionView, key: bytes | None) -> None:
         """A session has ended; `key` cancelled what it did."""
-        self.sessions.remove(link)
+        self.sessions.remove(connection)
         if key is not None:
             self.keys.remove(key)
         self.metrics.sessions.dec()
 
-    def introduced(self, link: SessionView, visitor: ClientReport) -> None:
-        """Who the client of `link` is."""
-        self.sessions.introduce(link, visitor)
+    def client_identified(self, connection: SessionView, client_report: ClientReport) -> None:
+        """Who the client of `connection` is."""
+        self.sessions.identify(connection, client_report)
 
     # -- the engine
 

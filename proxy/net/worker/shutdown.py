@@ -36,10 +36,10 @@ class WorkerShutdown:
     def begin(self, how: ShutdownMode) -> None:
         """Begins to end, as SHUTDOWN does; a second time, or `NOW`, ends at once."""
         context = self._context
-        context.log.info("shutting_down", how=how.value or "now", sessions=len(context.sessions.links))
+        context.log.info("shutting_down", how=how.value or "now", sessions=len(context.sessions.connections))
         again, context.shutdown = context.shutdown is not None, how
         self._stop_listening()
-        context.spares.close()
+        context.prewarm_pool.close()
         if how is ShutdownMode.NOW or again:
             self.ended.set()
         else:
@@ -52,11 +52,11 @@ class WorkerShutdown:
         """
         context = self._context
         until = time.monotonic() + (_PENDING_LOGIN_SECONDS if how is ShutdownMode.WAIT_FOR_CLIENTS else 0)
-        while context.sessions.links or (context.guests and time.monotonic() < until):
+        while context.sessions.connections or (context.pending_clients and time.monotonic() < until):
             if how is ShutdownMode.WAIT_FOR_SERVERS:
-                for link in tuple(context.sessions.links):
-                    if link.session.at_rest:
-                        link.shut_down()
+                for connection in tuple(context.sessions.connections):
+                    if connection.session.at_rest:
+                        connection.shut_down()
             await asyncio.sleep(_POLL_SECONDS)
         self.ended.set()
 
@@ -64,22 +64,22 @@ class WorkerShutdown:
         """Stops listening, lets sessions end for `shutdown_grace` seconds, then ends them and everybody else."""
         context = self._context
         self._stop_listening()
-        context.spares.close()
+        context.prewarm_pool.close()
         try:
             async with asyncio.timeout(
                 0 if context.shutdown is not None else context.settings.shutdown_grace
             ):
                 await context.sessions.empty.wait()
         except TimeoutError:
-            for link in tuple(context.sessions.links):
-                link.shut_down()
-        for guest in (*context.guests, *context.consoles):
-            guest.shut_down()
-        await self._quiet()
+            for connection in tuple(context.sessions.connections):
+                connection.shut_down()
+        for client in (*context.pending_clients, *context.consoles):
+            client.shut_down()
+        await self._wait_until_drained()
 
-    async def _quiet(self) -> None:
+    async def _wait_until_drained(self) -> None:
         context = self._context
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
-                while not (context.sessions.quiet and context.spares.quiet):  # noqa: ASYNC110 - transports close by themselves
+                while not (context.sessions.drained and context.prewarm_pool.drained):  # noqa: ASYNC110 - transports close by themselves
                     await asyncio.sleep(_POLL_SECONDS / 10)

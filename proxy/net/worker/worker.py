@@ -56,16 +56,16 @@ class Worker:
     def __init__(
         self,
         settings: GatewaySettings,
-        place: WorkerPlacement = STANDALONE,
+        placement: WorkerPlacement = STANDALONE,
         reread: Callable[[], GatewaySettings] | None = None,
     ) -> None:
         """`reread`: gives the settings anew, for RELOAD; raises ValueError or OSError where they are bad."""
-        self.context = GatewayContext(settings, self._others)
-        self._place = place
+        self.context = GatewayContext(settings, self._ask_others)
+        self._placement = placement
         self._reread = reread
         self._listener: Listener | None = None
-        self._control: WorkerChannel | None = None
-        self._ending = WorkerShutdown(self.context, self._stop_listening)
+        self._channel: WorkerChannel | None = None
+        self._shutdown = WorkerShutdown(self.context, self._stop_listening)
 
     # -- life
 
@@ -80,8 +80,8 @@ class Worker:
         context.pump = pump.start()
         if settings.runtime_dir:
             name = f"gateway-{os.getpid()}.sock"
-            self._control = WorkerChannel(Path(settings.runtime_dir), name, self.handle)
-            await self._control.open()
+            self._channel = WorkerChannel(Path(settings.runtime_dir), name, self.handle)
+            await self._channel.open()
         await context.loans.open()
         self._listener = Listener(context, self, self._sockets())
         await self._listener.open()
@@ -101,8 +101,8 @@ class Worker:
             context.log.warning("clients_without_tls", addresses=exposed, hint=_TLS_HINT)
 
     def _sockets(self) -> list[socket.socket]:
-        if self._place.sockets:
-            return [socket.socket(fileno=descriptor) for descriptor in self._place.sockets]
+        if self._placement.sockets:
+            return [socket.socket(fileno=descriptor) for descriptor in self._placement.sockets]
         settings = self.context.settings
         found = sockets.bind(settings)
         if settings.unix_socket_dir:
@@ -124,31 +124,31 @@ class Worker:
     @property
     def ended(self) -> asyncio.Event:
         """Set when the worker wants to be stopped."""
-        return self._ending.ended
+        return self._shutdown.ended
 
     async def stop(self) -> None:
         """Stops listening, lets sessions end for `shutdown_grace` seconds, then ends them."""
         context = self.context
-        await self._ending.finish()
+        await self._shutdown.finish()
         await context.tasks.end()
-        context.logins.close()
+        context.login_service.close()
         await context.engine.close()
         pump.stop(context.pump)
         await context.loans.close()
-        if self._control is not None:
-            await self._control.close()
+        if self._channel is not None:
+            await self._channel.close()
         context.log.info("stopped")
 
     def shut_down(self, how: ShutdownMode) -> None:
         """Begins to end, as SHUTDOWN does; a second time, or `NOW`, ends at once."""
-        self._ending.begin(how)
+        self._shutdown.begin(how)
 
     async def shut_all_down(self, how: ShutdownMode) -> None:
         """SHUTDOWN on the console: the supervisor's matter, where there is one."""
-        if self._place.supervisor is not None:
-            os.kill(self._place.supervisor, _SIGNALS[how])
+        if self._placement.supervisor is not None:
+            os.kill(self._placement.supervisor, _SIGNALS[how])
         else:
-            await self.everyone(WorkerRequest("shutdown", how.value))
+            await self.ask_all(WorkerRequest("shutdown", how.value))
 
     def reload(self) -> str | None:
         """Reads the settings and their files anew. Returns why that failed; everything is then as before."""
@@ -163,18 +163,18 @@ class Worker:
 
     # -- siblings and the console
 
-    async def everyone(self, request: WorkerRequest) -> list[WorkerAnswer]:
+    async def ask_all(self, request: WorkerRequest) -> list[WorkerAnswer]:
         """Asks all workers."""
-        return [await self.handle(request), *await self._others(request)]
+        return [await self.handle(request), *await self._ask_others(request)]
 
-    async def _others(self, request: WorkerRequest) -> list[WorkerAnswer]:
-        return [] if self._control is None else await self._control.others(request)
+    async def _ask_others(self, request: WorkerRequest) -> list[WorkerAnswer]:
+        return [] if self._channel is None else await self._channel.ask_others(request)
 
     async def handle(self, request: WorkerRequest) -> WorkerAnswer:
         """What a sibling, or our own console, asks of this worker."""
         return worker_commands.perform(self, request)
 
-    def here(self, reports: tuple[WorkerReport, ...]) -> ConsoleSnapshot:
+    def snapshot(self, reports: tuple[WorkerReport, ...]) -> ConsoleSnapshot:
         """What the console's tables are made of."""
         settings = self.context.settings
         return ConsoleSnapshot(

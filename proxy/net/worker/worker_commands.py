@@ -50,7 +50,7 @@ def report(context: GatewayContext) -> WorkerReport:
     """Everything that the worker knows."""
     sessions = context.sessions
     period, recent = sessions.recent()
-    spares = context.spares.standing
+    spares = context.prewarm_pool.waiting
     context.metrics.spares.set(len(spares))
     return WorkerReport(
         pid=os.getpid(),
@@ -63,10 +63,10 @@ def report(context: GatewayContext) -> WorkerReport:
         disabled=tuple(sessions.disabled),
         all_paused=sessions.all_paused,
         shutting_down=context.shutdown is not None,
-        logins=len(context.guests),
+        logins=len(context.pending_clients),
         memory=_resident(),
         samples=tuple(_samples(context.metrics)),
-        spares=tuple(PrewarmedReport(server_side(one.transport), one.connected) for one in spares),
+        prewarmed=tuple(PrewarmedReport(server_side(one.transport), one.connected) for one in spares),
     )
 
 
@@ -110,7 +110,7 @@ def _reconnect(worker: WorkerControl, database: str) -> WorkerAnswer:
 
 def _kill(worker: WorkerControl, database: str) -> WorkerAnswer:
     worker.context.pause(database)
-    return _end(worker.context.sessions.of(database))
+    return _end(worker.context.sessions.of_database(database))
 
 
 def _kill_client(worker: WorkerControl, number: str) -> WorkerAnswer:
@@ -122,10 +122,10 @@ def _shut_down(worker: WorkerControl, how: str) -> WorkerAnswer:
     return WorkerAnswer(done=True)
 
 
-def _end(links: list[SessionView]) -> WorkerAnswer:
-    for link in links:
-        link.shut_down()
-    return WorkerAnswer(done=bool(links))
+def _end(connections: list[SessionView]) -> WorkerAnswer:
+    for connection in connections:
+        connection.shut_down()
+    return WorkerAnswer(done=bool(connections))
 
 
 def _outcome(problem: str | None) -> WorkerAnswer:

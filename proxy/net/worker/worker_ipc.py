@@ -88,15 +88,15 @@ class WorkerChannel:
         finally:
             writer.close()
 
-    async def others(self, request: WorkerRequest) -> list[WorkerAnswer]:
+    async def ask_others(self, request: WorkerRequest) -> list[WorkerAnswer]:
         """Asks every other worker; the answers of those that are there."""
         paths = [path for path in sorted(self._directory.glob(_WORKER)) if path != self._path]
         answers = await asyncio.gather(*(_ask_sibling(path, request) for path in paths))
         return [answer for answer in answers if answer is not None]
 
-    async def everyone(self, request: WorkerRequest) -> list[WorkerAnswer]:
+    async def ask_all(self, request: WorkerRequest) -> list[WorkerAnswer]:
         """Asks every worker, this one first."""
-        return [await self._handle(request), *await self.others(request)]
+        return [await self._handle(request), *await self.ask_others(request)]
 
 
 async def _ask_sibling(path: Path, request: WorkerRequest) -> WorkerAnswer | None:

@@ -67,14 +67,14 @@ LoginStep = SendToClient | DeriveKeys | LoginAccepted | LoginRefused
 class ChallengeInputs:
     """For one login: the server's part of the nonce, a salt, and what a role that is not there is taken for.
 
-    `nobody` is its verifier; `asks_scram` and `derives` are `MockRole`'s.
+    `mock_verifier` is its verifier; `asks_scram` and `derives_keys` are `MockRole`'s.
     """
 
     nonce: str
     salt: bytes
-    nobody: Verifier
+    mock_verifier: Verifier
     asks_scram: bool = True
-    derives: bool = False
+    derives_keys: bool = False
 
 
 class _State(Enum):
@@ -96,14 +96,14 @@ class ClientLogin:
         user: str,
         method: Method,
         secret: Secret | None,
-        chance: ChallengeInputs,
+        inputs: ChallengeInputs,
         *,
         binding: bytes | None = None,
     ) -> None:
         self._user = user
         self._method = method
         self._secret = secret
-        self._chance = chance
+        self._inputs = inputs
         self._binding = binding
         self._exchange: ServerExchange | None = None
         self._derivation: KeyDerivation | None = None
@@ -115,15 +115,15 @@ class ClientLogin:
         match self._method:
             case Method.TRUST | Method.CERT | Method.PEER:
                 # These three were decided by the caller: nothing is left to ask.
-                return [self._accepted(_shown(self._secret))]
+                return [self._accepted(_upstream_credentials(self._secret))]
             case Method.SCRAM:
                 return self._begin_scram()
             case Method.MD5:
                 # As PostgreSQL does: a role with a SCRAM verifier is asked for SCRAM.
-                if isinstance(self._secret, Verifier) or (self._secret is None and self._chance.asks_scram):
+                if isinstance(self._secret, Verifier) or (self._secret is None and self._inputs.asks_scram):
                     return self._begin_scram()
                 self._state = _State.MD5
-                return [SendToClient(_challenge(_MD5, self._chance.salt))]
+                return [SendToClient(_challenge(_MD5, self._inputs.salt))]
             case Method.PASSWORD:
                 self._state = _State.CLEARTEXT
                 return [SendToClient(_challenge(_CLEARTEXT))]
@@ -157,24 +157,24 @@ class ClientLogin:
             return self._offer(verifier if isinstance(self._secret, Password) else None)
         return self._cleartext_derived(verifier)
 
-    def _derive(self, password: str, like: Verifier, state: _State) -> list[LoginStep]:
+    def _derive(self, password: str, template: Verifier, state: _State) -> list[LoginStep]:
         self._state = state
-        self._derivation = KeyDerivation(password, like.salt, like.iterations)
+        self._derivation = KeyDerivation(password, template.salt, template.iterations)
         return [DeriveKeys(self._derivation)]
 
     # -- SCRAM
 
     def _begin_scram(self) -> list[LoginStep]:
         password = self._secret.text if isinstance(self._secret, Password) else ""
-        if not password and not self._chance.derives:
+        if not password and not self._inputs.derives_keys:
             return self._offer(None)
-        return self._derive(password, self._chance.nobody, _State.SASL_DERIVING)
+        return self._derive(password, self._inputs.mock_verifier, _State.SASL_DERIVING)
 
     def _offer(self, derived: Verifier | None) -> list[LoginStep]:
         kept = self._secret if isinstance(self._secret, Verifier) else derived
         self._exchange = ServerExchange(
-            kept or self._chance.nobody,
-            self._chance.nonce,
+            kept or self._inputs.mock_verifier,
+            self._inputs.nonce,
             binding=self._binding,
             genuine=kept is not None,
         )
@@ -206,15 +206,15 @@ class ClientLogin:
         if not given:
             return [self._refused("no password")]
         self._given = given
-        like = self._secret if isinstance(self._secret, Verifier) else self._chance.nobody
-        return self._derive(given, like, _State.CLEARTEXT_DERIVING)
+        template = self._secret if isinstance(self._secret, Verifier) else self._inputs.mock_verifier
+        return self._derive(given, template, _State.CLEARTEXT_DERIVING)
 
     def _cleartext_derived(self, offered: Verifier) -> list[LoginStep]:
-        if not self._knows(self._given, offered):
+        if not self._password_matches(self._given, offered):
             return [self._refused("wrong password")]
         return [self._accepted(Password(self._given))]
 
-    def _knows(self, given: str, offered: Verifier) -> bool:
+    def _password_matches(self, given: str, offered: Verifier) -> bool:
         secret = self._secret
         match secret:
             case Password():
@@ -231,7 +231,7 @@ class ClientLogin:
         secret = self._secret
         text = secret.text if isinstance(secret, Password | MD5Hash) else ""
         stored = text if isinstance(secret, MD5Hash) else md5_hash(self._user, text)
-        matches = given is not None and same(given, md5_response(stored, self._chance.salt))
+        matches = given is not None and same(given, md5_response(stored, self._inputs.salt))
         if not matches or not isinstance(secret, Password | MD5Hash):
             return [self._refused("wrong password")]
         return [self._accepted(secret)]
@@ -256,7 +256,7 @@ def failure(user: str, method: Method) -> ErrorReply:
     return ErrorReply("28P01", f'password authentication failed for user "{user}"')
 
 
-def _shown(secret: Secret | None) -> Credentials:
+def _upstream_credentials(secret: Secret | None) -> Credentials:
     """What a client that proved nothing itself lets us show the upstream."""
     return secret if isinstance(secret, Password | MD5Hash) else None
 

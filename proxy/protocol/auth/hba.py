@@ -67,19 +67,23 @@ class HBARule:
     method: Method
     line: int
 
-    def fits(self, origin: ClientOrigin, database: str, user: str) -> bool:
+    def matches(self, origin: ClientOrigin, database: str, user: str) -> bool:
         """Whether the rule decides about this client."""
-        return self._fits_origin(origin) and self._fits_database(database, user) and self._fits_user(user)
+        return (
+            self._matches_origin(origin)
+            and self._matches_database(database, user)
+            and self._matches_user(user)
+        )
 
-    def _fits_origin(self, origin: ClientOrigin) -> bool:
+    def _matches_origin(self, origin: ClientOrigin) -> bool:
         if origin.address is None or self.kind == "local":
             return origin.address is None and self.kind == "local"
         if (self.kind == "hostssl" and not origin.tls) or (self.kind == "hostnossl" and origin.tls):
             return False
-        address = _plain(ipaddress.ip_address(origin.address.partition("%")[0]))
+        address = _unmapped(ipaddress.ip_address(origin.address.partition("%")[0]))
         return not self.networks or any(address in network for network in self.networks)
 
-    def _fits_database(self, database: str, user: str) -> bool:
+    def _matches_database(self, database: str, user: str) -> bool:
         return any(
             word.is_keyword("all")
             or (word.is_keyword("sameuser") and database == user)
@@ -87,13 +91,13 @@ class HBARule:
             for word in self.databases
         )
 
-    def _fits_user(self, user: str) -> bool:
+    def _matches_user(self, user: str) -> bool:
         return any(word.is_keyword("all") or word.text == user for word in self.users)
 
 
 def decide(rules: tuple[HBARule, ...], origin: ClientOrigin, database: str, user: str) -> Method:
     """The method of the first rule that fits; `REJECT` where none does."""
-    return next((rule.method for rule in rules if rule.fits(origin, database, user)), Method.REJECT)
+    return next((rule.method for rule in rules if rule.matches(origin, database, user)), Method.REJECT)
 
 
 def parse_rules(text: str) -> tuple[HBARule, ...]:
@@ -188,7 +192,7 @@ def _networks(fields: list[str], number: int) -> tuple[tuple[Network, ...], int]
     raise HBAError(f'line {number}: "{fields[0]}" is no address; names of hosts are not supported')
 
 
-def _plain(address: Address) -> Address:
+def _unmapped(address: Address) -> Address:
     """An IPv4 address that came in on an IPv6 socket as what it is."""
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
     return mapped or address

@@ -33,14 +33,14 @@ class VisibleTraits:
 class MockRole:
     """What shows of a role that is not there.
 
-    `asks_scram`: method `md5` asks it for SCRAM. `derives`: some role has a password, so every SCRAM login begins
+    `asks_scram`: method `md5` asks it for SCRAM. `derives_keys`: some role has a password, so every SCRAM login begins
     with a derivation of keys, needed or not.
     """
 
     iterations: int = ITERATIONS
     salt_size: int = SALT_SIZE
     asks_scram: bool = True
-    derives: bool = False
+    derives_keys: bool = False
 
 
 def typical_role(traits: Counter[VisibleTraits]) -> MockRole:
@@ -51,5 +51,5 @@ def typical_role(traits: Counter[VisibleTraits]) -> MockRole:
         iterations=common.iterations,
         salt_size=common.salt_size,
         asks_scram=2 * verifiers.total() >= traits.total(),
-        derives=any(trait.is_password for trait in traits),
+        derives_keys=any(trait.is_password for trait in traits),
     )

@@ -64,22 +64,22 @@ def parse_requirement(text: str) -> Requirement:
 
 
 class MethodCheck:
-    """One login at the server, looked at. `vouched` (see `bind`) is whether somebody vouches for the other end."""
+    """One login at the server, looked at. `trusted` (see `bind`) is whether somebody vouches for the other end."""
 
     def __init__(self, requirement: Requirement) -> None:
         self._requirement = requirement
-        self._vouched = False
+        self._trusted = False
         self._finished = True
-        self.asked: ServerMethod | None = None
+        self.requested: ServerMethod | None = None
         """What the server has asked for; None before it has, or where it asked for nothing."""
         self.ended = False
         """Whether the server has decided."""
 
-    def bind(self, *, vouched: bool) -> None:
+    def bind(self, *, trusted: bool) -> None:
         """The connection stands."""
-        self._vouched = vouched
+        self._trusted = trusted
 
-    def see(self, message: bytes) -> None:
+    def check(self, message: bytes) -> None:
         """Looks at a whole message of the server's.
 
         Raises:
@@ -96,11 +96,11 @@ class MethodCheck:
         elif code == _SASL_FINAL:
             self._finished = True
         elif code not in _GOES_ON:
-            self.asked = self._allowed(_sasl(message) if code == _SASL else _CODES.get(code), code)
-            self._finished = self.asked is not ServerMethod.SCRAM
+            self.requested = self._allowed(_sasl(message) if code == _SASL else _CODES.get(code), code)
+            self._finished = self.requested is not ServerMethod.SCRAM
 
     def _let_in(self) -> None:
-        if self.asked is None:
+        if self.requested is None:
             self._allowed(ServerMethod.NONE, _OK)
         if not self._finished:
             # Whoever does not know the secret could start an exchange, too.
@@ -115,8 +115,8 @@ class MethodCheck:
             raise UpstreamRefusedError(ErrorReply("28000", text))
         if self._requirement is not None and method not in self._requirement:
             raise UpstreamRefusedError(_not_listed(method))
-        if self._requirement is None and method in _REVEALING and not self._vouched:
-            raise UpstreamRefusedError(_unvouched(method))
+        if self._requirement is None and method in _REVEALING and not self._trusted:
+            raise UpstreamRefusedError(_untrusted(method))
         return method
 
 
@@ -135,7 +135,7 @@ def _not_listed(method: ServerMethod) -> ErrorReply:
     )
 
 
-def _unvouched(method: ServerMethod) -> ErrorReply:
+def _untrusted(method: ServerMethod) -> ErrorReply:
     return ErrorReply(
         "28000",
         f'the server asks for authentication method "{method}" over a connection that proves nothing about it',

@@ -31,7 +31,7 @@ def examine(text: str, *, standard_strings: bool, max_chars: int) -> Examination
         found = _findings(source, statement, first=count == 0, max_chars=max_chars)
         count += 1
         findings += found
-        if all(isinstance(finding.what, NLCall) for finding in found):
+        if all(isinstance(finding.content, NLCall) for finding in found):
             highest = max([highest, *_parameters(source, statement)])
             changed = settings.change(source, statement)
             changes += [] if changed is None else [changed]

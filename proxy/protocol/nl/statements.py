@@ -132,7 +132,7 @@ class Finding:
 
     start: int
     end: int
-    what: NLStatement | NLCall | ErrorReply
+    content: NLStatement | NLCall | ErrorReply
     first: bool
     """Whether nothing that the server would carry out stands before it in the text."""
 

@@ -152,7 +152,7 @@ async def test_the_files_names_are_looked_up_as_well(gateway: StartGateway, user
     worker = await gateway(auth_type="scram-sha-256", auth_file=secrets, auth_user="asker")
     for user in (KNOWN, UNKNOWN):
         await transcript(worker.port, user)
-    assert {KNOWN, UNKNOWN} <= worker.context.logins._secrets._known.keys()
+    assert {KNOWN, UNKNOWN} <= worker.context.login_service._secrets._known.keys()
 
 
 async def test_peer_and_cert(
@@ -248,7 +248,7 @@ async def test_the_gateways_own_proof_is_derived_elsewhere(
     async with await psycopg.AsyncConnection.connect(dsn(worker)) as connection:
         await connection.execute("SELECT 1")
     assert derived == [(4096, 16)] * 2
-    assert not worker.context.guests
+    assert not worker.context.pending_clients
 
 
 @pytest.mark.parametrize("method", ["scram-sha-256", "password"])
@@ -262,6 +262,6 @@ async def test_a_client_that_leaves_meanwhile(
         async with connected(worker.port) as client:
             client.say(startup())
             client.say(WRONG)
-    while worker.context.guests or worker.context.logins.under_way:  # noqa: ASYNC110 - what is awaited is in the same loop
+    while worker.context.pending_clients or worker.context.login_service._admitted:  # noqa: ASYNC110 - what is awaited is in the same loop
         await asyncio.sleep(0)
     assert await transcript(worker.port, "bob")

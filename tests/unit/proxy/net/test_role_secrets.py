@@ -63,7 +63,7 @@ class Connection:
         self._roles = roles
         self.usable = True
 
-    async def ask(self, user: str) -> Secret | None:
+    async def fetch_secret(self, user: str) -> Secret | None:
         roles = self._roles
         roles.asked.append(user)
         roles.under_way += 1
@@ -154,17 +154,17 @@ async def test_a_failed_login_asks_anew_once(roles: Roles, user: str) -> None:
     await secrets.find(user)
     roles.secrets[user] = HASH
     for _ in range(10):
-        secrets.doubt(user)
+        secrets.login_failed(user)
         assert await secrets.find(user) == HASH
     assert others(roles) == [user] * 2
     for rounds in (4, 6):
         roles.now += 5.1
         await secrets.find(user)
         for _ in range(10):
-            secrets.doubt(user)
+            secrets.login_failed(user)
             await secrets.find(user)
         assert len(others(roles)) == rounds
-    secrets.doubt("never heard of")
+    secrets.login_failed("never heard of")
     secrets.close()
 
 
@@ -226,23 +226,27 @@ async def test_what_shows_of_roles_is_counted_by_role(roles: Roles) -> None:
     roles.secrets["ana"] = roles.secrets["cleo"] = verifier
     for user in ("ana", "ana", "cleo", "nobody"):
         await secrets.find(user)
-    assert secrets.seen == {VisibleTraits(): 1, VisibleTraits(7, 20): 2}
+    assert secrets.visible_traits == {VisibleTraits(): 1, VisibleTraits(7, 20): 2}
     roles.secrets["ana"] = Password("a")
     await secrets.find("ana")
-    assert +secrets.seen == {VisibleTraits(): 1, VisibleTraits(7, 20): 1, VisibleTraits(is_password=True): 1}
+    assert +secrets.visible_traits == {
+        VisibleTraits(): 1,
+        VisibleTraits(7, 20): 1,
+        VisibleTraits(is_password=True): 1,
+    }
     secrets.close()
 
 
 @pytest.mark.parametrize(
-    ("traits", "shape"),
+    ("traits", "mock_role"),
     [
         ([], MockRole()),
         ([VisibleTraits(10_000, 12)], MockRole(10_000, 12)),
         ([VisibleTraits(4096, 16)] * 2 + [VisibleTraits(10_000, 12)] * 3, MockRole(10_000, 12)),
         ([VisibleTraits(4096, 16)] * 2 + [VisibleTraits()] * 3, MockRole(4096, 16, asks_scram=False)),
-        ([VisibleTraits(is_password=True)], MockRole(ITERATIONS, 16, asks_scram=False, derives=True)),
-        ([VisibleTraits(4096, 16), VisibleTraits(is_password=True)], MockRole(derives=True)),
+        ([VisibleTraits(is_password=True)], MockRole(ITERATIONS, 16, asks_scram=False, derives_keys=True)),
+        ([VisibleTraits(4096, 16), VisibleTraits(is_password=True)], MockRole(derives_keys=True)),
     ],
 )
-def test_what_most_roles_look_like(traits: list[VisibleTraits], shape: MockRole) -> None:
-    assert typical_role(Counter(traits)) == shape
+def test_what_most_roles_look_like(traits: list[VisibleTraits], mock_role: MockRole) -> None:
+    assert typical_role(Counter(traits)) == mock_role

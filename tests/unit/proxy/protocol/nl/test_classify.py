@@ -78,7 +78,7 @@ QUESTIONS = {
 @pytest.mark.parametrize("text", QUESTIONS)
 def test_question(text: str) -> None:
     (finding,) = look(text).findings
-    assert finding.what == NLQuestion(QUESTIONS[text])
+    assert finding.content == NLQuestion(QUESTIONS[text])
     assert may_hold_nl(text.encode())
     assert holds_nl_word(text.encode(), watch_resets=False)
 
@@ -94,7 +94,7 @@ def test_question(text: str) -> None:
     ],
 )
 def test_options(text: str, options: tuple[tuple[str, str], ...]) -> None:
-    assert [finding.what for finding in look(text).findings] == [NLQuestion("x", options)]
+    assert [finding.content for finding in look(text).findings] == [NLQuestion("x", options)]
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_options(text: str, options: tuple[tuple[str, str], ...]) -> None:
     ],
 )
 def test_command(text: str, statement: object) -> None:
-    assert [finding.what for finding in look(text).findings] == [statement]
+    assert [finding.content for finding in look(text).findings] == [statement]
 
 
 PLAIN = [
@@ -260,16 +260,16 @@ REFUSED = {
 def test_refused(text: str) -> None:
     (finding,) = look(text).findings
     sqlstate, message = REFUSED[text]
-    assert isinstance(finding.what, ErrorReply)
-    assert finding.what.sqlstate == sqlstate
-    assert message in finding.what.message
+    assert isinstance(finding.content, ErrorReply)
+    assert finding.content.sqlstate == sqlstate
+    assert message in finding.content.message
 
 
 @pytest.mark.parametrize("text", ["NL: what's up;\nSELECT 1", "NL: $$x"])
 def test_hint_leads_to_dollars(text: str) -> None:
     (finding,) = look(text).findings
-    assert isinstance(finding.what, ErrorReply)
-    assert "$$question$$" in (finding.what.hint or "")
+    assert isinstance(finding.content, ErrorReply)
+    assert "$$question$$" in (finding.content.hint or "")
 
 
 CALLS = {
@@ -295,7 +295,7 @@ CALLS = {
 @pytest.mark.parametrize("text", CALLS)
 def test_call(text: str) -> None:
     (finding,) = look(text).findings
-    assert (text[finding.start : finding.end], finding.what) == CALLS[text]
+    assert (text[finding.start : finding.end], finding.content) == CALLS[text]
 
 
 RUN_CALLS = {
@@ -311,7 +311,7 @@ RUN_CALLS = {
 
 @pytest.mark.parametrize("text", RUN_CALLS)
 def test_run_call(text: str) -> None:
-    assert [(text[f.start : f.end], f.what) for f in look(text).findings] == RUN_CALLS[text]
+    assert [(text[f.start : f.end], f.content) for f in look(text).findings] == RUN_CALLS[text]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from proxy.console import grammar, tables, views
 from proxy.console.grammar import ConsoleCommand, ConsoleError, Empty, Ignored, Rights, ShowView
 from proxy.console.tables import CommandResult, Done, ResultTable, TypedColumns
 from proxy.protocol import codec
-from proxy.protocol.auth.client_login import AUTHENTICATED
 from proxy.protocol.framing import HEADER_SIZE, SMALL_LIMIT, ProtocolViolationError, frontend_length
 
 _READY = {status: codec.message(b"Z", status.encode()) for status in "ITE"}
@@ -93,7 +92,7 @@ class ConsoleSession:
             codec.message(b"S", name.encode() + b"\0" + value.encode("utf-8", "replace") + b"\0")
             for name, value in told.items()
         )
-        return AUTHENTICATED + status + codec.message(b"K", key) + _READY["I"]
+        return codec.AUTHENTICATION_OK + status + codec.message(b"K", key) + _READY["I"]
 
     def receive(self, data: bytes) -> list[ConsoleAction]:
         """Takes in bytes."""
@@ -104,7 +103,7 @@ class ConsoleSession:
         except ProtocolViolationError as violation:
             error = ErrorReply("08P01", str(violation))
             self._closed = True
-            out += [WriteReply(codec.encode_error(error, "utf-8", severity=b"FATAL")), CloseConnection()]
+            out += [WriteReply(codec.encode_fatal(error)), CloseConnection()]
         return out
 
     def answered(self, result: CommandResult) -> list[ConsoleAction]:

@@ -30,6 +30,7 @@ TOO_MANY_LOGINS = ErrorReply(
     "too many clients are logging in (max_login_clients)",
     hint="Try again in a moment; the operator may raise max_login_clients.",
 )
+LOGIN_TIMEOUT = ErrorReply("08P01", "canceling authentication due to timeout")
 _NONCE_BYTES = 18
 
 

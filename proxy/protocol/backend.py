@@ -28,7 +28,6 @@ _COPY_IN = ord("G")
 _KEY = ord("K")
 _AUTHENTICATION = ord("R")
 _PARAMETERS = ord("t")
-_AUTHENTICATED = HEADER.pack(_AUTHENTICATION, 8) + bytes(4)
 _TOKEN = re.compile(ERROR_TOKEN.encode() + rb"[0-9]+")
 _WATCHED = (b"client_encoding\0", b"standard_conforming_strings\0", b"server_version\0")
 _STALE_PLAN = b"RevalidateCachedQuery"
@@ -165,7 +164,7 @@ class Backend:
         elif kind == _KEY:
             self.key = message[HEADER_SIZE:]
         elif kind == _AUTHENTICATION:
-            self.authenticated = self.authenticated or message == _AUTHENTICATED
+            self.authenticated = self.authenticated or message == codec.AUTHENTICATION_OK
         elif kind == _PARAMETERS:
             mark = self.replies.head_mark()
             return (

@@ -48,6 +48,11 @@ def message(kind: bytes, body: bytes) -> bytes:
     return kind + _INT32.pack(len(body) + 4) + body
 
 
+AUTHENTICATION_OK = message(b"R", bytes(4))
+SYNC = message(b"S", b"")
+TERMINATE = message(b"X", b"")
+
+
 def decode_first(packet: bytes) -> FirstPacket:
     """The packet that opens a connection.
 
@@ -75,6 +80,13 @@ def _startup_parameters(packet: bytes) -> tuple[tuple[str, str], ...]:
     # Most sessions say the same words, and each keeps them as long as it lasts.
     texts = [sys.intern(word.decode("utf-8", "surrogateescape")) for word in words[:-1]]
     return tuple(zip(texts[::2], texts[1::2], strict=True))
+
+
+def encode_startup(parameters: dict[str, str]) -> bytes:
+    """A StartupMessage of protocol 3.0."""
+    words = (word for pair in parameters.items() for word in pair)
+    body = b"".join(word.encode("utf-8", "surrogateescape") + b"\0" for word in words)
+    return struct.pack(">II", len(body) + 9, MAJOR_VERSION << 16) + body + b"\0"
 
 
 def encode_negotiation(startup: Startup) -> bytes:
@@ -207,6 +219,11 @@ def encode_error(
     """
     fields = _fields(error, encoding, severity, shown or severity)
     return message(b"E", fields + (b"" if routine is None else b"R" + routine + b"\0") + b"\0")
+
+
+def encode_fatal(error: ErrorReply) -> bytes:
+    """The ErrorResponse that ends a connection, in UTF-8."""
+    return encode_error(error, "utf-8", severity=b"FATAL")
 
 
 def encode_notice(notice: ErrorReply, encoding: str, *, severity: bytes = b"WARNING") -> bytes:

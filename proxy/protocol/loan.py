@@ -27,7 +27,6 @@ _QUERY = ord("Q")
 _READY = ord("Z")
 _ERROR = ord("E")
 _NOTIFICATION = ord("A")
-_SYNC_MESSAGE = codec.message(b"S", b"")
 
 _ENCODING = "SET LOCAL client_encoding = 'UTF8'"
 _FRAMES = {
@@ -94,7 +93,7 @@ class Loan:
     def open(self) -> list[Command]:
         """Begins. Everything that the server was sent before has been answered."""
         self._owed = 1
-        return [ToUpstream(_SYNC_MESSAGE)]
+        return [ToUpstream(codec.SYNC)]
 
     # -- the borrower
 
@@ -134,7 +133,7 @@ class Loan:
             self.stage = LoanStage.CLOSING
             out: list[Command] = []
             if self._unsynced:
-                out.append(ToUpstream(_SYNC_MESSAGE))
+                out.append(ToUpstream(codec.SYNC))
                 self._owed += 1
             if self._owed:
                 self._cancelling = True
@@ -243,7 +242,7 @@ class Loan:
         back: list[Command] = [self._query(_FRAMES[self._status][1])]
         if self._restore:
             self._owed += 1
-            back.append(ToUpstream(self._restore + _SYNC_MESSAGE))
+            back.append(ToUpstream(self._restore + codec.SYNC))
         return back
 
     def _query(self, sql: str) -> ToUpstream:
@@ -253,7 +252,7 @@ class Loan:
 
 def refusal(error: ErrorReply) -> list[Command]:
     """What a borrower is told that gets nothing, or nothing more."""
-    return [ToBorrower(codec.encode_error(error, "utf-8", severity=b"FATAL"))]
+    return [ToBorrower(codec.encode_fatal(error))]
 
 
 def _greeting(server: LoanedServer) -> bytes:
@@ -265,7 +264,7 @@ def _greeting(server: LoanedServer) -> bytes:
         ("integer_datetimes", "on"),
         ("standard_conforming_strings", "on"),
     )
-    parts = [codec.message(b"R", bytes(4))]
+    parts = [codec.AUTHENTICATION_OK]
     parts += [codec.message(b"S", f"{name}\0{value}\0".encode()) for name, value in statuses]
     parts += [codec.message(b"K", server.key), codec.message(b"Z", b"T")]
     return b"".join(parts)

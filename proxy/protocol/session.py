@@ -45,6 +45,8 @@ from proxy.protocol.replies import RelayState, TransactionStatus
 from proxy.protocol.session_phases import HOLDING, TRANSITIONS, Event, Phase
 from proxy.protocol.translator import Job, Rewritten
 
+SHUTTING_DOWN = ErrorReply("57P01", "terminating connection because the gateway shuts down")
+
 BACKLOG_LIMIT = 1 << 16
 """Bytes of a client that are held back during a translation before the driver should stop reading."""
 
@@ -213,7 +215,7 @@ class Session:
 
     def shut_down(self) -> list[Command]:
         """The gateway ends the session."""
-        return self.end(ErrorReply("57P01", "terminating connection because the gateway shuts down"))
+        return self.end(SHUTTING_DOWN)
 
     def end(self, error: ErrorReply) -> list[Command]:
         """Ends the session with an error, wherever it stands."""

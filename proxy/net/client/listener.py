@@ -114,9 +114,7 @@ class Listener:
             if head not in (codec.SSL_REQUEST, codec.GSS_REQUEST):
                 return head + _read_available(sock), False
             if _read_available(sock):
-                await loop.sock_sendall(
-                    sock, codec.encode_error(UNENCRYPTED_DATA, "utf-8", severity=b"FATAL")
-                )
+                await loop.sock_sendall(sock, codec.encode_fatal(UNENCRYPTED_DATA))
                 raise EOFError("bytes before the handshake")
             if head == codec.SSL_REQUEST:
                 await self._admit_login(sock)
@@ -128,7 +126,7 @@ class Listener:
     async def _admit_login(self, sock: socket.socket) -> None:
         """A place for the handshake, which is dear."""
         if not self._context.login_service.admit(sock):
-            reply = codec.encode_error(TOO_MANY_LOGINS, "utf-8", severity=b"FATAL")
+            reply = codec.encode_fatal(TOO_MANY_LOGINS)
             await asyncio.get_running_loop().sock_sendall(sock, reply)
             raise EOFError("too many clients are logging in")
 

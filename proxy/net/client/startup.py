@@ -18,7 +18,7 @@ from proxy.net.client.authentication import Authentication
 from proxy.net.client.client_info import ClientInfo
 from proxy.net.console.console_connection import ConsoleConnection
 from proxy.net.console.upstream_auth import UpstreamAuth
-from proxy.net.login_service import TOO_MANY_LOGINS
+from proxy.net.login_service import LOGIN_TIMEOUT, TOO_MANY_LOGINS
 from proxy.net.ports import Admin, ClientContext
 from proxy.net.session.session_connection import SessionConnection
 from proxy.net.upstream.dialer import without_delay
@@ -28,6 +28,7 @@ from proxy.protocol.auth.hba import Method
 from proxy.protocol.auth.secrets import Credentials
 from proxy.protocol.framing import AUTHENTICATION_LIMIT, ProtocolViolationError, startup_length
 from proxy.protocol.messages import CancelRequest, EncryptionRequest, Startup
+from proxy.protocol.session import SHUTTING_DOWN
 
 _MAX_ENCRYPTION_REQUESTS = 2
 """GSSENCRequest and SSLRequest, once each."""
@@ -300,17 +301,17 @@ class ClientStartup(asyncio.Protocol):
     # -- ends
 
     def _timed_out(self) -> None:
-        self.refuse(ErrorReply("08P01", "canceling authentication due to timeout"))
+        self.refuse(LOGIN_TIMEOUT)
 
     def shut_down(self) -> None:
         """The gateway ends."""
-        self.refuse(ErrorReply("57P01", "terminating connection because the gateway shuts down"))
+        self.refuse(SHUTTING_DOWN)
 
     def refuse(self, error: ErrorReply) -> None:
         """Ends the connection with an error."""
         self._stop_waiting()
         if self._transport is not None:
-            self._transport.write(codec.encode_error(error, "utf-8", severity=b"FATAL"))
+            self._transport.write(codec.encode_fatal(error))
             self._transport.close()
             self._transport = None
         self._release()

@@ -35,7 +35,10 @@ async def carry_out(
         log.info("console_command", verb=command.verb, argument=command.argument, user=user)
         if command.argument in CONSOLE_DATABASES:
             return ErrorReply("0A000", f"cannot {command.verb} admin db: {command.argument}")
-        return await _VERBS[command.verb](admin, command.argument)
+        act = _VERBS.get(command.verb)
+        if act is None:
+            return await _on_all_workers(admin, command.verb, command.argument)
+        return await act(admin, command.argument)
     raise TypeError(command)
 
 
@@ -65,10 +68,6 @@ async def _on_all_workers(admin: Admin, verb: str, argument: str) -> CommandResu
     return Done(verb.upper())
 
 
-async def _reload(admin: Admin, argument: str) -> CommandResult:
-    return await _on_all_workers(admin, "reload", argument)
-
-
 async def _set(admin: Admin, command: SetSetting) -> CommandResult:
     """Our own worker first: where it refuses, the others are not asked."""
     request = WorkerRequest("set", f"{command.key}={command.value}")
@@ -80,27 +79,11 @@ async def _set(admin: Admin, command: SetSetting) -> CommandResult:
     return Done("SET")
 
 
-async def _reconnect(admin: Admin, argument: str) -> CommandResult:
-    return await _on_all_workers(admin, "reconnect", argument)
-
-
 async def _wait_close(admin: Admin, argument: str) -> CommandResult:
     """Ends when no session holds a connection from before the last RECONNECT."""
     while any(session.close_needed for session in await _sessions(admin, argument)):  # noqa: ASYNC110
         await asyncio.sleep(_POLL_SECONDS)
     return Done("WAIT_CLOSE")
-
-
-async def _disable(admin: Admin, argument: str) -> CommandResult:
-    return await _on_all_workers(admin, "disable", argument)
-
-
-async def _enable(admin: Admin, argument: str) -> CommandResult:
-    return await _on_all_workers(admin, "enable", argument)
-
-
-async def _kill(admin: Admin, argument: str) -> CommandResult:
-    return await _on_all_workers(admin, "kill", argument)
 
 
 async def _pause(admin: Admin, argument: str) -> CommandResult:
@@ -149,14 +132,10 @@ def _any_done(answers: list[WorkerAnswer]) -> bool:
 
 
 _VERBS: dict[str, Callable[[Admin, str], Awaitable[CommandResult]]] = {
-    "disable": _disable,
-    "enable": _enable,
-    "kill": _kill,
     "kill_client": _kill_client,
     "pause": _pause,
-    "reconnect": _reconnect,
-    "reload": _reload,
     "resume": _resume,
     "shutdown": _shutdown,
     "wait_close": _wait_close,
 }
+"""Verb → its own function; the other verbs are sent to every worker."""

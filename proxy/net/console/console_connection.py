@@ -13,6 +13,7 @@ from proxy.console.session import CloseConnection, ConsoleAction, ConsoleSession
 from proxy.net.console import admin_commands
 from proxy.net.ports import Admin, ConsoleContext
 from proxy.protocol import codec
+from proxy.protocol.session import SHUTTING_DOWN
 
 _KEY_BYTES = 8
 
@@ -89,6 +90,5 @@ class ConsoleConnection(asyncio.Protocol):
     def shut_down(self) -> None:
         """The gateway ends."""
         if self._transport is not None:
-            error = ErrorReply("57P01", "terminating connection because the gateway shuts down")
-            self._transport.write(codec.encode_error(error, "utf-8", severity=b"FATAL"))
+            self._transport.write(codec.encode_fatal(SHUTTING_DOWN))
             self._transport.close()

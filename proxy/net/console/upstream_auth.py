@@ -12,11 +12,10 @@ from collections.abc import Callable
 from typing import cast
 
 from engine.types import ErrorReply
+from proxy.net.login_service import LOGIN_TIMEOUT
 from proxy.net.ports import PendingClientContext
-from proxy.net.upstream.auth_query import startup_packet
 from proxy.net.upstream.login_phase import RelayedLogin, with_login_handler
 from proxy.protocol import codec
-from proxy.protocol.auth.client_login import AUTHENTICATED
 from proxy.protocol.framing import (
     AUTHENTICATION_LIMIT,
     RESPONSE,
@@ -24,11 +23,11 @@ from proxy.protocol.framing import (
     message_end,
     unexpected_response,
 )
+from proxy.protocol.session import SHUTTING_DOWN
 
 _RESPONSE_LIMIT = AUTHENTICATION_LIMIT - 1
 """Length of a client's response: the whole message fits in `AUTHENTICATION_LIMIT` bytes."""
 _ERROR = ord("E")
-_TERMINATE = codec.message(b"X", b"")
 _UNREACHABLE = ErrorReply("08001", "the gateway cannot connect to the upstream server to check the password")
 
 
@@ -74,7 +73,7 @@ class UpstreamAuth(asyncio.Protocol):
                 # Ended by cancellation, when the server has decided.
                 await asyncio.get_running_loop().create_future()
         except TimeoutError:
-            self.refuse(ErrorReply("08P01", "canceling authentication due to timeout"))
+            self.refuse(LOGIN_TIMEOUT)
         except OSError:
             self.refuse(_UNREACHABLE)
 
@@ -105,14 +104,14 @@ class UpstreamAuth(asyncio.Protocol):
             "database": self._context.settings.auth_dbname,
             "application_name": "pgparley console",
         }
-        transport.write(startup_packet(parameters))
+        transport.write(codec.encode_startup(parameters))
 
     def server_data(self, data: bytes) -> None:
         """The server's challenges and its word."""
         self._from_server += data
         while self._client is not None and (end := message_end(self._from_server)) is not None:
             message, self._from_server = self._from_server[:end], self._from_server[end:]
-            if message == AUTHENTICATED:
+            if message == codec.AUTHENTICATION_OK:
                 self._succeeded()
                 return
             self._client.write(message)
@@ -128,7 +127,7 @@ class UpstreamAuth(asyncio.Protocol):
     def _succeeded(self) -> None:
         client, self._client = self._client, None
         if self._server is not None:
-            self._server.write(_TERMINATE)
+            self._server.write(codec.TERMINATE)
         self._end()
         if client is not None:
             self._on_success(self._method_check.requested is not None)
@@ -144,12 +143,12 @@ class UpstreamAuth(asyncio.Protocol):
     def refuse(self, error: ErrorReply) -> None:
         """Ends the login."""
         if self._client is not None:
-            self._client.write(codec.encode_error(error, "utf-8", severity=b"FATAL"))
+            self._client.write(codec.encode_fatal(error))
             self._client.close()
 
     def shut_down(self) -> None:
         """The gateway ends."""
-        self.refuse(ErrorReply("57P01", "terminating connection because the gateway shuts down"))
+        self.refuse(SHUTTING_DOWN)
 
 
 class _Server(asyncio.Protocol):

@@ -174,5 +174,5 @@ class LoanConnection(asyncio.Protocol):
 
     def refuse(self, error: ErrorReply) -> None:
         """As `Borrower.refuse`."""
-        self.write(codec.encode_error(error, "utf-8", severity=b"FATAL"))
+        self.write(codec.encode_fatal(error))
         self.close()

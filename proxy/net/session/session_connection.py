@@ -325,7 +325,7 @@ class SessionConnection(asyncio.Protocol):
         """As `AcquisitionEvents.server_unreachable`."""
         if begun:
             # The client has not been sent a byte.
-            self._perform([ToClient(codec.encode_error(error, "utf-8", severity=b"FATAL"))])
+            self._perform([ToClient(codec.encode_fatal(error))])
             self._close()
         else:
             self._perform(self._session.dial_failed(error))

@@ -19,10 +19,7 @@ from proxy.protocol.framing import HEADER_SIZE, message_end
 from proxy.protocol.messages import Bind, Parse
 from proxy.settings import GatewaySettings
 
-_PROTOCOL_3_0 = 3 << 16
 _READY, _ROW, _ERROR = ord("Z"), ord("D"), ord("E")
-_TERMINATE = codec.message(b"X", b"")
-_SYNC = codec.message(b"S", b"")
 _EXECUTE = codec.message(b"E", b"\0\0\0\0\0")
 _NULL = -1
 
@@ -81,7 +78,7 @@ class AuthQueryConnection(asyncio.Protocol):
         bind = codec.encode_bind(Bind(b"", b"", (), (name,), b"\0\0"))
         if self._transport is None:
             raise AuthQueryError("auth_query: the connection is closed")
-        self._transport.write(parse + bind + _EXECUTE + _SYNC)
+        self._transport.write(parse + bind + _EXECUTE + codec.SYNC)
         # A query that gives somebody else's secret would let the client in as that role.
         found = [secret for name, secret in await answer if name == user]
         return secret_of(found[0]) if len(found) == 1 and found[0] is not None else None
@@ -89,7 +86,7 @@ class AuthQueryConnection(asyncio.Protocol):
     def close(self) -> None:
         """Ends the connection."""
         if self._transport is not None:
-            self._transport.write(_TERMINATE)
+            self._transport.write(codec.TERMINATE)
             self._transport.close()
             self._transport = None
 
@@ -109,7 +106,7 @@ class AuthQueryConnection(asyncio.Protocol):
             "client_encoding": "UTF8",
             "search_path": "pg_catalog",
         }
-        self._transport.write(startup_packet(parameters))
+        self._transport.write(codec.encode_startup(parameters))
 
     def data_received(self, data: bytes) -> None:
         """Bytes from the server."""
@@ -144,14 +141,6 @@ class AuthQueryConnection(asyncio.Protocol):
             answer.set_exception(AuthQueryError(f"auth_query: {problem}"))
         else:
             answer.set_result(self._found)
-
-
-def startup_packet(parameters: dict[str, str]) -> bytes:
-    """A StartupMessage of protocol 3.0."""
-    body = b"".join(
-        word.encode("utf-8", "surrogateescape") + b"\0" for pair in parameters.items() for word in pair
-    )
-    return struct.pack(">II", len(body) + 9, _PROTOCOL_3_0) + body + b"\0"
 
 
 def _row(message: bytes) -> _Row:

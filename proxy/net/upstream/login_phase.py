@@ -186,7 +186,7 @@ class _LoginPhase(asyncio.Protocol):
 
     def _fail(self, reply: ErrorReply) -> None:
         """The client sees the error as the server's; then the connection ends."""
-        self._inner.data_received(codec.encode_error(reply, "utf-8", severity=b"FATAL"))
+        self._inner.data_received(codec.encode_fatal(reply))
         if self._transport is not None:
             self._transport.abort()
 

@@ -87,22 +87,6 @@ def _set(worker: WorkerControl, assignment: str) -> WorkerAnswer:
     return _outcome(worker.assign(key, value))
 
 
-def _pause(worker: WorkerControl, database: str) -> WorkerAnswer:
-    return WorkerAnswer(done=worker.context.pause(database))
-
-
-def _resume(worker: WorkerControl, database: str) -> WorkerAnswer:
-    return WorkerAnswer(done=worker.context.sessions.resume(database))
-
-
-def _disable(worker: WorkerControl, database: str) -> WorkerAnswer:
-    return WorkerAnswer(done=worker.context.sessions.disable(database))
-
-
-def _enable(worker: WorkerControl, database: str) -> WorkerAnswer:
-    return WorkerAnswer(done=worker.context.sessions.enable(database))
-
-
 def _reconnect(worker: WorkerControl, database: str) -> WorkerAnswer:
     worker.context.reconnect(database)
     return WorkerAnswer(done=True)
@@ -134,16 +118,16 @@ def _outcome(problem: str | None) -> WorkerAnswer:
 
 _VERBS: dict[str, Callable[[WorkerControl, str], WorkerAnswer]] = {
     "cancel": _cancel,
-    "disable": _disable,
-    "enable": _enable,
+    "disable": lambda worker, database: WorkerAnswer(done=worker.context.sessions.disable(database)),
+    "enable": lambda worker, database: WorkerAnswer(done=worker.context.sessions.enable(database)),
     "kill": _kill,
     "kill_client": _kill_client,
-    "pause": _pause,
+    "pause": lambda worker, database: WorkerAnswer(done=worker.context.pause(database)),
     "ping": lambda *_: WorkerAnswer(done=True),
     "reconnect": _reconnect,
     "reload": _reload,
     "report": _report,
-    "resume": _resume,
+    "resume": lambda worker, database: WorkerAnswer(done=worker.context.sessions.resume(database)),
     "set": _set,
     "shutdown": _shut_down,
 }

@@ -27,8 +27,6 @@ from proxy.protocol.auth.secrets import (
 from proxy.protocol.framing import HEADER_SIZE
 
 _CLEARTEXT, _MD5, _SASL, _SASL_CONTINUE, _SASL_FINAL = 3, 5, 10, 11, 12
-AUTHENTICATED = codec.message(b"R", bytes(4))
-"""AuthenticationOk."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Who may come in and how: the settings of logins and TLS with the files that they name, read and checked.
+"""Access rules: the settings of logins and TLS with the files that they name, read and checked.
 
 Owns reading those files. An `Access` never changes; RELOAD makes a new one, and keeps the old where that fails.
 """
@@ -29,7 +29,7 @@ CONSOLE_DATABASES = frozenset({"pgparley", "pgbouncer"})
 """Names of the virtual database behind which the console is."""
 
 OWNER_USERS = frozenset({"pgparley", "pgbouncer"})
-"""Users whom the console knows by the Unix user that the gateway itself runs as."""
+"""Console users that the gateway's own Unix user may log in as without a secret."""
 
 _METHODS = {
     AuthType.PASSTHROUGH: Method.PASSTHROUGH,
@@ -48,9 +48,9 @@ class AccessError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What decides about a client, and about what the server may ask of it.
+    """The rules by which clients log in, and by which the server may authenticate them.
 
-    `traits`: what shows of the secrets in `users`. `binding`: the hash of our certificate that SCRAM binds to.
+    `traits`: the visible traits of the secrets in `users`. `binding`: the hash of our certificate that SCRAM binds to.
     """
 
     auth_type: AuthType
@@ -67,7 +67,7 @@ class Access:
     """From which the verifiers of roles without one are made up, the same for every worker."""
 
     def method(self, origin: ClientOrigin, database: str, user: str) -> Method:
-        """How this client is made known."""
+        """The authentication method for this client."""
         if self.auth_type is AuthType.HBA:
             return decide(self.rules, origin, database, user)
         return _METHODS[self.auth_type]
@@ -168,7 +168,7 @@ def _mock_key(runtime_dir: str) -> bytes:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         draft.touch(mode=0o600)
         draft.write_bytes(fresh)
-        # Linked when it is whole: nobody reads half a key, and the first wins.
+        # Linked when it is complete: no worker reads half a key, and the first link wins.
         with contextlib.suppress(FileExistsError):
             os.link(draft, shared)
         return shared.read_bytes()

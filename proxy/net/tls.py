@@ -1,6 +1,6 @@
-"""TLS: the settings of both sides as OpenSSL contexts, and what a connection's TLS was in the end.
+"""TLS: the settings of both sides as OpenSSL contexts, and the description of an established connection's TLS.
 
-Owns everything about certificates. Who negotiates when is the matter of `listener` (clients) and `server_tls`.
+Owns everything about certificates. The negotiation is in `listener` (clients) and `server_tls`.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def server_side(settings: GatewaySettings) -> TLSFiles:
 
 
 def client_context(settings: GatewaySettings) -> ssl.SSLContext | None:
-    """What clients meet; None where TLS is off. The files are read now.
+    """The context for clients; None where TLS is off. Reads the files.
 
     Raises:
         TLSConfigError: A file is missing or unusable, or a setting is unknown.
@@ -79,7 +79,7 @@ def client_context(settings: GatewaySettings) -> ssl.SSLContext | None:
 
 
 def server_context(settings: GatewaySettings) -> ssl.SSLContext | None:
-    """What the upstream meets; None where TLS is off. Raises as `client_context` does."""
+    """The context for the upstream; None where TLS is off. Raises as `client_context` does."""
     files = server_side(settings)
     if files.mode is TLSMode.DISABLE or settings.upstream_host.startswith("/"):
         return None

@@ -1,8 +1,8 @@
-"""`auth_query`: what the upstream itself keeps of a role's password, asked over a connection of the gateway's own.
+"""`auth_query`: reads a role's secret from the upstream, over a connection of the gateway's own.
 
 Owns one such connection, opened as `auth_user`. Nothing that a client sent reaches it but the role's name, as a bind
 parameter: the search path and every other setting are ours (a client's `search_path` would else decide which function
-the query calls, CVE-2025-12819). When it is asked, and what is remembered, is `role_secrets`'.
+the query calls, CVE-2025-12819). Caching and the choice of a connection are in `role_secrets`.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class AuthQueryConnection(asyncio.Protocol):
             self._transport = None
 
     def _expect(self) -> asyncio.Future[list[_Row]]:
-        """What the next ReadyForQuery answers."""
+        """The future that the next ReadyForQuery resolves: the rows, or `AuthQueryError`."""
         self._found, self._problem = [], ""
         self._answer = asyncio.get_running_loop().create_future()
         return self._answer

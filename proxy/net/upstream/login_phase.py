@@ -1,7 +1,7 @@
-"""The server's login phase, where the gateway has a part in it.
+"""The server's login phase, where the gateway takes part in it.
 
 Owns a protocol that stands before a session's own until the server has let the client in, and then steps aside:
-a session without such a part never meets it, and one with it pays nothing afterwards.
+a session without a `LoginHandler` never creates it, and one with it has no cost afterwards.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _ERROR = ord("E")
 class ServerChannel:
     """The connection to the server.
 
-    `binding`: the hash of its certificate, None without TLS. `trusted`: whether something vouches for who is there:
-    a certificate that was checked, or that the connection does not leave this machine.
+    `binding`: the hash of its certificate, None without TLS. `trusted`: whether the server's certificate was
+    checked, or the connection does not leave this machine.
     """
 
     binding: bytes | None
@@ -39,14 +39,14 @@ class ServerChannel:
 
 @dataclass(frozen=True, slots=True)
 class LoginReply:
-    """What goes to the server, and what to the client."""
+    """Bytes to write to the server, and bytes to write to the client."""
 
     to_server: bytes = b""
     to_client: bytes = b""
 
 
 class LoginHandler(Protocol):
-    """What the gateway does in the server's login phase."""
+    """Handles the messages of the server's login phase."""
 
     ended: bool
     """Whether the phase is over; bytes pass from then on."""
@@ -55,10 +55,10 @@ class LoginHandler(Protocol):
         """The server's socket stands."""
 
     def take(self, message: bytes) -> LoginReply | asyncio.Future[LoginReply]:
-        """Takes a whole message of the server's, and none before an answer that comes later has come.
+        """Takes a whole message of the server's. The next is given only after a future that was returned is done.
 
         Raises:
-            UpstreamRefusedError: The login cannot go on; a later answer raises it, too.
+            UpstreamRefusedError: The login cannot go on; the future can raise it, too.
         """
 
 

@@ -1,20 +1,20 @@
-"""How many sockets should be dialled ahead of the clients to come.
+"""How many sockets to the server are kept dialled ahead of clients.
 
-Owns the number alone: sockets and timers are `prewarmed`'. Times are seconds of any clock that only goes forward.
+Owns the number alone: sockets and timers are in `prewarmed`. Times are seconds of any monotonic clock.
 """
 
 from __future__ import annotations
 
 MIN_AGE = 0.02
-"""Seconds that a socket should have waited to be worth it: the server needs about a millisecond to fork, and more
-where many come at once."""
+"""Seconds after its dial from which a socket saves its client time: the server needs about a millisecond to fork, and
+more where many clients come at once."""
 
 RETRY_SECONDS = 1.0
-"""Seconds without a spare after the server was not there, or had no room."""
+"""Seconds without prewarmed sockets after the server could not be reached or was full."""
 
 
 class PrewarmTarget:
-    """Grows with clients that came too early for a spare, shrinks with spares that nobody came for."""
+    """Grows by one for each client that found no socket old enough, shrinks by one for each unused socket."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -45,5 +45,5 @@ class PrewarmTarget:
         self._until = now + RETRY_SECONDS
 
     def ended(self) -> None:
-        """Nobody is going to come for now."""
+        """No clients are expected: the target is 0."""
         self._count = 0

@@ -4,8 +4,8 @@ Owns them from the dial to the client, and `FirstReplyFilter`, which stands befo
 answered on one. A prewarmed socket has cost the server its fork, and the handshake where there is TLS; it belongs to no
 role and no database, and it holds none of `max_connections`. How many there should be is `prewarm_target`'s.
 
-What the server had decided by the fork is as old as the spare: its pg_hba.conf, and whether it lets clients in at
-all. So spares do not live long, and one that is turned away for such a reason is replaced by a fresh socket.
+The server read its pg_hba.conf, and decided whether it accepts clients, when it forked. So prewarmed sockets do not
+live long, and one that is refused for such a reason is replaced by a new one.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from proxy.protocol.framing import message_end
 _ERROR = ord("E")
 
 _OUTDATED = frozenset({b"57P03", b"53300"})
-"""What a server says to whom it forked for while it started, ended, or was full: it may let us in by now."""
+"""SQLSTATEs that a server sends on a socket that it forked for while it started, shut down or was full: it may accept a
+new one."""
 
 
 class PrewarmPool:
-    """The spares of one worker, for one upstream.
+    """The prewarmed sockets of one worker, for one upstream.
 
     `spawn` runs a task that its owner ends. `limit`: how many there may be. `lifetime`: seconds that one may wait.
     """
@@ -47,7 +48,7 @@ class PrewarmPool:
         self._metrics = metrics
         self._lifetime = lifetime
         self.target = PrewarmTarget(limit)
-        """How many there should be."""
+        """How many sockets to keep."""
         self._waiting: dict[PrewarmedSocket, None] = {}
         self._closing: set[PrewarmedSocket] = set()
         self._dialling = 0
@@ -56,23 +57,23 @@ class PrewarmPool:
 
     @property
     def waiting(self) -> tuple[PrewarmedSocket, ...]:
-        """Those that wait now, the oldest first."""
+        """The sockets that wait for a client, the oldest first."""
         return tuple(self._waiting)
 
     @property
     def drained(self) -> bool:
-        """Whether every one that was closed has gone: with TLS that takes both sides."""
+        """Whether every socket that was closed is gone: with TLS both sides have to close."""
         return not self._closing
 
     # -- for clients
 
     def take(self) -> asyncio.Transport | None:
-        """The oldest, whose fork is the surest to be done; None where there is none. It needs a protocol now."""
+        """The oldest one's transport, its fork most likely done; None where there is none. The caller sets its protocol."""
         if self._closed:
             return None
         socket = next((one for one in self._waiting if not one.transport.is_closing()), None)
         self.target.served(None if socket is None else time.monotonic() - socket.waiting_since)
-        # After what the client waits for has been written.
+        # After the client's startup packet has been written.
         asyncio.get_running_loop().call_soon(self._refill)
         if socket is None:
             return None
@@ -81,7 +82,7 @@ class PrewarmPool:
         return socket.transport
 
     def failed(self) -> None:
-        """One that was taken was of no use: the others are not better."""
+        """A socket that was taken was refused: all are closed, and none is dialled for `RETRY_SECONDS`."""
         self.target.failed(time.monotonic())
         self._drop(self.waiting)
 
@@ -98,7 +99,7 @@ class PrewarmPool:
         try:
             await self._dialer.dial(lambda: PrewarmedSocket(self))
         except OSError:
-            # The client that comes now dials itself, and reports what it meets.
+            # The next client dials for itself and reports the error.
             self.target.failed(time.monotonic())
         finally:
             self._dialling -= 1
@@ -124,7 +125,7 @@ class PrewarmPool:
     # -- ends
 
     def _expire(self) -> None:
-        """Closes those that nobody came for in time, one less taking the place of each."""
+        """Closes those that went unused for `lifetime`; each lowers the target by one."""
         self._timer = None
         now = time.monotonic()
         old = tuple(one for one in self._waiting if now - one.waiting_since >= self._lifetime)
@@ -137,7 +138,7 @@ class PrewarmPool:
             self._timer = asyncio.get_running_loop().call_later(seconds, self._expire)
 
     def close_idle(self) -> None:
-        """Closes all; there are new ones when clients come again."""
+        """Closes all and sets the target to 0."""
         self.target.ended()
         self._drop(self.waiting)
 
@@ -158,7 +159,7 @@ class PrewarmPool:
             del self._waiting[socket]
             self._closing.add(socket)
             self._metrics.spares_unused.inc()
-            # Not aborted: to the server, a client that leaves before it has said a word is nothing to log.
+            # Not aborted: the server logs nothing for a client that closes before its startup packet.
             socket.transport.close()
 
 
@@ -180,7 +181,7 @@ class PrewarmedSocket(asyncio.Protocol):
         self._pool.socket_connected(self)
 
     def data_received(self, data: bytes) -> None:  # noqa: ARG002 - asyncio's signature
-        """The server speaks unasked: to say that it cannot fork, for one."""
+        """The server sends before it was sent anything: for example, that it cannot fork."""
         self._pool.socket_lost(self)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
@@ -189,13 +190,13 @@ class PrewarmedSocket(asyncio.Protocol):
 
 
 class FirstReplyListener(Protocol):
-    """Who tries a spare."""
+    """The owner of a `FirstReplyFilter`."""
 
     def server_replied(self) -> None:
         """The server has answered."""
 
     def server_silent(self) -> None:
-        """It has not, or for a reason that may be over: everything may be said again on another socket."""
+        """The server has closed, or refused for a reason that may have passed: a new socket may be tried."""
 
 
 class FirstReplyFilter(asyncio.Protocol):
@@ -208,12 +209,12 @@ class FirstReplyFilter(asyncio.Protocol):
         self._head = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The spare is the session's now."""
+        """The socket belongs to the session from now on."""
         self._transport = cast("asyncio.Transport", transport)
         self._inner.connection_made(transport)
 
     def data_received(self, data: bytes) -> None:
-        """The server's first word."""
+        """The server's first reply."""
         transport, listener = self._transport, self._listener
         if transport is None or listener is None:
             return

@@ -1,6 +1,6 @@
 """TLS to the upstream: asking for it, and the upgrade of the connection.
 
-Owns the one byte between a plain socket and a TLS one. The certificates are the matter of `tls`.
+Owns the one byte between a plain socket and a TLS one. Certificates are handled in `tls`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What the connections of one worker share: settings, what was made of them, registries and tasks.
+"""The state that the connections of one worker share: settings, the objects made from them, registries and tasks.
 
-Owns those values and goes over to others at a reload. Knows no connection's class, and not the worker: whoever needs a
-part of this asks for one of the Protocols in `proxy.net.ports`.
+Owns those values and replaces them at a reload. Knows no connection's class, and not the worker: connections see it
+through the Protocols in `proxy.net.ports`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class GatewayContext:
         self.tasks = Tasks(self.log)
         self.login_service = LoginService(settings, self.access, self.dialer, self.spawn, self.log)
         self.pump: Pump | None = None
-        """Relays what passes by itself, where it was built."""
+        """The compiled relay; None where it was not built."""
         self.sessions = SessionRegistry()
         self.pending_clients: set[ClosableConnection] = set()
         self.consoles: set[ClosableConnection] = set()
@@ -111,7 +111,7 @@ class GatewayContext:
         return self.sessions.pause(database)
 
     def reconnect(self, database: str) -> None:
-        """What is dialled from now on is new, and what sessions hold is to be closed as they end."""
+        """Dials prewarmed sockets anew, and marks the sessions' connections to be closed as the sessions end."""
         self.prewarm_pool.redial()
         self.login_service.close_idle()
         self.sessions.mark_outdated(database)
@@ -130,7 +130,7 @@ class GatewayContext:
         self.pending_clients.add(client)
 
     def client_left(self, client: ClosableConnection) -> None:
-        """It has gone, or become something else."""
+        """It has gone, or has become a session or a console."""
         self.pending_clients.discard(client)
 
     def next_id(self) -> int:
@@ -149,7 +149,7 @@ class GatewayContext:
         return None
 
     def binding(self, secured: object | None) -> bytes | None:
-        """What a client with this TLS connection can bind its SCRAM proof to."""
+        """The channel binding data for a client with this TLS connection; None without TLS."""
         return None if secured is None else self.access.binding
 
     # -- sessions
@@ -161,14 +161,14 @@ class GatewayContext:
         self.metrics.sessions_total.inc()
 
     def closed(self, connection: SessionView, key: bytes | None) -> None:
-        """A session has ended; `key` cancelled what it did."""
+        """A session has ended; `key` was its cancel key, None where it had none."""
         self.sessions.remove(connection)
         if key is not None:
             self.keys.remove(key)
         self.metrics.sessions.dec()
 
     def client_identified(self, connection: SessionView, client_report: ClientReport) -> None:
-        """Who the client of `connection` is."""
+        """Sets the client that the console shows for `connection`."""
         self.sessions.identify(connection, client_report)
 
     # -- the engine

@@ -1,7 +1,6 @@
-"""The end of a worker: whom it waits for, and for how long.
+"""The shutdown of a worker: which connections it waits for, and for how long.
 
-Owns the steps from SHUTDOWN to the moment when nobody is connected any more. What the worker closes then is its own
-matter.
+Owns the steps from SHUTDOWN until no client is connected. The worker closes its own resources afterwards.
 """
 
 from __future__ import annotations
@@ -15,17 +14,17 @@ from proxy.net.ports import ShutdownMode
 from proxy.net.worker.context import GatewayContext
 
 _POLL_SECONDS = 0.05
-"""Seconds between two looks at whether sessions are at rest."""
+"""Seconds between two checks whether sessions are at rest."""
 
 _CLOSE_SECONDS = 1.0
-"""Seconds for what was written last to reach its reader."""
+"""Seconds that transports get to flush and close."""
 
 _PENDING_LOGIN_SECONDS = 5.0
-"""Seconds that clients who had connected before the end began get to log in."""
+"""Seconds that clients that had connected before the shutdown began get to log in."""
 
 
 class WorkerShutdown:
-    """One worker's way to its end. `stop_listening` lets nobody in any more."""
+    """One worker's shutdown. `stop_listening` closes its listening sockets."""
 
     def __init__(self, context: GatewayContext, stop_listening: Callable[[], None]) -> None:
         self._context = context
@@ -34,7 +33,7 @@ class WorkerShutdown:
         """Set when the worker wants to be stopped."""
 
     def begin(self, how: ShutdownMode) -> None:
-        """Begins to end, as SHUTDOWN does; a second time, or `NOW`, ends at once."""
+        """Begins a shutdown; a second call, or `NOW`, ends at once."""
         context = self._context
         context.log.info("shutting_down", how=how.value or "now", sessions=len(context.sessions.connections))
         again, context.shutdown = context.shutdown is not None, how
@@ -48,7 +47,7 @@ class WorkerShutdown:
     async def _drain(self, how: ShutdownMode) -> None:
         """Waits for the last session; `WAIT_FOR_SERVERS` ends each as soon as it is at rest.
 
-        Who had connected already comes in where clients are waited for: a rolling restart refuses nobody.
+        Clients that have connected already may log in where clients are waited for: a rolling restart refuses none.
         """
         context = self._context
         until = time.monotonic() + (_PENDING_LOGIN_SECONDS if how is ShutdownMode.WAIT_FOR_CLIENTS else 0)
@@ -61,7 +60,7 @@ class WorkerShutdown:
         self.ended.set()
 
     async def finish(self) -> None:
-        """Stops listening, lets sessions end for `shutdown_grace` seconds, then ends them and everybody else."""
+        """Stops listening, lets sessions end for `shutdown_grace` seconds, then ends them and all other connections."""
         context = self._context
         self._stop_listening()
         context.prewarm_pool.close()

@@ -1,7 +1,7 @@
-"""One gateway worker: how it starts and stops, and what its siblings and the console ask of it.
+"""One gateway worker: its start and stop, and the requests of its siblings and of the console.
 
-What its connections share is `context`'s; the steps of a reload and of an orderly end are `reload`'s and `shutdown`'s.
-Does not know the protocol.
+The state that its connections share is in `context`; the steps of a reload and of a shutdown are in `reload` and
+`shutdown`. Does not know the protocol.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _TLS_HINT = (
 
 @dataclass(frozen=True, slots=True)
 class WorkerPlacement:
-    """Where a worker stands. `sockets`: descriptors to listen on, else it binds its own.
+    """How a worker is placed in its gateway. `sockets`: descriptors to listen on; empty: it binds its own.
 
     `supervisor`: the process that decides about the end of all workers, None where the worker is alone.
     """
@@ -47,7 +47,7 @@ class WorkerPlacement:
 
 
 STANDALONE = WorkerPlacement()
-"""A worker that binds its own sockets and answers to nobody."""
+"""A worker that binds its own sockets and has no supervisor."""
 
 
 class Worker:
@@ -92,7 +92,7 @@ class Worker:
         self._warn()
 
     def _warn(self) -> None:
-        """Says what the operator may not have meant."""
+        """Logs settings that are likely mistakes: readable secrets, and clients without TLS."""
         context = self.context
         for file in access.readable_by_others(context.settings):
             context.log.warning("secrets_readable_by_others", file=file, hint="chmod 600")
@@ -144,7 +144,7 @@ class Worker:
         self._shutdown.begin(how)
 
     async def shut_all_down(self, how: ShutdownMode) -> None:
-        """SHUTDOWN on the console: the supervisor's matter, where there is one."""
+        """SHUTDOWN on the console: by the supervisor where there is one, else by a request to all workers."""
         if self._placement.supervisor is not None:
             os.kill(self._placement.supervisor, _SIGNALS[how])
         else:
@@ -171,11 +171,11 @@ class Worker:
         return [] if self._channel is None else await self._channel.ask_others(request)
 
     async def handle(self, request: WorkerRequest) -> WorkerAnswer:
-        """What a sibling, or our own console, asks of this worker."""
+        """Carries out a request of a sibling, or of this worker's own console."""
         return worker_commands.perform(self, request)
 
     def snapshot(self, reports: tuple[WorkerReport, ...]) -> ConsoleSnapshot:
-        """What the console's tables are made of."""
+        """The values that the console's tables are built from."""
         settings = self.context.settings
         return ConsoleSnapshot(
             version=VERSION,
@@ -187,7 +187,7 @@ class Worker:
         )
 
     async def engine_rows(self, view: str) -> tuple[tuple[Value, ...], ...]:
-        """The rows of a view that the engine knows. Raises NLError where it does not answer."""
+        """The rows of a view that the engine provides. Raises NLError where it does not answer."""
         context = self.context
         table = await context.engine.view(view, timeout=context.settings.server_connect_timeout)
         return table.rows

@@ -1,7 +1,7 @@
-"""What a worker does when a sibling asks it to, or its own console.
+"""The commands that a worker carries out for a sibling, or for its own console.
 
-Owns the verbs of `worker_ipc.Request` and the report. Which workers are asked, and what the console says of their
-answers, is the matter of `admin_commands`.
+Owns the verbs of `worker_ipc.Request` and the report. The choice of workers, and the console's reply,
+are in `admin_commands`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerRequest
 
 
 class WorkerControl(Protocol):
-    """What can be asked of a worker beyond what its connections share."""
+    """A worker as far as its commands need it."""
 
     @property
     def context(self) -> GatewayContext:
-        """What they share."""
+        """The state that its connections share."""
 
     def reload(self) -> str | None:
         """Reads the settings and their files anew. Returns why that failed; everything is then as before."""
@@ -37,7 +37,7 @@ class WorkerControl(Protocol):
 
 
 def perform(worker: WorkerControl, request: WorkerRequest) -> WorkerAnswer:
-    """Does what is asked."""
+    """Carries out `request`; an unknown verb gives an error in the answer."""
     act = _VERBS.get(request.verb)
     return (
         WorkerAnswer(error=f"unknown request {request.verb}")
@@ -47,7 +47,7 @@ def perform(worker: WorkerControl, request: WorkerRequest) -> WorkerAnswer:
 
 
 def report(context: GatewayContext) -> WorkerReport:
-    """Everything that the worker knows."""
+    """The worker's sessions, counts and metrics at this moment."""
     sessions = context.sessions
     period, recent = sessions.recent()
     spares = context.prewarm_pool.waiting

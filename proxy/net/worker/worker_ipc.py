@@ -1,8 +1,8 @@
 """How the workers of one gateway talk to each other: a Unix socket each, in a directory of their own.
 
 Owns the sockets, the requests and their deadline. Every process that serves a gateway finds the others by the
-names in the directory, those that only finish their last sessions included; a name that nobody answers to is
-removed. Who can open the sockets is believed: directory and sockets are the owner's alone.
+names in the directory, those that only finish their last sessions included; a name that no process answers to is
+removed. Requests are not authenticated: only the owner can open directory and sockets.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WORKER = "gateway-*.sock"
 
 @dataclass(frozen=True, slots=True)
 class WorkerRequest:
-    """What is asked of a worker; `argument` is empty where the verb needs none."""
+    """A request to a worker; `argument` is empty where the verb needs none."""
 
     verb: str
     argument: str = ""
@@ -36,7 +36,7 @@ class WorkerRequest:
 
 @dataclass(frozen=True, slots=True)
 class WorkerAnswer:
-    """`done`: the worker had something to do with it. `error`: why it could not."""
+    """`done`: whether the request applied to this worker. `error`: why it failed, None where it did not."""
 
     done: bool = False
     error: str | None = None
@@ -47,7 +47,7 @@ Handler = Callable[[WorkerRequest], Awaitable[WorkerAnswer]]
 
 
 class WorkerChannel:
-    """This process's end, and the way to the others. `name` is the socket's file name."""
+    """This process's socket, and requests to the others. `name` is the socket's file name."""
 
     def __init__(self, directory: Path, name: str, handle: Handler) -> None:
         self._directory = directory
@@ -83,19 +83,19 @@ class WorkerChannel:
             writer.write(msgspec.json.encode(answer) + b"\n")
             await writer.drain()
         except (OSError, ValueError, msgspec.MsgspecError):
-            # A sibling that hangs up or babbles has lost its own answer, nothing else.
+            # A sibling that hangs up or sends garbage gets no answer.
             return
         finally:
             writer.close()
 
     async def ask_others(self, request: WorkerRequest) -> list[WorkerAnswer]:
-        """Asks every other worker; the answers of those that are there."""
+        """Sends `request` to every other worker. Returns the answers of those that run."""
         paths = [path for path in sorted(self._directory.glob(_WORKER)) if path != self._path]
         answers = await asyncio.gather(*(_ask_sibling(path, request) for path in paths))
         return [answer for answer in answers if answer is not None]
 
     async def ask_all(self, request: WorkerRequest) -> list[WorkerAnswer]:
-        """Asks every worker, this one first."""
+        """Sends `request` to every worker, this one first, and returns the answers."""
         return [await self._handle(request), *await self.ask_others(request)]
 
 

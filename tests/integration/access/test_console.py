@@ -320,8 +320,8 @@ async def test_a_cancel_key_finds_its_worker(console: Any) -> None:
     )
     reader, writer = await asyncio.open_connection("127.0.0.1", first.port)
     running = asyncio.create_task(session.execute("SELECT pg_sleep(30)"))
-    (session,) = second.context.sessions.connections
-    while session.session.at_rest:  # noqa: ASYNC110 - as above
+    (relayed,) = second.context.sessions.connections
+    while relayed.session.at_rest:  # noqa: ASYNC110 - as above
         await asyncio.sleep(0)
     writer.write((12 + len(key) - 4).to_bytes(4, "big") + (80877102).to_bytes(4, "big") + key)
     await reader.read()
@@ -352,7 +352,7 @@ async def test_shutdown_waits_for_servers(console: Any) -> None:
     await busy.execute("SELECT 1")
     async with await console() as admin:
         await admin.execute("SHUTDOWN WAIT_FOR_SERVERS")
-        while second.context.sessions.of("postgres")[1:]:  # noqa: ASYNC110 - as above
+        while second.context.sessions.of_database("postgres")[1:]:  # noqa: ASYNC110 - as above
             await asyncio.sleep(0)
         with pytest.raises(psycopg.errors.AdminShutdown):
             await idle.execute("SELECT 1")

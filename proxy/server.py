@@ -36,7 +36,7 @@ def run_worker(
     placement: WorkerPlacement = STANDALONE,
     reread: Callable[[], GatewaySettings] | None = None,
 ) -> None:
-    """Runs a worker in this process until it is told to end, by signals that mean what they mean to PgBouncer.
+    """Runs a worker in this process until a signal ends it; signals mean the same as to PgBouncer.
 
     SIGHUP: RELOAD. SIGTERM: SHUTDOWN WAIT_FOR_CLIENTS. SIGINT: SHUTDOWN WAIT_FOR_SERVERS. SIGQUIT, or a second
     signal: SHUTDOWN. SIGUSR1: PAUSE. SIGUSR2: RESUME.
@@ -50,7 +50,7 @@ def run_worker(
             structlog.processors.JSONRenderer(),
         ],
     )
-    # What has been imported stays: no collection has to look at it again.
+    # Imported modules live as long as the process: no collection has to traverse them.
     gc.freeze()
     uvloop.run(_run_until_ended(settings, placement, reread))
 

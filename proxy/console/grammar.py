@@ -1,4 +1,4 @@
-"""The console's commands: text to values, and who may give which."""
+"""The console's commands: text to values, and the rights that each needs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.types import ErrorReply
 
 
 class Rights(Enum):
-    """What a console user may do."""
+    """The rights of a console user."""
 
     ADMIN = auto()
     STATS = auto()
@@ -33,7 +33,7 @@ class AdminCommand:
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """A command that drivers send and that has nothing to do here. `status` is that of the transaction after it."""
+    """A command of drivers that has no effect. `status`: the transaction status after it, None: as before."""
 
     tag: str
     status: str | None = None
@@ -78,7 +78,7 @@ SETTINGS_OF_DRIVERS = {
     "timezone": "GMT",
     "transaction_isolation": "read committed",
 }
-"""Settings of PostgreSQL that drivers set or read when they connect, and what SHOW says."""
+"""Settings of PostgreSQL that drivers set or read when they connect → value that SHOW gives."""
 
 _SPACE = r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)"
 _WORD = r'("(?:[^"]|"")*"|[\w.$-]+)'
@@ -107,7 +107,7 @@ _NOT_HERE = {
         hint="Nobody has to ask for the sockets: pgparley restart hands the listening ones to new workers.",
     ),
 }
-"""What PgBouncer's console knows and ours refuses."""
+"""Commands of PgBouncer's console that ours refuses → error."""
 
 
 class ConsoleError(Exception):

@@ -1,4 +1,4 @@
-"""What a worker tells about itself: the values that the console's tables are made of.
+"""A worker's report: the values that the console's tables are built from.
 
 They travel between workers as JSON. Times are seconds since the epoch, sizes are bytes.
 """
@@ -56,7 +56,7 @@ class SessionReport:
 
 @dataclass(frozen=True, slots=True)
 class PrewarmedReport:
-    """A connection to the server that waits for its client, with `server.pid` 0: the server has not said it."""
+    """A connection to the server that waits for its client, with `server.pid` 0: the server has not sent it."""
 
     server: ServerReport
     connected: float
@@ -64,7 +64,7 @@ class PrewarmedReport:
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """What went through for one database since the start, sessions that have ended included."""
+    """The traffic of one database, sessions that have ended included."""
 
     database: str
     sessions: int = 0
@@ -96,7 +96,7 @@ class MetricSample:
 
 @dataclass(frozen=True, slots=True)
 class WorkerReport:
-    """Everything that one worker knows. `period`: seconds that `recent` covers."""
+    """The state of one worker. `period`: seconds that `recent` covers."""
 
     pid: int
     started: float

@@ -1,7 +1,7 @@
 """The console's side of the protocol, simple and extended, for one client that has been let in.
 
 Owns framing, prepared statements and portals of the console. Carrying a command out takes time and belongs to
-the driver: a command goes out as `RunCommand`, and what the client sends meanwhile waits for `answered`.
+the driver: a command goes out as `RunCommand`, and the client's bytes wait meanwhile for `answered`.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class _Portal:
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
-    """What is asked for: by Query, which wants a description and an end, or by Execute."""
+    """The command under way: of a Query, which gets a RowDescription and ReadyForQuery, or of an Execute."""
 
     simple: bool
     formats: tuple[int, ...] = ()
@@ -86,11 +86,11 @@ class ConsoleSession:
 
     @staticmethod
     def greeting(user: str, key: bytes) -> bytes:
-        """What follows a login; `key` is the body of BackendKeyData."""
-        told = {**_PARAMETERS, "session_authorization": user}
+        """The messages that follow a login; `key` is the body of BackendKeyData."""
+        parameters = {**_PARAMETERS, "session_authorization": user}
         status = b"".join(
             codec.message(b"S", name.encode() + b"\0" + value.encode("utf-8", "replace") + b"\0")
-            for name, value in told.items()
+            for name, value in parameters.items()
         )
         return codec.AUTHENTICATION_OK + status + codec.message(b"K", key) + _READY["I"]
 

@@ -1,7 +1,7 @@
 """The console's SHOW commands: columns as PgBouncer 1.25 has them, and rows from the reports of all workers.
 
 Owns the shape and content of every table. New columns stand on the right of PgBouncer's, so that what reads its
-tables reads ours. A value that a gateway without pools has no sense for is 0 or null, as each view says.
+tables reads ours. A value that has no meaning without pools is 0 or null.
 """
 
 from __future__ import annotations
@@ -88,10 +88,10 @@ _SHAPES: dict[str, TypedColumns] = {
 _SHAPES["active_sockets"] = _SHAPES["sockets"]
 
 NAMES = frozenset({*_SHAPES, "help"})
-"""What SHOW knows, beside the settings that drivers ask for."""
+"""The views of SHOW, besides the settings that drivers read."""
 
 FOR_ADMINS = frozenset({"nl_questions", "nl_feedback"})
-"""Views that statisticians may not see: they show what people asked."""
+"""Views that statisticians may not see: they show users' questions."""
 
 FROM_ENGINE = frozenset({"nl_calibration", "nl_catalog", "nl_feedback", "nl_models", "nl_questions"})
 """Views whose rows come from the engine."""
@@ -105,7 +105,7 @@ _OWN_POOL = ("pgparley", "pgparley")
 
 @dataclass(frozen=True, slots=True)
 class ConsoleSnapshot:
-    """What the tables need beside the reports. `config`: key, value, default, changeable."""
+    """The values that the tables are built from. `config`: key, value, default, changeable."""
 
     version: str
     upstream_host: str

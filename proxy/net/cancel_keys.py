@@ -1,6 +1,6 @@
-"""Cancel keys: whose they are, and what becomes of a CancelRequest that carries one.
+"""Cancel keys: the sessions they belong to, and the routing of a CancelRequest.
 
-Owns the keys of one worker. A key of none of its own is its siblings' to know, and the server's after them.
+Owns the keys of one worker. An unknown key is passed to its siblings, and then to the server.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerRequest
 from proxy.protocol.messages import CancelRequest
 
 _MAX_UNKNOWN_KEYS = 16
-"""Cancel requests carried out at once whose key is none of this worker's: anybody can send them."""
+"""Cancel requests with an unknown key that are carried out at once: any client can send them."""
 
 
 class Cancellable(Protocol):
     """Something that has a cancel key."""
 
     def cancel_requested(self) -> bool:
-        """Cancels what is under way. Returns whether the server has to be told."""
+        """Cancels what is under way. Returns whether the request has to be sent to the server."""
 
 
 class CancelKeys:
@@ -36,14 +36,14 @@ class CancelKeys:
         self._send_to_server = send_to_server
         self._unknown_keys = asyncio.Semaphore(_MAX_UNKNOWN_KEYS)
         self.owners: dict[bytes, Cancellable] = {}
-        """Key → what it cancels."""
+        """Key → session or console that it cancels."""
 
     def add(self, key: bytes, owner: Cancellable) -> None:
-        """`key` cancels what `owner` does."""
+        """Registers the key of `owner`."""
         self.owners[key] = owner
 
     def remove(self, key: bytes) -> None:
-        """`key` cancels nothing any more."""
+        """Removes a key; an unknown one is ignored."""
         self.owners.pop(key, None)
 
     async def cancel(self, request: CancelRequest) -> None:

@@ -1,6 +1,6 @@
-"""Keys from passwords, computed where they hold no session up.
+"""Derives keys from passwords in threads, so that no session waits for it.
 
-Owns the threads. How many computations can wait is their callers' matter: one for each login under way.
+Owns the threads. Its queue is bounded by its callers: one computation for each login under way.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from proxy.protocol.auth.scram import ClientKeys, KeyDerivation
 
 _THREADS = 2
-"""One login's keys do not wait for a dearer one's; hashlib leaves the interpreter to the event loop meanwhile."""
+"""Two, so that a derivation does not wait for a longer one; hashlib releases the interpreter's lock meanwhile."""
 
 
 class DerivationPool:
@@ -25,5 +25,5 @@ class DerivationPool:
         return asyncio.get_running_loop().run_in_executor(self._threads, derivation.keys)
 
     def close(self) -> None:
-        """Ends the threads; what has not begun never does."""
+        """Ends the threads; derivations that have not begun are cancelled."""
         self._threads.shutdown(wait=False, cancel_futures=True)

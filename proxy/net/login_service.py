@@ -1,6 +1,6 @@
-"""What the logins of one worker share: places, secrets, the threads that derive keys, and the rules towards the server.
+"""Logins of one worker: admission, role secrets, the threads that derive keys, and the rules for the server's login.
 
-Owns how many clients may be on their way in at once. One limit for all, and none for each address: behind a balancer
+Owns how many clients may be logging in at once. One limit for all, and none for each address: behind a balancer
 everybody has the same one, and a firewall counts addresses better.
 """
 
@@ -53,22 +53,22 @@ class LoginService:
         self._secrets = RoleSecrets(settings, self._connect, spawn, log)
 
     def configure(self, settings: GatewaySettings, access: Access, dialer: Dialer) -> None:
-        """Goes over to other settings, and forgets what was looked up under the old ones."""
+        """Takes over other settings, and drops the secrets that were cached under the old ones."""
         self._secrets.close()
         self._settings, self._access, self._dialer = settings, access, dialer
         self._secrets = RoleSecrets(settings, self._connect, self._spawn, self._log)
 
-    # -- places
+    # -- admission
 
     def admit(self, client: object) -> bool:
-        """Gives `client` a place, if it has none and there is one. Returns whether it has one now."""
+        """Counts `client` as logging in, within `max_login_clients`. Returns whether it is admitted, now or before."""
         if client not in self._admitted and len(self._admitted) >= self._settings.max_login_clients:
             return False
         self._admitted.add(client)
         return True
 
     def release(self, client: object) -> None:
-        """`client` needs its place no longer, if it had one."""
+        """`client` is logging in no longer, if it was."""
         self._admitted.discard(client)
 
     # -- roles
@@ -79,15 +79,15 @@ class LoginService:
         return bool(self._settings.auth_user)
 
     async def find_secret(self, user: str) -> Secret | None:
-        """The secret of `user`: what `auth_file` says, else `auth_query`.
+        """The secret of `user`: from `auth_file`, else from `auth_query`.
 
-        The server is asked about both, so that nobody learns from the time which names are in the file.
+        The server is asked about both, so that the time shows no client which names are in the file.
         """
         found = await self._secrets.find(user)
         return self.auth_file_secret(user) if user in self._access.users else found
 
     def auth_file_secret(self, user: str) -> Secret | None:
-        """What `auth_file` says of `user`."""
+        """The secret of `user` in `auth_file`; None where there is none."""
         return self._access.users.get(user)
 
     def login_failed(self, user: str) -> None:
@@ -95,7 +95,7 @@ class LoginService:
         self._secrets.login_failed(user)
 
     def challenge_inputs(self, user: str) -> ChallengeInputs:
-        """What one login needs that is random, or made up for a role that is not there."""
+        """Random values for one login, and a mock verifier for a role that does not exist."""
         return self._access.challenge_inputs(
             user, typical_role(self._access.traits + self._secrets.visible_traits)
         )
@@ -103,7 +103,7 @@ class LoginService:
     # -- the server
 
     def gateway_login(self, user: str, credentials: Credentials) -> GatewayLogin:
-        """The gateway's part where it logs in for a client."""
+        """The handler of a login that the gateway does for a client."""
         nonce = secrets.token_urlsafe(_NONCE_BYTES)
         login = UpstreamLogin(user, credentials, nonce)
         return GatewayLogin(login, self.method_check(), self.deriver, lambda: self.login_failed(user))
@@ -118,7 +118,7 @@ class LoginService:
         return RelayedLogin(binding, self.method_check())
 
     def method_check(self) -> MethodCheck:
-        """The rules for what the server may ask."""
+        """A check of one login against `server_require_auth`."""
         return MethodCheck(self._access.requirement)
 
     async def _connect(self) -> AuthQueryConnection:
@@ -132,7 +132,7 @@ class LoginService:
     # -- ends
 
     def close_idle(self) -> None:
-        """Closes the connections for look-ups that nobody needs now."""
+        """Closes the idle connections of `auth_query`."""
         self._secrets.close_idle()
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
-"""What connections need of the worker that they belong to: one small Protocol for each kind of connection.
+"""The worker as its connections see it: one small Protocol for each kind of connection.
 
-The worker's context satisfies all of those for connections, the worker itself `Admin`. Nobody here knows either.
+The worker's context satisfies those for connections, the worker itself `Admin`. Neither is imported here.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ class ShutdownMode(StrEnum):
 
 
 class ClosableConnection(Protocol):
-    """A connection that is no session: on its way in, or the console's."""
+    """A connection that is no session: a client that is logging in, or a console."""
 
     def shut_down(self) -> None:
         """Ends it."""
 
 
 class WorkerRuntime(Protocol):
-    """What every connection needs."""
+    """The part that every connection needs."""
 
     @property
     def settings(self) -> GatewaySettings:
@@ -63,15 +63,15 @@ class WorkerRuntime(Protocol):
 
 
 class DialContext(WorkerRuntime, Protocol):
-    """What it takes to reach the server."""
+    """The part that a connection to the server needs."""
 
     @property
     def dialer(self) -> Dialer:
-        """The way to the server."""
+        """Opens connections to the server."""
 
     @property
     def prewarm_pool(self) -> PrewarmPool:
-        """Sockets to it that stand already."""
+        """Sockets to the server that are connected already."""
 
     @property
     def metrics(self) -> GatewayMetrics:
@@ -79,15 +79,15 @@ class DialContext(WorkerRuntime, Protocol):
 
 
 class SessionContext(DialContext, ConsultationContext, Protocol):
-    """What a session needs."""
+    """The part that a session needs."""
 
     @property
     def limits(self) -> SessionLimits:
-        """Of what clients may ask."""
+        """The limits of a client's questions."""
 
     @property
     def pump(self) -> Pump | None:
-        """Relays what passes by itself, where it was built."""
+        """The compiled relay; None where it was not built."""
 
     @property
     def keys(self) -> CancelKeys:
@@ -97,29 +97,29 @@ class SessionContext(DialContext, ConsultationContext, Protocol):
         """A session begins."""
 
     def closed(self, connection: SessionView, key: bytes | None) -> None:
-        """A session has ended; `key` cancelled what it did."""
+        """A session has ended; `key` was its cancel key, None where it had none."""
 
 
 class PendingClientContext(WorkerRuntime, Protocol):
-    """What a client needs on its way in."""
+    """The part that a client needs until it is logged in."""
 
     @property
     def login_service(self) -> LoginService:
-        """Places, secrets and rules of logins."""
+        """Admission, secrets and rules of logins."""
 
     @property
     def dialer(self) -> Dialer:
-        """The way to the server."""
+        """Opens connections to the server."""
 
     def client_connected(self, client: ClosableConnection) -> None:
         """A client has connected; it is no session yet."""
 
     def client_left(self, client: ClosableConnection) -> None:
-        """It has gone, or become something else."""
+        """It has gone, or has become a session or a console."""
 
 
 class ConsoleContext(WorkerRuntime, Protocol):
-    """What a console needs, besides `Admin`."""
+    """The part that a console needs, besides `Admin`."""
 
     @property
     def consoles(self) -> set[ClosableConnection]:
@@ -131,11 +131,11 @@ class ConsoleContext(WorkerRuntime, Protocol):
 
 
 class ClientContext(PendingClientContext, ConsoleContext, SessionContext, Protocol):
-    """What decides where a client goes, and what it needs there."""
+    """The part that routes a client to a session or to the console."""
 
     @property
     def access(self) -> Access:
-        """Who may come in, and how."""
+        """The access rules."""
 
     @property
     def sessions(self) -> SessionRegistry:
@@ -148,26 +148,26 @@ class ClientContext(PendingClientContext, ConsoleContext, SessionContext, Protoc
         """Why no new session of `database` can begin."""
 
     def binding(self, secured: object | None) -> bytes | None:
-        """What a client with this TLS connection can bind its SCRAM proof to."""
+        """The channel binding data for a client with this TLS connection; None without TLS."""
 
     def client_identified(self, connection: SessionView, client_report: ClientReport) -> None:
-        """Who the client of `connection` is."""
+        """Sets the client that the console shows for `connection`."""
 
 
 class Admin(Protocol):
-    """What the console's commands need: this worker and its siblings."""
+    """This worker and its siblings, for the console's commands."""
 
     async def handle(self, request: WorkerRequest) -> WorkerAnswer:
-        """Asks this worker alone."""
+        """Carries out `request` in this worker alone."""
 
     async def ask_all(self, request: WorkerRequest) -> list[WorkerAnswer]:
-        """Asks all workers."""
+        """Sends `request` to all workers and returns their answers, this one's first."""
 
     def snapshot(self, reports: tuple[WorkerReport, ...]) -> ConsoleSnapshot:
-        """What the console's tables are made of."""
+        """The values that the console's tables are built from."""
 
     async def engine_rows(self, view: str) -> tuple[tuple[Value, ...], ...]:
-        """The rows of a view that the engine knows.
+        """The rows of a view that the engine provides.
 
         Raises:
             NLError: The engine does not answer.

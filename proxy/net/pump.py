@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from proxy.net._pump import Flow, Pump
 
 CLIENT, SERVER, NOBODY = 0, 1, -1
-"""Whose chunk it was."""
+"""The side that sent a chunk; `NOBODY`: there is none."""
 
 HANDOVER_CHUNKS = 3
 """Plain chunks of the server's in a row after which a session is worth handing over: it costs about one of them."""
 
 MAX_PENDING_BOUNDARIES = 31
-"""Boundaries not answered yet with which a session may go there."""
+"""Boundaries without an answer with which a session may be handed over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def attach(
 
 
 def account(flow: Flow) -> RelayedTraffic:
-    """What was relayed since the last account."""
+    """The traffic since the last call."""
     return _account(flow.account())
 
 

@@ -1,7 +1,7 @@
-"""What `auth_query` says of roles: asked over few connections, once for all who want to know, and remembered briefly.
+"""Secrets of roles by `auth_query`: few connections, one query for concurrent logins of a role, a short-lived cache.
 
-Owns the connections, the questions under way and the memory of one worker. A failed look-up is nobody's secret, and
-is not remembered.
+Owns the connections, the queries under way and the cache of one worker. A failed query gives no secret, and is not
+cached.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from proxy.protocol.auth.secrets import Secret
 from proxy.settings import GatewaySettings
 
 _MAX_NAMES = 1000
-"""Names that are remembered; somebody who tries many makes the oldest be looked up again, and no more."""
+"""Names that are cached; a client that tries many makes the oldest be queried again, and no more."""
 
 _IDLE_SECONDS = 10.0
-"""Seconds that a connection nobody needs is kept: the server's smart shutdown waits for it."""
+"""Seconds that an idle connection is kept: the server's smart shutdown waits for it."""
 
 _RETRY_SECONDS = 1.0
 """Seconds for which a server that could not be connected to is not tried again."""
@@ -31,7 +31,7 @@ _RETRY_SECONDS = 1.0
 
 @dataclass(slots=True)
 class _Entry:
-    """`expires`: the clock when it is forgotten. `suspect`: a proof failed on it; `renewed`: it replaces such a one."""
+    """`expires`: by the clock. `suspect`: a login failed on it; `renewed`: it replaces such an entry."""
 
     secret: Secret | None
     expires: float
@@ -64,7 +64,7 @@ class RoleSecrets:
         self._closed = False
         self._traits: dict[str, VisibleTraits] = {}
         self.visible_traits: Counter[VisibleTraits] = Counter()
-        """What shows of the secrets that were found, and of how many roles' each."""
+        """The visible traits of the secrets found, with the number of roles of each."""
 
     async def find(self, user: str) -> Secret | None:
         """The secret of `user`; None where there is no such role, it may not log in, or the server cannot be asked."""
@@ -78,7 +78,7 @@ class RoleSecrets:
         return await asyncio.shield(answer)
 
     def login_failed(self, user: str) -> None:
-        """A login as `user` has failed: what is remembered may be old. One look-up a `auth_query_ttl` comes of it."""
+        """A login as `user` has failed: the cached secret may be old. Causes at most one query an `auth_query_ttl`."""
         entry = self._known.get(user)
         if entry is not None and not entry.renewed:
             entry.suspect = True
@@ -125,7 +125,7 @@ class RoleSecrets:
                 except AuthQueryError:
                     if connection.usable:
                         raise
-                    # It had gone, perhaps long ago: others may still stand, and a new one tells.
+                    # It had been closed: others may still be usable, and a new one shows the cause.
         return await self._fetch_secret(await self._open(), user)
 
     async def _fetch_secret(self, connection: AuthQueryConnection, user: str) -> Secret | None:
@@ -139,7 +139,7 @@ class RoleSecrets:
                 connection.close()
 
     async def _open(self) -> AuthQueryConnection:
-        """A connection; the first one tells what a role that surely is there looks like."""
+        """A connection; the first also reads the secret of `auth_user`, for `visible_traits` to hold a real role."""
         if self._clock() < self._down_until:
             raise AuthQueryError("auth_query: the server could not be reached a moment ago")
         try:
@@ -163,7 +163,7 @@ class RoleSecrets:
         self._timer = asyncio.get_running_loop().call_later(_IDLE_SECONDS, self.close_idle)
 
     def close_idle(self) -> None:
-        """Closes the connections that nobody needs now."""
+        """Closes the idle connections."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -171,6 +171,6 @@ class RoleSecrets:
             self._idle.pop().close()
 
     def close(self) -> None:
-        """Closes them for good; questions under way are still answered."""
+        """Closes the connections for good; queries under way are still answered."""
         self._closed = True
         self.close_idle()

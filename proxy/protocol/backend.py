@@ -1,7 +1,7 @@
 """The server's half of a session: its bytes pass, its replies are accounted for, a few are replaced.
 
-Owns the framing of what the server sends and what the session learns from it: transaction status, parameters,
-the cancel key. A chunk without a reply to change passes as it came.
+Owns the framing of the server's messages and the state that the session reads from them: transaction status,
+parameters, the cancel key. A chunk without a reply to change passes as it came.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class ExpectedError:
 
 
 class ReplyObserver(Protocol):
-    """Who has to know what becomes of marked messages."""
+    """Is told of marked messages that fail, and of the ends of transactions."""
 
     def undo(self, dropped: DroppedMark) -> None:
         """A marked message was not carried out."""
@@ -57,7 +57,7 @@ class ReplyObserver(Protocol):
 
 
 class Backend:
-    """What the server has said so far."""
+    """The state of the server's side, from the messages so far."""
 
     __slots__ = (
         "_errors",
@@ -93,7 +93,7 @@ class Backend:
         self.watching = True
 
     def observe_with(self, observer: ReplyObserver) -> None:
-        """Sets who is told of what happens."""
+        """Sets the observer."""
         self._observer = observer
 
     @property
@@ -103,12 +103,12 @@ class Backend:
 
     @property
     def relay_state(self) -> RelayState | None:
-        """What somebody else who relays from here on has to know; None where only this one can."""
+        """The state to hand to another relay of plain chunks; None where only this object can relay."""
         relayable_pending = None if self._partial or self.watching else self.replies.relayable_pending
         return None if relayable_pending is None else RelayState(self._rest, relayable_pending)
 
     def relayed(self, tally: Tally) -> None:
-        """Somebody else has relayed since the `relay_state`, or since the last tally."""
+        """Another relay has relayed since the `relay_state`, or since the last tally."""
         self._rest = tally.rest
         self.replies.relayed(tally)
 
@@ -148,7 +148,7 @@ class Backend:
         return [piece for piece in out if piece]
 
     def _observe(self, message: bytes) -> bytes | None:
-        """Takes in one whole message. Returns what goes out instead of it, if anything else."""
+        """Takes in one whole message. Returns its replacement; None: it passes as it is."""
         kind = message[0]
         if kind == _READY:
             notice = self._ready(message[-1])
@@ -158,7 +158,7 @@ class Backend:
         if kind == _COPY_IN:
             self.replies.copy_in_started()
         elif kind == _STATUS:
-            # A dozen come with each login, and three of them matter.
+            # A dozen come with each login; three are read.
             if message.startswith(_WATCHED, HEADER_SIZE):
                 self._parameter(*codec.decode_status(message))
         elif kind == _KEY:
@@ -183,7 +183,7 @@ class Backend:
         return b"" if mark is None else mark.notice
 
     def _cycle_ended(self, status: int) -> None:
-        """What was sent before the cycle's end has been answered, so its errors have come."""
+        """Drops the expected errors of cycles that have ended: every message before has been answered."""
         errors = (self._errors or {}).items()
         self._errors = {token: entry for token, entry in errors if entry[0] >= self.replies.cycles} or None
         if status == TransactionStatus.IDLE:

@@ -106,7 +106,7 @@ def _string(data: bytes, pos: int) -> tuple[bytes, int]:
 
 
 def decode_query(data: bytes) -> bytes:
-    """The text of a whole Query message; what follows a first NUL is not text."""
+    """The text of a whole Query message, up to its first NUL."""
     return data[HEADER_SIZE:].partition(b"\0")[0]
 
 
@@ -189,7 +189,7 @@ def statement_of_bind(data: bytes, pos: int) -> bytes | None:
 
 
 def decode_status(data: bytes) -> tuple[str, str]:
-    """Name and value of a whole ParameterStatus message; what is missing is empty, and the client's to judge."""
+    """Name and value of a whole ParameterStatus message; a missing one is empty."""
     name, value = (*data[HEADER_SIZE:].split(b"\0"), b"", b"")[:2]
     return name.decode("ascii", "replace"), value.decode("utf-8", "replace")
 

@@ -1,4 +1,4 @@
-"""What a session remembers of its questions, and how each NL statement is put to the engine.
+"""A session's NL state, and the engine requests of each NL statement.
 
 Owns the settings in effect, the last qid, and a generator for each kind of statement: it yields requests for the
 engine, is sent the replies, and returns rows or a statement. Where these stand in a message is `translator`'s.
@@ -55,7 +55,7 @@ _RUNNABLE = (RowKind.CANDIDATE, RowKind.VERIFIED)
 
 @dataclass(frozen=True, slots=True)
 class TranslationContext:
-    """What is known when a job starts. `failed`: the server is certain to refuse the first statement."""
+    """The session's state when a job starts. `failed`: the server is certain to refuse the first statement."""
 
     failed: bool
     in_transaction: bool
@@ -113,7 +113,7 @@ class Conversation:
         return bool(self._local) or self._session != self._initial
 
     def apply(self, changes: tuple[SettingChange, ...]) -> None:
-        """Takes over the settings that went by."""
+        """Applies changes of settings."""
         for change in changes:
             values = self._local if change.local else self._session
             if change.name is None:

@@ -1,6 +1,6 @@
 """Message boundaries of the frontend/backend protocol, version 3.
 
-Owns where one message ends and how long each kind may be. Knows nothing of what a message says. `hop` is the
+Owns the ends of messages and the greatest length of each kind. Knows nothing of their content. `hop` is the
 inner loop of the general path: one small function over plain values, whose compiled version is in `fast`.
 """
 
@@ -40,14 +40,14 @@ RESPONSE = ord("p")
 _LEAST_STARTUP = 8
 
 ANY_LENGTH: dict[int, int] = dict.fromkeys(range(256), 0xFFFF_FFFF)
-"""Limits for the server's messages: we trust it."""
+"""Limits for the server's messages: it is trusted."""
 
 LENGTH_SIZE = 4
 """Bytes of a length word, and so the least length."""
 
 
 class ProtocolViolationError(Exception):
-    """A client broke the protocol: its session ends with FATAL 08P01, nobody else's does."""
+    """A client broke the protocol: its session, and no other, ends with FATAL 08P01."""
 
 
 def passes(limits: dict[int, int], stops: Iterable[int]) -> array[int]:

@@ -1,6 +1,6 @@
 """Looking at a client's message: pass, wait for more of it, or translate.
 
-Owns what has to be known of a message before it may pass, and how much of it. The framing around it is
+Owns the decision for each message, and how much of it has to have arrived. The framing around it is
 `session`, the translation itself `translator`.
 """
 
@@ -35,7 +35,7 @@ _BIND = ord("B")
 
 
 class InspectionOutcome(Enum):
-    """What an inspection says of a message that is not translated."""
+    """The outcome for a message that is not translated: pass it, or wait for more of it."""
 
     PASS = auto()
     MORE = auto()
@@ -62,7 +62,7 @@ class Inspector:
 
     @property
     def tracks_nl_state(self) -> bool:
-        """Whether messages matter that would pass in a session that has never used NL."""
+        """Whether messages need a look that pass unread in a session that has never used NL."""
         translator = self._translator
         return translator is not None and (
             bool(translator.nl_prepared) or translator.conversation.has_settings
@@ -89,7 +89,7 @@ class Inspector:
             self._translator.conversation.transaction_ended()
 
     def inspect(self, kind: int, data: bytes, pos: int, end: int) -> InspectionOutcome | Rewritten | Job:
-        """What is to be done with the message `data[pos:end]`, which may not have arrived whole."""
+        """The outcome for the message `data[pos:end]`, which may not have arrived whole."""
         inspector = self._INSPECTIONS.get(kind)
         if inspector is None or self._backend.replies.skipping:
             return InspectionOutcome.PASS
@@ -100,7 +100,7 @@ class Inspector:
         return inspector(self, data[pos:end])
 
     def _inspect_partial(self, kind: int, data: bytes, pos: int, end: int) -> InspectionOutcome:
-        """Whether a message that is not whole is waited for. A long one is not, unless it is surely ours."""
+        """Whether to wait for the rest of a message. A long one passes, unless it is certain to be translated."""
         arrived = len(data) - pos
         self.need = end - pos
         if kind != _BIND:
@@ -116,7 +116,7 @@ class Inspector:
         return {} if self._translator is None else self._translator.nl_prepared
 
     def _examination(self, message: bytes, text: bytes) -> tuple[str, Examination] | None:
-        """What a statement's text holds for us; its settings are taken over."""
+        """A statement's decoded text and its findings, None without any; applies its settings."""
         watch = self._translator is not None and self._translator.conversation.has_settings
         if not (may_hold_nl(message) or watch) or not holds_nl_word(text, watch_resets=watch):
             return None
@@ -131,7 +131,7 @@ class Inspector:
 
     def _inspect_query(self, message: bytes) -> InspectionOutcome | Rewritten | Job:
         if b"" in self._nl_prepared:
-            # A simple query destroys the unnamed statement whatever becomes of it (docs, 54.2.3).
+            # A simple query destroys the unnamed statement, even if it fails (docs, 54.2.3).
             self._nl_prepared.pop(b"")
         found = self._examination(message, codec.decode_query(message))
         return InspectionOutcome.PASS if found is None else self.translator.query(*found, self._context)

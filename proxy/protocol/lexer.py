@@ -1,7 +1,7 @@
 """PostgreSQL's lexical structure (docs, 4.1), as far as it decides where statements and constants end.
 
 Owns tokens, the split into statements, and the value of a string constant. Used only on a text that could
-hold an NL statement; it never fails: what PostgreSQL would refuse comes out as some token.
+hold an NL statement; it never fails: text that PostgreSQL would refuse becomes some token.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from enum import Enum, auto
 
 
 class TokenKind(Enum):
-    """What a token is. White space and comments are tokens too, so that tokens cover the text."""
+    """The kinds of tokens. White space and comments are tokens too, so that tokens cover the text."""
 
     SPACE = auto()
     COMMENT = auto()
@@ -135,7 +135,7 @@ def _block_comment(text: str, start: int) -> LexedToken:
 
 
 def split(text: str, *, standard_strings: bool = True) -> list[LexedStatement]:
-    """The statements of `text`: what lies between its semicolons, empty ones included.
+    """The statements of `text`, separated by its semicolons, empty ones included.
 
     A semicolon inside parentheses does not end a statement (CREATE RULE), except in one that starts with the
     word NL, whose text is not SQL. Joined by semicolons, the statements are the text again.
@@ -170,7 +170,7 @@ _UNICODE_ESCAPE = re.compile(r"\\\\|\\\+([0-9A-Fa-f]{6})|\\([0-9A-Fa-f]{4})")
 
 
 def string_value(text: str, token: LexedToken, *, standard_strings: bool = True) -> str | None:
-    r"""What the closed string constant `token` means; None where it is none.
+    r"""The value of the closed string constant `token`; None where it is none.
 
     Byte escapes (`\x41`) are taken as characters, which is exact for ASCII alone.
     """

@@ -1,8 +1,8 @@
 """The loan of a session's server to the engine, for the length of one transaction that is always rolled back.
 
-Owns what the borrower may send, the frame around it (a transaction of its own, or a savepoint in the client's),
-and the way back to exactly what the client left. Bytes go in, commands come out. Whether the server may be lent at
-all is `loan_lifecycle`'s to decide; whose socket the borrower's is, the driver's.
+Owns the messages that the borrower may send, the frame around them (a transaction of its own, or a savepoint in the
+client's), and the restoration of the client's state. Bytes go in, commands come out. Whether the server may be lent
+is decided in `loan_lifecycle`; the borrower's socket is the driver's.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _FRAMES = {
         "ROLLBACK TO SAVEPOINT pgparley_loan; RELEASE SAVEPOINT pgparley_loan",
     ),
 }
-"""Transaction status → what opens and what ends the frame. Settings made in it end with it (docs, SET)."""
+"""Transaction status → SQL that opens and that ends the frame. Settings made in it end with it (docs, SET)."""
 
 FAILED = ErrorReply("25P02", "the session's transaction has failed")
 _NOT_ALLOWED = ErrorReply("08P01", "a borrower may send queries only")
@@ -46,7 +46,7 @@ class LoanStage(Enum):
     """How far a loan is."""
 
     SYNCING = auto()
-    """The server is asked where it stands: what the client has left open has been answered."""
+    """A Sync asks the server for its transaction status; everything of the client's has been answered."""
     OPENING = auto()
     LENT = auto()
     CLOSING = auto()
@@ -57,14 +57,14 @@ class LoanStage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LoanedServer:
-    """What a borrower is told of the server. `key`: the body of BackendKeyData."""
+    """The server's version and the body of its BackendKeyData, for the borrower's greeting."""
 
     version: str
     key: bytes
 
 
 class Loan:
-    """One loan. `restore`: messages that give the client back what a transaction does not, "" for none."""
+    """One loan. `restore`: messages that restore what ROLLBACK does not, empty for none."""
 
     def __init__(self, server: LoanedServer, restore: bytes = b"") -> None:
         self.stage = LoanStage.SYNCING
@@ -87,7 +87,7 @@ class Loan:
 
     @property
     def leftover(self) -> bytes:
-        """What the server said after the loan's end."""
+        """The server's bytes after the loan's end."""
         return self._head
 
     def open(self) -> list[Command]:

@@ -1,7 +1,8 @@
-"""When a session's server may be lent, and how the session goes on afterwards.
+"""The lifecycle of a loan: when a session's server may be lent, and how the session goes on afterwards.
 
-Not before the server has answered the client, and not where a loan would end something of the client's. Owns the way
-from the wish for a loan to its beginning, and from its end back to the client. The loan itself is `loan`'s.
+It is lent after the server has answered the client, and not where the loan's Sync would end a transaction of the
+client's. Owns the steps from the request for a loan to its opening, and from its end back to the client. The loan
+itself is in `loan`.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class LoanOwner(Protocol):
     relay_backend: Callable[[bytes], bool]
 
     def received(self, data: bytes) -> list[Command]:
-        """Takes in what the server says to the client."""
+        """Takes in the server's bytes for the client."""
 
     def loan_ended(self, *, intact: bool) -> list[Command]:
         """The server is the client's again; where not `intact`, the session ends."""
@@ -57,7 +58,7 @@ def _relays_nothing(_data: bytes) -> bool:
 
 
 class LoanLifecycle:
-    """One loan of one session, from the wish for it to its end; nothing is said to it afterwards."""
+    """One loan of one session, from its request to its end; no method is called afterwards."""
 
     __slots__ = ("_backend", "_flushed", "_loan", "_owner", "_refused", "opened")
 
@@ -68,7 +69,7 @@ class LoanLifecycle:
         self._flushed = False
         self._loan = Loan(LoanedServer(backend.server_version, backend.key or bytes(8)), restore)
         self.opened = False
-        """Whether what the server says is the loan's."""
+        """Whether the server's bytes belong to the loan."""
         self._refused = False
 
     def begin(self) -> list[Command]:
@@ -120,7 +121,7 @@ class LoanLifecycle:
         return [*refusal(error), LoanEnded(intact=True)]
 
     def _after_step(self, out: list[Command]) -> list[Command]:
-        """Looks where the loan is after each step; when it has ended, the session goes on."""
+        """Sets the relay of the server's chunks after a step, and gives the server back when the loan has ended."""
         owner, backend = self._owner, self._backend
         ended = self._refused or self._loan.stage is LoanStage.ENDED
         owner.relay_backend = _relays_nothing if self.opened and not ended else backend.relay

@@ -69,7 +69,7 @@ def cells_json(columns: Columns, rows: Iterable[Sequence[Cell]], *, ascii_only: 
 
 
 def chosen_query(chosen: Chosen, *, ascii_only: bool) -> str:
-    """The statement that gives what was chosen: itself in place, the fetched rows otherwise."""
+    """The statement for a choice: itself in place, a SELECT of the fetched rows otherwise."""
     if chosen.in_place:
         return chosen.sql.strip().rstrip(";")
     if not chosen.columns:

@@ -1,4 +1,4 @@
-"""Which replies the server still owes: an exact account of protocol cycles.
+"""The pending replies of the server: an exact account of protocol cycles.
 
 Owns the queue of forwarded messages that get a reply, the transaction status, and the marks that ask for a
 change of one particular reply. Never looks at a message's body.
@@ -60,7 +60,7 @@ class StatementChange:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What is to happen when the marked message is answered.
+    """The change to the reply of the marked message.
 
     `notice` goes out before the completing reply. `strip_parameter` hides the last parameter of the
     ParameterDescription. `change` is undone where the message fails or is skipped.
@@ -81,7 +81,7 @@ class DroppedMark:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What was relayed without `Replies`: only Query and Sync, and no reply but those that carry on.
+    """The account of another relay, which passes only Query and Sync, and replies that change no state.
 
     `cycles` boundaries were answered, `transactions` of them outside of a transaction, the last with `status`;
     `pending` are the kinds of those that were not; `rest` bytes of the server's last message are to come.
@@ -96,7 +96,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class RelayState:
-    """What somebody who relays from here on has to know.
+    """The state that another relay goes on from.
 
     `rest`: bytes of the server's last message that are to come. `pending`: the boundaries that it has not answered.
     """
@@ -106,7 +106,7 @@ class RelayState:
 
 
 class SegmentEffect(Enum):
-    """What the commands that completed in an open segment have done, as far as a Sync would matter to it."""
+    """The effect of the commands completed in an open segment, as far as a Sync would commit it."""
 
     NONE = auto()
     BEGUN = auto()
@@ -147,13 +147,13 @@ class Replies:
 
     @property
     def relayable_pending(self) -> bytes | None:
-        """The boundaries that the server has not answered; None where somebody else could not keep the account."""
+        """The boundaries that the server has not answered; None where another relay could not keep the account."""
         if self.exact or self._skipping or self._copy_in or not _PLAIN_BOUNDARIES.issuperset(self._pending):
             return None
         return bytes(self._pending)
 
     def relayed(self, tally: Tally) -> None:
-        """Somebody else has kept the account since it was told what is `relayable_pending`, or since the last tally."""
+        """Another relay has kept the account since `relayable_pending`, or since the last tally."""
         self._pending[:] = tally.pending
         self.cycles += tally.cycles
         self.transactions += tally.transactions

@@ -1,4 +1,4 @@
-"""The plain path: is this chunk one that passes as it came?
+"""The plain path: whether a chunk passes as it came.
 
 Owns the two functions that run for every chunk of every session. They are pure functions over plain values,
 whole in themselves; they say "no" wherever there is any doubt, and the general path of `session` and `backend`
@@ -22,11 +22,11 @@ _READY_SIZE = 6
 NL_WORD = re.compile(rb"(?<![A-Za-z0-9_$\x80-\xff])[nN][lL](?![A-Za-z0-9_$\x80-\xff])")
 """NL where PostgreSQL's lexer would not read it as a part of a longer identifier."""
 NO_TEXT = passes(FRONTEND_LIMITS, b"QPSFcf")
-"""What a client's chunk may hold without a text."""
+"""Table for `hop`: a client's messages without a statement text, up to a Sync."""
 TO_SYNC = passes(FRONTEND_LIMITS, b"QSFcf")
-"""What it may hold up to a Sync."""
+"""The same with Parse, for a chunk without the word NL."""
 BACKEND_STOPS = b"ZESGRK"
-"""Kinds of a server's messages that a session learns from, whatever it is waiting for."""
+"""Kinds of a server's messages that change a session's state in every phase."""
 BACKEND_PLAIN = passes(ANY_LENGTH, BACKEND_STOPS)
 
 _unpack = HEADER.unpack_from

@@ -1,6 +1,6 @@
-"""One client's session: what is relayed, what is translated, and when.
+"""One client's session: relays messages or has them translated.
 
-Owns where a session stands and the client's half of the stream. Bytes go in, commands come out; nothing here
+Owns the session's phase and the client's half of the stream. Bytes go in, commands come out; nothing here
 awaits. The transitions between phases are in `session_phases`, the server's half in `backend`, a loan of the server in
 `loan_lifecycle`, the content of NL messages in `translator`.
 """
@@ -87,7 +87,7 @@ class Session:
         self._key_reported = False
         self._late_reply: EngineReply | None = None
         self.loan: LoanLifecycle | None = None
-        """The loan of the server to the engine, from the wish for it to its end."""
+        """The loan of the server to the engine, from its request to its end; None without one."""
         self.backend = Backend()
         self._account = self.backend.replies.forwarded_boundary
         self.relay_backend: Callable[[bytes], bool] = self.backend.relay
@@ -111,7 +111,7 @@ class Session:
 
     @property
     def relay_state(self) -> RelayState | None:
-        """What somebody else who relays plain chunks has to know; None where the next ones need the session."""
+        """The state to hand to another relay of plain chunks; None where the next chunks need the session."""
         return self.backend.relay_state if self._plain else None
 
     # -- the client's bytes
@@ -157,7 +157,7 @@ class Session:
         self._process(data, out)
 
     def _process(self, data: bytes, out: list[Command]) -> None:
-        """Takes in bytes that begin where the last call left off; keeps what cannot be decided yet."""
+        """Takes in bytes that follow those of the last call; keeps those that cannot be handled yet."""
         self._need = 0
         try:
             before = None
@@ -183,7 +183,7 @@ class Session:
     # -- startup and authentication
 
     def _first_packet(self, data: bytes, out: list[Command]) -> int:
-        """Takes in the startup packet; what may come before it never gets here."""
+        """Takes in the startup packet; encryption and cancel requests are handled before the session."""
         length = startup_length(data)
         if length is None or length > len(data):
             return 0
@@ -231,7 +231,7 @@ class Session:
         return self._inspector
 
     def _authentication(self, data: bytes, out: list[Command]) -> int:
-        """Passes the client's authentication messages; what comes after them waits for the server's word."""
+        """Passes the client's authentication messages; messages after them wait for the server's AuthenticationOk."""
         end = responses(data)
         if end:
             out.append(ToUpstream(data[:end]))
@@ -244,7 +244,7 @@ class Session:
         return self.received(data) if self.loan is None else self.loan.receive_backend(data)
 
     def received(self, data: bytes) -> list[Command]:
-        """Takes in what the server says to this session, and not to a borrower."""
+        """Takes in the server's bytes for the client, not for a borrower."""
         pieces = self.backend.receive(data)
         out: list[Command] = [ToClient(b"".join(pieces))] if pieces else []
         if self.backend.key is not None and not self._key_reported:
@@ -274,7 +274,7 @@ class Session:
                 break
             if action is InspectionOutcome.PASS:
                 if kind in _ACCOUNTED:
-                    # What a Sync closes needs no account of its own: an error skips to the Sync anyway.
+                    # Messages before a Sync need no entries of their own: an error skips to the Sync anyway.
                     replies.forwarded(b"S" if kind == _SYNC else kinds(data, accounted, pos + 1))
                     accounted = end
                 pos = end
@@ -376,7 +376,7 @@ class Session:
         return self.loan.begin()
 
     def loan_ended(self, *, intact: bool) -> list[Command]:
-        """The server is the client's again, and an answer that came meanwhile is dealt with; or the session is lost."""
+        """The server is the client's again: handles a reply that came meanwhile; not `intact`: ends the session."""
         self.loan = None
         if not intact:
             return self.end(LOST)

@@ -1,8 +1,8 @@
-"""From an NL message to the message that goes upstream in its place.
+"""Translates an NL message to the message that goes upstream in its place.
 
 Each job is a generator without I/O: it yields requests for the engine, is sent the replies, and returns the
-message. Owns what stands where in a message, and the prepared statements that need a special treatment. What is
-asked of the engine is `conversation`'s.
+message. Owns the places in a message, and the prepared statements that need a special treatment. The
+requests to the engine are `conversation`'s.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class ParameterStatement:
 
 @dataclass(frozen=True, slots=True)
 class PinnedStatement:
-    """A prepared statement whose SQL came from the engine, and is fixed with the answer it came from.
+    """A prepared statement whose SQL came from the engine, and belongs to one answer.
 
     `last`: it named no answer, so that it goes stale with the next question. `elsewhere`: it holds rows of
     that database. `notice` goes with every execution.
@@ -88,7 +88,7 @@ PreparedTreatment = ParameterStatement | PinnedStatement
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """The message that goes upstream, and what is to happen with its reply."""
+    """The message that goes upstream, and the mark for its reply."""
 
     message: bytes
     mark: Mark | None = None
@@ -99,7 +99,7 @@ Job = Generator[EngineRequest, EngineReply, Rewritten]
 
 @dataclass(frozen=True, slots=True)
 class _Replacement:
-    """What stands in a text in the place of a finding. `treatment`: of the statement that it is prepared as."""
+    """The SQL in place of a finding. `treatment`: of the prepared statement that it becomes a part of."""
 
     sql: str
     notice: bytes = b""
@@ -124,7 +124,7 @@ class Translator:
     # -- prepared statements
 
     def define(self, name: bytes, prepared: PreparedTreatment | None) -> StatementChange | None:
-        """Sets what a prepared statement is from now on. Returns the change, None where there is none."""
+        """Sets the treatment of a prepared statement. Returns the change, None where there is none."""
         before = self.nl_prepared.pop(name, None)
         if prepared is not None:
             self.nl_prepared[name] = prepared
@@ -185,7 +185,7 @@ class Translator:
         return (yield from self._fixed(content, context))
 
     def _fixed(self, content: object, context: TranslationContext) -> _ReplacementJob:
-        """The SQL in place of what is known when it is prepared, in either protocol."""
+        """The SQL in place of a finding that is answered when it is prepared, in either protocol."""
         match content:
             case ErrorReply():
                 self.conversation.statement_kinds.append("refused")
@@ -210,7 +210,7 @@ class Translator:
         """A Parse message with a finding."""
         treatment: PreparedTreatment | None = None
         if examination.statements > 1 or context.failed:
-            # The server refuses the message; its parameters do not matter.
+            # The server refuses the message before it reads its parameters.
             sql = _replaced(text, examination.findings, [_Replacement(_NO_ROWS)] * len(examination.findings))
         else:
             try:

@@ -1,7 +1,7 @@
 """One client's login at the gateway: the driver of `protocol.auth.login`.
 
-Owns the client's bytes from the challenge to the end of the login, and the waiting in between: for `auth_query`, and
-for keys to be derived. Knows nothing of what the client wants to do once it is in.
+Owns the client's bytes from the challenge to the end of the login, and the waits in between: for `auth_query`, and for
+the derivation of keys. Knows nothing of the session after it.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ from proxy.protocol.framing import (
 
 
 class AuthenticationOwner(Protocol):
-    """Whose client it is."""
+    """The connection that is logging in."""
 
     def write(self, data: bytes) -> None:
         """Sends to the client."""
 
     def accepted(self, credentials: Credentials, rest: bytes) -> None:
-        """The client has come in; `rest` is what it sent behind its last response."""
+        """The client is logged in; `rest`: the bytes behind its last response."""
 
     def refuse(self, error: ErrorReply) -> None:
-        """It has not."""
+        """The login has failed with `error`."""
 
 
 class Authentication:
     """One login. `begin` comes first.
 
-    `head`: what the client has sent already. `binding`: what it can bind a SCRAM proof to, None without TLS.
+    `head`: bytes that the client has sent already. `binding`: its channel binding data, None without TLS.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Authentication:
         self._ended = False
 
     def begin(self) -> None:
-        """Says the first word, now or when the secret has been looked up.
+        """Sends the first challenge, now or when the secret has been looked up.
 
         Raises:
             ProtocolViolationError: As `receive`.
@@ -97,10 +97,10 @@ class Authentication:
             self._challenge(self._login_service.auth_file_secret(user))
 
     def receive(self, data: bytes) -> None:
-        """Takes what the client says.
+        """Takes bytes from the client.
 
         Raises:
-            ProtocolViolationError: It is no response, or too much.
+            ProtocolViolationError: They are no response, or too many.
         """
         self._buffer += data
         self._take_responses()
@@ -125,7 +125,7 @@ class Authentication:
             self._guarded(lambda: self._continue(login.derived(keys.result())))
 
     def _guarded(self, act: Callable[[], None]) -> None:
-        """Does what `receive` does, where no caller takes the error."""
+        """Runs `act` from a callback; a violation refuses the client, as no caller would handle it."""
         if self._ended:
             return
         try:
@@ -144,7 +144,7 @@ class Authentication:
         self._take_responses()
 
     def _take_responses(self) -> None:
-        """Gives the login what has arrived whole, unless it waits for something else."""
+        """Gives the login the responses that have arrived whole, unless it waits for a secret or for keys."""
         while self._login is not None and self._waiting is None and not self._ended:
             end = message_end(
                 self._buffer, kind=RESPONSE, limit=AUTHENTICATION_LIMIT, error=unexpected_response
@@ -170,7 +170,7 @@ class Authentication:
 
     def _accept(self, credentials: Credentials) -> None:
         if self._buffer[:1] == b"p":
-            # Nobody sends a second response; here it could pose as the answer to the server.
+            # A second response is never sent; it could pass as the response to the server's challenge.
             raise ProtocolViolationError("more responses than the login asked for")
         self._ended = True
         self._owner.accepted(credentials, self._buffer)

@@ -1,4 +1,4 @@
-"""A client's transport and startup packet, read for what they say about it."""
+"""The facts about a client in its transport and startup packet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from proxy.protocol.messages import Startup
 
 
 class ClientInfo:
-    """One client; what it says of itself (`user`, `database`) is a claim until somebody has checked it."""
+    """One client; `user` and `database` are claims until it is authenticated."""
 
     def __init__(self, transport: asyncio.Transport, startup: Startup) -> None:
         self._transport = transport
@@ -28,7 +28,7 @@ class ClientInfo:
 
     @property
     def local(self) -> bool:
-        """Whether it came by a Unix socket."""
+        """Whether it is connected over a Unix socket."""
         return self.unix_peer is not None
 
     @property
@@ -38,21 +38,21 @@ class ClientInfo:
 
     @property
     def certificate_name(self) -> str | None:
-        """The name in the certificate that it proved to hold."""
+        """The common name of its verified certificate; None without one."""
         return certificates.common_name(self.tls)
 
     @property
     def unix_user(self) -> str | None:
-        """The user of this machine at the other end of the Unix socket."""
+        """The Unix user at the other end of the socket; None on TCP, or where the user has no name."""
         return None if self.unix_peer is None else user_name(self.unix_peer[1])
 
     @property
     def is_owner(self) -> bool:
-        """Whether it is run by the Unix user that the gateway runs as."""
+        """Whether its Unix user is the one that the gateway runs as."""
         return self.unix_peer is not None and is_own_user(self.unix_peer[1])
 
     def report(self, number: int, connected: float) -> ClientReport:
-        """It, as the console shows it."""
+        """The client as the console shows it. `connected`: seconds since the epoch."""
         here = address(self._transport.get_extra_info("sockname"))
         return ClientReport(
             id=number,

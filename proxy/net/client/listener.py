@@ -31,7 +31,7 @@ _RETRY_SECONDS = 1.0
 
 
 class Listener:
-    """Lets clients of one worker in, until it is closed."""
+    """Accepts clients of one worker, until it is closed."""
 
     def __init__(self, context: ClientContext, admin: Admin, sockets: list[socket.socket]) -> None:
         self._context = context
@@ -42,7 +42,7 @@ class Listener:
         """The TCP port, 0 where there is none."""
         names = [str(sock.getsockname()[0]) for sock in sockets if sock.family != socket.AF_UNIX]
         self.exposed = tuple(sorted({name for name in names if not is_loopback(name)}))
-        """The addresses on which others than this machine reach it."""
+        """The addresses that other machines can reach."""
         self._servers: list[asyncio.Server] = []
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -61,7 +61,7 @@ class Listener:
                 self._tasks.append(self._context.spawn("accept", self._accept(sock)))
 
     def close(self) -> None:
-        """Accepts nobody any more. What the system has queued stays for whoever else holds the socket."""
+        """Stops accepting. Connections that the system has queued stay for the other processes that hold the socket."""
         for server in self._servers:
             server.close()
         for task in self._tasks:
@@ -102,7 +102,7 @@ class Listener:
         """The first bytes that are not about encryption, and whether a TLS handshake comes next.
 
         Raises:
-            EOFError: The client left, or stuffed bytes, or there is no place for it.
+            EOFError: The client left, sent bytes before the handshake, or too many clients are logging in.
         """
         loop = asyncio.get_running_loop()
         for _ in range(2):
@@ -124,7 +124,11 @@ class Listener:
         return b"", False
 
     async def _admit_login(self, sock: socket.socket) -> None:
-        """A place for the handshake, which is dear."""
+        """Admits the client before the handshake, which is expensive.
+
+        Raises:
+            EOFError: Too many clients are logging in; the client has been told.
+        """
         if not self._context.login_service.admit(sock):
             reply = codec.encode_fatal(TOO_MANY_LOGINS)
             await asyncio.get_running_loop().sock_sendall(sock, reply)
@@ -156,7 +160,7 @@ def _close_socket(sock: socket.socket) -> None:
 
 
 async def _first_byte(sock: socket.socket) -> bytes:
-    """Waits for the first byte and leaves it where it is."""
+    """Waits for the first byte and returns it without consuming it."""
     loop = asyncio.get_running_loop()
     ready: asyncio.Future[None] = loop.create_future()
     descriptor = sock.fileno()
@@ -183,7 +187,7 @@ async def _exactly(sock: socket.socket, size: int) -> bytes:
 
 
 def _read_available(sock: socket.socket) -> bytes:
-    """What more has arrived already. Read even to be thrown away: unread bytes would make the system drop our error."""
+    """The bytes that have arrived. Read even to be dropped: unread bytes would make the system discard our error."""
     try:
         return sock.recv(_READ_SIZE)
     except BlockingIOError:

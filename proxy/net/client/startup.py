@@ -1,7 +1,7 @@
-"""The first moments of a client: where it wants to go, and whether it may.
+"""The startup of a client: its first packets, its login, and the choice between session and console.
 
-Owns a connection up to the point where a session or the console takes it over, the login at the gateway
-included. Knows no TLS handshake: that is `listener`'s, and has happened before.
+Owns a connection until a session or the console takes it over, the login at the gateway included. The TLS handshake is
+`listener`'s, and has happened before.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ UNENCRYPTED_DATA = ErrorReply(
 
 
 class ClientStartup(asyncio.Protocol):
-    """One client before its session. `head`: what has been read from it already."""
+    """One client before its session. `head`: bytes that have been read from it already."""
 
     def __init__(self, context: ClientContext, admin: Admin, head: bytes = b"") -> None:
         self._context = context
@@ -81,7 +81,7 @@ class ClientStartup(asyncio.Protocol):
             self.data_received(b"")
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
-        """The client has gone before it came in."""
+        """The client has gone before it was logged in."""
         self._release()
         self._stop_waiting()
         self._transport = None
@@ -130,7 +130,7 @@ class ClientStartup(asyncio.Protocol):
             case CancelRequest():
                 # As in PostgreSQL, the key is all that it takes: rules about TLS and hosts are about sessions.
                 self._startup = Startup(packet, ())
-                # Whoever asks may leave: the request stands.
+                # A task of the worker: the client may disconnect, the request is carried out all the same.
                 self._context.spawn("cancel", self._cancel(first))
             case Startup():
                 self._startup = first
@@ -141,7 +141,7 @@ class ClientStartup(asyncio.Protocol):
                     self._route(self._client)
 
     def _startup_refusal(self, startup: Startup) -> ErrorReply | None:
-        """Why this packet begins no session, whoever sent it."""
+        """The error that refuses this packet, None where it can begin a session."""
         major, minor = startup.version
         if major != codec.MAJOR_VERSION:
             supported = f"{codec.MAJOR_VERSION}.0 to {codec.MAJOR_VERSION}.{codec.NEWEST_MINOR}"
@@ -163,7 +163,7 @@ class ClientStartup(asyncio.Protocol):
                 self._transport.close()
 
     def _encryption_asked(self, transport: asyncio.Transport) -> None:
-        """What `listener` leaves to us: TLS is off, or stands already."""
+        """An SSLRequest or GSSENCRequest where TLS is off or established already: it is declined, or an error."""
         self._requests += 1
         if self._buffer:
             self.refuse(UNENCRYPTED_DATA)
@@ -242,7 +242,7 @@ class ClientStartup(asyncio.Protocol):
             )
 
     def _open_console(self, client: ClientInfo, *, proved: bool) -> None:
-        """Lets a client in that is who it says, or that nobody has asked (`proved` is false then)."""
+        """Opens the console to a client with rights. `proved`: whether it was authenticated, or let in by `trust`."""
         context, rights = self._context, self._rights(client)
         if rights is None:
             hint = "The operator lists users in admin_users or stats_users."
@@ -265,9 +265,9 @@ class ClientStartup(asyncio.Protocol):
     # -- handing over
 
     def _enter_session(self, client: ClientInfo, login_handler: LoginHandler | None) -> None:
-        """Goes on as a session, as soon as its database is not paused."""
+        """Becomes a session, as soon as its database is not paused."""
         if self._context.sessions.is_paused(client.database):
-            # The client is known; how long a pause lasts is the operator's matter.
+            # The client is authenticated; the operator decides how long a pause lasts.
             self._context.login_service.release(self)
             if self._timer is not None:
                 self._timer.cancel()
@@ -318,5 +318,5 @@ class ClientStartup(asyncio.Protocol):
 
 
 def _is_owner(client: ClientInfo) -> bool:
-    """Whether the gateway's own Unix user asks, under one of the names kept for it."""
+    """Whether the client is the gateway's own Unix user, under one of the names reserved for it."""
     return client.user in OWNER_USERS and client.local and client.is_owner

@@ -1,4 +1,4 @@
-"""Who is at the other end of a Unix socket, as the kernel says."""
+"""The process and user at the other end of a Unix socket (SO_PEERCRED)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CREDENTIALS = struct.Struct("3i")
 
 
 def peer_credentials(sock: Any) -> tuple[int, int] | None:
-    """(process id, user id) of the other end; None where the system does not tell."""
+    """(process id, user id) of the other end; None where the system does not report it."""
     if sys.platform != "linux" or sock is None or sock.family != socket.AF_UNIX:
         return None
     process, user, _ = _CREDENTIALS.unpack(

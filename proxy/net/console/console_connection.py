@@ -1,4 +1,4 @@
-"""One console: its connection, and the task that carries its commands out."""
+"""One console: its connection, and the task that carries out its commands."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ConsoleConnection(asyncio.Protocol):
         self._key = secrets.token_bytes(_KEY_BYTES)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The client has been let in."""
+        """The client has been logged in."""
         self._transport = cast("asyncio.Transport", transport)
         self._context.consoles.add(self)
         self._context.keys.add(self._key, self)
@@ -47,7 +47,7 @@ class ConsoleConnection(asyncio.Protocol):
         self._perform(self._session.receive(data))
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
-        """The client has gone; what it waits for is given up."""
+        """The client has gone; the command under way is cancelled."""
         self._transport = None
         self._context.consoles.discard(self)
         self._context.keys.remove(self._key)

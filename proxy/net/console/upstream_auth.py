@@ -1,8 +1,8 @@
-"""Knowing a console user by the server's word: its login there is relayed, and ended when it has succeeded.
+"""Authenticates a console user at the server: its login there is relayed, and closed when it has succeeded.
 
-Used where the gateway keeps no secrets itself. It is as good as the server's own check of the same role: whoever
-passes could as well connect to the server as that role. A server that asks for nothing says nothing about the client:
-it may trust the gateway's address.
+Used where the gateway keeps no secrets itself. It is as strong as the server's own check of the same role: a
+client that passes could connect to the server as that role. A server that asks for no proof shows nothing about the
+client: it may trust the gateway's address.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _UNREACHABLE = ErrorReply("08001", "the gateway cannot connect to the upstream s
 
 
 class UpstreamAuth(asyncio.Protocol):
-    """The client's side of the relayed login. `binding`: what SCRAM binds to on the client's side.
+    """The client's side of the relayed login. `binding`: the channel binding data of the client's side.
 
     `succeeded` is called when the server has let the client in, with whether it had asked for a proof.
     """
@@ -56,7 +56,7 @@ class UpstreamAuth(asyncio.Protocol):
         self._from_server = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The client is ours now."""
+        """Takes over the client's connection."""
         self._client = cast("asyncio.Transport", transport)
         self._context.client_connected(self)
         self._context.login_service.admit(self)
@@ -107,7 +107,7 @@ class UpstreamAuth(asyncio.Protocol):
         transport.write(codec.encode_startup(parameters))
 
     def server_data(self, data: bytes) -> None:
-        """The server's challenges and its word."""
+        """The server's challenges and its decision."""
         self._from_server += data
         while self._client is not None and (end := message_end(self._from_server)) is not None:
             message, self._from_server = self._from_server[:end], self._from_server[end:]

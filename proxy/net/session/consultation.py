@@ -1,7 +1,7 @@
-"""One question to the engine on behalf of a session: how long the client waits, and the loans of its server.
+"""One request to the engine on behalf of a session, with progress notices for the client and loans of its server.
 
-Owns the request's task, the reminders and the queue of borrowers; one of them has the server at a time. Decides
-nothing about the protocol: that is `proxy.protocol.session`.
+Owns the progress timer and the queue of borrowers; one of them has the server at a time. Decides nothing about the
+protocol: that is `proxy.protocol.session`.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ class Borrower(Protocol):
     """A connection of the engine's that wants the session's server."""
 
     def write(self, data: bytes) -> None:
-        """Sends what the server says."""
+        """Sends the server's bytes."""
 
     def close(self) -> None:
         """Ends it, once everything written has gone out."""
 
     def refuse(self, error: ErrorReply) -> None:
-        """Says why it gets nothing, and ends it."""
+        """Sends `error` and ends it."""
 
 
 class ConsultationContext(Protocol):
-    """What a consultation needs."""
+    """The worker as a consultation sees it."""
 
     @property
     def settings(self) -> GatewaySettings:
@@ -81,7 +81,7 @@ class Consultation:
         self._grace_timer: asyncio.TimerHandle | None = None
 
     async def reply(self, request: EngineRequest) -> EngineReply:
-        """Asks the engine."""
+        """Sends `request` to the engine and returns its reply."""
         loan = self._context.offer(self)
         self._schedule_progress(self._progress_seconds)
         try:
@@ -93,17 +93,17 @@ class Consultation:
                 self._context.withdraw(loan)
 
     def close(self) -> None:
-        """Nobody is reminded any more, and nobody else gets the server."""
+        """Stops the progress notices and refuses the borrowers that wait."""
         self._over = True
         if self._progress_timer is not None:
             self._progress_timer.cancel()
         while self._waiting:
             self._waiting.popleft().refuse(_QUESTION_OVER)
 
-    # -- patience
+    # -- progress
 
     def _schedule_progress(self, seconds: float) -> None:
-        """Tells the client after `seconds`, and again when they have doubled, that it is still waited for."""
+        """Notifies the client after `seconds`, and again each time they have doubled, that the engine still works."""
         if seconds > 0:
             self._progress_timer = asyncio.get_running_loop().call_later(
                 seconds, self._send_progress, seconds
@@ -117,11 +117,11 @@ class Consultation:
 
     @property
     def idle(self) -> bool:
-        """Whether it is over and nobody has the server."""
+        """Whether it is over and no borrower has the server."""
         return self._over and self._active is None
 
     def borrow(self, borrower: Borrower) -> None:
-        """A connection of the engine's has come for the server; it gets it when its turn is."""
+        """Queues a connection of the engine's for the server."""
         if self._over:
             borrower.refuse(_QUESTION_OVER)
             return

@@ -1,7 +1,7 @@
-"""Where the engine borrows the servers of sessions that wait for it.
+"""The listening socket on which the engine borrows the servers of sessions that wait for it.
 
 Owns the listening socket, the tokens, and a borrower's connection up to the point where a consultation has it. A
-token is good for one question; who has it may act as that question's asker, so it goes to the engine alone: over a
+token is valid for one question; its holder may act as that question's asker, so it goes to the engine alone: over a
 Unix socket in the runtime directory (mode 700), or, where the engine is elsewhere, over the address of `lend_addr`.
 """
 
@@ -33,7 +33,7 @@ log = structlog.stdlib.get_logger("proxy")
 
 
 class LoanListener:
-    """What one worker offers. Opened once, closed with the worker."""
+    """The loans that one worker offers. Opened once, closed with the worker."""
 
     def __init__(self, directory: str, address: str) -> None:
         """`directory`: of the Unix socket. `address`: the IP address to listen on instead; both empty: no loans."""
@@ -65,7 +65,7 @@ class LoanListener:
         return Path(self._directory) / _SOCKET.format(os.getpid())
 
     async def close(self) -> None:
-        """Listens no more."""
+        """Stops listening."""
         if self._server is not None:
             self._server.close()
             if not self._address:

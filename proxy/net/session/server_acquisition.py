@@ -1,7 +1,7 @@
-"""The way from a session to its server: on a spare, or where there is none of use on a new socket.
+"""How a session gets its connection to the server: a prewarmed socket, or where none is usable a new one.
 
-Owns the task that dials, and what a spare was sent before the server has answered on it. A session drops this as soon
-as its server is sure: an idle session keeps nothing of it.
+Owns the task that dials, and the bytes that a prewarmed socket was sent before the server has answered on it. A
+session drops this once its server is confirmed: an idle session keeps nothing of it.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ _UNREACHABLE = ErrorReply(
 
 
 class AcquisitionEvents(ServerEvents, Protocol):
-    """Whose server is dialled."""
+    """The session whose server is dialled."""
 
     def server_confirmed(self) -> None:
-        """Nothing has to be said again any more."""
+        """The connection is in use: nothing will be sent again."""
 
     def prewarmed_failed(self) -> bool:
-        """A spare was of no use. Returns whether the client still waits for another socket."""
+        """The prewarmed socket was unusable. Returns whether the client still waits for another."""
 
     def server_unreachable(self, error: ErrorReply, *, begun: bool) -> None:
-        """There is no server. `begun`: a spare stood before, so the session takes its server for standing."""
+        """The server cannot be reached. `begun`: a prewarmed socket was, so the session has begun its login."""
 
 
 class ServerAcquisition:
-    """One session's. `login_handler`: what the gateway itself does in the server's login phase."""
+    """One session's. `login_handler`: the gateway's part in the server's login phase, None for none."""
 
     __slots__ = ("_context", "_events", "_login_handler", "_task", "_unacknowledged")
 
@@ -50,7 +50,7 @@ class ServerAcquisition:
         self._unacknowledged: bytearray | None = None
 
     def begin(self) -> None:
-        """Takes a spare, or dials."""
+        """Takes a prewarmed socket, or dials."""
         transport = self._context.prewarm_pool.take()
         if transport is None:
             self._task = self._context.spawn("dial", self._dial())
@@ -86,13 +86,13 @@ class ServerAcquisition:
             self._unacknowledged += data
 
     def take_unacknowledged(self) -> bytes:
-        """What has to be said again on the socket that stands now, once; empty where it is the first."""
+        """The bytes to send again on the new socket, given once; empty where it is the first socket."""
         if not self._unacknowledged:
             return b""
         unacknowledged, self._unacknowledged = bytes(self._unacknowledged), None
         return unacknowledged
 
-    # -- as a Trial's Listener
+    # -- as a `FirstReplyListener`
 
     def server_replied(self) -> None:
         """The server has answered on a socket that was dialled ahead."""
@@ -100,7 +100,7 @@ class ServerAcquisition:
         self._events.server_confirmed()
 
     def server_silent(self) -> None:
-        """It has not, and what it was sent has had no effect: the session begins again on a fresh socket."""
+        """It has not, so nothing that it was sent took effect: the session begins again on a new socket."""
         if self._events.prewarmed_failed():
             self._context.prewarm_pool.failed()
             self._task = self._context.spawn("dial", self._dial())

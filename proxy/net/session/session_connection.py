@@ -1,7 +1,7 @@
 """One client's connection and its upstream connection: bytes in, commands carried out.
 
-Owns the two transports, the flow control between them, and the task that asks the engine; the way to the server is
-`server_acquisition`'s. Decides nothing about the protocol: that is `proxy.protocol.session`.
+Owns the two transports, the flow control between them, and the task that asks the engine; the server's connection comes
+from `server_acquisition`. Decides nothing about the protocol: that is `proxy.protocol.session`.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class SessionConnection(asyncio.Protocol):
     )
 
     def __init__(self, context: SessionContext, login_handler: LoginHandler | None = None) -> None:
-        """`login_handler`: what the gateway itself does in the server's login phase."""
+        """`login_handler`: the gateway's part in the server's login phase, None for none."""
         self._context = context
         self._acquisition: ServerAcquisition | None = ServerAcquisition(context, self, login_handler)
         self._received = 0
@@ -123,7 +123,7 @@ class SessionConnection(asyncio.Protocol):
         if self._server is not None and not self._server.is_closing():
             self._server.resume_reading()
 
-    # -- the server's transport, as `_Upstream` reports it
+    # -- as `ServerEvents`
 
     def server_connected(self, transport: asyncio.Transport) -> None:
         """The upstream socket stands."""
@@ -193,7 +193,7 @@ class SessionConnection(asyncio.Protocol):
             self._flow = pump.attach(relay, self, client, server, relay_state)
 
     def flow_ended(self) -> None:
-        """The compiled relay met what it does not relay by itself."""
+        """As `RelayOwner.flow_ended`."""
         if self._flow is not None:
             self._take_back()
 
@@ -307,7 +307,7 @@ class SessionConnection(asyncio.Protocol):
             self._task.cancel()
             self._task = None
 
-    # -- as a Dialler
+    # -- as `AcquisitionEvents`
 
     def server_confirmed(self) -> None:
         """As `AcquisitionEvents.server_confirmed`."""
@@ -373,7 +373,7 @@ class SessionConnection(asyncio.Protocol):
         self._stop_task()
         self._perform(self._session.shut_down())
 
-    # -- what the console and an orderly end want to know
+    # -- as a `SessionView`
 
     @property
     def session(self) -> Session:

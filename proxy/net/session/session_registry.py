@@ -1,4 +1,4 @@
-"""The sessions of a worker: who is connected, what went through, and what is closed to new ones.
+"""The sessions of a worker: their clients, their traffic, and the databases that are closed to new ones.
 
 Owns the registries and the counts. Every session is in it from its first byte to its last.
 """
@@ -69,7 +69,7 @@ class SessionRegistry:
         self.empty.clear()
 
     def identify(self, connection: SessionView, client_report: ClientReport) -> None:
-        """Who the client of `connection` is."""
+        """Sets the client that the console shows for `connection`."""
         self._client_reports[connection] = client_report
 
     def remove(self, connection: SessionView) -> None:
@@ -87,7 +87,7 @@ class SessionRegistry:
 
     @property
     def drained(self) -> bool:
-        """Whether every connection to the server is closed: with TLS that takes both sides."""
+        """Whether every connection to the server is closed: with TLS both sides have to close."""
         self._closing = {connection for connection in self._closing if connection.server is not None}
         return not self._closing and not self.connections
 
@@ -105,7 +105,7 @@ class SessionRegistry:
         ]
 
     def mark_outdated(self, database: str) -> None:
-        """The connections that sessions of a database have to the server now are to be closed: each is, as it ends."""
+        """Marks a database's sessions: their connections to the server are to be closed, as each session ends."""
         self._outdated.update(self.of_database(database))
 
     # -- pausing
@@ -155,14 +155,14 @@ class SessionRegistry:
     # -- reports
 
     def reports(self) -> tuple[SessionReport, ...]:
-        """Every session that has said who it is."""
+        """A report of every session whose startup packet has come."""
         return tuple(
             _report(connection, client_report, outdated=connection in self._outdated)
             for connection, client_report in self._client_reports.items()
         )
 
     def traffic(self) -> dict[str, Traffic]:
-        """What went through since the start, by database."""
+        """The traffic since the start, by database."""
         sums = dict(self._ended)
         for connection, client_report in self._client_reports.items():
             name = client_report.database
@@ -170,7 +170,7 @@ class SessionRegistry:
         return sums
 
     def recent(self) -> tuple[float, tuple[Traffic, ...]]:
-        """The last whole period: its seconds, and what went through. Before its end: the time since the start."""
+        """Seconds and traffic of the last complete period; before the first has ended, those since the start."""
         began, before = self._period_start
         now = time.monotonic()
         if self._recent is None or now - began >= STATS_PERIOD:

@@ -68,7 +68,7 @@ class PrewarmPool:
     # -- for clients
 
     def take(self) -> asyncio.Transport | None:
-        """The oldest one's transport, its fork most likely done; None where there is none. The caller sets its protocol."""
+        """The oldest socket's transport, for the caller to set a protocol; None where there is none."""
         if self._closed:
             return None
         socket = next((one for one in self._waiting if not one.transport.is_closing()), None)

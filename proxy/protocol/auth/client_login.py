@@ -1,9 +1,9 @@
-"""The client's login at the gateway: which challenge goes out, what a response means.
+"""The client's login at the gateway: challenges and the check of responses.
 
 Owns the order of messages of each method. Which method applies and where the secret comes from is decided by
 the caller. A login ends with `LoginAccepted`, which sends nothing yet, or with `LoginRefused`, which tells the client
-always the same, whatever was wrong. What it says on the way, and how much it computes, is the same for a role that
-is not there as for one that is.
+the same for every cause. Its messages and its computation are the same for a role that does not exist as for one
+that does.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class DeriveKeys:
 
 @dataclass(frozen=True, slots=True)
 class LoginAccepted:
-    """The client is who it says; `credentials` are what the upstream can be shown in its name."""
+    """The client is authenticated; `credentials`: for the login at the upstream in its name."""
 
     credentials: Credentials
 
@@ -63,9 +63,9 @@ LoginStep = SendToClient | DeriveKeys | LoginAccepted | LoginRefused
 
 @dataclass(frozen=True, slots=True)
 class ChallengeInputs:
-    """For one login: the server's part of the nonce, a salt, and what a role that is not there is taken for.
+    """The random inputs of one login: the server's part of the nonce, a salt, and the mock verifier.
 
-    `mock_verifier` is its verifier; `asks_scram` and `derives_keys` are `MockRole`'s.
+    `mock_verifier`: of a role that does not exist; `asks_scram` and `derives_keys`: as in `MockRole`.
     """
 
     nonce: str
@@ -246,7 +246,7 @@ class ClientLogin:
 
 
 def failure(user: str, method: Method) -> ErrorReply:
-    """What a refused client is told."""
+    """The error for a refused client."""
     if method is Method.REJECT:
         return ErrorReply("28000", f'the gateway\'s rules reject the connection of user "{user}"')
     if method in (Method.CERT, Method.PEER):
@@ -255,7 +255,7 @@ def failure(user: str, method: Method) -> ErrorReply:
 
 
 def _upstream_credentials(secret: Secret | None) -> Credentials:
-    """What a client that proved nothing itself lets us show the upstream."""
+    """The credentials of a client that sent no proof itself."""
     return secret if isinstance(secret, Password | MD5Hash) else None
 
 

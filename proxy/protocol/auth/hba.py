@@ -1,7 +1,7 @@
 """Host rules: which clients may come in, and how they prove who they are.
 
-Owns the format of `auth_hba_file`: the part of pg_hba.conf that PgBouncer reads. The first rule that fits
-decides; where none fits the client is refused. A line that cannot be understood refuses the whole file: a
+Owns the format of `auth_hba_file`: the part of pg_hba.conf that PgBouncer reads. The first rule that matches
+decides; where none does the client is refused. A line that cannot be understood refuses the whole file: a
 skipped `reject` would open what it closes.
 """
 
@@ -20,7 +20,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class Method(StrEnum):
-    """How a client is made known."""
+    """How a client is authenticated."""
 
     PASSTHROUGH = "passthrough"
     TRUST = "trust"
@@ -58,7 +58,7 @@ class HBAName:
 
 @dataclass(frozen=True, slots=True)
 class HBARule:
-    """One line. `networks` is empty where every address fits."""
+    """One line. `networks` is empty where every address matches."""
 
     kind: str
     databases: tuple[HBAName, ...]
@@ -96,7 +96,7 @@ class HBARule:
 
 
 def decide(rules: tuple[HBARule, ...], origin: ClientOrigin, database: str, user: str) -> Method:
-    """The method of the first rule that fits; `REJECT` where none does."""
+    """The method of the first rule that matches; `REJECT` where none does."""
     return next((rule.method for rule in rules if rule.matches(origin, database, user)), Method.REJECT)
 
 
@@ -193,6 +193,6 @@ def _networks(fields: list[str], number: int) -> tuple[tuple[Network, ...], int]
 
 
 def _unmapped(address: Address) -> Address:
-    """An IPv4 address that came in on an IPv6 socket as what it is."""
+    """`address`, or the IPv4 address that it maps (RFC 4291, 2.5.5.2)."""
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
     return mapped or address

@@ -1,7 +1,7 @@
-"""How the roles of an installation look to somebody who tries to log in, so that made-up ones look the same.
+"""Mock roles: what a login shows of a role before authentication, so that roles that do not exist look the same.
 
-Owns what shows before anybody has proved anything: the challenge of a method, a salt's size, the iterations, and
-whether the gateway has to derive keys first. Roles can differ in these; a made-up role then looks like most.
+Visible are the challenge of a method, a salt's size, the iterations, and whether the gateway has to derive keys first
+(PostgreSQL's mock authentication). Real roles can differ in these; a mock role then looks like most of them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from proxy.protocol.auth.secrets import Password, Secret
 
 @dataclass(frozen=True, slots=True)
 class VisibleTraits:
-    """What shows of one role's secret; `iterations` and `salt_size` are 0 where it is no verifier."""
+    """The visible traits of one role's secret; `iterations` and `salt_size` are 0 where it is no verifier."""
 
     iterations: int = 0
     salt_size: int = 0
@@ -23,7 +23,7 @@ class VisibleTraits:
 
     @staticmethod
     def of(secret: Secret) -> VisibleTraits:
-        """What shows of `secret`."""
+        """The visible traits of `secret`."""
         if isinstance(secret, Verifier):
             return VisibleTraits(secret.iterations, len(secret.salt))
         return VisibleTraits(is_password=isinstance(secret, Password))
@@ -31,7 +31,7 @@ class VisibleTraits:
 
 @dataclass(frozen=True, slots=True)
 class MockRole:
-    """What shows of a role that is not there.
+    """The visible traits of a role that does not exist.
 
     `asks_scram`: method `md5` asks it for SCRAM. `derives_keys`: some role has a password, so every SCRAM login begins
     with a derivation of keys, needed or not.
@@ -44,7 +44,7 @@ class MockRole:
 
 
 def typical_role(traits: Counter[VisibleTraits]) -> MockRole:
-    """What most roles look like; what PostgreSQL's look like by default where there are none."""
+    """The most common traits; PostgreSQL's defaults where there are no roles."""
     verifiers = Counter({trait: count for trait, count in traits.items() if trait.iterations})
     common = verifiers.most_common(1)[0][0] if verifiers else VisibleTraits(ITERATIONS, SALT_SIZE)
     return MockRole(

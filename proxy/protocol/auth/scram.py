@@ -2,7 +2,7 @@
 
 `ServerExchange` proves a client, `ClientExchange` proves the gateway to the upstream. Parsing is strict: an
 attribute out of place, a second `=` or loose base64 ends the exchange. Nonces come from the caller, and so does the
-one slow step, which is a value (`KeyDerivation`) that somebody carries out where it holds nobody up.
+one slow step, which is a value (`KeyDerivation`) that the caller carries out in a thread.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PLAIN = "SCRAM-SHA-256"
 PLUS = "SCRAM-SHA-256-PLUS"
 BINDING = "tls-server-end-point"
 ITERATIONS = 4096
-"""What PostgreSQL uses by default (`scram_iterations`)."""
+"""PostgreSQL's default (`scram_iterations`)."""
 
 SALT_SIZE = 16
 """Bytes of a salt that PostgreSQL makes (`SCRAM_DEFAULT_SALT_LEN`)."""
@@ -42,7 +42,7 @@ class ScramError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Verifier:
-    """What a server keeps of a password (`rolpassword`)."""
+    """The verifier that a server keeps of a password (`rolpassword`)."""
 
     iterations: int
     salt: bytes
@@ -73,7 +73,7 @@ class Verifier:
 
 @dataclass(frozen=True, slots=True)
 class ClientKeys:
-    """What is enough to log in where the same verifier is kept: the password itself is not known."""
+    """The keys that suffice to log in where the same verifier is kept, without the password."""
 
     client_key: bytes
     server_key: bytes
@@ -121,7 +121,7 @@ class ServerExchange:
 
     @property
     def mechanisms(self) -> tuple[str, ...]:
-        """What is offered, the strongest first."""
+        """The SASL mechanisms that are offered, the strongest first."""
         return (PLAIN,) if self._binding is None else (PLUS, PLAIN)
 
     def first(self, mechanism: str, message: bytes) -> bytes:
@@ -185,7 +185,7 @@ class ServerExchange:
 
 @dataclass(frozen=True, slots=True)
 class ScramChallenge:
-    """What the server's first message asks a proof for."""
+    """The salt and iterations of the server's first message."""
 
     salt: bytes
     iterations: int

@@ -1,8 +1,8 @@
-"""What the server may ask of whoever logs in through the gateway: `server_require_auth`.
+"""The authentication methods that the server may request through the gateway: `server_require_auth`.
 
-Owns the rule and the look at the server's messages. An answer to a request for a password, or for a hash of it, is
-worth a password to whoever asked; so it is given only where somebody vouches for the other end, unless the operator
-says otherwise. The client cannot judge that itself: it sees the gateway, and not what lies behind.
+Owns the rule and the check of the server's messages. An answer to a request for a password, or for a hash of it, is
+as good as the password; so it is given only to a trusted server, unless the operator configures otherwise. The client
+cannot judge that itself: it sees the gateway, and not the server.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class ServerMethod(StrEnum):
 
 _CODES = {3: ServerMethod.PASSWORD, 5: ServerMethod.MD5, 7: ServerMethod.GSS, 9: ServerMethod.SSPI}
 _REVEALING = frozenset({ServerMethod.PASSWORD, ServerMethod.MD5, ServerMethod.OAUTH})
-"""Methods whose answer is of use to an impostor."""
+"""Methods whose response is of use to an impostor."""
 
 Requirement = frozenset[ServerMethod] | None
-"""The methods that may be used; None: those that reveal nothing, and all where somebody vouches for the server."""
+"""The methods that may be used; None: those that reveal nothing, and all where the server is trusted."""
 
 
 class UpstreamRefusedError(Exception):
@@ -64,14 +64,14 @@ def parse_requirement(text: str) -> Requirement:
 
 
 class MethodCheck:
-    """One login at the server, looked at. `trusted` (see `bind`) is whether somebody vouches for the other end."""
+    """The check of one login. `trusted` (see `bind`): the server has a checked certificate, or is on this machine."""
 
     def __init__(self, requirement: Requirement) -> None:
         self._requirement = requirement
         self._trusted = False
         self._finished = True
         self.requested: ServerMethod | None = None
-        """What the server has asked for; None before it has, or where it asked for nothing."""
+        """The method that the server has requested; None before, or where it requested none."""
         self.ended = False
         """Whether the server has decided."""
 
@@ -80,10 +80,10 @@ class MethodCheck:
         self._trusted = trusted
 
     def check(self, message: bytes) -> None:
-        """Looks at a whole message of the server's.
+        """Checks a whole message of the server's.
 
         Raises:
-            UpstreamRefusedError: It asks for what it must not be given.
+            UpstreamRefusedError: It requests a method that is not allowed.
         """
         if message[0] == _ERROR:
             self.ended = True
@@ -103,7 +103,7 @@ class MethodCheck:
         if self.requested is None:
             self._allowed(ServerMethod.NONE, _OK)
         if not self._finished:
-            # Whoever does not know the secret could start an exchange, too.
+            # A server that does not know the secret could start an exchange, too.
             raise UpstreamRefusedError(
                 ErrorReply("28000", "the server ended SCRAM authentication before it had proved itself")
             )

@@ -1,8 +1,8 @@
 """The gateway's login at the upstream in the name of a client that it has let in itself.
 
 Owns the answers to the server's challenges. Everything else that the server says passes: AuthenticationOk,
-errors and notices reach the client as they are. Whether a challenge may be answered is the matter of
-`server_methods`, which looks at each message first.
+errors and notices reach the client as they are. Whether a challenge may be answered is
+decided in `server_methods`, which sees each message first.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class UpstreamLogin:
         self._binding = binding
 
     def receive(self, message: bytes) -> bytes | KeyDerivation | None:
-        """Takes a whole message. Returns what answers it (empty: nothing does); None where it passes on.
+        """Takes a whole message. Returns the response, empty for none; None where the message passes to the client.
 
         A `KeyDerivation` is to be carried out, and its keys given to `derived`, before the next message.
 
         Raises:
-            UpstreamRefusedError: There is no answer to a challenge, or the server is an impostor.
+            UpstreamRefusedError: A challenge cannot be answered, or the server did not prove itself.
         """
         if message[0] != _AUTHENTICATION:
             return None
@@ -53,7 +53,7 @@ class UpstreamLogin:
             raise self._refused(str(problem)) from problem
 
     def derived(self, keys: ClientKeys) -> bytes:
-        """Takes the keys that `receive` asked for. Returns what answers the server."""
+        """Takes the keys that `receive` asked for. Returns the response to the server."""
         return codec.message(b"p", self._under_way().final(keys))
 
     def _answer(self, code: int, data: bytes) -> bytes | KeyDerivation | None:

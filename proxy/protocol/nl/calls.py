@@ -1,4 +1,4 @@
-"""Calls of `nl.ask` and `nl.run` inside of SQL: where they are and what their arguments say."""
+"""Calls of `nl.ask` and `nl.run` inside of SQL: their places and arguments."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _call(source: SqlText, words: Sequence[LexedToken], start: int) -> tuple[int
 
 
 def _function(source: SqlText, words: Sequence[LexedToken], i: int) -> str | None:
-    """Which of ours is called at word `i`."""
+    """The name of our function that is called at word `i`, None for none."""
     if source.name(words[i]) != "nl" or source.raw(words[i + 1]) != "." or source.raw(words[i + 3]) != "(":
         return None
     name = source.name(words[i + 2])

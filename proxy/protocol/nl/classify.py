@@ -1,4 +1,4 @@
-"""Is anything in this text for us? The cheaper answer first, the exact one where it could be yes."""
+"""Finds NL statements and calls in a text: a cheap test for the word NL first, then an exact examination."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def holds_nl_word(text: bytes, *, watch_resets: bool) -> bool:
 
 
 def examine(text: str, *, standard_strings: bool, max_chars: int) -> Examination:
-    """Everything in `text` that is for us, in order."""
+    """All NL statements, calls and settings in `text`, in order."""
     source = SqlText(text, standard_strings=standard_strings)
     findings: list[Finding] = []
     changes: list[SettingChange] = []

@@ -1,6 +1,6 @@
 """The grammar of statements that start with the word NL (docs/surface.md).
 
-Owns what a statement is, the commands, and where NL cannot stand. How a question is written is `questions`'.
+Owns the statements, the commands, and the places where NL cannot stand. The forms of a question are in `questions`.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ def is_nl(source: SqlText, statement: LexedStatement) -> bool:
 
 
 def parse(source: SqlText, statement: LexedStatement, *, max_chars: int) -> NLStatement:
-    """What an NL statement says.
+    """The value of an NL statement.
 
     Raises:
-        SyntaxProblemError: It says nothing that we know.
+        SyntaxProblemError: It is no command and no question.
     """
     words = statement.significant
     if len(words) == 1:
@@ -94,7 +94,7 @@ def _command(source: SqlText, words: Sequence[LexedToken]) -> NLStatement:
 
 
 class _Rest:
-    """The words behind a command's verb; each method takes what it finds off their front."""
+    """The words behind a command's verb; each method consumes from their front."""
 
     def __init__(self, source: SqlText, words: Sequence[LexedToken]) -> None:
         self._source = source
@@ -136,7 +136,7 @@ class _Rest:
         return None
 
     def end(self, form: str) -> None:
-        """Nothing may be left; `form` says what could have been."""
+        """Raises SyntaxProblemError where words are left; `form`: the syntax for its hint."""
         if self._words:
             raise SyntaxProblemError("syntax error in NL command", hint=f"Write {form}.")
 
@@ -229,7 +229,7 @@ _COMMANDS: dict[str, Callable[[_Rest], NLStatement]] = {
     "correct": _correct,
     "answer": _answer,
 }
-"""Verb → what parses the words behind it."""
+"""Verb → parser of the words behind it."""
 
 
 # -- where NL cannot stand

@@ -1,4 +1,4 @@
-"""A question as it stands in an NL statement: where it begins and ends, and its options.
+"""The question in an NL statement: its bounds and its options.
 
 Owns the three ways to write a question. One in free text is delimited as psql and pgjdbc delimit it, by SQL's lexical
 rules, because they cut the text before it gets here.

@@ -1,8 +1,7 @@
-"""The settings `nl.*`: how they are seen going by, and what they make of a question.
+"""The settings `nl.*`: read from passing statements, and applied to a question.
 
-The server keeps them as customized options, which it accepts without knowing them; we only watch. What is
-watched is a plain SET, RESET or DISCARD ALL in the text of a statement, and the startup packet
-(docs/surface.md says what that misses).
+The server keeps them as customized options, which it accepts without knowing them. Read are a plain SET, RESET or
+DISCARD ALL in the text of a statement, and the startup packet (docs/surface.md lists what that misses).
 """
 
 from __future__ import annotations

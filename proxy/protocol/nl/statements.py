@@ -1,4 +1,4 @@
-"""The NL surface as values: what the grammar finds in a text."""
+"""The NL surface as values."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ TableStatement = AnswerTopic | HistoryTopic
 """Statements whose rows have the fixed columns of their topic."""
 
 SqlStatement = Choose | ShowPlan
-"""Statements that are carried out as SQL of the engine's."""
+"""Statements that run SQL of the engine's."""
 
 NLStatement = AnswerStatement | TableStatement | SqlStatement | RunQuestion | Help
 
@@ -128,7 +128,7 @@ NLCall = AskCall | RunCall
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`text[start:end]` is for us: a statement, a call, or something that has to be refused."""
+    """`text[start:end]` is an NL statement, a call of ours, or refused with an error."""
 
     start: int
     end: int
@@ -148,7 +148,7 @@ class SettingChange:
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """What a text holds. `statements` counts those that are not empty; `parameters` is the highest `$n`."""
+    """The content of a text. `statements` counts those that are not empty; `parameters` is the highest `$n`."""
 
     findings: tuple[Finding, ...]
     changes: tuple[SettingChange, ...]

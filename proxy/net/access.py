@@ -31,13 +31,6 @@ CONSOLE_DATABASES = frozenset({"pgparley", "pgbouncer"})
 OWNER_USERS = frozenset({"pgparley", "pgbouncer"})
 """Console users that the gateway's own Unix user may log in as without a secret."""
 
-_METHODS = {
-    AuthType.PASSTHROUGH: Method.PASSTHROUGH,
-    AuthType.SCRAM: Method.SCRAM,
-    AuthType.MD5: Method.MD5,
-    AuthType.CERT: Method.CERT,
-    AuthType.TRUST: Method.TRUST,
-}
 _NONCE_BYTES = 18
 _KEY_BYTES = 32
 
@@ -70,7 +63,7 @@ class Access:
         """The authentication method for this client."""
         if self.auth_type is AuthType.HBA:
             return decide(self.rules, origin, database, user)
-        return _METHODS[self.auth_type]
+        return Method(self.auth_type.value)
 
     def challenge_inputs(self, user: str, mock_role: MockRole) -> ChallengeInputs:
         """Random values for one login, and a verifier that stays the same for each name, as a real one does."""

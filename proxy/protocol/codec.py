@@ -164,6 +164,11 @@ def _parameters(data: bytes, pos: int) -> tuple[tuple[bytes | None, ...], int]:
     return tuple(values), pos
 
 
+def decode_row(data: bytes) -> tuple[bytes | None, ...]:
+    """The columns of a whole DataRow message, None for null."""
+    return _parameters(data, HEADER_SIZE)[0]
+
+
 def encode_bind(bind: Bind) -> bytes:
     """A Bind message."""
     parts = [bind.portal, b"\0", bind.statement, b"\0"]

@@ -29,6 +29,10 @@ class TokenKind(Enum):
     SYMBOL = auto()
 
 
+INSIGNIFICANT = (TokenKind.SPACE, TokenKind.COMMENT)
+"""Kinds of tokens that only separate others."""
+
+
 @dataclass(frozen=True, slots=True)
 class LexedToken:
     """`text[start:end]`. `closed` is false where a quote or comment runs to the end of the text unclosed."""
@@ -50,7 +54,7 @@ class LexedStatement:
     @property
     def significant(self) -> tuple[LexedToken, ...]:
         """The tokens that are neither white space nor comments."""
-        return tuple(token for token in self.tokens if token.kind not in (TokenKind.SPACE, TokenKind.COMMENT))
+        return tuple(token for token in self.tokens if token.kind not in INSIGNIFICANT)
 
 
 # A string constant goes on after white space with a newline in it, in the same quoting (docs, 4.1.2.1).
@@ -83,13 +87,14 @@ def _compile(plain: str) -> re.Pattern[str]:
 _STANDARD = _compile(_DOUBLED)
 _BACKSLASH = _compile(_BACKSLASHED)
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
-_QUOTED = {
+QUOTED = {
     TokenKind.STRING,
     TokenKind.ESCAPE_STRING,
     TokenKind.UNICODE_STRING,
     TokenKind.BIT_STRING,
     TokenKind.QUOTED_NAME,
 }
+"""Kinds of tokens in single or double quotes."""
 
 
 def tokens(text: str, *, standard_strings: bool = True) -> list[LexedToken]:
@@ -121,7 +126,7 @@ def _finish(text: str, kind: TokenKind, match: re.Match[str]) -> LexedToken:
     # The groups without a name are the closing quotes.
     named = match.re.groupindex.values()
     closers = (group for group in range(1, match.re.groups + 1) if group not in named)
-    closed = kind not in _QUOTED or any(match[group] for group in closers)
+    closed = kind not in QUOTED or any(match[group] for group in closers)
     return LexedToken(kind, start, end, closed=closed)
 
 
@@ -150,7 +155,7 @@ def split(text: str, *, standard_strings: bool = True) -> list[LexedStatement]:
             current, depth, first = [], 0, ""
             continue
         current.append(token)
-        if token.kind not in (TokenKind.SPACE, TokenKind.COMMENT):
+        if token.kind not in INSIGNIFICANT:
             first = first or word.lower()
             depth += (word == "(") - (word == ")")
     statements.append(LexedStatement(_start(current, len(text)), len(text), tuple(current)))

@@ -14,6 +14,7 @@ from typing import cast
 from engine.types import ErrorReply
 from proxy.net.login_service import LOGIN_TIMEOUT
 from proxy.net.ports import PendingClientContext
+from proxy.net.session.server_connection import ServerConnection
 from proxy.net.upstream.login_phase import RelayedLogin, with_login_handler
 from proxy.protocol import codec
 from proxy.protocol.framing import (
@@ -66,7 +67,7 @@ class UpstreamAuth(asyncio.Protocol):
         seconds = self._context.settings.client_login_timeout or None
         try:
             factory = with_login_handler(
-                lambda: _Server(self), RelayedLogin(self._binding, self._method_check)
+                lambda: ServerConnection(self), RelayedLogin(self._binding, self._method_check)
             )
             await self._context.dialer.dial(factory)
             async with asyncio.timeout(seconds):
@@ -124,6 +125,9 @@ class UpstreamAuth(asyncio.Protocol):
         if self._client is not None:
             self._client.close()
 
+    def server_full(self, *, full: bool) -> None:
+        """The responses of a login are short: nothing is held back."""
+
     def _succeeded(self) -> None:
         client, self._client = self._client, None
         if self._server is not None:
@@ -149,17 +153,3 @@ class UpstreamAuth(asyncio.Protocol):
     def shut_down(self) -> None:
         """The gateway ends."""
         self.refuse(SHUTTING_DOWN)
-
-
-class _Server(asyncio.Protocol):
-    def __init__(self, login: UpstreamAuth) -> None:
-        self._login = login
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._login.server_connected(cast("asyncio.Transport", transport))
-
-    def data_received(self, data: bytes) -> None:
-        self._login.server_data(data)
-
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
-        self._login.server_lost()

@@ -114,14 +114,12 @@ class SessionConnection(asyncio.Protocol):
     def pause_writing(self) -> None:
         """The client reads slower than the server writes."""
         self._client_full = True
-        if self._server is not None and not self._server.is_closing():
-            self._server.pause_reading()
+        self._pause_server(full=True)
 
     def resume_writing(self) -> None:
         """The client has caught up."""
         self._client_full = False
-        if self._server is not None and not self._server.is_closing():
-            self._server.resume_reading()
+        self._pause_server(full=False)
 
     # -- as `ServerEvents`
 
@@ -335,7 +333,7 @@ class SessionConnection(asyncio.Protocol):
     async def _consult(self, request: EngineRequest) -> None:
         requested_at = time.perf_counter()
         context = self._context
-        self._consultation = Consultation(context, self._session, self._perform, self._borrower_full)
+        self._consultation = Consultation(context, self._session, self._perform, self._pause_server)
         reply = await self._consultation.reply(request)
         replied_at = time.perf_counter()
         before, self._received_at = requested_at - self._received_at, replied_at
@@ -347,7 +345,7 @@ class SessionConnection(asyncio.Protocol):
         context.metrics.engine_seconds.observe(replied_at - requested_at)
         context.metrics.overhead_seconds.observe(before + time.perf_counter() - replied_at)
 
-    def _borrower_full(self, *, full: bool) -> None:
+    def _pause_server(self, *, full: bool) -> None:
         if self._server is not None and not self._server.is_closing():
             (self._server.pause_reading if full else self._server.resume_reading)()
 

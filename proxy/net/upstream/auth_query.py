@@ -8,20 +8,18 @@ the query calls, CVE-2025-12819). Caching and the choice of a connection are in 
 from __future__ import annotations
 
 import asyncio
-import struct
 from typing import cast
 
 from proxy.net.upstream.dialer import Dialer
 from proxy.net.upstream.login_phase import LoginHandler, with_login_handler
 from proxy.protocol import codec
 from proxy.protocol.auth.secrets import Secret, secret_of
-from proxy.protocol.framing import HEADER_SIZE, message_end
+from proxy.protocol.framing import message_end
 from proxy.protocol.messages import Bind, Parse
 from proxy.settings import GatewaySettings
 
 _READY, _ROW, _ERROR = ord("Z"), ord("D"), ord("E")
 _EXECUTE = codec.message(b"E", b"\0\0\0\0\0")
-_NULL = -1
 
 _Row = tuple[str, str | None]
 
@@ -145,12 +143,7 @@ class AuthQueryConnection(asyncio.Protocol):
 
 def _row(message: bytes) -> _Row:
     """The first two columns of a DataRow."""
-    (count,) = struct.unpack_from(">h", message, HEADER_SIZE)
-    pos = HEADER_SIZE + 2
-    values: list[str | None] = []
-    for _ in range(count):
-        (length,) = struct.unpack_from(">i", message, pos)
-        pos += 4
-        values.append(None if length == _NULL else message[pos : pos + length].decode("utf-8", "replace"))
-        pos += max(0, length)
-    return values[0] or "", values[1] if count > 1 else None
+    values = [
+        None if value is None else value.decode("utf-8", "replace") for value in codec.decode_row(message)
+    ]
+    return values[0] or "", values[1] if len(values) > 1 else None

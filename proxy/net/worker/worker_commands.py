@@ -50,8 +50,8 @@ def report(context: GatewayContext) -> WorkerReport:
     """The worker's sessions, counts and metrics at this moment."""
     sessions = context.sessions
     period, recent = sessions.recent()
-    spares = context.prewarm_pool.waiting
-    context.metrics.spares.set(len(spares))
+    sockets = context.prewarm_pool.waiting
+    context.metrics.spares.set(len(sockets))
     return WorkerReport(
         pid=os.getpid(),
         started=context.started,
@@ -66,7 +66,7 @@ def report(context: GatewayContext) -> WorkerReport:
         logins=len(context.pending_clients),
         memory=_resident(),
         samples=tuple(_samples(context.metrics)),
-        prewarmed=tuple(PrewarmedReport(server_side(one.transport), one.connected) for one in spares),
+        prewarmed=tuple(PrewarmedReport(server_side(each.transport), each.connected) for each in sockets),
     )
 
 

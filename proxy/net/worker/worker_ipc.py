@@ -94,10 +94,6 @@ class WorkerChannel:
         answers = await asyncio.gather(*(_ask_sibling(path, request) for path in paths))
         return [answer for answer in answers if answer is not None]
 
-    async def ask_all(self, request: WorkerRequest) -> list[WorkerAnswer]:
-        """Sends `request` to every worker, this one first, and returns the answers."""
-        return [await self._handle(request), *await self.ask_others(request)]
-
 
 async def _ask_sibling(path: Path, request: WorkerRequest) -> WorkerAnswer | None:
     try:

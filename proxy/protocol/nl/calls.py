@@ -5,44 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.errors import UnsupportedError
-from proxy.protocol.lexer import LexedStatement, LexedToken, TokenKind, string_value
+from proxy.protocol.lexer import LexedStatement, LexedToken, TokenKind
 from proxy.protocol.nl.sql_text import SqlText
 from proxy.protocol.nl.statements import AskCall, NLCall, Parameter, RunCall
 
 _RUN_HINT = "Write SELECT … FROM nl.run('qid', n) AS t."
-_MAX_INT4 = 2**31 - 1
 _HINT = "Write SELECT … FROM nl.ask('question') or nl.ask($1), once in a statement."
 _STORED = frozenset({"view", "function", "procedure", "rule", "policy", "trigger"})
 _TEXT_TYPES = frozenset({"text", "varchar", "character", "varying", "char", "pg_catalog", "unknown"})
 # Reserved words that can follow an item of FROM and so are no alias.
-_FOLLOWERS = frozenset(
-    [
-        "cross",
-        "except",
-        "fetch",
-        "for",
-        "full",
-        "group",
-        "having",
-        "inner",
-        "intersect",
-        "join",
-        "left",
-        "limit",
-        "natural",
-        "offset",
-        "on",
-        "order",
-        "returning",
-        "right",
-        "tablesample",
-        "union",
-        "using",
-        "when",
-        "where",
-        "window",
-    ]
-)
+_FOLLOWERS = frozenset([
+    "cross", "except", "fetch", "for", "full", "group", "having", "inner", "intersect", "join", "left",
+    "limit", "natural", "offset", "on", "order", "returning", "right", "tablesample", "union", "using",
+    "when", "where", "window",
+])  # fmt: skip
 
 
 def find(source: SqlText, statement: LexedStatement) -> list[tuple[int, int, NLCall]]:
@@ -90,15 +66,10 @@ def _function(source: SqlText, words: Sequence[LexedToken], i: int) -> str | Non
 
 def _run(source: SqlText, words: Sequence[LexedToken], *, named: bool) -> RunCall:
     match words:
-        case [qid, comma, number] if (
-            source.raw(comma) == ","
-            and qid.kind is not TokenKind.QUOTED_NAME
-            and number.kind is TokenKind.NUMBER
-        ):
-            value = string_value(source.text, qid, standard_strings=source.standard_strings)
-            digits = source.raw(number)
-            if value and digits.isdecimal() and 1 <= int(digits) <= _MAX_INT4:
-                return RunCall(value, int(digits), named=named)
+        case [qid, comma, number] if source.raw(comma) == "," and qid.kind is not TokenKind.QUOTED_NAME:
+            value, n = source.constant(qid), source.row_number(number)
+            if value and n is not None:
+                return RunCall(value, n, named=named)
     raise UnsupportedError(
         "the arguments of nl.run must be a qid and a row number, both constants",
         detail="Its columns are those of the chosen statement, so they must be known when it is prepared.",
@@ -137,7 +108,7 @@ def _argument(source: SqlText, words: Sequence[LexedToken]) -> str | Parameter:
         if words[0].kind is TokenKind.PARAMETER:
             return Parameter(int(source.raw(words[0])[1:]))
         if words[0].kind is not TokenKind.QUOTED_NAME:
-            value = string_value(source.text, words[0], standard_strings=source.standard_strings)
+            value = source.constant(words[0])
             if value is not None:
                 return value
     raise UnsupportedError("the argument of nl.ask must be one string constant or parameter", hint=_HINT)

@@ -10,9 +10,9 @@ from itertools import pairwise
 
 from engine.errors import SyntaxProblemError, UnsupportedError
 from engine.types import Topic
-from proxy.protocol.lexer import LexedStatement, LexedToken, TokenKind
+from proxy.protocol.lexer import INSIGNIFICANT, LexedStatement, LexedToken
 from proxy.protocol.nl.questions import OPTION_NAMES, opened_question, run_question
-from proxy.protocol.nl.sql_text import CONSTANTS, INSIGNIFICANT, SqlText
+from proxy.protocol.nl.sql_text import CONSTANTS, SqlText
 from proxy.protocol.nl.statements import (
     AnswerTopic,
     Choose,
@@ -54,7 +54,6 @@ COMMANDS: tuple[tuple[str, str], ...] = (
 """(statement, what it does) as `NL HELP` shows them."""
 
 _FORMS = "NL: question · NL CHOOSE n [OF 'qid'] · NL RUN $$question$$ · NL MORE · NL HELP lists all"
-_MAX_INT4 = 2**31 - 1
 
 
 def is_nl(source: SqlText, statement: LexedStatement) -> bool:
@@ -102,13 +101,10 @@ class _Rest:
 
     def number(self) -> int | None:
         """A row number."""
-        if not self._words or self._words[0].kind is not TokenKind.NUMBER:
-            return None
-        raw = self._source.raw(self._words[0])
-        if not raw.isdecimal() or not 1 <= int(raw) <= _MAX_INT4:
-            return None
-        del self._words[0]
-        return int(raw)
+        n = self._source.row_number(self._words[0]) if self._words else None
+        if n is not None:
+            del self._words[0]
+        return n
 
     def text(self) -> str | None:
         """A string constant."""

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 
 from engine.errors import SyntaxProblemError
-from proxy.protocol.lexer import LexedStatement, LexedToken, TokenKind, string_value
-from proxy.protocol.nl.sql_text import CONSTANTS, INSIGNIFICANT, SqlText
+from proxy.protocol.lexer import INSIGNIFICANT, QUOTED, LexedStatement, LexedToken, TokenKind
+from proxy.protocol.nl.sql_text import CONSTANTS, SqlText
 from proxy.protocol.nl.statements import NLQuestion, Option
 
 OPTION_NAMES = ("db", "k", "coverage", "timeout", "on_abstain", "output", "mode")
@@ -21,13 +21,6 @@ _DOLLAR_HINT = "Write the question between double dollar signs: NL: $$question$$
 _SWALLOWED_LINE = re.compile(r";[ \t\f\v]*[\r\n]")
 _SWALLOWED_TEXT = re.compile(r";\s*\S")
 _LOST_QUESTION_MARK = re.compile(r"\w\$\d+(?!\w)")
-_QUOTES = (
-    TokenKind.STRING,
-    TokenKind.ESCAPE_STRING,
-    TokenKind.UNICODE_STRING,
-    TokenKind.BIT_STRING,
-    TokenKind.QUOTED_NAME,
-)
 
 
 def opened_question(
@@ -108,7 +101,7 @@ def _quoted_question(source: SqlText, words: Sequence[LexedToken]) -> str | None
             )
     if len(words) > 1 or first.kind is TokenKind.QUOTED_NAME:
         return None
-    return string_value(source.text, first, standard_strings=source.standard_strings)
+    return source.constant(first)
 
 
 def _free_question(source: SqlText, body: Sequence[LexedToken]) -> str:
@@ -117,7 +110,7 @@ def _free_question(source: SqlText, body: Sequence[LexedToken]) -> str:
         raw = source.raw(token)
         if token.kind is TokenKind.COMMENT and not _is_dash_in_text(source, body, index):
             raw = " "
-        elif token.kind in _QUOTES or token.kind is TokenKind.DOLLAR_STRING:
+        elif token.kind in QUOTED or token.kind is TokenKind.DOLLAR_STRING:
             _refuse_swallowed(raw, closed=token.closed)
         parts.append(raw)
     return "".join(parts).strip().rstrip(";")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from proxy.protocol.lexer import LexedToken, TokenKind, string_value
 
-INSIGNIFICANT = (TokenKind.SPACE, TokenKind.COMMENT)
-"""Kinds of tokens that separate others and say nothing."""
+_MAX_INT4 = 2**31 - 1
 
 CONSTANTS = (TokenKind.STRING, TokenKind.ESCAPE_STRING, TokenKind.UNICODE_STRING, TokenKind.DOLLAR_STRING)
 """Kinds of tokens that are string constants."""
@@ -41,8 +40,14 @@ class SqlText:
         if token.kind is TokenKind.NUMBER:
             return self.raw(token)
         name = self.name(token)
-        return (
-            name
-            if name is not None
-            else string_value(self.text, token, standard_strings=self.standard_strings)
-        )
+        return self.constant(token) if name is None else name
+
+    def constant(self, token: LexedToken) -> str | None:
+        """The value of a string constant; None for anything else."""
+        return string_value(self.text, token, standard_strings=self.standard_strings)
+
+    def row_number(self, token: LexedToken) -> int | None:
+        """The row number that the token is, a positive int4; None for anything else."""
+        raw = self.raw(token)
+        valid = token.kind is TokenKind.NUMBER and raw.isdecimal() and 1 <= int(raw) <= _MAX_INT4
+        return int(raw) if valid else None

@@ -28,7 +28,7 @@ class ClientReport:
 
 @dataclass(frozen=True, slots=True)
 class ServerReport:
-    """A session's connection to the server; `pid` is the backend's as BackendKeyData says."""
+    """A session's connection to the server; `pid`: the backend's, from BackendKeyData."""
 
     address: str
     port: int

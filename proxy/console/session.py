@@ -1,4 +1,4 @@
-"""The console's side of the protocol, simple and extended, for one client that has been let in.
+"""The console's side of the protocol, simple and extended, for one client that is logged in.
 
 Owns framing, prepared statements and portals of the console. Carrying a command out takes time and belongs to
 the driver: a command goes out as `RunCommand`, and the client's bytes wait meanwhile for `answered`.
@@ -44,7 +44,7 @@ class WriteReply:
 
 @dataclass(frozen=True, slots=True)
 class RunCommand:
-    """Carry the command out, then say `answered`."""
+    """Carry the command out, then call `answered`."""
 
     command: ConsoleCommand
 

@@ -151,7 +151,7 @@ def _names(text: str) -> frozenset[str]:
 
 
 def _mock_key(runtime_dir: str) -> bytes:
-    """A random key that all workers share, made by the first. A worker that stands alone has its own."""
+    """A random key that all workers share, made by the first. A worker without a runtime directory has its own."""
     fresh = secrets.token_bytes(_KEY_BYTES)
     if not runtime_dir:
         return fresh

@@ -77,7 +77,7 @@ def _startup_parameters(packet: bytes) -> tuple[tuple[str, str], ...]:
     words = packet[8:-1].split(b"\0")
     if len(words) % 2 == 0 or words[-1] or not all(words[:-1:2]):
         raise ProtocolViolationError("invalid startup packet layout: expected terminator as last byte")
-    # Most sessions say the same words, and each keeps them as long as it lasts.
+    # Most sessions send the same words, and each keeps them as long as it lasts.
     texts = [sys.intern(word.decode("utf-8", "surrogateescape")) for word in words[:-1]]
     return tuple(zip(texts[::2], texts[1::2], strict=True))
 
@@ -116,7 +116,7 @@ def encode_query(text: bytes) -> bytes:
 
 
 def decode_parse(data: bytes) -> Parse | None:
-    """A whole Parse message; None where it is malformed (the server then says so)."""
+    """A whole Parse message; None where it is malformed (the server then reports the error)."""
     try:
         name, pos = _string(data, HEADER_SIZE)
         text, pos = _string(data, pos)
@@ -133,7 +133,7 @@ def encode_parse(parse: Parse) -> bytes:
 
 
 def decode_bind(data: bytes) -> Bind | None:
-    """A whole Bind message; None where it is malformed (the server then says so)."""
+    """A whole Bind message; None where it is malformed (the server then reports the error)."""
     try:
         portal, pos = _string(data, HEADER_SIZE)
         statement, pos = _string(data, pos)

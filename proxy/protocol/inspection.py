@@ -49,7 +49,7 @@ class SessionLimits:
 
 
 class Inspector:
-    """The look at one session's messages; `need` says how much of a message it waits for."""
+    """The inspection of one session's messages; `need`: bytes of a message that it waits for."""
 
     __slots__ = ("_backend", "_limits", "_translator", "need", "startup")
 

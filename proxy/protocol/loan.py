@@ -140,7 +140,7 @@ class Loan:
                 out.append(CancelLent())
             return out + self._restore_when_answered()
         if self.stage in (LoanStage.SYNCING, LoanStage.OPENING):
-            # The frame stands soon, and goes at once.
+            # The frame is being opened: it is ended as soon as it is open.
             self._unwanted = True
         return []
 
@@ -196,7 +196,7 @@ class Loan:
 
     def _observe(self, message: bytes, out: list[Command]) -> None:
         if message[0] == _NOTIFICATION:
-            # The client listens, whoever has its server.
+            # LISTEN is the client's, also while its server is lent.
             out.append(ToClient(message))
         elif message[0] == _ERROR:
             self._problem = self._problem or message
@@ -256,7 +256,7 @@ def refusal(error: ErrorReply) -> list[Command]:
 
 
 def _greeting(server: LoanedServer) -> bytes:
-    """What a server says to a client that it lets in, in a transaction (docs, 54.2.1)."""
+    """The messages with which a server ends a successful login, in a transaction (docs, 54.2.1)."""
     statuses = (
         ("server_version", server.version),
         ("server_encoding", "UTF8"),

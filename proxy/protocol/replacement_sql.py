@@ -98,7 +98,7 @@ def help_query() -> str:
 def refused_query(token: str) -> str:
     """A statement that the server refuses when it analyses it, naming `token` in the message.
 
-    It needs neither a language nor a privilege, and in a failed transaction the server says 25P02 first.
+    It needs neither a language nor a privilege, and in a failed transaction the server reports 25P02 first.
     """
     return f"SELECT '{token}'::int4"
 

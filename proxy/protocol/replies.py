@@ -110,7 +110,7 @@ class SegmentEffect(Enum):
 
     NONE = auto()
     BEGUN = auto()
-    """A transaction block was begun before anything else, and stands."""
+    """A transaction block was begun before anything else, and is open."""
     OTHER = auto()
     ENDED = auto()
     """A transaction block may have ended."""

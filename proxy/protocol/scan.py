@@ -1,8 +1,8 @@
 """The plain path: whether a chunk passes as it came.
 
 Owns the two functions that run for every chunk of every session. They are pure functions over plain values,
-whole in themselves; they say "no" wherever there is any doubt, and the general path of `session` and `backend`
-then decides. They are the reference of the compiled ones; `fast` says which of them run.
+whole in themselves; where a chunk may need more they answer no, and the general path of `session` and `backend`
+decides. They are the reference of the compiled ones; `fast` chooses between the two.
 """
 
 from __future__ import annotations

@@ -197,7 +197,7 @@ class Session:
         return length
 
     def dialled(self) -> list[Command]:
-        """The upstream connection stands."""
+        """The server is connected."""
         self._move(Event.DIALLED)
         # The server opens with a cycle of its own, which ends with ReadyForQuery as every other.
         self.backend.replies.forwarded_boundary(_SYNC)
@@ -329,7 +329,7 @@ class Session:
         statement_kinds.clear()
 
     def answered(self, reply: EngineReply) -> list[Command]:
-        """The engine's reply to the last `Consult`; it waits where a loan still stands, which ends."""
+        """The engine's reply to the last `Consult`; it waits until a loan that is open has ended."""
         if self.loan is not None:
             self._late_reply = reply
             return self.loan.borrower_left()

@@ -6,7 +6,7 @@ from enum import Enum, auto
 
 
 class Phase(Enum):
-    """Where a session stands."""
+    """The phases of a session."""
 
     STARTUP = auto()
     DIALLING = auto()

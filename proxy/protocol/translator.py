@@ -56,7 +56,7 @@ class ParameterStatement:
     """A prepared statement whose parameter at `index` (from 0) is the JSON of its rows.
 
     `statement` None: the client's own parameter is the question. Otherwise the parameter is hidden from the
-    client, behind its own ones. `call`: it stands inside of SQL, as a call of `nl.ask`.
+    client, behind its own ones. `call`: it is a call of `nl.ask` inside of SQL.
     """
 
     index: int
@@ -323,7 +323,7 @@ def _run_replacement(outcome: JSONRows | ChosenStatement) -> _Replacement:
 
 
 def _combined_treatment(replacements: list[_Replacement]) -> PreparedTreatment | None:
-    """The treatment of a statement with several calls of `nl.run`: one that stands for all of them."""
+    """The treatment of a statement with several calls of `nl.run`: one for all of them."""
     found = [replacement.treatment for replacement in replacements if replacement.treatment is not None]
     pinned = [each for each in found if isinstance(each, PinnedStatement)]
     if len(pinned) <= 1:

@@ -62,7 +62,7 @@ def bind_unix(settings: GatewaySettings, port: int) -> socket.socket:
     """The Unix socket in `unix_socket_dir`. A socket that a dead process left behind is replaced.
 
     Raises:
-        OSError: It cannot be bound, or somebody listens there.
+        OSError: It cannot be bound, or another process listens there.
     """
     path = Path(settings.unix_socket_dir) / f".s.PGSQL.{port}"
     if path.is_socket() and not _is_alive(path):

@@ -98,7 +98,7 @@ class UpstreamAuth(asyncio.Protocol):
         self._end()
 
     def server_connected(self, transport: asyncio.Transport) -> None:
-        """The server's socket stands."""
+        """The socket to the server is connected."""
         self._server = transport
         parameters = {
             "user": self._user,

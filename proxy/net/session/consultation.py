@@ -157,7 +157,7 @@ class Consultation:
             self._active.write(data)
 
     def start_grace(self) -> None:
-        """The loan is on its way back, and has `grace` seconds for it."""
+        """The loan is ending: the server gets `loan_grace` seconds to stop."""
         self._metrics.loans_cancelled.inc()
         self._grace_timer = asyncio.get_running_loop().call_later(self._grace, self._grace_ended)
 

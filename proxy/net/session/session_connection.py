@@ -124,7 +124,7 @@ class SessionConnection(asyncio.Protocol):
     # -- as `ServerEvents`
 
     def server_connected(self, transport: asyncio.Transport) -> None:
-        """The upstream socket stands."""
+        """The socket to the server is connected."""
         if self._client is None:
             transport.abort()
             return
@@ -196,7 +196,7 @@ class SessionConnection(asyncio.Protocol):
             self._take_back()
 
     def _take_back(self) -> None:
-        """Ends the compiled relay, if it has this session, and goes on from where it stands."""
+        """Takes the sockets back from the compiled relay, if it has them, and handles its last chunk."""
         if self._flow is None:
             return
         returned = pump.take(self._flow)
@@ -375,7 +375,7 @@ class SessionConnection(asyncio.Protocol):
 
     @property
     def session(self) -> Session:
-        """The session as it stands now, to be read only."""
+        """The session in its present state, to be read only."""
         if self._flow is not None:
             self._enter(pump.account(self._flow))
         return self._session
@@ -392,5 +392,5 @@ class SessionConnection(asyncio.Protocol):
 
     @property
     def server(self) -> asyncio.Transport | None:
-        """The server's transport, None before it stands."""
+        """The server's transport, None before it is connected."""
         return self._server

@@ -21,7 +21,7 @@ _WAITING = frozenset({Phase.STARTUP, Phase.DIALLING, Phase.AUTHENTICATING})
 
 
 class SessionView(Protocol):
-    """A session as it stands now, and the way to end it."""
+    """A session's present state, and its shutdown."""
 
     @property
     def session(self) -> Session:
@@ -37,7 +37,7 @@ class SessionView(Protocol):
 
     @property
     def server(self) -> asyncio.Transport | None:
-        """The server's transport, None before it stands."""
+        """The server's transport, None before it is connected."""
 
     def shut_down(self) -> None:
         """Ends the session from our side."""

@@ -61,7 +61,7 @@ class AuthQueryConnection(asyncio.Protocol):
 
     @property
     def usable(self) -> bool:
-        """Whether it stands and nothing is under way on it."""
+        """Whether it is connected and no query is under way on it."""
         return self._transport is not None and not self._transport.is_closing() and self._answer is None
 
     async def fetch_secret(self, user: str) -> Secret | None:
@@ -77,7 +77,7 @@ class AuthQueryConnection(asyncio.Protocol):
         if self._transport is None:
             raise AuthQueryError("auth_query: the connection is closed")
         self._transport.write(parse + bind + _EXECUTE + codec.SYNC)
-        # A query that gives somebody else's secret would let the client in as that role.
+        # A query that gives another role's secret would log the client in as that role.
         found = [secret for name, secret in await answer if name == user]
         return secret_of(found[0]) if len(found) == 1 and found[0] is not None else None
 
@@ -95,7 +95,7 @@ class AuthQueryConnection(asyncio.Protocol):
         return self._answer
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The server's socket stands."""
+        """The socket to the server is connected."""
         self._transport = cast("asyncio.Transport", transport)
         parameters = {
             "user": self._settings.auth_user,

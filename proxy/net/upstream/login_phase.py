@@ -1,6 +1,6 @@
 """The server's login phase, where the gateway takes part in it.
 
-Owns a protocol that stands before a session's own until the server has let the client in, and then steps aside:
+Owns a protocol in front of a session's own until the server has accepted the login, and removes it then:
 a session without a `LoginHandler` never creates it, and one with it has no cost afterwards.
 """
 
@@ -52,7 +52,7 @@ class LoginHandler(Protocol):
     """Whether the phase is over; bytes pass from then on."""
 
     def connected(self, channel: ServerChannel) -> None:
-        """The server's socket stands."""
+        """The socket to the server is connected."""
 
     def take(self, message: bytes) -> LoginReply | asyncio.Future[LoginReply]:
         """Takes a whole message of the server's. The next is given only after a future that was returned is done.

@@ -1,6 +1,6 @@
 """Sockets to the server that are dialled ahead of the client: startup and login stay the client's own.
 
-Owns them from the dial to the client, and `FirstReplyFilter`, which stands before a session until the server has
+Owns them from the dial to the client, and `FirstReplyFilter`, the protocol in front of a session until the server has
 answered on one. A prewarmed socket has cost the server its fork, and the handshake where there is TLS; it belongs to no
 role and no database, and it holds none of `max_connections`. How many there should be is `prewarm_target`'s.
 
@@ -175,7 +175,7 @@ class PrewarmedSocket(asyncio.Protocol):
         self.connected = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The socket stands."""
+        """The socket is connected."""
         self.transport = cast("asyncio.Transport", transport)
         self.waiting_since, self.connected = time.monotonic(), time.time()
         self._pool.socket_connected(self)
@@ -237,11 +237,11 @@ class FirstReplyFilter(asyncio.Protocol):
             listener.server_silent()
 
     def pause_writing(self) -> None:
-        """As the transport says."""
+        """As the transport calls it."""
         self._inner.pause_writing()
 
     def resume_writing(self) -> None:
-        """As the transport says."""
+        """As the transport calls it."""
         self._inner.resume_writing()
 
 

@@ -59,7 +59,7 @@ class WorkerChannel:
         """Listens.
 
         Raises:
-            OSError: The directory cannot be used, or belongs to somebody else.
+            OSError: The directory cannot be used, or belongs to another user.
         """
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         about = self._directory.stat()

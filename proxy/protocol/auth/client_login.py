@@ -52,7 +52,7 @@ class LoginAccepted:
 
 @dataclass(frozen=True, slots=True)
 class LoginRefused:
-    """The client is not let in. `reason` is for the log alone."""
+    """The login has failed. `reason` is for the log alone."""
 
     error: ErrorReply
     reason: str

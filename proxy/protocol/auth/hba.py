@@ -1,4 +1,4 @@
-"""Host rules: which clients may come in, and how they prove who they are.
+"""Host rules: which clients may connect, and by which method they are authenticated.
 
 Owns the format of `auth_hba_file`: the part of pg_hba.conf that PgBouncer reads. The first rule that matches
 decides; where none does the client is refused. A line that cannot be understood refuses the whole file: a

@@ -106,7 +106,7 @@ class ServerExchange:
     """One client's proof. `binding`: the channel binding data of our TLS connection, None without TLS.
 
     `genuine` is false for a made-up verifier of a role that may not log in: the exchange then runs to its end
-    and fails there, so that it tells nobody which roles exist.
+    and fails there, so that it does not show which roles exist.
     """
 
     def __init__(

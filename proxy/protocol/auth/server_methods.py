@@ -76,7 +76,7 @@ class MethodCheck:
         """Whether the server has decided."""
 
     def bind(self, *, trusted: bool) -> None:
-        """The connection stands."""
+        """The server is connected."""
         self._trusted = trusted
 
     def check(self, message: bytes) -> None:

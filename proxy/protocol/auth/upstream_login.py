@@ -1,6 +1,6 @@
-"""The gateway's login at the upstream in the name of a client that it has let in itself.
+"""The gateway's login at the upstream in the name of a client that it has authenticated itself.
 
-Owns the answers to the server's challenges. Everything else that the server says passes: AuthenticationOk,
+Owns the answers to the server's challenges. Every other message of the server's passes: AuthenticationOk,
 errors and notices reach the client as they are. Whether a challenge may be answered is
 decided in `server_methods`, which sees each message first.
 """

@@ -143,7 +143,7 @@ def _word(name: str, words: Sequence[str], session: Mapping[str, str], options: 
 def _k(text: str | None) -> int | None:
     if not text:
         return None
-    # How far it may go is the engine's to say, by its [limits] k_max.
+    # The engine has the upper limit: its [limits] k_max.
     if not text.isdecimal() or len(text) > _K_DIGITS or int(text) < 1:
         raise InvalidSettingError.of("k", text, "It is a whole number from 1 to the engine's limit (k_max).")
     return int(text)

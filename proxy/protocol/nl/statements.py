@@ -134,7 +134,7 @@ class Finding:
     end: int
     content: NLStatement | NLCall | ErrorReply
     first: bool
-    """Whether nothing that the server would carry out stands before it in the text."""
+    """Whether no statement that the server would carry out is before it in the text."""
 
 
 @dataclass(frozen=True, slots=True)

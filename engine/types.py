@@ -46,6 +46,10 @@ ANSWER_COLUMNS: tuple[tuple[str, str], ...] = (
 """(name, PostgreSQL type) of the fields of `AnswerRow`, in order."""
 
 
+LOAN_PARAMETER = "pgparley.loan"
+"""The startup parameter in which a connection to a `SessionLoan` sends its token."""
+
+
 @dataclass(frozen=True, slots=True)
 class SessionLoan:
     """Where the engine borrows the asker's own session, as one connects to a server.

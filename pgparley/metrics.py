@@ -6,7 +6,7 @@ import aiohttp
 from aiohttp import web
 
 from proxy.metrics import exposition
-from proxy.net.worker.worker_ipc import Control, Request
+from proxy.net.worker.worker_ipc import WorkerChannel, WorkerRequest
 from proxy.settings import GatewaySettings
 
 _TYPE = "text/plain; version=0.0.4"
@@ -16,7 +16,7 @@ _ENGINE_SECONDS = 2.0
 class MetricsPage:
     """The page, where `prometheus_listen` names an address."""
 
-    def __init__(self, settings: GatewaySettings, control: Control) -> None:
+    def __init__(self, settings: GatewaySettings, control: WorkerChannel) -> None:
         self._settings = settings
         self._control = control
         self._runner: web.AppRunner | None = None
@@ -43,7 +43,7 @@ class MetricsPage:
             await self._runner.cleanup()
 
     async def _metrics(self, _: web.Request) -> web.Response:
-        answers = await self._control.others(Request("report"))
+        answers = await self._control.ask_others(WorkerRequest("report"))
         text = exposition(answer.report for answer in answers if answer.report is not None)
         return web.Response(body=text + await self._engines(), headers={"Content-Type": _TYPE})
 

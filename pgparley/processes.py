@@ -24,7 +24,7 @@ _PR_SET_PDEATHSIG = 1
 
 def gateway(config: Config, options: argparse.Namespace) -> None:
     """One gateway worker."""
-    from proxy.net.worker.worker import Place  # noqa: PLC0415
+    from proxy.net.worker.worker import WorkerPlacement  # noqa: PLC0415
     from proxy.server import run_worker  # noqa: PLC0415
 
     def reread() -> GatewaySettings:
@@ -33,7 +33,7 @@ def gateway(config: Config, options: argparse.Namespace) -> None:
         except ConfigError as problem:
             raise ValueError(str(problem)) from problem
 
-    run_worker(config.gateway, Place(options.sockets, options.supervisor), reread)
+    run_worker(config.gateway, WorkerPlacement(options.sockets, options.supervisor), reread)
 
 
 def engine(config: Config, _: argparse.Namespace) -> None:

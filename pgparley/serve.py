@@ -23,7 +23,7 @@ from engine.llm.settings import EmbeddedModelSettings
 from pgparley.config import PREFIX, Config, ConfigError, load
 from pgparley.metrics import MetricsPage
 from proxy.net.client import sockets
-from proxy.net.worker.worker_ipc import Answer, Control, Request, ask
+from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerChannel, WorkerRequest, ask_worker
 
 log = structlog.stdlib.get_logger("serve")
 
@@ -92,7 +92,7 @@ async def restart(config: Config) -> str | None:
     """
     path = Path(config.gateway.runtime_dir) / SUPERVISOR
     seconds = (config.workers + 1) * READY_TIMEOUT
-    return (await ask(path, Request("restart"), seconds)).error
+    return (await ask_worker(path, WorkerRequest("restart"), seconds)).error
 
 
 class Supervisor:
@@ -108,7 +108,7 @@ class Supervisor:
         self._ended = asyncio.Event()
         self._stopping: signal.Signals | None = None
         self._restarting = asyncio.Lock()
-        self._control = Control(Path(config.gateway.runtime_dir), SUPERVISOR, self._handle)
+        self._control = WorkerChannel(Path(config.gateway.runtime_dir), SUPERVISOR, self._handle)
         self._page = MetricsPage(config.gateway, self._control)
 
     async def run(self) -> None:
@@ -259,17 +259,17 @@ class Supervisor:
         for process in self._processes("gateway"):
             process.send_signal(number)
 
-    async def _handle(self, request: Request) -> Answer:
+    async def _handle(self, request: WorkerRequest) -> WorkerAnswer:
         if request.verb == "ping":
-            return Answer(done=True)
+            return WorkerAnswer(done=True)
         if request.verb != "restart":
-            return Answer(error=f"unknown request {request.verb}")
+            return WorkerAnswer(error=f"unknown request {request.verb}")
         async with self._restarting:
             for slot in self._workers:
                 problem = await self._replace(slot)
                 if problem is not None:
-                    return Answer(error=problem)
-        return Answer(done=True)
+                    return WorkerAnswer(error=problem)
+        return WorkerAnswer(done=True)
 
     async def _replace(self, slot: _Slot) -> str | None:
         """Starts a new worker on the same sockets; when it listens, the old one finishes its sessions."""
@@ -295,7 +295,7 @@ class Supervisor:
             async with asyncio.timeout(READY_TIMEOUT):
                 while process.returncode is None:
                     try:
-                        return (await ask(path, Request("ping"))).done
+                        return (await ask_worker(path, WorkerRequest("ping"))).done
                     except OSError:
                         await asyncio.sleep(0.05)
         except TimeoutError:

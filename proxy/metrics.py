@@ -1,4 +1,4 @@
-"""The gateway's metrics: names, meaning, and their text over all workers. Who serves that text is no matter here."""
+"""The gateway's metrics: names, meaning, and their exposition over all workers. Serves no HTTP."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class _Workers:
         yield from self._traffic()
 
     def _own(self) -> Iterator[Metric]:
-        """What each worker counts itself."""
+        """The metrics that each worker counts itself."""
         for family in GatewayMetrics().registry.collect():
             merged = Metric(family.name, family.documentation, family.type)
             for report in self._reports:

@@ -10,13 +10,15 @@ from collections.abc import Callable
 import structlog
 import uvloop
 
-from proxy.net.ports import Shutdown
-from proxy.net.worker.worker import ALONE, Place, Worker
+from proxy.net.ports import ShutdownMode
+from proxy.net.worker.worker import STANDALONE, Worker, WorkerPlacement
 from proxy.settings import GatewaySettings
 
 
 async def serve(
-    settings: GatewaySettings, place: Place = ALONE, reread: Callable[[], GatewaySettings] | None = None
+    settings: GatewaySettings,
+    placement: WorkerPlacement = STANDALONE,
+    reread: Callable[[], GatewaySettings] | None = None,
 ) -> Worker:
     """A worker that listens; `stop` it in the same loop. The arguments are `Worker`'s.
 
@@ -24,15 +26,17 @@ async def serve(
         OSError: The address cannot be bound.
         AccessError: The settings of logins or TLS cannot be used.
     """
-    worker = Worker(settings, place, reread)
+    worker = Worker(settings, placement, reread)
     await worker.start()
     return worker
 
 
 def run_worker(
-    settings: GatewaySettings, place: Place = ALONE, reread: Callable[[], GatewaySettings] | None = None
+    settings: GatewaySettings,
+    placement: WorkerPlacement = STANDALONE,
+    reread: Callable[[], GatewaySettings] | None = None,
 ) -> None:
-    """Runs a worker in this process until it is told to end, by signals that mean what they mean to PgBouncer.
+    """Runs a worker in this process until a signal ends it; signals mean the same as to PgBouncer.
 
     SIGHUP: RELOAD. SIGTERM: SHUTDOWN WAIT_FOR_CLIENTS. SIGINT: SHUTDOWN WAIT_FOR_SERVERS. SIGQUIT, or a second
     signal: SHUTDOWN. SIGUSR1: PAUSE. SIGUSR2: RESUME.
@@ -46,21 +50,21 @@ def run_worker(
             structlog.processors.JSONRenderer(),
         ],
     )
-    # What has been imported stays: no collection has to look at it again.
+    # Imported modules live as long as the process: no collection has to traverse them.
     gc.freeze()
-    uvloop.run(_until_told(settings, place, reread))
+    uvloop.run(_run_until_ended(settings, placement, reread))
 
 
-async def _until_told(
-    settings: GatewaySettings, place: Place, reread: Callable[[], GatewaySettings] | None
+async def _run_until_ended(
+    settings: GatewaySettings, placement: WorkerPlacement, reread: Callable[[], GatewaySettings] | None
 ) -> None:
-    worker = await serve(settings, place, reread)
+    worker = await serve(settings, placement, reread)
     loop = asyncio.get_running_loop()
     actions: dict[signal.Signals, Callable[[], object]] = {
         signal.SIGHUP: worker.reload,
-        signal.SIGTERM: lambda: worker.shut_down(Shutdown.WAIT_FOR_CLIENTS),
-        signal.SIGINT: lambda: worker.shut_down(Shutdown.WAIT_FOR_SERVERS),
-        signal.SIGQUIT: lambda: worker.shut_down(Shutdown.NOW),
+        signal.SIGTERM: lambda: worker.shut_down(ShutdownMode.WAIT_FOR_CLIENTS),
+        signal.SIGINT: lambda: worker.shut_down(ShutdownMode.WAIT_FOR_SERVERS),
+        signal.SIGQUIT: lambda: worker.shut_down(ShutdownMode.NOW),
         signal.SIGUSR1: lambda: worker.context.pause(""),
         signal.SIGUSR2: lambda: worker.context.sessions.resume(""),
     }

@@ -33,7 +33,7 @@ _INSISTING = frozenset({TLSMode.REQUIRE, TLSMode.VERIFY_CA, TLSMode.VERIFY_FULL}
 
 
 class AuthType(StrEnum):
-    """Who decides whether a client is who it says, and how."""
+    """How clients are authenticated, and by whom."""
 
     PASSTHROUGH = "passthrough"
     SCRAM = "scram-sha-256"

@@ -19,7 +19,7 @@ import psycopg
 from benchmarks.wire.engine import ROWS
 from benchmarks.wire.machine import rss_kb
 from benchmarks.wire.systems import DATABASE, HOST, ROOT, USER, System
-from proxy.protocol import translate
+from proxy.protocol import replacement_sql
 
 IDLE = 1000
 _BEFORE = 10
@@ -104,7 +104,9 @@ def overhead(system: System) -> Overhead:
     Subtracted is the time of the plain SELECT that the gateway sends to the server in the question's place.
     Nothing is subtracted for the engine: its answer is fixed bytes, and the way to it and back is the gateway's.
     """
-    select = translate.answer_query(translate.constant(translate.rows_json(ROWS, ascii_only=False)))
+    select = replacement_sql.answer_query(
+        replacement_sql.constant(replacement_sql.rows_json(ROWS, ascii_only=False))
+    )
     asked: list[float] = []
     plain: list[float] = []
     address = f"host={HOST} port={system.port} user={USER} dbname={DATABASE}"

@@ -16,7 +16,7 @@ import asyncpg
 from engine.core.deadline import Deadline
 from engine.errors import NotPermittedError
 from engine.settings import UpstreamSettings
-from engine.types import SessionLoan
+from engine.types import LOAN_PARAMETER, SessionLoan
 from engine.upstream.meter import MeteredConnection
 from schema_catalog.logins import login_for
 from schema_catalog.naming import quote_ident
@@ -26,8 +26,6 @@ from schema_catalog.types import Database
 
 _IDLE_SECONDS = 60.0
 """After which a login's connection is closed."""
-
-LOAN_PARAMETER = "pgparley.loan"
 
 
 class Connections:

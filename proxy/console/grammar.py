@@ -1,4 +1,4 @@
-"""The console's commands: text to values, and who may give which."""
+"""The console's commands: text to values, and the rights that each needs."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from engine.types import ErrorReply
 
 
 class Rights(Enum):
-    """What a console user may do."""
+    """The rights of a console user."""
 
     ADMIN = auto()
     STATS = auto()
 
 
 @dataclass(frozen=True, slots=True)
-class Show:
+class ShowView:
     """SHOW of a view, in lower case."""
 
     view: str
 
 
 @dataclass(frozen=True, slots=True)
-class Control:
+class AdminCommand:
     """A command that changes something; `argument` is empty where there is none."""
 
     verb: str
@@ -33,7 +33,7 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """A command that drivers send and that has nothing to do here. `status` is that of the transaction after it."""
+    """A command of drivers that has no effect. `status`: the transaction status after it, None: as before."""
 
     tag: str
     status: str | None = None
@@ -45,16 +45,16 @@ class Empty:
 
 
 @dataclass(frozen=True, slots=True)
-class Assign:
+class SetSetting:
     """SET of one of our settings."""
 
     key: str
     value: str
 
 
-Command = Show | Control | Assign | Ignored | Empty
+ConsoleCommand = ShowView | AdminCommand | SetSetting | Ignored | Empty
 
-CONTROLS = {
+ADMIN_COMMANDS = {
     "disable": True,
     "enable": True,
     "kill": None,
@@ -78,7 +78,7 @@ SETTINGS_OF_DRIVERS = {
     "timezone": "GMT",
     "transaction_isolation": "read committed",
 }
-"""Settings of PostgreSQL that drivers set or read when they connect, and what SHOW says."""
+"""Settings of PostgreSQL that drivers set or read when they connect → value that SHOW gives."""
 
 _SPACE = r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)"
 _WORD = r'("(?:[^"]|"")*"|[\w.$-]+)'
@@ -107,7 +107,7 @@ _NOT_HERE = {
         hint="Nobody has to ask for the sockets: pgparley restart hands the listening ones to new workers.",
     ),
 }
-"""What PgBouncer's console knows and ours refuses."""
+"""Commands of PgBouncer's console that ours refuses → error."""
 
 
 class ConsoleError(Exception):
@@ -118,7 +118,7 @@ class ConsoleError(Exception):
         self.reply = reply
 
 
-def parse(text: str, views: frozenset[str]) -> Command:
+def parse(text: str, views: frozenset[str]) -> ConsoleCommand:
     """The command that `text` holds; `views` are the names that SHOW knows.
 
     Raises:
@@ -142,42 +142,42 @@ def parse(text: str, views: frozenset[str]) -> Command:
         return Ignored(_TAGS.get(verb, verb.upper()), _TRANSACTIONS[verb])
     if verb in ("discard", "reset", "deallocate"):
         return Ignored(verb.upper())
-    takes = CONTROLS.get(verb)
+    takes = ADMIN_COMMANDS.get(verb)
     fits = not more and (bool(argument) is takes if takes is not None else True)
-    if verb not in CONTROLS or not fits:
+    if verb not in ADMIN_COMMANDS or not fits:
         raise _unknown(text)
     if verb == "shutdown" and argument.lower() not in ("", "wait_for_clients", "wait_for_servers"):
         raise _unknown(text)
-    return Control(verb, argument)
+    return AdminCommand(verb, argument)
 
 
-def _show(view: str, more: str, views: frozenset[str]) -> Show:
+def _show(view: str, more: str, views: frozenset[str]) -> ShowView:
     # pgjdbc and others ask in PostgreSQL's words.
     known = {"transaction": "transaction_isolation", "time": "timezone"}
     name = known.get(view, view) if more else view
     if name not in views and name not in SETTINGS_OF_DRIVERS:
         raise _unknown(f"SHOW {view}")
-    return Show(name)
+    return ShowView(name)
 
 
-def _set(key: str, rest: str) -> Command:
+def _set(key: str, rest: str) -> ConsoleCommand:
     if key in SETTINGS_OF_DRIVERS or key in ("session", "names"):
         return Ignored("SET")
     value = _VALUE.fullmatch(rest)
     if value is None:
         raise _unknown(f"SET {key}")
     quoted = value[1]
-    return Assign(key, value[2] or "" if quoted is None else quoted[1:-1].replace("''", "'"))
+    return SetSetting(key, value[2] or "" if quoted is None else quoted[1:-1].replace("''", "'"))
 
 
-def allowed(command: Command, rights: Rights, for_admins: frozenset[str]) -> None:
+def check_rights(command: ConsoleCommand, rights: Rights, for_admins: frozenset[str]) -> None:
     """Refuses what `rights` do not cover: everything but SHOW, and the views in `for_admins`.
 
     Raises:
         ConsoleError: The user is no administrator.
     """
-    wants = isinstance(command, Control | Assign) or (
-        isinstance(command, Show) and command.view in for_admins
+    wants = isinstance(command, AdminCommand | SetSetting) or (
+        isinstance(command, ShowView) and command.view in for_admins
     )
     if wants and rights is not Rights.ADMIN:
         raise ConsoleError(

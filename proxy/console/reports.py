@@ -1,4 +1,4 @@
-"""What a worker tells about itself: the values that the console's tables are made of.
+"""A worker's report: the values that the console's tables are built from.
 
 They travel between workers as JSON. Times are seconds since the epoch, sizes are bytes.
 """
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Visitor:
+class ClientReport:
     """A client as the console shows it; `port` is 0 on a Unix socket."""
 
     id: int
@@ -27,8 +27,8 @@ class Visitor:
 
 
 @dataclass(frozen=True, slots=True)
-class ServerSide:
-    """A session's connection to the server; `pid` is the backend's as BackendKeyData says."""
+class ServerReport:
+    """A session's connection to the server; `pid`: the backend's, from BackendKeyData."""
 
     address: str
     port: int
@@ -45,8 +45,8 @@ class SessionReport:
     `close_needed`: its connection to the server is from before the last RECONNECT.
     """
 
-    client: Visitor
-    server: ServerSide | None
+    client: ClientReport
+    server: ServerReport | None
     state: str
     received: int
     sent: int
@@ -55,16 +55,16 @@ class SessionReport:
 
 
 @dataclass(frozen=True, slots=True)
-class SpareReport:
-    """A connection to the server that waits for its client, with `server.pid` 0: the server has not said it."""
+class PrewarmedReport:
+    """A connection to the server that waits for its client, with `server.pid` 0: the server has not sent it."""
 
-    server: ServerSide
+    server: ServerReport
     connected: float
 
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """What went through for one database since the start, sessions that have ended included."""
+    """The traffic of one database, sessions that have ended included."""
 
     database: str
     sessions: int = 0
@@ -73,9 +73,20 @@ class Traffic:
     received: int = 0
     sent: int = 0
 
+    def plus(self, other: Traffic, times: int = 1) -> Traffic:
+        """The same with the counts of `other` added so many `times`; -1 subtracts them."""
+        return Traffic(
+            self.database,
+            self.sessions + times * other.sessions,
+            self.transactions + times * other.transactions,
+            self.queries + times * other.queries,
+            self.received + times * other.received,
+            self.sent + times * other.sent,
+        )
+
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class MetricSample:
     """A value of a metric."""
 
     name: str
@@ -85,7 +96,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class WorkerReport:
-    """Everything that one worker knows. `period`: seconds that `recent` covers."""
+    """The state of one worker. `period`: seconds that `recent` covers."""
 
     pid: int
     started: float
@@ -99,5 +110,5 @@ class WorkerReport:
     shutting_down: bool
     logins: int
     memory: int
-    samples: tuple[Sample, ...]
-    spares: tuple[SpareReport, ...] = ()
+    samples: tuple[MetricSample, ...]
+    prewarmed: tuple[PrewarmedReport, ...] = ()

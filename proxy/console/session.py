@@ -1,7 +1,7 @@
-"""The console's side of the protocol, simple and extended, for one client that has been let in.
+"""The console's side of the protocol, simple and extended, for one client that is logged in.
 
 Owns framing, prepared statements and portals of the console. Carrying a command out takes time and belongs to
-the driver: a command goes out as `Ask`, and what the client sends meanwhile waits for `answered`.
+the driver: a command goes out as `RunCommand`, and the client's bytes wait meanwhile for `answered`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 from engine.types import ErrorReply
 from proxy.console import grammar, tables, views
-from proxy.console.grammar import Command, ConsoleError, Empty, Ignored, Rights, Show
-from proxy.console.tables import Columns, Done, Result, Table
+from proxy.console.grammar import ConsoleCommand, ConsoleError, Empty, Ignored, Rights, ShowView
+from proxy.console.tables import CommandResult, Done, ResultTable, TypedColumns
 from proxy.protocol import codec
-from proxy.protocol.auth.login import AUTHENTICATED
 from proxy.protocol.framing import HEADER_SIZE, SMALL_LIMIT, ProtocolViolationError, frontend_length
 
 _READY = {status: codec.message(b"Z", status.encode()) for status in "ITE"}
@@ -37,36 +36,36 @@ _PARAMETERS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class WriteReply:
     """Write to the client."""
 
     data: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """Carry the command out, then say `answered`."""
+class RunCommand:
+    """Carry the command out, then call `answered`."""
 
-    command: Command
+    command: ConsoleCommand
 
 
 @dataclass(frozen=True, slots=True)
-class Hang:
+class CloseConnection:
     """Close the connection once everything written has gone out."""
 
 
-Output = Reply | Ask | Hang
+ConsoleAction = WriteReply | RunCommand | CloseConnection
 
 
 @dataclass(frozen=True, slots=True)
 class _Portal:
-    command: Command
+    command: ConsoleCommand
     formats: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
-    """What is asked for: by Query, which wants a description and an end, or by Execute."""
+    """The command under way: of a Query, which gets a RowDescription and ReadyForQuery, or of an Execute."""
 
     simple: bool
     formats: tuple[int, ...] = ()
@@ -81,52 +80,52 @@ class ConsoleSession:
         self._status = "I"
         self._skipping = False
         self._pending: _Pending | None = None
-        self._statements: dict[bytes, Command] = {}
+        self._statements: dict[bytes, ConsoleCommand] = {}
         self._portals: dict[bytes, _Portal] = {}
         self._closed = False
 
     @staticmethod
     def greeting(user: str, key: bytes) -> bytes:
-        """What follows a login; `key` is the body of BackendKeyData."""
-        told = {**_PARAMETERS, "session_authorization": user}
+        """The messages that follow a login; `key` is the body of BackendKeyData."""
+        parameters = {**_PARAMETERS, "session_authorization": user}
         status = b"".join(
             codec.message(b"S", name.encode() + b"\0" + value.encode("utf-8", "replace") + b"\0")
-            for name, value in told.items()
+            for name, value in parameters.items()
         )
-        return AUTHENTICATED + status + codec.message(b"K", key) + _READY["I"]
+        return codec.AUTHENTICATION_OK + status + codec.message(b"K", key) + _READY["I"]
 
-    def receive(self, data: bytes) -> list[Output]:
+    def receive(self, data: bytes) -> list[ConsoleAction]:
         """Takes in bytes."""
         self._buffer += data
-        out: list[Output] = []
+        out: list[ConsoleAction] = []
         try:
             self._process(out)
         except ProtocolViolationError as violation:
             error = ErrorReply("08P01", str(violation))
             self._closed = True
-            out += [Reply(codec.encode_error(error, "utf-8", severity=b"FATAL")), Hang()]
+            out += [WriteReply(codec.encode_fatal(error)), CloseConnection()]
         return out
 
-    def answered(self, result: Result) -> list[Output]:
-        """The outcome of the last `Ask`."""
+    def answered(self, result: CommandResult) -> list[ConsoleAction]:
+        """The outcome of the last `RunCommand`."""
         return self._finish(result) + self.receive(b"")
 
-    def _finish(self, result: Result) -> list[Output]:
+    def _finish(self, result: CommandResult) -> list[ConsoleAction]:
         pending, self._pending = self._pending, None
         if pending is None:
             raise AssertionError("nothing was asked")
-        out: list[Output] = []
+        out: list[ConsoleAction] = []
         if isinstance(result, ErrorReply):
             self._fail(result, out, simple=pending.simple)
         else:
-            out.append(Reply(_outcome(result, pending)))
+            out.append(WriteReply(_outcome(result, pending)))
             if pending.simple:
-                out.append(Reply(_READY[self._status]))
+                out.append(WriteReply(_READY[self._status]))
         return out
 
     # -- messages
 
-    def _process(self, out: list[Output]) -> None:
+    def _process(self, out: list[ConsoleAction]) -> None:
         while self._pending is None and not self._closed and len(self._buffer) >= HEADER_SIZE:
             kind = self._buffer[0]
             length = frontend_length(self._buffer, 0)
@@ -137,24 +136,24 @@ class ConsoleSession:
             message, self._buffer = self._buffer[: length + 1], self._buffer[length + 1 :]
             self._message(kind, message, out)
 
-    def _message(self, kind: int, message: bytes, out: list[Output]) -> None:
+    def _message(self, kind: int, message: bytes, out: list[ConsoleAction]) -> None:
         letter = chr(kind)
         if letter == "X":
             self._closed = True
-            out.append(Hang())
+            out.append(CloseConnection())
         elif letter == "Q":
             self._query(message, out)
         elif letter == "S":
             self._skipping = False
             self._portals.clear()
-            out.append(Reply(_READY[self._status]))
+            out.append(WriteReply(_READY[self._status]))
         elif not self._skipping:
             try:
                 self._extended(letter, message, out)
             except ConsoleError as problem:
                 self._fail(problem.reply, out, simple=False)
 
-    def _query(self, message: bytes, out: list[Output]) -> None:
+    def _query(self, message: bytes, out: list[ConsoleAction]) -> None:
         try:
             command = self._command(codec.decode_query(message))
         except ConsoleError as problem:
@@ -162,29 +161,29 @@ class ConsoleSession:
             return
         self._ask(command, _Pending(simple=True), out)
 
-    def _extended(self, letter: str, message: bytes, out: list[Output]) -> None:
+    def _extended(self, letter: str, message: bytes, out: list[ConsoleAction]) -> None:
         match letter:
             case "P":
                 parse = codec.decode_parse(message)
                 if parse is None:
                     raise ProtocolViolationError("malformed Parse")
                 self._statements[parse.name] = self._command(parse.text)
-                out.append(Reply(_PARSE_COMPLETE))
+                out.append(WriteReply(_PARSE_COMPLETE))
             case "B":
                 self._bind(message)
-                out.append(Reply(_BIND_COMPLETE))
+                out.append(WriteReply(_BIND_COMPLETE))
             case "D":
-                out.append(Reply(self._described(message)))
+                out.append(WriteReply(self._described(message)))
             case "E":
                 portal = self._portal(message[HEADER_SIZE:].partition(b"\0")[0])
                 self._ask(portal.command, _Pending(simple=False, formats=portal.formats), out)
             case "C":
                 target = codec.decode_target(message)
-                named: dict[bytes, Command] | dict[bytes, _Portal] = (
+                named: dict[bytes, ConsoleCommand] | dict[bytes, _Portal] = (
                     self._statements if target.kind == b"S" else self._portals
                 )
                 named.pop(target.name, None)
-                out.append(Reply(_CLOSE_COMPLETE))
+                out.append(WriteReply(_CLOSE_COMPLETE))
             case "H":
                 pass
             case _:
@@ -209,7 +208,7 @@ class ConsoleSession:
         portal = self._portal(target.name)
         return _shape(portal.command, portal.formats)
 
-    def _statement(self, name: bytes) -> Command:
+    def _statement(self, name: bytes) -> ConsoleCommand:
         if name not in self._statements:
             raise _error("26000", f'prepared statement "{name.decode("utf-8", "replace")}" does not exist')
         return self._statements[name]
@@ -219,9 +218,9 @@ class ConsoleSession:
             raise _error("34000", f'portal "{name.decode("utf-8", "replace")}" does not exist')
         return self._portals[name]
 
-    def _command(self, text: bytes) -> Command:
+    def _command(self, text: bytes) -> ConsoleCommand:
         command = grammar.parse(text.decode("utf-8", "replace"), views.NAMES)
-        grammar.allowed(command, self._rights, views.FOR_ADMINS)
+        grammar.check_rights(command, self._rights, views.FOR_ADMINS)
         ends = isinstance(command, Ignored) and command.status == "I"
         if self._status == "E" and not ends:
             raise _error(
@@ -229,7 +228,7 @@ class ConsoleSession:
             )
         return command
 
-    def _ask(self, command: Command, pending: _Pending, out: list[Output]) -> None:
+    def _ask(self, command: ConsoleCommand, pending: _Pending, out: list[ConsoleAction]) -> None:
         self._pending = pending
         if isinstance(command, Ignored):
             self._status = command.status or self._status
@@ -237,30 +236,30 @@ class ConsoleSession:
         elif isinstance(command, Empty):
             out += self._finish(Done(""))
         else:
-            out.append(Ask(command))
+            out.append(RunCommand(command))
 
-    def _fail(self, error: ErrorReply, out: list[Output], *, simple: bool) -> None:
+    def _fail(self, error: ErrorReply, out: list[ConsoleAction], *, simple: bool) -> None:
         self._status = "E" if self._status != "I" else "I"
         self._skipping = not simple
-        out.append(Reply(codec.encode_error(error, "utf-8")))
+        out.append(WriteReply(codec.encode_error(error, "utf-8")))
         if simple:
-            out.append(Reply(_READY[self._status]))
+            out.append(WriteReply(_READY[self._status]))
 
 
 def _error(sqlstate: str, message: str) -> ConsoleError:
     return ConsoleError(ErrorReply(sqlstate, message))
 
 
-def _columns(command: Command) -> Columns | None:
-    return views.columns_of(command.view) if isinstance(command, Show) else None
+def _columns(command: ConsoleCommand) -> TypedColumns | None:
+    return views.columns_of(command.view) if isinstance(command, ShowView) else None
 
 
-def _shape(command: Command, formats: tuple[int, ...]) -> bytes:
+def _shape(command: ConsoleCommand, formats: tuple[int, ...]) -> bytes:
     shape = _columns(command)
     return _NO_DATA if shape is None else tables.description(shape, formats)
 
 
-def _outcome(result: Table | Done, pending: _Pending) -> bytes:
+def _outcome(result: ResultTable | Done, pending: _Pending) -> bytes:
     if isinstance(result, Done):
         notice = b"" if result.notice is None else _notice(*result.notice)
         return notice + (_complete(result.tag) if result.tag else _EMPTY_QUERY)

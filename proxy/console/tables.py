@@ -11,7 +11,7 @@ from engine.types import ErrorReply
 from proxy.protocol import codec
 
 
-class Type(IntEnum):
+class ColumnType(IntEnum):
     """The types of columns, by their OIDs."""
 
     TEXT = 25
@@ -20,19 +20,19 @@ class Type(IntEnum):
     NUMERIC = 1700
 
 
-_SIZES = {Type.TEXT: -1, Type.INT4: 4, Type.INT8: 8, Type.NUMERIC: -1}
-_BINARY_INTEGERS = {Type.INT4: struct.Struct(">i"), Type.INT8: struct.Struct(">q")}
+_SIZES = {ColumnType.TEXT: -1, ColumnType.INT4: 4, ColumnType.INT8: 8, ColumnType.NUMERIC: -1}
+_BINARY_INTEGERS = {ColumnType.INT4: struct.Struct(">i"), ColumnType.INT8: struct.Struct(">q")}
 _INT4_MAX = 2**31 - 1
 
 Value = str | int | float | None
-Columns = tuple[tuple[str, Type], ...]
+TypedColumns = tuple[tuple[str, ColumnType], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ResultTable:
     """Rows under named and typed columns."""
 
-    columns: Columns
+    columns: TypedColumns
     rows: tuple[tuple[Value, ...], ...]
 
 
@@ -44,16 +44,16 @@ class Done:
     notice: tuple[str, str] | None = None
 
 
-Result = Table | Done | ErrorReply
+CommandResult = ResultTable | Done | ErrorReply
 
 
-def columns(types: str, names: str) -> Columns:
+def columns(types: str, names: str) -> TypedColumns:
     """Columns of `names` with a letter of `types` each: s text, i int4, q int8, N numeric."""
-    letters = {"s": Type.TEXT, "i": Type.INT4, "q": Type.INT8, "N": Type.NUMERIC}
+    letters = {"s": ColumnType.TEXT, "i": ColumnType.INT4, "q": ColumnType.INT8, "N": ColumnType.NUMERIC}
     return tuple((name, letters[letter]) for letter, name in zip(types, names.split(), strict=True))
 
 
-def description(shape: Columns, formats: tuple[int, ...]) -> bytes:
+def description(shape: TypedColumns, formats: tuple[int, ...]) -> bytes:
     """A RowDescription; `formats` as in Bind: none, one for all, or one each."""
     body = struct.pack(">h", len(shape))
     for index, (name, kind) in enumerate(shape):
@@ -65,7 +65,7 @@ def description(shape: Columns, formats: tuple[int, ...]) -> bytes:
     return codec.message(b"T", body)
 
 
-def row(values: tuple[Value, ...], shape: Columns, formats: tuple[int, ...]) -> bytes:
+def row(values: tuple[Value, ...], shape: TypedColumns, formats: tuple[int, ...]) -> bytes:
     """A DataRow."""
     body = [struct.pack(">h", len(values))]
     for index, (value, (_, kind)) in enumerate(zip(values, shape, strict=True)):
@@ -93,13 +93,13 @@ def _text(value: str | float) -> str:
     )
 
 
-def _binary(value: str | float, kind: Type) -> bytes:
-    if kind is Type.TEXT:
+def _binary(value: str | float, kind: ColumnType) -> bytes:
+    if kind is ColumnType.TEXT:
         return _text(value).encode("utf-8", "replace")
-    if kind is Type.NUMERIC:
+    if kind is ColumnType.NUMERIC:
         return _numeric(Decimal(_text(value)))
     number = int(value)
-    return _BINARY_INTEGERS[kind].pack(min(number, _INT4_MAX) if kind is Type.INT4 else number)
+    return _BINARY_INTEGERS[kind].pack(min(number, _INT4_MAX) if kind is ColumnType.INT4 else number)
 
 
 def _numeric(value: Decimal) -> bytes:

@@ -1,7 +1,7 @@
 """The console's SHOW commands: columns as PgBouncer 1.25 has them, and rows from the reports of all workers.
 
 Owns the shape and content of every table. New columns stand on the right of PgBouncer's, so that what reads its
-tables reads ours. A value that a gateway without pools has no sense for is 0 or null, as each view says.
+tables reads ours. A value that has no meaning without pools is 0 or null.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from proxy.console.grammar import SETTINGS_OF_DRIVERS
-from proxy.console.reports import ServerSide, SessionReport, SpareReport, Traffic, WorkerReport
-from proxy.console.tables import Columns, Table, Value, columns
+from proxy.console.reports import PrewarmedReport, ServerReport, SessionReport, Traffic, WorkerReport
+from proxy.console.tables import ResultTable, TypedColumns, Value, columns
 
 _SOCKET = (
     "type user database replication state addr port local_addr local_port connect_time request_time wait wait_us"
@@ -27,7 +27,7 @@ _TOTALS = (
 _SUMS = _TOTALS.format(received="received", sent="sent").split()
 _AVERAGES = _TOTALS.format(received="recv", sent="sent").split()
 
-_SHAPES: dict[str, Columns] = {
+_SHAPES: dict[str, TypedColumns] = {
     "active_sockets": (),
     "clients": columns(_SOCKET_TYPES, _SOCKET),
     "config": columns("ssss", "key value default changeable"),
@@ -88,10 +88,10 @@ _SHAPES: dict[str, Columns] = {
 _SHAPES["active_sockets"] = _SHAPES["sockets"]
 
 NAMES = frozenset({*_SHAPES, "help"})
-"""What SHOW knows, beside the settings that drivers ask for."""
+"""The views of SHOW, besides the settings that drivers read."""
 
 FOR_ADMINS = frozenset({"nl_questions", "nl_feedback"})
-"""Views that statisticians may not see: they show what people asked."""
+"""Views that statisticians may not see: they show users' questions."""
 
 FROM_ENGINE = frozenset({"nl_calibration", "nl_catalog", "nl_feedback", "nl_models", "nl_questions"})
 """Views whose rows come from the engine."""
@@ -104,8 +104,8 @@ _OWN_POOL = ("pgparley", "pgparley")
 
 
 @dataclass(frozen=True, slots=True)
-class Here:
-    """What the tables need beside the reports. `config`: key, value, default, changeable."""
+class ConsoleSnapshot:
+    """The values that the tables are built from. `config`: key, value, default, changeable."""
 
     version: str
     upstream_host: str
@@ -115,62 +115,62 @@ class Here:
     reports: tuple[WorkerReport, ...]
 
 
-def columns_of(view: str) -> Columns | None:
+def columns_of(view: str) -> TypedColumns | None:
     """The columns of a view; None where it has no rows."""
     if view in SETTINGS_OF_DRIVERS:
         return columns("s", view)
     return _SHAPES.get(view)
 
 
-def table(view: str, here: Here) -> Table:
+def table(view: str, snapshot: ConsoleSnapshot) -> ResultTable:
     """The rows of a view that the workers know."""
     if view in SETTINGS_OF_DRIVERS:
-        return Table(columns("s", view), ((SETTINGS_OF_DRIVERS[view],),))
-    return Table(_SHAPES[view], tuple(_ROWS[view](here)))
+        return ResultTable(columns("s", view), ((SETTINGS_OF_DRIVERS[view],),))
+    return ResultTable(_SHAPES[view], tuple(_ROWS[view](snapshot)))
 
 
-Rows = Iterator[tuple[Value, ...]]
+RowIterator = Iterator[tuple[Value, ...]]
 
 
-def _sessions(here: Here) -> Iterator[SessionReport]:
-    for report in here.reports:
+def _sessions(snapshot: ConsoleSnapshot) -> Iterator[SessionReport]:
+    for report in snapshot.reports:
         yield from report.sessions
 
 
-def _clients(here: Here) -> Rows:
-    for session in _sessions(here):
+def _clients(snapshot: ConsoleSnapshot) -> RowIterator:
+    for session in _sessions(snapshot):
         yield _client_row(session, session.state)
 
 
-def _spares(here: Here) -> Iterator[SpareReport]:
-    for report in here.reports:
-        yield from report.spares
+def _prewarmed(snapshot: ConsoleSnapshot) -> Iterator[PrewarmedReport]:
+    for report in snapshot.reports:
+        yield from report.prewarmed
 
 
-def _servers(here: Here) -> Rows:
-    for session in _sessions(here):
+def _servers(snapshot: ConsoleSnapshot) -> RowIterator:
+    for session in _sessions(snapshot):
         if session.server is not None:
             yield _server_row(session, "active")
-    for spare in _spares(here):
-        yield _spare_row(spare, "new")
+    for prewarmed in _prewarmed(snapshot):
+        yield _prewarmed_row(prewarmed, "new")
 
 
-def _sockets(here: Here) -> Rows:
+def _sockets(snapshot: ConsoleSnapshot) -> RowIterator:
     debug = (0,) * 7
-    for session in _sessions(here):
+    for session in _sessions(snapshot):
         yield _client_row(session, "cl_active" if session.state != "waiting" else "cl_waiting") + debug
         if session.server is not None:
             yield _server_row(session, "sv_active") + debug
-    for spare in _spares(here):
-        yield _spare_row(spare, "sv_login") + debug
+    for prewarmed in _prewarmed(snapshot):
+        yield _prewarmed_row(prewarmed, "sv_login") + debug
 
 
-def _active_sockets(here: Here) -> Rows:
+def _active_sockets(snapshot: ConsoleSnapshot) -> RowIterator:
     busy = tuple(
-        replace(report, sessions=tuple(s for s in report.sessions if s.state == "active"), spares=())
-        for report in here.reports
+        replace(report, sessions=tuple(s for s in report.sessions if s.state == "active"), prewarmed=())
+        for report in snapshot.reports
     )
-    return _sockets(replace(here, reports=busy))
+    return _sockets(replace(snapshot, reports=busy))
 
 
 def _client_row(session: SessionReport, state: str) -> tuple[Value, ...]:
@@ -193,10 +193,10 @@ def _server_row(session: SessionReport, state: str) -> tuple[Value, ...]:
     return (*who, *when, *ids, server.tls, client.application_name, 0, client.id)
 
 
-def _spare_row(spare: SpareReport, state: str) -> tuple[Value, ...]:
+def _prewarmed_row(prewarmed: PrewarmedReport, state: str) -> tuple[Value, ...]:
     """It is of no user and no database yet."""
-    server: ServerSide = spare.server
-    begun = _timestamp(spare.connected)
+    server: ServerReport = prewarmed.server
+    begun = _timestamp(prewarmed.connected)
     who = ("S", "", "", "none", state, server.address, server.port)
     when = (server.local_address, server.local_port, begun, begun, 0, 0, 0)
     return (*who, *when, "", "", server.pid, server.tls, "", 0, 0)
@@ -206,48 +206,60 @@ def _timestamp(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-def _pools(here: Here) -> Rows:
+def _pools(snapshot: ConsoleSnapshot) -> RowIterator:
     pools: dict[tuple[str, str], Counter[str]] = {}
-    for session in _sessions(here):
+    for session in _sessions(snapshot):
         counts = pools.setdefault((session.client.database, session.client.user), Counter())
         counts["waiting" if session.server is None else "active"] += 1
     for (database, user), counts in sorted(pools.items()):
         active, waiting = counts["active"], counts["waiting"]
         yield (database, user, active, waiting, 0, 0, active, *(0,) * 8, _POOL_MODE, None)
-    if ahead := len(list(_spares(here))):
+    if ahead := len(list(_prewarmed(snapshot))):
         # Of no database yet, so they stand with the gateway's own.
         yield (*_OWN_POOL, *(0,) * 10, ahead, 0, 0, _POOL_MODE, None)
 
 
-def _databases(here: Here) -> Rows:
-    counts = Counter(session.client.database for session in _sessions(here))
-    paused, disabled = _marked(here)
-    everything = any(report.all_paused for report in here.reports)
-    for name in sorted({*counts, *paused, *disabled, *(t.database for t in _traffic(here))}):
-        place = (name, here.upstream_host, here.upstream_port, name, None, 0, 0, 0, 0, _POOL_MODE, None)
-        used = (0, counts[name], here.max_client_conn * len(here.reports), counts[name])
+def _databases(snapshot: ConsoleSnapshot) -> RowIterator:
+    counts = Counter(session.client.database for session in _sessions(snapshot))
+    paused, disabled = _marked(snapshot)
+    everything = any(report.all_paused for report in snapshot.reports)
+    for name in sorted({*counts, *paused, *disabled, *(t.database for t in _traffic(snapshot))}):
+        place = (
+            name,
+            snapshot.upstream_host,
+            snapshot.upstream_port,
+            name,
+            None,
+            0,
+            0,
+            0,
+            0,
+            _POOL_MODE,
+            None,
+        )
+        used = (0, counts[name], snapshot.max_client_conn * len(snapshot.reports), counts[name])
         yield (*place, *used, int(everything or name in paused), int(name in disabled))
 
 
-def _marked(here: Here) -> tuple[set[str], set[str]]:
-    paused = {name for report in here.reports for name in report.paused}
-    return paused, {name for report in here.reports for name in report.disabled}
+def _marked(snapshot: ConsoleSnapshot) -> tuple[set[str], set[str]]:
+    paused = {name for report in snapshot.reports for name in report.paused}
+    return paused, {name for report in snapshot.reports for name in report.disabled}
 
 
-def _users(here: Here) -> Rows:
-    counts = Counter(session.client.user for session in _sessions(here))
+def _users(snapshot: ConsoleSnapshot) -> RowIterator:
+    counts = Counter(session.client.user for session in _sessions(snapshot))
     for name in sorted(counts):
         yield (name, "", "", None, 0, counts[name], 0, counts[name])
 
 
-def _lists(here: Here) -> Rows:
-    sessions = list(_sessions(here))
-    logins = sum(report.logins for report in here.reports)
+def _lists(snapshot: ConsoleSnapshot) -> RowIterator:
+    sessions = list(_sessions(snapshot))
+    logins = sum(report.logins for report in snapshot.reports)
     values = {
-        "databases": len(list(_databases(here))),
+        "databases": len(list(_databases(snapshot))),
         "users": len({session.client.user for session in sessions}),
         "peers": 0,
-        "pools": len(list(_pools(here))),
+        "pools": len(list(_pools(snapshot))),
         "peer_pools": 0,
         "free_clients": 0,
         "used_clients": len(sessions) + logins,
@@ -255,8 +267,8 @@ def _lists(here: Here) -> Rows:
         "free_servers": 0,
         "used_servers": sum(session.server is not None for session in sessions),
         **dict.fromkeys(("dns_names", "dns_zones", "dns_queries", "dns_pending"), 0),
-        "workers": len(here.reports),
-        "spare_servers": len(list(_spares(here))),
+        "workers": len(snapshot.reports),
+        "spare_servers": len(list(_prewarmed(snapshot))),
         "nl_asking": sum(session.asking for session in sessions),
     }
     yield from values.items()
@@ -266,20 +278,12 @@ def _added(parts: Iterator[Traffic]) -> list[Traffic]:
     """One entry a database."""
     found: dict[str, Traffic] = {}
     for part in parts:
-        seen = found.get(part.database, Traffic(part.database))
-        found[part.database] = Traffic(
-            part.database,
-            seen.sessions + part.sessions,
-            seen.transactions + part.transactions,
-            seen.queries + part.queries,
-            seen.received + part.received,
-            seen.sent + part.sent,
-        )
+        found[part.database] = found.get(part.database, Traffic(part.database)).plus(part)
     return [found[name] for name in sorted(found)]
 
 
-def _traffic(here: Here) -> list[Traffic]:
-    return _added(entry for report in here.reports for entry in report.traffic)
+def _traffic(snapshot: ConsoleSnapshot) -> list[Traffic]:
+    return _added(entry for report in snapshot.reports for entry in report.traffic)
 
 
 def _total_values(traffic: Traffic) -> tuple[Value, ...]:
@@ -288,10 +292,10 @@ def _total_values(traffic: Traffic) -> tuple[Value, ...]:
     return (*counts, *(0,) * 6)
 
 
-def _average_values(here: Here, database: str | None) -> tuple[Value, ...]:
+def _average_values(snapshot: ConsoleSnapshot, database: str | None) -> tuple[Value, ...]:
     """Per second over each worker's last period, added up."""
     sums = [0.0] * 5
-    for report in here.reports:
+    for report in snapshot.reports:
         for entry in report.recent:
             if database in (None, entry.database) and report.period > 0:
                 counts = (entry.sessions, entry.transactions, entry.queries, entry.received, entry.sent)
@@ -299,43 +303,43 @@ def _average_values(here: Here, database: str | None) -> tuple[Value, ...]:
     return (*(int(value) for value in sums), *(0,) * 6)
 
 
-def _stats(here: Here) -> Rows:
-    for entry in _traffic(here):
-        yield (entry.database, *_total_values(entry), *_average_values(here, entry.database))
+def _stats(snapshot: ConsoleSnapshot) -> RowIterator:
+    for entry in _traffic(snapshot):
+        yield (entry.database, *_total_values(entry), *_average_values(snapshot, entry.database))
 
 
-def _stats_totals(here: Here) -> Rows:
-    for entry in _traffic(here):
+def _stats_totals(snapshot: ConsoleSnapshot) -> RowIterator:
+    for entry in _traffic(snapshot):
         yield (entry.database, *_total_values(entry))
 
 
-def _stats_averages(here: Here) -> Rows:
-    for entry in _traffic(here):
-        yield (entry.database, *_average_values(here, entry.database))
+def _stats_averages(snapshot: ConsoleSnapshot) -> RowIterator:
+    for entry in _traffic(snapshot):
+        yield (entry.database, *_average_values(snapshot, entry.database))
 
 
-def _totals(here: Here) -> Rows:
+def _totals(snapshot: ConsoleSnapshot) -> RowIterator:
     names = _TOTALS.format(received="client_bytes", sent="server_bytes").split()
-    whole = _added(replace(entry, database="") for entry in _traffic(here))
+    whole = _added(replace(entry, database="") for entry in _traffic(snapshot))
     values = _total_values(whole[0] if whole else Traffic(""))
     yield from zip((f"total_{name}" for name in names), values, strict=True)
-    yield from zip((f"avg_{name}" for name in names), _average_values(here, None), strict=True)
+    yield from zip((f"avg_{name}" for name in names), _average_values(snapshot, None), strict=True)
 
 
-def _mem(here: Here) -> Rows:
-    for report in here.reports:
+def _mem(snapshot: ConsoleSnapshot) -> RowIterator:
+    for report in snapshot.reports:
         yield (f"worker_{report.pid}", report.memory, 1, 0, report.memory)
 
 
-def _state(here: Here) -> Rows:
-    paused = any(report.all_paused for report in here.reports)
+def _state(snapshot: ConsoleSnapshot) -> RowIterator:
+    paused = any(report.all_paused for report in snapshot.reports)
     values = {"active": not paused, "paused": paused, "suspended": False}
     yield from ((key, "yes" if value else "no") for key, value in values.items())
 
 
-def _nl_stats(here: Here) -> Rows:
+def _nl_stats(snapshot: ConsoleSnapshot) -> RowIterator:
     sums: dict[tuple[str, str], float] = {}
-    for report in here.reports:
+    for report in snapshot.reports:
         for sample in report.samples:
             labels = ",".join(f"{name}={value}" for name, value in sample.labels)
             sums[sample.name, labels] = sums.get((sample.name, labels), 0.0) + sample.value
@@ -343,14 +347,14 @@ def _nl_stats(here: Here) -> Rows:
         yield (name, labels, value)
 
 
-def _nothing(_: Here) -> Rows:
+def _nothing(_: ConsoleSnapshot) -> RowIterator:
     yield from ()
 
 
-_ROWS: dict[str, Callable[[Here], Rows]] = {
+_ROWS: dict[str, Callable[[ConsoleSnapshot], RowIterator]] = {
     "active_sockets": _active_sockets,
     "clients": _clients,
-    "config": lambda here: iter(here.config),
+    "config": lambda snapshot: iter(snapshot.config),
     "databases": _databases,
     "dns_hosts": _nothing,
     "dns_zones": _nothing,
@@ -368,7 +372,7 @@ _ROWS: dict[str, Callable[[Here], Rows]] = {
     "stats_totals": _stats_totals,
     "totals": _totals,
     "users": _users,
-    "version": lambda here: iter([(here.version,)]),
+    "version": lambda snapshot: iter([(snapshot.version,)]),
 }
 
 HELP = """

@@ -187,7 +187,7 @@ static int enter_backend(Flow *flow, const uint8_t *data, ssize_t *size)
     int64_t meaning = scan_backend(data, *size, flow->rest, &flow->pump->tables);
     int status = meaning & 0xFF;
     flow->held_size = 0;
-    if (meaning == NEEDS_LOOK)
+    if (meaning == NEEDS_INSPECTION)
         return hold(flow, data, size);
     if (status && !flow->pending)
         return 0;

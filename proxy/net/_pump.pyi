@@ -22,7 +22,7 @@ class Flow:
         """Takes the sockets back, once; the owner need not have been named by `Pump.ended` before.
 
         Returns (account, bytes not yet written to the client, to the server, the start of a message of the
-        server's that is not forwarded yet, whose chunk ended it: 0 the client's, 1 the server's, -1 nobody's,
+        server's that is not forwarded yet, the side whose chunk ended it: 0 the client, 1 the server, -1 neither,
         that chunk).
         """
 
@@ -32,7 +32,7 @@ class Pump:
 
     def __init__(self, no_text: array[int], to_sync: array[int], backend: array[int], /) -> None: ...
     def attach(self, owner: RelayOwner, client: int, server: int, rest: int, owed: bytes, /) -> Flow:
-        """Relays between two sockets, by their descriptors, which nobody else reads or writes until `Flow.take`.
+        """Relays between two sockets, by their descriptors, which only it reads and writes until `Flow.take`.
 
         The client's next byte begins a message; `rest` bytes of the server's last are still to come, and `owed` are
         the kinds of the boundaries that it has not answered, 32 at most. Keeps `owner` until then.

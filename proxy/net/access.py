@@ -1,4 +1,4 @@
-"""Who may come in and how: the settings of logins and TLS with the files that they name, read and checked.
+"""Access rules: the settings of logins and TLS with the files that they name, read and checked.
 
 Owns reading those files. An `Access` never changes; RELOAD makes a new one, and keeps the old where that fails.
 """
@@ -17,27 +17,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from proxy.net import tls
-from proxy.protocol.auth.hba import HBAError, Method, Origin, Rule, decide, parse_rules
-from proxy.protocol.auth.login import Chance
+from proxy.protocol.auth.client_login import ChallengeInputs
+from proxy.protocol.auth.hba import ClientOrigin, HBAError, HBARule, Method, decide, parse_rules
+from proxy.protocol.auth.mock_role import MockRole, VisibleTraits
 from proxy.protocol.auth.scram import Verifier
 from proxy.protocol.auth.secrets import Secret, UserListError, parse_user_list
 from proxy.protocol.auth.server_methods import Requirement, parse_requirement
-from proxy.protocol.auth.shape import Shape, Trait
 from proxy.settings import AuthType, GatewaySettings
 
-CONSOLES = frozenset({"pgparley", "pgbouncer"})
+CONSOLE_DATABASES = frozenset({"pgparley", "pgbouncer"})
 """Names of the virtual database behind which the console is."""
 
-OWNERS = frozenset({"pgparley", "pgbouncer"})
-"""Users whom the console knows by the Unix user that the gateway itself runs as."""
+OWNER_USERS = frozenset({"pgparley", "pgbouncer"})
+"""Console users that the gateway's own Unix user may log in as without a secret."""
 
-_METHODS = {
-    AuthType.PASSTHROUGH: Method.PASSTHROUGH,
-    AuthType.SCRAM: Method.SCRAM,
-    AuthType.MD5: Method.MD5,
-    AuthType.CERT: Method.CERT,
-    AuthType.TRUST: Method.TRUST,
-}
 _NONCE_BYTES = 18
 _KEY_BYTES = 32
 
@@ -48,15 +41,15 @@ class AccessError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What decides about a client, and about what the server may ask of it.
+    """The rules by which clients log in, and by which the server may authenticate them.
 
-    `traits`: what shows of the secrets in `users`. `binding`: the hash of our certificate that SCRAM binds to.
+    `traits`: the visible traits of the secrets in `users`. `binding`: the hash of our certificate that SCRAM binds to.
     """
 
     auth_type: AuthType
-    rules: tuple[Rule, ...]
+    rules: tuple[HBARule, ...]
     users: Mapping[str, Secret | None]
-    traits: Counter[Trait]
+    traits: Counter[VisibleTraits]
     admins: frozenset[str]
     statisticians: frozenset[str]
     client_tls: ssl.SSLContext | None
@@ -66,26 +59,26 @@ class Access:
     mock_key: bytes
     """From which the verifiers of roles without one are made up, the same for every worker."""
 
-    def method(self, origin: Origin, database: str, user: str) -> Method:
-        """How this client is made known."""
+    def method(self, origin: ClientOrigin, database: str, user: str) -> Method:
+        """The authentication method for this client."""
         if self.auth_type is AuthType.HBA:
             return decide(self.rules, origin, database, user)
-        return _METHODS[self.auth_type]
+        return Method(self.auth_type.value)
 
-    def chance(self, user: str, shape: Shape) -> Chance:
+    def challenge_inputs(self, user: str, mock_role: MockRole) -> ChallengeInputs:
         """Random values for one login, and a verifier that stays the same for each name, as a real one does."""
         name = user.encode("utf-8", "surrogateescape")
         stored, server = (
             hmac.digest(self.mock_key, word + name, "sha256") for word in (b"stored", b"server")
         )
         # A salt of any size; a sponge needs no construction around its key (FIPS 202).
-        salt = hashlib.shake_256(self.mock_key + b"salt" + name).digest(shape.salt_size)
-        return Chance(
+        salt = hashlib.shake_256(self.mock_key + b"salt" + name).digest(mock_role.salt_size)
+        return ChallengeInputs(
             secrets.token_urlsafe(_NONCE_BYTES),
             secrets.token_bytes(4),
-            Verifier(shape.iterations, salt, stored, server),
-            shape.asks_scram,
-            shape.derives,
+            Verifier(mock_role.iterations, salt, stored, server),
+            mock_role.asks_scram,
+            mock_role.derives_keys,
         )
 
 
@@ -103,7 +96,7 @@ def load(settings: GatewaySettings) -> Access:
             auth_type=settings.auth_type,
             rules=parse_rules(_text(settings.auth_hba_file)) if settings.auth_hba_file else (),
             users=users,
-            traits=Counter(Trait.of(secret) for secret in users.values() if secret is not None),
+            traits=Counter(VisibleTraits.of(secret) for secret in users.values() if secret is not None),
             admins=_names(settings.admin_users),
             statisticians=_names(settings.stats_users),
             client_tls=client_tls,
@@ -158,7 +151,7 @@ def _names(text: str) -> frozenset[str]:
 
 
 def _mock_key(runtime_dir: str) -> bytes:
-    """A random key that all workers share, made by the first. A worker that stands alone has its own."""
+    """A random key that all workers share, made by the first. A worker without a runtime directory has its own."""
     fresh = secrets.token_bytes(_KEY_BYTES)
     if not runtime_dir:
         return fresh
@@ -168,7 +161,7 @@ def _mock_key(runtime_dir: str) -> bytes:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         draft.touch(mode=0o600)
         draft.write_bytes(fresh)
-        # Linked when it is whole: nobody reads half a key, and the first wins.
+        # Linked when it is complete: no worker reads half a key, and the first link wins.
         with contextlib.suppress(FileExistsError):
             os.link(draft, shared)
         return shared.read_bytes()

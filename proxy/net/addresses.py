@@ -8,7 +8,7 @@ import socket
 import ssl
 from typing import Any, cast
 
-from proxy.console.reports import ServerSide
+from proxy.console.reports import ServerReport
 from proxy.net import tls
 
 
@@ -17,12 +17,12 @@ def address(found: Any) -> tuple[str, int]:
     return (str(found[0]), int(found[1])) if isinstance(found, tuple) else ("unix", 0)
 
 
-def server_side(transport: asyncio.Transport, key: bytes | None = None) -> ServerSide:
+def server_side(transport: asyncio.Transport, key: bytes | None = None) -> ServerReport:
     """A connection to the server; `key` is the body of its BackendKeyData."""
     there, here = address(transport.get_extra_info("peername")), address(transport.get_extra_info("sockname"))
     secured = cast("ssl.SSLObject | None", transport.get_extra_info("ssl_object"))
     pid = int.from_bytes(key[:4], "big", signed=True) if key else 0
-    return ServerSide(*there, *here, tls.describe(secured), pid)
+    return ServerReport(*there, *here, tls.describe(secured), pid)
 
 
 def is_loopback(host: str) -> bool:
@@ -35,7 +35,7 @@ def is_loopback(host: str) -> bool:
     return (mapped or found).is_loopback
 
 
-def is_here(transport: asyncio.BaseTransport) -> bool:
+def is_local(transport: asyncio.BaseTransport) -> bool:
     """Whether the other end is on this machine: behind a Unix socket, or a loopback address."""
     sock = transport.get_extra_info("socket")
     if sock is not None and sock.family == socket.AF_UNIX:

@@ -1,6 +1,6 @@
-"""Cancel keys: whose they are, and what becomes of a CancelRequest that carries one.
+"""Cancel keys: the sessions they belong to, and the routing of a CancelRequest.
 
-Owns the keys of one worker. A key of none of its own is its siblings' to know, and the server's after them.
+Owns the keys of one worker. An unknown key is passed to its siblings, and then to the server.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from proxy.net.worker.worker_ipc import Answer, Request
+from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerRequest
 from proxy.protocol.messages import CancelRequest
 
-_MOST_STRANGERS = 16
-"""Cancel requests carried out at once whose key is none of this worker's: anybody can send them."""
+_MAX_UNKNOWN_KEYS = 16
+"""Cancel requests with an unknown key that are carried out at once: any client can send them."""
 
 
 class Cancellable(Protocol):
     """Something that has a cancel key."""
 
     def cancel_requested(self) -> bool:
-        """Cancels what is under way. Returns whether the server has to be told."""
+        """Cancels what is under way. Returns whether the request has to be sent to the server."""
 
 
 class CancelKeys:
@@ -28,22 +28,22 @@ class CancelKeys:
 
     def __init__(
         self,
-        siblings: Callable[[Request], Awaitable[list[Answer]]],
-        tell_server: Callable[[bytes], Awaitable[None]],
+        siblings: Callable[[WorkerRequest], Awaitable[list[WorkerAnswer]]],
+        send_to_server: Callable[[bytes], Awaitable[None]],
     ) -> None:
-        """`siblings` asks every other worker. `tell_server` sends a CancelRequest packet; it raises OSError."""
+        """`siblings` asks every other worker. `send_to_server` sends a CancelRequest packet; it raises OSError."""
         self._siblings = siblings
-        self._tell_server = tell_server
-        self._strangers = asyncio.Semaphore(_MOST_STRANGERS)
+        self._send_to_server = send_to_server
+        self._unknown_keys = asyncio.Semaphore(_MAX_UNKNOWN_KEYS)
         self.owners: dict[bytes, Cancellable] = {}
-        """Key → what it cancels."""
+        """Key → session or console that it cancels."""
 
     def add(self, key: bytes, owner: Cancellable) -> None:
-        """`key` cancels what `owner` does."""
+        """Registers the key of `owner`."""
         self.owners[key] = owner
 
     def remove(self, key: bytes) -> None:
-        """`key` cancels nothing any more."""
+        """Removes a key; an unknown one is ignored."""
         self.owners.pop(key, None)
 
     async def cancel(self, request: CancelRequest) -> None:
@@ -54,12 +54,12 @@ class CancelKeys:
         """
         owner = self.owners.get(request.key)
         if owner is None:
-            async with self._strangers:
-                answers = await self._siblings(Request("cancel", request.key.hex()))
+            async with self._unknown_keys:
+                answers = await self._siblings(WorkerRequest("cancel", request.key.hex()))
                 if not any(answer.done for answer in answers):
-                    await self._tell_server(request.packet)
+                    await self._send_to_server(request.packet)
         elif owner.cancel_requested():
-            await self._tell_server(request.packet)
+            await self._send_to_server(request.packet)
 
     def cancel_for_sibling(self, key: bytes) -> bool:
         """Returns whether the session is ours and the server need not be told."""

@@ -1,6 +1,6 @@
-"""What connections need of the worker that they belong to: one small Protocol for each kind of connection.
+"""The worker as its connections see it: one small Protocol for each kind of connection.
 
-The worker's context satisfies all of those for connections, the worker itself `Admin`. Nobody here knows either.
+The worker's context satisfies those for connections, the worker itself `Admin`. Neither is imported here.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Protocol
 import structlog
 
 from engine.types import ErrorReply
-from proxy.console.reports import Visitor, WorkerReport
+from proxy.console.reports import ClientReport, WorkerReport
 from proxy.console.tables import Value
-from proxy.console.views import Here
+from proxy.console.views import ConsoleSnapshot
 from proxy.metrics import GatewayMetrics
 from proxy.net.access import Access
 from proxy.net.cancel_keys import CancelKeys
-from proxy.net.logins import Logins
+from proxy.net.login_service import LoginService
 from proxy.net.session.consultation import ConsultationContext
-from proxy.net.session.session_registry import Sessions, SessionView
+from proxy.net.session.session_registry import SessionRegistry, SessionView
 from proxy.net.upstream.dialer import Dialer
-from proxy.net.upstream.spares import Spares
-from proxy.net.worker.worker_ipc import Answer, Request
+from proxy.net.upstream.prewarmed import PrewarmPool
+from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerRequest
 from proxy.protocol.inspection import SessionLimits
 from proxy.settings import GatewaySettings
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from proxy.net._pump import Pump
 
 
-class Shutdown(StrEnum):
+class ShutdownMode(StrEnum):
     """How a worker ends."""
 
     NOW = ""
@@ -40,15 +40,15 @@ class Shutdown(StrEnum):
     WAIT_FOR_SERVERS = "wait_for_servers"
 
 
-class Guest(Protocol):
-    """A connection that is no session: on its way in, or the console's."""
+class ClosableConnection(Protocol):
+    """A connection that is no session: a client that is logging in, or a console."""
 
     def shut_down(self) -> None:
         """Ends it."""
 
 
-class Runtime(Protocol):
-    """What every connection needs."""
+class WorkerRuntime(Protocol):
+    """The part that every connection needs."""
 
     @property
     def settings(self) -> GatewaySettings:
@@ -62,16 +62,16 @@ class Runtime(Protocol):
         """Runs `work` as a task that ends with the worker at the latest."""
 
 
-class DialContext(Runtime, Protocol):
-    """What it takes to reach the server."""
+class DialContext(WorkerRuntime, Protocol):
+    """The part that a connection to the server needs."""
 
     @property
     def dialer(self) -> Dialer:
-        """The way to the server."""
+        """Opens connections to the server."""
 
     @property
-    def spares(self) -> Spares:
-        """Sockets to it that stand already."""
+    def prewarm_pool(self) -> PrewarmPool:
+        """Sockets to the server that are connected already."""
 
     @property
     def metrics(self) -> GatewayMetrics:
@@ -79,50 +79,50 @@ class DialContext(Runtime, Protocol):
 
 
 class SessionContext(DialContext, ConsultationContext, Protocol):
-    """What a session needs."""
+    """The part that a session needs."""
 
     @property
     def limits(self) -> SessionLimits:
-        """Of what clients may ask."""
+        """The limits of a client's questions."""
 
     @property
     def pump(self) -> Pump | None:
-        """Relays what passes by itself, where it was built."""
+        """The compiled relay; None where it was not built."""
 
     @property
     def keys(self) -> CancelKeys:
         """Where its cancel key is known."""
 
-    def opened(self, link: SessionView) -> None:
+    def opened(self, connection: SessionView) -> None:
         """A session begins."""
 
-    def closed(self, link: SessionView, key: bytes | None) -> None:
-        """A session has ended; `key` cancelled what it did."""
+    def closed(self, connection: SessionView, key: bytes | None) -> None:
+        """A session has ended; `key` was its cancel key, None where it had none."""
 
 
-class GuestContext(Runtime, Protocol):
-    """What a client needs on its way in."""
+class PendingClientContext(WorkerRuntime, Protocol):
+    """The part that a client needs until it is logged in."""
 
     @property
-    def logins(self) -> Logins:
-        """Places, secrets and rules of logins."""
+    def login_service(self) -> LoginService:
+        """Admission, secrets and rules of logins."""
 
     @property
     def dialer(self) -> Dialer:
-        """The way to the server."""
+        """Opens connections to the server."""
 
-    def entered(self, guest: Guest) -> None:
+    def client_connected(self, client: ClosableConnection) -> None:
         """A client has connected; it is no session yet."""
 
-    def left(self, guest: Guest) -> None:
-        """It has gone, or become something else."""
+    def client_left(self, client: ClosableConnection) -> None:
+        """It has gone, or has become a session or a console."""
 
 
-class ConsoleContext(Runtime, Protocol):
-    """What a console needs, besides `Admin`."""
+class ConsoleContext(WorkerRuntime, Protocol):
+    """The part that a console needs, besides `Admin`."""
 
     @property
-    def consoles(self) -> set[Guest]:
+    def consoles(self) -> set[ClosableConnection]:
         """Those that are open."""
 
     @property
@@ -130,15 +130,15 @@ class ConsoleContext(Runtime, Protocol):
         """Where its cancel key is known."""
 
 
-class ClientContext(GuestContext, ConsoleContext, SessionContext, Protocol):
-    """What decides where a client goes, and what it needs there."""
+class ClientContext(PendingClientContext, ConsoleContext, SessionContext, Protocol):
+    """The part that routes a client to a session or to the console."""
 
     @property
     def access(self) -> Access:
-        """Who may come in, and how."""
+        """The access rules."""
 
     @property
-    def sessions(self) -> Sessions:
+    def sessions(self) -> SessionRegistry:
         """Those that are open, and databases that are closed to new ones."""
 
     def next_id(self) -> int:
@@ -148,30 +148,30 @@ class ClientContext(GuestContext, ConsoleContext, SessionContext, Protocol):
         """Why no new session of `database` can begin."""
 
     def binding(self, secured: object | None) -> bytes | None:
-        """What a client with this TLS connection can bind its SCRAM proof to."""
+        """The channel binding data for a client with this TLS connection; None without TLS."""
 
-    def introduced(self, link: SessionView, visitor: Visitor) -> None:
-        """Who the client of `link` is."""
+    def client_identified(self, connection: SessionView, client_report: ClientReport) -> None:
+        """Sets the client that the console shows for `connection`."""
 
 
 class Admin(Protocol):
-    """What the console's commands need: this worker and its siblings."""
+    """This worker and its siblings, for the console's commands."""
 
-    async def handle(self, request: Request) -> Answer:
-        """Asks this worker alone."""
+    async def handle(self, request: WorkerRequest) -> WorkerAnswer:
+        """Carries out `request` in this worker alone."""
 
-    async def everyone(self, request: Request) -> list[Answer]:
-        """Asks all workers."""
+    async def ask_all(self, request: WorkerRequest) -> list[WorkerAnswer]:
+        """Sends `request` to all workers and returns their answers, this one's first."""
 
-    def here(self, reports: tuple[WorkerReport, ...]) -> Here:
-        """What the console's tables are made of."""
+    def snapshot(self, reports: tuple[WorkerReport, ...]) -> ConsoleSnapshot:
+        """The values that the console's tables are built from."""
 
     async def engine_rows(self, view: str) -> tuple[tuple[Value, ...], ...]:
-        """The rows of a view that the engine knows.
+        """The rows of a view that the engine provides.
 
         Raises:
             NLError: The engine does not answer.
         """
 
-    async def shut_all_down(self, how: Shutdown) -> None:
+    async def shut_all_down(self, how: ShutdownMode) -> None:
         """Ends all workers."""

@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING
 
 from proxy.net.relay_owner import RelayOwner
 from proxy.protocol import scan
-from proxy.protocol.replies import Debt, Tally
+from proxy.protocol.replies import RelayState, Tally
 
 if TYPE_CHECKING:
     from proxy.net._pump import Flow, Pump
 
 CLIENT, SERVER, NOBODY = 0, 1, -1
-"""Whose chunk it was."""
+"""The side that sent a chunk; `NOBODY`: there is none."""
 
-PATIENCE = 3
+HANDOVER_CHUNKS = 3
 """Plain chunks of the server's in a row after which a session is worth handing over: it costs about one of them."""
 
-MOST_OWED = 31
-"""Boundaries not answered yet with which a session may go there."""
+MAX_PENDING_BOUNDARIES = 31
+"""Boundaries without an answer with which a session may be handed over."""
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class RelayedTraffic:
     """A tally, and the bytes received from either side."""
 
     tally: Tally
@@ -37,14 +37,14 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
-class Returned:
+class ReturnedFlow:
     """A flow that is ours again.
 
     `to_client` and `to_server` have not been written yet; `held`, the start of a server's message, and `chunk` have
     not been looked at.
     """
 
-    account: Account
+    account: RelayedTraffic
     to_client: bytes
     to_server: bytes
     held: bytes
@@ -76,10 +76,10 @@ def _ended(pump: Pump) -> None:
 
 
 def attach(
-    pump: Pump, owner: RelayOwner, client: asyncio.Transport, server: asyncio.Transport, debt: Debt
+    pump: Pump, owner: RelayOwner, client: asyncio.Transport, server: asyncio.Transport, state: RelayState
 ) -> Flow | None:
     """Hands both sockets over, unless one of them has TLS, is closing or has bytes to write."""
-    if len(debt.owed) > MOST_OWED:
+    if len(state.pending) > MAX_PENDING_BOUNDARIES:
         return None
     for transport in (client, server):
         secured = transport.get_extra_info("ssl_object") is not None
@@ -87,21 +87,23 @@ def attach(
             return None
     client.pause_reading()
     server.pause_reading()
-    ours, theirs = (transport.get_extra_info("socket").fileno() for transport in (client, server))
-    return pump.attach(owner, ours, theirs, debt.rest, debt.owed)
+    client_socket, server_socket = (
+        transport.get_extra_info("socket").fileno() for transport in (client, server)
+    )
+    return pump.attach(owner, client_socket, server_socket, state.rest, state.pending)
 
 
-def account(flow: Flow) -> Account:
-    """What was relayed since the last account."""
+def account(flow: Flow) -> RelayedTraffic:
+    """The traffic since the last call."""
     return _account(flow.account())
 
 
-def take(flow: Flow) -> Returned:
+def take(flow: Flow) -> ReturnedFlow:
     """Takes the sockets back; reading from the transports is still off."""
     found, to_client, to_server, held, side, chunk = flow.take()
-    return Returned(_account(found), to_client, to_server, held, side, chunk or b"")
+    return ReturnedFlow(_account(found), to_client, to_server, held, side, chunk or b"")
 
 
-def _account(found: tuple[int, int, int, bytes, int, int, int]) -> Account:
+def _account(found: tuple[int, int, int, bytes, int, int, int]) -> RelayedTraffic:
     cycles, transactions, status, pending, rest, received, sent = found
-    return Account(Tally(cycles, transactions, status, pending, rest), received, sent)
+    return RelayedTraffic(Tally(cycles, transactions, status, pending, rest), received, sent)

@@ -1,4 +1,4 @@
-"""Whose chunks the compiled relay relays."""
+"""The owner of a flow of the compiled relay."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class RelayOwner(Protocol):
-    """Who handed two sockets over to the compiled relay."""
+    """Has handed two sockets over to the compiled relay."""
 
     def flow_ended(self) -> None:
-        """The relay met what it does not relay by itself; it is to be taken back."""
+        """The relay has met a chunk that it does not relay, or an end: the owner takes the sockets back."""

@@ -9,7 +9,7 @@ import structlog
 
 
 class Tasks:
-    """What runs beside the connections."""
+    """The tasks that run beside the connections."""
 
     def __init__(self, log: structlog.typing.FilteringBoundLogger) -> None:
         self._log = log

@@ -1,6 +1,6 @@
-"""TLS: the settings of both sides as OpenSSL contexts, and what a connection's TLS was in the end.
+"""TLS: the settings of both sides as OpenSSL contexts, and the description of an established connection's TLS.
 
-Owns everything about certificates. Who negotiates when is the matter of `listener` (clients) and `server_tls`.
+Owns everything about certificates. The negotiation is in `listener` (clients) and `server_tls`.
 """
 
 from __future__ import annotations
@@ -35,9 +35,13 @@ class TLSFiles:
     ciphers: str
 
 
-def client_side(settings: GatewaySettings) -> TLSFiles:
-    """The settings for clients."""
-    return TLSFiles(
+def client_context(settings: GatewaySettings) -> ssl.SSLContext | None:
+    """The context for clients; None where TLS is off. Reads the files.
+
+    Raises:
+        TLSConfigError: A file is missing or unusable, or a setting is unknown.
+    """
+    files = TLSFiles(
         settings.client_tls_sslmode,
         settings.client_tls_key_file,
         settings.client_tls_cert_file,
@@ -45,27 +49,6 @@ def client_side(settings: GatewaySettings) -> TLSFiles:
         settings.client_tls_protocols,
         settings.client_tls_ciphers,
     )
-
-
-def server_side(settings: GatewaySettings) -> TLSFiles:
-    """The settings for the upstream."""
-    return TLSFiles(
-        settings.server_tls_sslmode,
-        settings.server_tls_key_file,
-        settings.server_tls_cert_file,
-        settings.server_tls_ca_file,
-        settings.server_tls_protocols,
-        settings.server_tls_ciphers,
-    )
-
-
-def client_context(settings: GatewaySettings) -> ssl.SSLContext | None:
-    """What clients meet; None where TLS is off. The files are read now.
-
-    Raises:
-        TLSConfigError: A file is missing or unusable, or a setting is unknown.
-    """
-    files = client_side(settings)
     if files.mode is TLSMode.DISABLE:
         return None
     if not files.cert or not files.key:
@@ -79,8 +62,15 @@ def client_context(settings: GatewaySettings) -> ssl.SSLContext | None:
 
 
 def server_context(settings: GatewaySettings) -> ssl.SSLContext | None:
-    """What the upstream meets; None where TLS is off. Raises as `client_context` does."""
-    files = server_side(settings)
+    """The context for the upstream; None where TLS is off. Raises as `client_context` does."""
+    files = TLSFiles(
+        settings.server_tls_sslmode,
+        settings.server_tls_key_file,
+        settings.server_tls_cert_file,
+        settings.server_tls_ca_file,
+        settings.server_tls_protocols,
+        settings.server_tls_ciphers,
+    )
     if files.mode is TLSMode.DISABLE or settings.upstream_host.startswith("/"):
         return None
     if files.mode.verifies and not files.authorities:

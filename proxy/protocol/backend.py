@@ -1,7 +1,7 @@
 """The server's half of a session: its bytes pass, its replies are accounted for, a few are replaced.
 
-Owns the framing of what the server sends and what the session learns from it: transaction status, parameters,
-the cancel key. A chunk without a reply to change passes as it came.
+Owns the framing of the server's messages and the state that the session reads from them: transaction status,
+parameters, the cancel key. A chunk without a reply to change passes as it came.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from proxy.protocol import codec, fast, scan
 from proxy.protocol.encoding import python_encoding
 from proxy.protocol.fast import hop
 from proxy.protocol.framing import ANY_LENGTH, HEADER, HEADER_SIZE, passes
-from proxy.protocol.replies import Debt, Dropped, Replies, Status, Tally
-from proxy.protocol.translate import ERROR_TOKEN
+from proxy.protocol.replacement_sql import ERROR_TOKEN
+from proxy.protocol.replies import DroppedMark, RelayState, Replies, Tally, TransactionStatus
 
 _EXACT = passes(ANY_LENGTH, scan.BACKEND_STOPS + b"123CIsTnt")
 _READY = ord("Z")
@@ -28,14 +28,13 @@ _COPY_IN = ord("G")
 _KEY = ord("K")
 _AUTHENTICATION = ord("R")
 _PARAMETERS = ord("t")
-_AUTHENTICATED = HEADER.pack(_AUTHENTICATION, 8) + bytes(4)
 _TOKEN = re.compile(ERROR_TOKEN.encode() + rb"[0-9]+")
 _WATCHED = (b"client_encoding\0", b"standard_conforming_strings\0", b"server_version\0")
 _STALE_PLAN = b"RevalidateCachedQuery"
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedError:
     """An error of the server's that names `token` is to reach the client as `error`.
 
     `stale_plan`: it is marked as PostgreSQL marks an outdated plan, which asyncpg and pgjdbc heal by
@@ -47,10 +46,10 @@ class Expected:
     stale_plan: bool = False
 
 
-class Listener(Protocol):
-    """Who has to know what becomes of marked messages."""
+class ReplyObserver(Protocol):
+    """Is told of marked messages that fail, and of the ends of transactions."""
 
-    def undo(self, dropped: Dropped) -> None:
+    def undo(self, dropped: DroppedMark) -> None:
         """A marked message was not carried out."""
 
     def transaction_ended(self) -> None:
@@ -58,11 +57,11 @@ class Listener(Protocol):
 
 
 class Backend:
-    """What the server has said so far."""
+    """The state of the server's side, from the messages so far."""
 
     __slots__ = (
         "_errors",
-        "_listener",
+        "_observer",
         "_partial",
         "_rest",
         "authenticated",
@@ -75,10 +74,10 @@ class Backend:
     )
 
     def __init__(self) -> None:
-        self._listener: Listener | None = None
+        self._observer: ReplyObserver | None = None
         self._partial = b""
         self._rest = 0
-        self._errors: dict[bytes, tuple[int, Expected]] | None = None
+        self._errors: dict[bytes, tuple[int, ExpectedError]] | None = None
         self.replies = Replies()
         self.watching = False
         self.authenticated = False
@@ -87,15 +86,15 @@ class Backend:
         self.server_version = ""
         self.standard_strings = True
 
-    def expect_error(self, expected: Expected) -> None:
+    def expect_error(self, expected: ExpectedError) -> None:
         """The next message forwarded will raise an error in our place."""
         entry = (self.replies.cycles_forwarded, expected)
         self._errors = {**(self._errors or {}), expected.token.encode(): entry}
         self.watching = True
 
-    def attend(self, listener: Listener) -> None:
-        """Sets who is told of what happens."""
-        self._listener = listener
+    def observe_with(self, observer: ReplyObserver) -> None:
+        """Sets the observer."""
+        self._observer = observer
 
     @property
     def at_boundary(self) -> bool:
@@ -103,13 +102,13 @@ class Backend:
         return self._rest == 0 and not self._partial
 
     @property
-    def debt(self) -> Debt | None:
-        """What somebody else who relays from here on has to know; None where only this one can."""
-        owed = None if self._partial or self.watching else self.replies.owed
-        return None if owed is None else Debt(self._rest, owed)
+    def relay_state(self) -> RelayState | None:
+        """The state to hand to another relay of plain chunks; None where only this object can relay."""
+        relayable_pending = None if self._partial or self.watching else self.replies.relayable_pending
+        return None if relayable_pending is None else RelayState(self._rest, relayable_pending)
 
     def relayed(self, tally: Tally) -> None:
-        """Somebody else has relayed since the `debt`, or since the last tally."""
+        """Another relay has relayed since the `relay_state`, or since the last tally."""
         self._rest = tally.rest
         self.replies.relayed(tally)
 
@@ -149,7 +148,7 @@ class Backend:
         return [piece for piece in out if piece]
 
     def _observe(self, message: bytes) -> bytes | None:
-        """Takes in one whole message. Returns what goes out instead of it, if anything else."""
+        """Takes in one whole message. Returns its replacement; None: it passes as it is."""
         kind = message[0]
         if kind == _READY:
             notice = self._ready(message[-1])
@@ -159,13 +158,13 @@ class Backend:
         if kind == _COPY_IN:
             self.replies.copy_in_started()
         elif kind == _STATUS:
-            # A dozen come with each login, and three of them matter.
+            # A dozen come with each login; three are read.
             if message.startswith(_WATCHED, HEADER_SIZE):
                 self._parameter(*codec.decode_status(message))
         elif kind == _KEY:
             self.key = message[HEADER_SIZE:]
         elif kind == _AUTHENTICATION:
-            self.authenticated = self.authenticated or message == _AUTHENTICATED
+            self.authenticated = self.authenticated or message == codec.AUTHENTICATION_OK
         elif kind == _PARAMETERS:
             mark = self.replies.head_mark()
             return (
@@ -184,18 +183,18 @@ class Backend:
         return b"" if mark is None else mark.notice
 
     def _cycle_ended(self, status: int) -> None:
-        """What was sent before the cycle's end has been answered, so its errors have come."""
+        """Drops the expected errors of cycles that have ended: every message before has been answered."""
         errors = (self._errors or {}).items()
         self._errors = {token: entry for token, entry in errors if entry[0] >= self.replies.cycles} or None
-        if status == Status.IDLE:
-            if self._listener is not None:
-                self._listener.transaction_ended()
+        if status == TransactionStatus.IDLE:
+            if self._observer is not None:
+                self._observer.transaction_ended()
             self.watching = self._errors is not None
 
     def _failed(self, message: bytes) -> bytes | None:
         for dropped in self.replies.failed():
-            if self._listener is not None:
-                self._listener.undo(dropped)
+            if self._observer is not None:
+                self._observer.undo(dropped)
         if self._errors is None:
             return None
         fields = codec.error_fields(message)

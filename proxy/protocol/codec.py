@@ -18,8 +18,13 @@ from proxy.protocol.messages import (
 )
 
 _CANCEL_CODE = 80877102
-_ENCRYPTION_CODES = frozenset({80877103, 80877104})
-_ENCRYPTION_REQUEST_SIZE = 8
+
+ENCRYPTION_REQUEST_SIZE = 8
+SSL_REQUEST, GSS_REQUEST = (
+    ENCRYPTION_REQUEST_SIZE.to_bytes(4, "big") + code.to_bytes(4, "big") for code in (80877103, 80877104)
+)
+"""SSLRequest and GSSENCRequest (PostgreSQL docs, 54.7)."""
+
 _KEY_SIZES = range(8, 261)
 """Bytes of a process id and a secret of 4 to 256 bytes (PostgreSQL docs, 54.2.8)."""
 
@@ -43,6 +48,11 @@ def message(kind: bytes, body: bytes) -> bytes:
     return kind + _INT32.pack(len(body) + 4) + body
 
 
+AUTHENTICATION_OK = message(b"R", bytes(4))
+SYNC = message(b"S", b"")
+TERMINATE = message(b"X", b"")
+
+
 def decode_first(packet: bytes) -> FirstPacket:
     """The packet that opens a connection.
 
@@ -54,8 +64,8 @@ def decode_first(packet: bytes) -> FirstPacket:
         if len(packet) - 8 not in _KEY_SIZES:
             raise ProtocolViolationError("invalid length of cancel request packet")
         return CancelRequest(packet, packet[8:])
-    if code in _ENCRYPTION_CODES:
-        if len(packet) != _ENCRYPTION_REQUEST_SIZE:
+    if packet[4:8] in (SSL_REQUEST[4:], GSS_REQUEST[4:]):
+        if len(packet) != ENCRYPTION_REQUEST_SIZE:
             raise ProtocolViolationError("invalid length of encryption request packet")
         return EncryptionRequest()
     return Startup(packet, _startup_parameters(packet) if code >> 16 == MAJOR_VERSION else ())
@@ -67,9 +77,16 @@ def _startup_parameters(packet: bytes) -> tuple[tuple[str, str], ...]:
     words = packet[8:-1].split(b"\0")
     if len(words) % 2 == 0 or words[-1] or not all(words[:-1:2]):
         raise ProtocolViolationError("invalid startup packet layout: expected terminator as last byte")
-    # Most sessions say the same words, and each keeps them as long as it lasts.
+    # Most sessions send the same words, and each keeps them as long as it lasts.
     texts = [sys.intern(word.decode("utf-8", "surrogateescape")) for word in words[:-1]]
     return tuple(zip(texts[::2], texts[1::2], strict=True))
+
+
+def encode_startup(parameters: dict[str, str]) -> bytes:
+    """A StartupMessage of protocol 3.0."""
+    words = (word for pair in parameters.items() for word in pair)
+    body = b"".join(word.encode("utf-8", "surrogateescape") + b"\0" for word in words)
+    return struct.pack(">II", len(body) + 9, MAJOR_VERSION << 16) + body + b"\0"
 
 
 def encode_negotiation(startup: Startup) -> bytes:
@@ -89,7 +106,7 @@ def _string(data: bytes, pos: int) -> tuple[bytes, int]:
 
 
 def decode_query(data: bytes) -> bytes:
-    """The text of a whole Query message; what follows a first NUL is not text."""
+    """The text of a whole Query message, up to its first NUL."""
     return data[HEADER_SIZE:].partition(b"\0")[0]
 
 
@@ -99,7 +116,7 @@ def encode_query(text: bytes) -> bytes:
 
 
 def decode_parse(data: bytes) -> Parse | None:
-    """A whole Parse message; None where it is malformed (the server then says so)."""
+    """A whole Parse message; None where it is malformed (the server then reports the error)."""
     try:
         name, pos = _string(data, HEADER_SIZE)
         text, pos = _string(data, pos)
@@ -116,7 +133,7 @@ def encode_parse(parse: Parse) -> bytes:
 
 
 def decode_bind(data: bytes) -> Bind | None:
-    """A whole Bind message; None where it is malformed (the server then says so)."""
+    """A whole Bind message; None where it is malformed (the server then reports the error)."""
     try:
         portal, pos = _string(data, HEADER_SIZE)
         statement, pos = _string(data, pos)
@@ -147,6 +164,11 @@ def _parameters(data: bytes, pos: int) -> tuple[tuple[bytes | None, ...], int]:
     return tuple(values), pos
 
 
+def decode_row(data: bytes) -> tuple[bytes | None, ...]:
+    """The columns of a whole DataRow message, None for null."""
+    return _parameters(data, HEADER_SIZE)[0]
+
+
 def encode_bind(bind: Bind) -> bytes:
     """A Bind message."""
     parts = [bind.portal, b"\0", bind.statement, b"\0"]
@@ -172,7 +194,7 @@ def statement_of_bind(data: bytes, pos: int) -> bytes | None:
 
 
 def decode_status(data: bytes) -> tuple[str, str]:
-    """Name and value of a whole ParameterStatus message; what is missing is empty, and the client's to judge."""
+    """Name and value of a whole ParameterStatus message; a missing one is empty."""
     name, value = (*data[HEADER_SIZE:].split(b"\0"), b"", b"")[:2]
     return name.decode("ascii", "replace"), value.decode("utf-8", "replace")
 
@@ -202,6 +224,11 @@ def encode_error(
     """
     fields = _fields(error, encoding, severity, shown or severity)
     return message(b"E", fields + (b"" if routine is None else b"R" + routine + b"\0") + b"\0")
+
+
+def encode_fatal(error: ErrorReply) -> bytes:
+    """The ErrorResponse that ends a connection, in UTF-8."""
+    return encode_error(error, "utf-8", severity=b"FATAL")
 
 
 def encode_notice(notice: ErrorReply, encoding: str, *, severity: bytes = b"WARNING") -> bytes:

@@ -1,4 +1,4 @@
-"""What a session asks its driver to do, in order. The driver does it and decides nothing."""
+"""The commands of a session to its driver, which carries them out in order and decides nothing."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ class ToUpstream:
 
 @dataclass(frozen=True, slots=True)
 class Dial:
-    """Connect to the upstream, then say `Session.dialled` or `Session.dial_failed`."""
+    """Connect to the upstream, then call `Session.dialled` or `Session.dial_failed`."""
 
     startup: Startup
 
 
 @dataclass(frozen=True, slots=True)
 class Consult:
-    """Put the request to the engine, then say `Session.answered`, exactly once."""
+    """Send the request to the engine, then call `Session.answered`, exactly once."""
 
     request: EngineRequest
 
 
 @dataclass(frozen=True, slots=True)
 class AbortConsult:
-    """Drop the request under way; its answer, if it comes, is not wanted any more."""
+    """Drop the request under way; its answer, if it comes, is discarded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class ToBorrower:
 
 @dataclass(frozen=True, slots=True)
 class CancelLent:
-    """Cancel what the borrower had the server do, on a connection of its own; then say `Lending.cancel_sent`."""
+    """Cancel the borrower's statement, on a connection of its own; then call `LoanLifecycle.cancel_sent`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a session remembers of its questions, and how each NL statement is put to the engine.
+"""A session's NL state, and the engine requests of each NL statement.
 
 Owns the settings in effect, the last qid, and a generator for each kind of statement: it yields requests for the
 engine, is sent the replies, and returns rows or a statement. Where these stand in a message is `translator`'s.
@@ -27,24 +27,24 @@ from engine.types import (
     TellRequest,
     Topic,
 )
-from proxy.protocol import codec, notices, translate
+from proxy.protocol import codec, notices, replacement_sql
 from proxy.protocol.commands import EngineReply, EngineRequest
 from proxy.protocol.encoding import require_valid
 from proxy.protocol.nl import questions, settings
-from proxy.protocol.nl.settings import Output
+from proxy.protocol.nl.settings import OutputMode
 from proxy.protocol.nl.statements import (
     AnswerStatement,
+    AnswerTopic,
     Choose,
     Correct,
     More,
-    Plan,
-    Question,
-    Run,
+    NLQuestion,
     RunCall,
+    RunQuestion,
     SettingChange,
-    Show,
+    ShowAnswer,
+    ShowPlan,
     TableStatement,
-    Tell,
 )
 
 _NL001 = "NL001"
@@ -54,8 +54,8 @@ _RUNNABLE = (RowKind.CANDIDATE, RowKind.VERIFIED)
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
-    """What is known when a job starts. `failed`: the server is certain to refuse the first statement."""
+class TranslationContext:
+    """The session's state when a job starts. `failed`: the server is certain to refuse the first statement."""
 
     failed: bool
     in_transaction: bool
@@ -69,7 +69,7 @@ class Situation:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class JSONRows:
     """Rows as JSON for the columns of their statement. `notice`: messages that go out with them."""
 
     json: str
@@ -77,7 +77,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChosenStatement:
     """A statement of the engine's as SQL. `elsewhere`: the database that it was run on, None in place."""
 
     sql: str
@@ -86,15 +86,15 @@ class Choice:
     notice: bytes
 
 
-GettingRows = Generator[EngineRequest, EngineReply, Rows]
-Choosing = Generator[EngineRequest, EngineReply, Choice]
-Running = Generator[EngineRequest, EngineReply, Rows | Choice]
+RowsJob = Generator[EngineRequest, EngineReply, JSONRows]
+ChoiceJob = Generator[EngineRequest, EngineReply, ChosenStatement]
+RunJob = Generator[EngineRequest, EngineReply, JSONRows | ChosenStatement]
 
 
 class Conversation:
-    """One session's. `seen` collects the kinds of statements for the metrics."""
+    """One session's. `statement_kinds` collects the kinds of statements for the metrics."""
 
-    __slots__ = ("_asker", "_initial", "_local", "_max_chars", "_session", "last_qid", "seen")
+    __slots__ = ("_asker", "_initial", "_local", "_max_chars", "_session", "last_qid", "statement_kinds")
 
     def __init__(self, asker: Asker, values: tuple[tuple[str, str], ...], *, max_chars: int) -> None:
         self._asker = asker
@@ -103,7 +103,7 @@ class Conversation:
         self._session = dict(values)
         self._local: dict[str, str] = {}
         self.last_qid: str | None = None
-        self.seen: list[str] = []
+        self.statement_kinds: list[str] = []
 
     # -- settings
 
@@ -113,7 +113,7 @@ class Conversation:
         return bool(self._local) or self._session != self._initial
 
     def apply(self, changes: tuple[SettingChange, ...]) -> None:
-        """Takes over the settings that went by."""
+        """Applies changes of settings."""
         for change in changes:
             values = self._local if change.local else self._session
             if change.name is None:
@@ -134,45 +134,45 @@ class Conversation:
     def _effective(self) -> dict[str, str]:
         return {**self._session, **self._local}
 
-    def runs(self, question: Question) -> bool:
+    def runs(self, question: NLQuestion) -> bool:
         """Whether a plain question is to be run (`nl.mode`); raises `InvalidSettingError`."""
         return settings.runs(question, self._effective)
 
     # -- statements that give rows
 
-    def rows(self, what: AnswerStatement | TableStatement, situation: Situation) -> GettingRows:
+    def rows(self, statement: AnswerStatement | TableStatement, context: TranslationContext) -> RowsJob:
         """The rows of a statement whose columns are fixed."""
-        match what:
-            case Question():
-                return (yield from self.ask(what, situation, "question", settings_apply=True))
-            case Show():
-                self.seen.append("show")
-                reply = yield ShowRequest(self._asker, self._qid(what.qid), what.n)
+        match statement:
+            case NLQuestion():
+                return (yield from self.ask(statement, context, "question", settings_apply=True))
+            case ShowAnswer():
+                self.statement_kinds.append("show")
+                reply = yield ShowRequest(self._asker, self._qid(statement.qid), statement.n)
             case More():
-                self.seen.append("more")
+                self.statement_kinds.append("more")
                 allowed = settings.timeout(self._effective)
-                reply = yield MoreRequest(self._asker, self._qid(what.qid), allowed)
+                reply = yield MoreRequest(self._asker, self._qid(statement.qid), allowed)
             case Correct():
-                self.seen.append("correct")
+                self.statement_kinds.append("correct")
                 database = self._effective.get("db") or None
-                sql = require_valid(what.sql)
-                reply = yield CorrectRequest(self._asker, self._qid(what.qid), sql, database)
+                sql = require_valid(statement.sql)
+                reply = yield CorrectRequest(self._asker, self._qid(statement.qid), sql, database)
             case _:
-                return (yield from self._told(what, situation))
+                return (yield from self._topic_rows(statement, context))
         output = settings.output(self._effective)
-        return self._shown(self._answer(reply), output, situation)
+        return self._rows(self._answer(reply), output, context)
 
     def ask(
-        self, question: Question, situation: Situation, kind: str, *, settings_apply: bool = False
-    ) -> GettingRows:
+        self, question: NLQuestion, context: TranslationContext, kind: str, *, settings_apply: bool = False
+    ) -> RowsJob:
         """The answer to a question; `settings_apply`: `nl.output` counts, as it does not inside of SQL."""
-        self.seen.append(kind)
-        reply = yield from self._asked(question)
-        output = settings.output(self._effective, question.options) if settings_apply else Output.ROWS
-        return self._shown(reply, output, situation)
+        self.statement_kinds.append(kind)
+        reply = yield from self._question_reply(question)
+        output = settings.output(self._effective, question.options) if settings_apply else OutputMode.ROWS
+        return self._rows(reply, output, context)
 
-    def _asked(
-        self, question: Question, *, run: bool = False
+    def _question_reply(
+        self, question: NLQuestion, *, run: bool = False
     ) -> Generator[EngineRequest, EngineReply, AskReply]:
         text = require_valid(questions.checked_question(question.text, self._max_chars))
         strict = settings.raises_on_abstain(question, self._effective)
@@ -183,20 +183,20 @@ class Conversation:
             _refuse_abstention(reply)
         return reply
 
-    def _told(self, what: TableStatement, situation: Situation) -> GettingRows:
-        self.seen.append(what.topic)
-        if isinstance(what, Tell):
-            qid = self._qid(what.qid)
-            text = None if what.text is None else require_valid(what.text)
-            request = TellRequest(self._asker, what.topic, qid, what.n, text)
+    def _topic_rows(self, statement: TableStatement, context: TranslationContext) -> RowsJob:
+        self.statement_kinds.append(statement.topic)
+        if isinstance(statement, AnswerTopic):
+            qid = self._qid(statement.qid)
+            text = None if statement.text is None else require_valid(statement.text)
+            request = TellRequest(self._asker, statement.topic, qid, statement.n, text)
         else:
-            request = TellRequest(self._asker, what.topic, None, what.n)
+            request = TellRequest(self._asker, statement.topic, None, statement.n)
         reply = yield request
         table = _as(RowSet, reply)
-        if what.topic is Topic.FORGET and request.qid in (None, self.last_qid):
+        if statement.topic is Topic.FORGET and request.qid in (None, self.last_qid):
             self.last_qid = None
-        columns = TOPIC_COLUMNS[what.topic]
-        return Rows(translate.cells_json(columns, table.rows, ascii_only=situation.ascii_only))
+        columns = TOPIC_COLUMNS[statement.topic]
+        return JSONRows(replacement_sql.cells_json(columns, table.rows, ascii_only=context.ascii_only))
 
     def _answer(self, reply: EngineReply) -> AskReply:
         answer = _as(AskReply, reply)
@@ -204,46 +204,48 @@ class Conversation:
         return answer
 
     @staticmethod
-    def _shown(reply: AskReply, output: Output, situation: Situation) -> Rows:
-        rows = () if output is Output.NOTICES else reply.rows
-        notice = b"" if output is Output.ROWS else notices.answer(reply, situation.encoding)
-        return Rows(translate.rows_json(rows, ascii_only=situation.ascii_only), notice)
+    def _rows(reply: AskReply, output: OutputMode, context: TranslationContext) -> JSONRows:
+        rows = () if output is OutputMode.NOTICES else reply.rows
+        notice = b"" if output is OutputMode.ROWS else notices.answer(reply, context.encoding)
+        return JSONRows(replacement_sql.rows_json(rows, ascii_only=context.ascii_only), notice)
 
     # -- statements that are SQL of the engine's
 
-    def run(self, run: Run, situation: Situation) -> Running:
+    def run(self, run: RunQuestion, context: TranslationContext) -> RunJob:
         """The result of the only statement that stood, or the answer's rows where it is not the only one."""
-        self.seen.append("run")
+        self.statement_kinds.append("run")
         output = settings.output(self._effective, run.question.options)
-        reply = yield from self._asked(run.question, run=True)
+        reply = yield from self._question_reply(run.question, run=True)
         first = reply.rows[0] if reply.rows else None
         if reply.members != 1 or first is None or first.kind not in _RUNNABLE:
-            return self._shown(reply, output, situation)
-        return (yield from self._chosen(reply.qid, first.n, situation, learn=False))
+            return self._rows(reply, output, context)
+        return (yield from self._chosen(reply.qid, first.n, context, learn=False))
 
-    def statement(self, what: Choose | Plan | RunCall, situation: Situation) -> Choosing:
+    def statement(self, statement: Choose | ShowPlan | RunCall, context: TranslationContext) -> ChoiceJob:
         """The SQL of a row that the user named."""
-        match what:
+        match statement:
             case RunCall():
-                self.seen.append("run_call")
-                return (yield from self._chosen(what.qid, what.n, situation, learn=True))
+                self.statement_kinds.append("run_call")
+                return (yield from self._chosen(statement.qid, statement.n, context, learn=True))
             case Choose():
-                self.seen.append("choose")
-                return (yield from self._chosen(self._qid(what.qid), what.n, situation, learn=True))
-        self.seen.append("plan")
-        qid = self._qid(what.qid)
-        chosen = _as(Chosen, (yield PlanRequest(self._asker, qid, what.n)))
-        sql = translate.chosen_query(chosen, ascii_only=situation.ascii_only)
+                self.statement_kinds.append("choose")
+                return (yield from self._chosen(self._qid(statement.qid), statement.n, context, learn=True))
+        self.statement_kinds.append("plan")
+        qid = self._qid(statement.qid)
+        chosen = _as(Chosen, (yield PlanRequest(self._asker, qid, statement.n)))
+        sql = replacement_sql.chosen_query(chosen, ascii_only=context.ascii_only)
         # A plan of another database changes nothing there: it may stand in any transaction.
-        return Choice(sql, qid, None, b"")
+        return ChosenStatement(sql, qid, None, b"")
 
-    def _chosen(self, qid: str, n: int, situation: Situation, *, learn: bool) -> Choosing:
-        within = situation.in_transaction
+    def _chosen(self, qid: str, n: int, context: TranslationContext, *, learn: bool) -> ChoiceJob:
+        within = context.in_transaction
         chosen = _as(Chosen, (yield ChooseRequest(self._asker, qid, n, learn, within)))
         if chosen.elsewhere and within:
             raise differs(chosen.database)
-        sql = translate.chosen_query(chosen, ascii_only=situation.ascii_only)
-        return Choice(sql, qid, chosen.database if chosen.elsewhere else None, _truncation(chosen, situation))
+        sql = replacement_sql.chosen_query(chosen, ascii_only=context.ascii_only)
+        return ChosenStatement(
+            sql, qid, chosen.database if chosen.elsewhere else None, _truncation(chosen, context)
+        )
 
     def _qid(self, given: str | None) -> str:
         qid = given or self.last_qid
@@ -272,7 +274,7 @@ def _as(kind: type[_Reply], reply: EngineReply) -> _Reply:
     return reply
 
 
-def _truncation(chosen: Chosen, situation: Situation) -> bytes:
+def _truncation(chosen: Chosen, context: TranslationContext) -> bytes:
     cut: list[str] = []
     if chosen.truncated:
         cut.append(f"the result was cut after {len(chosen.rows)} rows")
@@ -280,7 +282,7 @@ def _truncation(chosen: Chosen, situation: Situation) -> bytes:
         cut.append("values of the result were cut")
     hint = f'Connect to database "{chosen.database}" and run the statement there for the whole of it.'
     notices = (ErrorReply("01000", text, hint=hint) for text in cut)
-    return b"".join(codec.encode_notice(notice, situation.encoding) for notice in notices)
+    return b"".join(codec.encode_notice(notice, context.encoding) for notice in notices)
 
 
 def _refuse_abstention(reply: AskReply) -> None:

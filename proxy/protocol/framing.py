@@ -1,6 +1,6 @@
 """Message boundaries of the frontend/backend protocol, version 3.
 
-Owns where one message ends and how long each kind may be. Knows nothing of what a message says. `hop` is the
+Owns the ends of messages and the greatest length of each kind. Knows nothing of their content. `hop` is the
 inner loop of the general path: one small function over plain values, whose compiled version is in `fast`.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from array import array
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 HEADER = struct.Struct(">BI")
 """A message's kind and its length, which counts itself but not the kind (PostgreSQL docs, 54.2)."""
@@ -34,18 +34,20 @@ FRONTEND_LIMITS: dict[int, int] = {
 """Kind of a frontend message after authentication → its greatest length, as `SocketBackend` checks it."""
 
 
+RESPONSE = ord("p")
+"""Kind of a client's authentication messages: PasswordMessage, SASLInitialResponse, SASLResponse, GSSResponse."""
+
 _LEAST_STARTUP = 8
-_PASSWORD = ord("p")
 
 ANY_LENGTH: dict[int, int] = dict.fromkeys(range(256), 0xFFFF_FFFF)
-"""Limits for the server's messages: we trust it."""
+"""Limits for the server's messages: it is trusted."""
 
 LENGTH_SIZE = 4
 """Bytes of a length word, and so the least length."""
 
 
 class ProtocolViolationError(Exception):
-    """A client broke the protocol: its session ends with FATAL 08P01, nobody else's does."""
+    """A client broke the protocol: its session, and no other, ends with FATAL 08P01."""
 
 
 def passes(limits: dict[int, int], stops: Iterable[int]) -> array[int]:
@@ -84,6 +86,41 @@ def kinds(data: bytes, start: int, end: int) -> bytes:
     return bytes(found)
 
 
+def invalid_length() -> ProtocolViolationError:
+    """The error for a message whose length is out of bounds."""
+    return ProtocolViolationError("invalid message length")
+
+
+def unexpected_response() -> ProtocolViolationError:
+    """The error for a message of a login that is no authentication response, or too long for one."""
+    return ProtocolViolationError("expected a password response")
+
+
+def message_end(
+    data: bytes,
+    pos: int = 0,
+    *,
+    kind: int | None = None,
+    limit: int | None = None,
+    error: Callable[[], Exception] = invalid_length,
+) -> int | None:
+    """The offset behind the message that begins at `pos`; None where it has not arrived whole.
+
+    `kind`: the only kind that is allowed, None for any. `limit`: the greatest length; None: no length is checked.
+
+    Raises:
+        Exception: What `error` makes, by default a ProtocolViolationError: another kind, or a length below
+            `LENGTH_SIZE` or above `limit`.
+    """
+    if pos + HEADER_SIZE > len(data):
+        return None
+    found, length = HEADER.unpack_from(data, pos)
+    if (kind is not None and found != kind) or (limit is not None and not LENGTH_SIZE <= length <= limit):
+        raise error()
+    end = pos + 1 + int(length)
+    return end if end <= len(data) else None
+
+
 def frontend_length(data: bytes, pos: int) -> int:
     """The length of the frontend message whose whole header is at `pos`, checked.
 
@@ -95,7 +132,7 @@ def frontend_length(data: bytes, pos: int) -> int:
     if limit is None:
         raise ProtocolViolationError(f"invalid frontend message type {kind}")
     if not LENGTH_SIZE <= length <= limit:
-        raise ProtocolViolationError("invalid message length")
+        raise invalid_length()
     return int(length)
 
 
@@ -120,11 +157,9 @@ def responses(data: bytes) -> int:
         ProtocolViolationError: A length is out of bounds.
     """
     pos = 0
-    while pos + HEADER_SIZE <= len(data) and data[pos] == _PASSWORD:
-        _, length = HEADER.unpack_from(data, pos)
-        if not LENGTH_SIZE <= length <= AUTHENTICATION_LIMIT:
-            raise ProtocolViolationError("invalid message length")
-        if pos + 1 + length > len(data):
+    while pos < len(data) and data[pos] == RESPONSE:
+        end = message_end(data, pos, limit=AUTHENTICATION_LIMIT)
+        if end is None:
             break
-        pos += 1 + int(length)
+        pos = end
     return pos

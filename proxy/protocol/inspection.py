@@ -1,6 +1,6 @@
 """Looking at a client's message: pass, wait for more of it, or translate.
 
-Owns what has to be known of a message before it may pass, and how much of it. The framing around it is
+Owns the decision for each message, and how much of it has to have arrived. The framing around it is
 `session`, the translation itself `translator`.
 """
 
@@ -14,15 +14,15 @@ from typing import ClassVar
 from engine.types import Asker
 from proxy.protocol import codec
 from proxy.protocol.backend import Backend
-from proxy.protocol.conversation import Situation
+from proxy.protocol.conversation import TranslationContext
 from proxy.protocol.encoding import decode
 from proxy.protocol.messages import Startup
 from proxy.protocol.nl import settings
 from proxy.protocol.nl.classify import examine, holds_nl_word
 from proxy.protocol.nl.statements import Examination
-from proxy.protocol.replies import Dropped, Mark, Status
+from proxy.protocol.replies import DroppedMark, Mark, TransactionStatus
 from proxy.protocol.scan import may_hold_nl
-from proxy.protocol.translator import Job, Rewritten, Special, Translator, Treatment
+from proxy.protocol.translator import Job, ParameterStatement, PreparedTreatment, Rewritten, Translator
 
 INSPECTION_LIMIT = 1 << 20
 """Length of a statement's message up to which its text is searched for NL; longer ones stream through."""
@@ -34,8 +34,8 @@ _QUERY = ord("Q")
 _BIND = ord("B")
 
 
-class Look(Enum):
-    """What an inspection says of a message that is not translated."""
+class InspectionOutcome(Enum):
+    """The outcome for a message that is not translated: pass it, or wait for more of it."""
 
     PASS = auto()
     MORE = auto()
@@ -49,7 +49,7 @@ class SessionLimits:
 
 
 class Inspector:
-    """The look at one session's messages; `need` says how much of a message it waits for."""
+    """The inspection of one session's messages; `need`: bytes of a message that it waits for."""
 
     __slots__ = ("_backend", "_limits", "_translator", "need", "startup")
 
@@ -61,10 +61,12 @@ class Inspector:
         self.need = 0
 
     @property
-    def watchful(self) -> bool:
-        """Whether messages matter that would pass in a session that has never used NL."""
+    def tracks_nl_state(self) -> bool:
+        """Whether messages need a look that pass unread in a session that has never used NL."""
         translator = self._translator
-        return translator is not None and (bool(translator.specials) or translator.conversation.has_settings)
+        return translator is not None and (
+            bool(translator.nl_prepared) or translator.conversation.has_settings
+        )
 
     @property
     def translator(self) -> Translator:
@@ -76,7 +78,7 @@ class Inspector:
             self._translator = Translator(asker, values, max_chars=self._limits.question_chars)
         return self._translator
 
-    def undo(self, dropped: Dropped) -> None:
+    def undo(self, dropped: DroppedMark) -> None:
         """A marked message was not carried out."""
         if dropped.mark.change is not None:
             self.translator.undo(dropped.mark.change, failed=dropped.failed)
@@ -86,35 +88,35 @@ class Inspector:
         if self._translator is not None:
             self._translator.conversation.transaction_ended()
 
-    def inspect(self, kind: int, data: bytes, pos: int, end: int) -> Look | Rewritten | Job:
-        """What is to be done with the message `data[pos:end]`, which may not have arrived whole."""
+    def inspect(self, kind: int, data: bytes, pos: int, end: int) -> InspectionOutcome | Rewritten | Job:
+        """The outcome for the message `data[pos:end]`, which may not have arrived whole."""
         inspector = self._INSPECTIONS.get(kind)
         if inspector is None or self._backend.replies.skipping:
-            return Look.PASS
+            return InspectionOutcome.PASS
         if end > len(data):
-            look = self._look_at_part(kind, data, pos, end)
-            if look is not None:
-                return look
+            outcome = self._inspect_partial(kind, data, pos, end)
+            if outcome is not None:
+                return outcome
         return inspector(self, data[pos:end])
 
-    def _look_at_part(self, kind: int, data: bytes, pos: int, end: int) -> Look:
-        """Whether a message that is not whole is waited for. A long one is not, unless it is surely ours."""
+    def _inspect_partial(self, kind: int, data: bytes, pos: int, end: int) -> InspectionOutcome:
+        """Whether to wait for the rest of a message. A long one passes, unless it is certain to be translated."""
         arrived = len(data) - pos
         self.need = end - pos
         if kind != _BIND:
-            return Look.MORE if end - pos <= INSPECTION_LIMIT else Look.PASS
+            return InspectionOutcome.MORE if end - pos <= INSPECTION_LIMIT else InspectionOutcome.PASS
         name = codec.statement_of_bind(data, pos)
         if name is None:
             self.need = arrived + 1
-            return Look.MORE if arrived < _NAME_LIMIT else Look.PASS
-        return Look.MORE if name in self._specials else Look.PASS
+            return InspectionOutcome.MORE if arrived < _NAME_LIMIT else InspectionOutcome.PASS
+        return InspectionOutcome.MORE if name in self._nl_prepared else InspectionOutcome.PASS
 
     @property
-    def _specials(self) -> dict[bytes, Treatment]:
-        return {} if self._translator is None else self._translator.specials
+    def _nl_prepared(self) -> dict[bytes, PreparedTreatment]:
+        return {} if self._translator is None else self._translator.nl_prepared
 
     def _examination(self, message: bytes, text: bytes) -> tuple[str, Examination] | None:
-        """What a statement's text holds for us; its settings are taken over."""
+        """A statement's decoded text and its findings, None without any; applies its settings."""
         watch = self._translator is not None and self._translator.conversation.has_settings
         if not (may_hold_nl(message) or watch) or not holds_nl_word(text, watch_resets=watch):
             return None
@@ -127,56 +129,56 @@ class Inspector:
             self._backend.watching = True
         return (decoded, found) if found.findings else None
 
-    def _inspect_query(self, message: bytes) -> Look | Rewritten | Job:
-        if b"" in self._specials:
-            # A simple query destroys the unnamed statement whatever becomes of it (docs, 54.2.3).
-            self._specials.pop(b"")
+    def _inspect_query(self, message: bytes) -> InspectionOutcome | Rewritten | Job:
+        if b"" in self._nl_prepared:
+            # A simple query destroys the unnamed statement, even if it fails (docs, 54.2.3).
+            self._nl_prepared.pop(b"")
         found = self._examination(message, codec.decode_query(message))
-        return Look.PASS if found is None else self.translator.query(*found, self._situation)
+        return InspectionOutcome.PASS if found is None else self.translator.query(*found, self._context)
 
-    def _inspect_parse(self, message: bytes) -> Look | Rewritten | Job:
+    def _inspect_parse(self, message: bytes) -> InspectionOutcome | Rewritten | Job:
         parse = codec.decode_parse(message)
         if parse is None:
-            return Look.PASS
+            return InspectionOutcome.PASS
         found = self._examination(message, parse.text)
         if found is not None:
-            return self.translator.parse(parse, *found, self._situation)
+            return self.translator.parse(parse, *found, self._context)
         return self._redefined(message, parse.name)
 
-    def _redefined(self, message: bytes, name: bytes) -> Look | Rewritten:
+    def _redefined(self, message: bytes, name: bytes) -> InspectionOutcome | Rewritten:
         change = self._translator.define(name, None) if self._translator is not None else None
-        return Look.PASS if change is None else Rewritten(message, Mark(change=change))
+        return InspectionOutcome.PASS if change is None else Rewritten(message, Mark(change=change))
 
-    def _inspect_bind(self, message: bytes) -> Look | Rewritten | Job:
+    def _inspect_bind(self, message: bytes) -> InspectionOutcome | Rewritten | Job:
         name = codec.statement_of_bind(message, 0)
-        special = None if name is None else self._specials.get(name)
-        bind = None if special is None else codec.decode_bind(message)
-        if special is None or bind is None:
-            return Look.PASS
-        return self.translator.bind(bind, special, self._situation)
+        prepared = None if name is None else self._nl_prepared.get(name)
+        bind = None if prepared is None else codec.decode_bind(message)
+        if prepared is None or bind is None:
+            return InspectionOutcome.PASS
+        return self.translator.bind(bind, prepared, self._context)
 
-    def _inspect_describe(self, message: bytes) -> Look | Rewritten | Job:
+    def _inspect_describe(self, message: bytes) -> InspectionOutcome | Rewritten | Job:
         target = codec.decode_target(message)
-        special = self._specials.get(target.name) if target.kind == b"S" else None
-        if not isinstance(special, Special) or not special.hidden:
-            return Look.PASS
+        prepared = self._nl_prepared.get(target.name) if target.kind == b"S" else None
+        if not isinstance(prepared, ParameterStatement) or not prepared.hidden:
+            return InspectionOutcome.PASS
         return Rewritten(message, Mark(strip_parameter=True))
 
-    def _inspect_close(self, message: bytes) -> Look | Rewritten | Job:
+    def _inspect_close(self, message: bytes) -> InspectionOutcome | Rewritten | Job:
         target = codec.decode_target(message)
-        return self._redefined(message, target.name) if target.kind == b"S" else Look.PASS
+        return self._redefined(message, target.name) if target.kind == b"S" else InspectionOutcome.PASS
 
     @property
-    def _situation(self) -> Situation:
+    def _context(self) -> TranslationContext:
         replies = self._backend.replies
-        return Situation(
+        return TranslationContext(
             failed=replies.in_failed_transaction,
-            in_transaction=replies.status == Status.OPEN,
+            in_transaction=replies.status == TransactionStatus.OPEN,
             standard_strings=self._backend.standard_strings,
             encoding=self._backend.encoding,
         )
 
-    _INSPECTIONS: ClassVar[dict[int, Callable[[Inspector, bytes], Look | Rewritten | Job]]] = {
+    _INSPECTIONS: ClassVar[dict[int, Callable[[Inspector, bytes], InspectionOutcome | Rewritten | Job]]] = {
         _QUERY: _inspect_query,
         ord("P"): _inspect_parse,
         _BIND: _inspect_bind,

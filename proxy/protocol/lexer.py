@@ -1,7 +1,7 @@
 """PostgreSQL's lexical structure (docs, 4.1), as far as it decides where statements and constants end.
 
 Owns tokens, the split into statements, and the value of a string constant. Used only on a text that could
-hold an NL statement; it never fails: what PostgreSQL would refuse comes out as some token.
+hold an NL statement; it never fails: text that PostgreSQL would refuse becomes some token.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 
-class Kind(Enum):
-    """What a token is. White space and comments are tokens too, so that tokens cover the text."""
+class TokenKind(Enum):
+    """The kinds of tokens. White space and comments are tokens too, so that tokens cover the text."""
 
     SPACE = auto()
     COMMENT = auto()
@@ -29,28 +29,32 @@ class Kind(Enum):
     SYMBOL = auto()
 
 
+INSIGNIFICANT = (TokenKind.SPACE, TokenKind.COMMENT)
+"""Kinds of tokens that only separate others."""
+
+
 @dataclass(frozen=True, slots=True)
-class Token:
+class LexedToken:
     """`text[start:end]`. `closed` is false where a quote or comment runs to the end of the text unclosed."""
 
-    kind: Kind
+    kind: TokenKind
     start: int
     end: int
     closed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class LexedStatement:
     """One statement, `text[start:end]`, without its semicolon; `tokens` cover it."""
 
     start: int
     end: int
-    tokens: tuple[Token, ...]
+    tokens: tuple[LexedToken, ...]
 
     @property
-    def significant(self) -> tuple[Token, ...]:
+    def significant(self) -> tuple[LexedToken, ...]:
         """The tokens that are neither white space nor comments."""
-        return tuple(token for token in self.tokens if token.kind not in (Kind.SPACE, Kind.COMMENT))
+        return tuple(token for token in self.tokens if token.kind not in INSIGNIFICANT)
 
 
 # A string constant goes on after white space with a newline in it, in the same quoting (docs, 4.1.2.1).
@@ -83,75 +87,82 @@ def _compile(plain: str) -> re.Pattern[str]:
 _STANDARD = _compile(_DOUBLED)
 _BACKSLASH = _compile(_BACKSLASHED)
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
-_QUOTED = {Kind.STRING, Kind.ESCAPE_STRING, Kind.UNICODE_STRING, Kind.BIT_STRING, Kind.QUOTED_NAME}
+QUOTED = {
+    TokenKind.STRING,
+    TokenKind.ESCAPE_STRING,
+    TokenKind.UNICODE_STRING,
+    TokenKind.BIT_STRING,
+    TokenKind.QUOTED_NAME,
+}
+"""Kinds of tokens in single or double quotes."""
 
 
-def tokens(text: str, *, standard_strings: bool = True) -> list[Token]:
+def tokens(text: str, *, standard_strings: bool = True) -> list[LexedToken]:
     """The tokens of `text`, without a gap. `standard_strings`: `standard_conforming_strings` is on."""
     pattern = _STANDARD if standard_strings else _BACKSLASH
-    found: list[Token] = []
+    found: list[LexedToken] = []
     pos = 0
     while pos < len(text):
         match = pattern.match(text, pos)
         if match is None or match.lastgroup is None:
             raise AssertionError("the last alternative matches every character")
-        token = _finish(text, Kind[match.lastgroup], match)
+        token = _finish(text, TokenKind[match.lastgroup], match)
         found.append(token)
         pos = token.end
     return found
 
 
-def _finish(text: str, kind: Kind, match: re.Match[str]) -> Token:
+def _finish(text: str, kind: TokenKind, match: re.Match[str]) -> LexedToken:
     start, end = match.span()
-    if kind is Kind.COMMENT and match.group() == "/*":
+    if kind is TokenKind.COMMENT and match.group() == "/*":
         return _block_comment(text, start)
-    if kind is Kind.DOLLAR_STRING:
+    if kind is TokenKind.DOLLAR_STRING:
         close = text.find(match.group(), end)
         return (
-            Token(kind, start, len(text), closed=False)
+            LexedToken(kind, start, len(text), closed=False)
             if close < 0
-            else Token(kind, start, close + end - start)
+            else LexedToken(kind, start, close + end - start)
         )
     # The groups without a name are the closing quotes.
     named = match.re.groupindex.values()
     closers = (group for group in range(1, match.re.groups + 1) if group not in named)
-    closed = kind not in _QUOTED or any(match[group] for group in closers)
-    return Token(kind, start, end, closed=closed)
+    closed = kind not in QUOTED or any(match[group] for group in closers)
+    return LexedToken(kind, start, end, closed=closed)
 
 
-def _block_comment(text: str, start: int) -> Token:
+def _block_comment(text: str, start: int) -> LexedToken:
     depth = 0
     for edge in _COMMENT_EDGE.finditer(text, start):
         depth += 1 if edge.group() == "/*" else -1
         if depth == 0:
-            return Token(Kind.COMMENT, start, edge.end())
-    return Token(Kind.COMMENT, start, len(text), closed=False)
+            return LexedToken(TokenKind.COMMENT, start, edge.end())
+    return LexedToken(TokenKind.COMMENT, start, len(text), closed=False)
 
 
-def split(text: str, *, standard_strings: bool = True) -> list[Statement]:
-    """The statements of `text`: what lies between its semicolons, empty ones included.
+def split(text: str, *, standard_strings: bool = True) -> list[LexedStatement]:
+    """The statements of `text`, separated by its semicolons, empty ones included.
 
     A semicolon inside parentheses does not end a statement (CREATE RULE), except in one that starts with the
     word NL, whose text is not SQL. Joined by semicolons, the statements are the text again.
     """
-    statements: list[Statement] = []
-    current: list[Token] = []
+    statements: list[LexedStatement] = []
+    current: list[LexedToken] = []
     depth, first = 0, ""
     for token in tokens(text, standard_strings=standard_strings):
         word = text[token.start : token.end]
         if word == ";" and (depth <= 0 or first == "nl"):
-            statements.append(Statement(_start(current, token.start), token.start, tuple(current)))
+            statements.append(LexedStatement(_start(current, token.start), token.start, tuple(current)))
             current, depth, first = [], 0, ""
             continue
         current.append(token)
-        if token.kind not in (Kind.SPACE, Kind.COMMENT):
+        if token.kind not in INSIGNIFICANT:
             first = first or word.lower()
             depth += (word == "(") - (word == ")")
-    statements.append(Statement(_start(current, len(text)), len(text), tuple(current)))
+    statements.append(LexedStatement(_start(current, len(text)), len(text), tuple(current)))
     return statements
 
 
-def _start(tokens_of_statement: list[Token], end: int) -> int:
+def _start(tokens_of_statement: list[LexedToken], end: int) -> int:
     return tokens_of_statement[0].start if tokens_of_statement else end
 
 
@@ -163,23 +174,23 @@ _ESCAPE = re.compile(
 _UNICODE_ESCAPE = re.compile(r"\\\\|\\\+([0-9A-Fa-f]{6})|\\([0-9A-Fa-f]{4})")
 
 
-def string_value(text: str, token: Token, *, standard_strings: bool = True) -> str | None:
-    r"""What the closed string constant `token` means; None where it is none.
+def string_value(text: str, token: LexedToken, *, standard_strings: bool = True) -> str | None:
+    r"""The value of the closed string constant `token`; None where it is none.
 
     Byte escapes (`\x41`) are taken as characters, which is exact for ASCII alone.
     """
     raw = text[token.start : token.end]
     if not token.closed:
         return None
-    if token.kind is Kind.DOLLAR_STRING:
+    if token.kind is TokenKind.DOLLAR_STRING:
         width = raw.index("$", 1) + 1
         return raw[width:-width]
     body = raw[raw.find("'") + 1 : -1]
-    if token.kind is Kind.ESCAPE_STRING or (token.kind is Kind.STRING and not standard_strings):
+    if token.kind is TokenKind.ESCAPE_STRING or (token.kind is TokenKind.STRING and not standard_strings):
         return _ESCAPE.sub(_unescape, body)
-    if token.kind is Kind.STRING:
+    if token.kind is TokenKind.STRING:
         return body.replace("''", "'")
-    if token.kind is Kind.UNICODE_STRING:
+    if token.kind is TokenKind.UNICODE_STRING:
         return _UNICODE_ESCAPE.sub(_unescape_unicode, body.replace("''", "'"))
     return None
 

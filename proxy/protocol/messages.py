@@ -66,7 +66,7 @@ class Bind:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What Describe and Close name: `kind` is S for a prepared statement and P for a portal."""
+    """The object that Describe and Close name: `kind` is S for a prepared statement and P for a portal."""
 
     kind: bytes
     name: bytes

@@ -1,6 +1,6 @@
-"""The messages that go beside an answer: its rows in words, and that it is still being worked on.
+"""The notices beside an answer: its rows in words, and the progress of a question.
 
-Owns their text. pgjdbc and DBeaver show the message alone, so it holds what has to be read.
+Owns their text. pgjdbc and DBeaver show the message field alone, so it holds the essential part.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def answer(reply: AskReply, encoding: str) -> bytes:
 
 
 def progress(seconds: float, encoding: str) -> bytes:
-    """A NoticeResponse for who waits: seconds since the question was put to the engine."""
+    """A NoticeResponse with the `seconds` since the question was sent to the engine."""
     text = f"the question is being answered: {seconds:.0f} seconds so far"
     return _notice(ErrorReply(_SQLSTATE, text, hint="Cancelling ends it."), encoding)
 

@@ -1,4 +1,4 @@
-"""Which replies the server still owes: an exact account of protocol cycles.
+"""The pending replies of the server: an exact account of protocol cycles.
 
 Owns the queue of forwarded messages that get a reply, the transaction status, and the marks that ask for a
 change of one particular reply. Never looks at a message's body.
@@ -41,7 +41,7 @@ _COMPLETES: dict[int, frozenset[int]] = {
 """Kind of an extended-query message → the replies that complete it."""
 
 
-class Status(IntEnum):
+class TransactionStatus(IntEnum):
     """The transaction status that ReadyForQuery reports."""
 
     IDLE = ord("I")
@@ -60,7 +60,7 @@ class StatementChange:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What is to happen when the marked message is answered.
+    """The change to the reply of the marked message.
 
     `notice` goes out before the completing reply. `strip_parameter` hides the last parameter of the
     ParameterDescription. `change` is undone where the message fails or is skipped.
@@ -72,7 +72,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
+class DroppedMark:
     """A marked message that was not carried out: it failed itself, or was skipped after another's failure."""
 
     mark: Mark
@@ -81,7 +81,7 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What was relayed without `Replies`: only Query and Sync, and no reply but those that carry on.
+    """The account of another relay, which passes only Query and Sync, and replies that change no state.
 
     `cycles` boundaries were answered, `transactions` of them outside of a transaction, the last with `status`;
     `pending` are the kinds of those that were not; `rest` bytes of the server's last message are to come.
@@ -95,22 +95,22 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Debt:
-    """What somebody who relays from here on has to know.
+class RelayState:
+    """The state that another relay goes on from.
 
-    `rest`: bytes of the server's last message that are to come. `owed`: the boundaries that it has not answered.
+    `rest`: bytes of the server's last message that are to come. `pending`: the boundaries that it has not answered.
     """
 
     rest: int
-    owed: bytes
+    pending: bytes
 
 
-class Effect(Enum):
-    """What the commands that completed in an open segment have done, as far as a Sync would matter to it."""
+class SegmentEffect(Enum):
+    """The effect of the commands completed in an open segment, as far as a Sync would commit it."""
 
     NONE = auto()
     BEGUN = auto()
-    """A transaction block was begun before anything else, and stands."""
+    """A transaction block was begun before anything else, and is open."""
     OTHER = auto()
     ENDED = auto()
     """A transaction block may have ended."""
@@ -136,24 +136,24 @@ class Replies:
         self._marks: list[Mark] = []
         self._skipping = False
         self._copy_in = False
-        self._effect = Effect.NONE
+        self._effect = SegmentEffect.NONE
         self.exact = False
         """Whether every reply has to be matched now, not ReadyForQuery alone."""
-        self.status = int(Status.IDLE)
+        self.status = int(TransactionStatus.IDLE)
         self.cycles = 0
         """ReadyForQuery messages seen."""
         self.transactions = 0
         """Those of them that ended a transaction."""
 
     @property
-    def owed(self) -> bytes | None:
-        """The boundaries that the server has not answered; None where somebody else could not keep the account."""
+    def relayable_pending(self) -> bytes | None:
+        """The boundaries that the server has not answered; None where another relay could not keep the account."""
         if self.exact or self._skipping or self._copy_in or not _PLAIN_BOUNDARIES.issuperset(self._pending):
             return None
         return bytes(self._pending)
 
     def relayed(self, tally: Tally) -> None:
-        """Somebody else has kept the account since it was told what is `owed`, or since the last tally."""
+        """Another relay has kept the account since `relayable_pending`, or since the last tally."""
         self._pending[:] = tally.pending
         self.cycles += tally.cycles
         self.transactions += tally.transactions
@@ -170,7 +170,7 @@ class Replies:
             self._skipping = False
         elif self._copy_in and kind == _SYNC:
             return
-        self._effect = Effect.NONE
+        self._effect = SegmentEffect.NONE
         self._pending.append(kind)
 
     def forwarded(self, kinds: bytes, mark: Mark | None = None) -> None:
@@ -219,7 +219,7 @@ class Replies:
     def in_failed_transaction(self) -> bool:
         """Whether the next message is certain to meet a failed transaction: nothing before it can end it."""
         harmless = (kind & ~MARKED in _HARMLESS for kind in self._pending)
-        return self.status == Status.FAILED and all(harmless)
+        return self.status == TransactionStatus.FAILED and all(harmless)
 
     # -- what the server sent
 
@@ -242,25 +242,25 @@ class Replies:
         return mark
 
     def _executed(self, tag: bytes) -> None:
-        if tag in _BEGINS and self._effect is Effect.NONE:
-            self._effect = Effect.BEGUN
+        if tag in _BEGINS and self._effect is SegmentEffect.NONE:
+            self._effect = SegmentEffect.BEGUN
         elif tag.startswith(_ENDS):
-            self._effect = Effect.ENDED
-        elif self._effect is Effect.NONE:
-            self._effect = Effect.OTHER
+            self._effect = SegmentEffect.ENDED
+        elif self._effect is SegmentEffect.NONE:
+            self._effect = SegmentEffect.OTHER
 
     @property
     def sync_is_harmless(self) -> bool:
         """Whether a Sync sent now, when all has been answered, would commit nothing."""
-        within = self.status == Status.OPEN and self._effect is not Effect.ENDED
-        return within or self._effect in (Effect.NONE, Effect.BEGUN)
+        within = self.status == TransactionStatus.OPEN and self._effect is not SegmentEffect.ENDED
+        return within or self._effect in (SegmentEffect.NONE, SegmentEffect.BEGUN)
 
     def synced(self, status: int) -> None:
         """A Sync that the client did not send has been answered with `status`."""
-        self._effect = Effect.NONE
+        self._effect = SegmentEffect.NONE
         self.status = status
 
-    def failed(self) -> list[Dropped]:
+    def failed(self) -> list[DroppedMark]:
         """An ErrorResponse arrived. Returns the marked messages that will not be carried out."""
         self._copy_in = False
         if not self.exact or self._pending[0] & ~MARKED not in _COMPLETES:
@@ -276,7 +276,7 @@ class Replies:
         """ReadyForQuery arrived. Returns the mark of the boundary that it answers."""
         self.status = status
         self.cycles += 1
-        if status == Status.IDLE:
+        if status == TransactionStatus.IDLE:
             self.transactions += 1
         if len(self._pending) == 1 and not self.exact:
             self._pending.clear()
@@ -315,9 +315,9 @@ class Replies:
         del self._pending[0]
         return self._marks.pop(0) if marked else None
 
-    def _drop(self, *, failed: bool) -> list[Dropped]:
+    def _drop(self, *, failed: bool) -> list[DroppedMark]:
         mark = self._pop()
-        return [] if mark is None else [Dropped(mark, failed)]
+        return [] if mark is None else [DroppedMark(mark, failed)]
 
     def _settle(self) -> None:
         self.exact = bool(self._pending) and self._pending[0] not in _BOUNDARIES

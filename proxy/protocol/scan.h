@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { HEADER_SIZE = 5, LEAST_LENGTH = 4, READY_SIZE = 6, NEEDS_LOOK = -1 };
+enum { HEADER_SIZE = 5, LEAST_LENGTH = 4, READY_SIZE = 6, NEEDS_INSPECTION = -1 };
 
 /* Kind of a message -> the greatest length that needs no look, 0 for the kinds that do (`framing.passes`). */
 typedef uint32_t scan_table[256];
@@ -73,7 +73,7 @@ static inline int64_t scan_backend(const uint8_t *data, int64_t size, int64_t re
         return (pos - size) << 8;
     if (pos == size - READY_SIZE && data[pos] == 'Z')
         return data[pos + HEADER_SIZE];
-    return NEEDS_LOOK;
+    return NEEDS_INSPECTION;
 }
 
 #endif

@@ -1,8 +1,8 @@
-"""The plain path: is this chunk one that passes as it came?
+"""The plain path: whether a chunk passes as it came.
 
 Owns the two functions that run for every chunk of every session. They are pure functions over plain values,
-whole in themselves; they say "no" wherever there is any doubt, and the general path of `session` and `backend`
-then decides. They are the reference of the compiled ones; `fast` says which of them run.
+whole in themselves; where a chunk may need more they answer no, and the general path of `session` and `backend`
+decides. They are the reference of the compiled ones; `fast` chooses between the two.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 
 from proxy.protocol.framing import ANY_LENGTH, FRONTEND_LIMITS, HEADER, HEADER_SIZE, hop, passes
 
-NEEDS_LOOK = -1
+NEEDS_INSPECTION = -1
 
 _QUERY = ord("Q")
 _PARSE = ord("P")
@@ -22,11 +22,11 @@ _READY_SIZE = 6
 NL_WORD = re.compile(rb"(?<![A-Za-z0-9_$\x80-\xff])[nN][lL](?![A-Za-z0-9_$\x80-\xff])")
 """NL where PostgreSQL's lexer would not read it as a part of a longer identifier."""
 NO_TEXT = passes(FRONTEND_LIMITS, b"QPSFcf")
-"""What a client's chunk may hold without a text."""
+"""Table for `hop`: a client's messages without a statement text, up to a Sync."""
 TO_SYNC = passes(FRONTEND_LIMITS, b"QSFcf")
-"""What it may hold up to a Sync."""
+"""The same with Parse, for a chunk without the word NL."""
 BACKEND_STOPS = b"ZESGRK"
-"""Kinds of a server's messages that a session learns from, whatever it is waiting for."""
+"""Kinds of a server's messages that change a session's state in every phase."""
 BACKEND_PLAIN = passes(ANY_LENGTH, BACKEND_STOPS)
 
 _unpack = HEADER.unpack_from
@@ -67,7 +67,7 @@ def frontend(data: bytes) -> int:
 def backend(data: bytes, rest: int) -> int:
     """What a server's chunk, whose first `rest` bytes end a message begun before, means for the account.
 
-    `NEEDS_LOOK`, or `rest << 8 | status`: the bytes of the last message that are still to come, and the
+    `NEEDS_INSPECTION`, or `rest << 8 | status`: the bytes of the last message that are still to come, and the
     transaction status where the chunk ends with ReadyForQuery and brings no other, else 0.
     """
     size = len(data)
@@ -76,4 +76,4 @@ def backend(data: bytes, rest: int) -> int:
         return (pos - size) << 8
     if pos == size - _READY_SIZE and data[pos] == _READY:
         return data[pos + HEADER_SIZE]
-    return NEEDS_LOOK
+    return NEEDS_INSPECTION

@@ -1,8 +1,8 @@
-"""One client's session: what is relayed, what is translated, and when.
+"""One client's session: relays messages or has them translated.
 
-Owns where a session stands and the client's half of the stream. Bytes go in, commands come out; nothing here
-awaits. What can follow what is `session_phases`', the server's half is `backend`, a loan of it `lending`, the content
-of NL messages `translator`.
+Owns the session's phase and the client's half of the stream. Bytes go in, commands come out; nothing here
+awaits. The transitions between phases are in `session_phases`, the server's half in `backend`, a loan of the server in
+`loan_lifecycle`, the content of NL messages in `translator`.
 """
 
 from __future__ import annotations
@@ -38,12 +38,14 @@ from proxy.protocol.framing import (
     responses,
     startup_length,
 )
-from proxy.protocol.inspection import Inspector, Look, SessionLimits
-from proxy.protocol.lending import LOST, Lending
+from proxy.protocol.inspection import InspectionOutcome, Inspector, SessionLimits
+from proxy.protocol.loan_lifecycle import LOST, LoanLifecycle
 from proxy.protocol.messages import Startup
-from proxy.protocol.replies import Debt, Status
+from proxy.protocol.replies import RelayState, TransactionStatus
 from proxy.protocol.session_phases import HOLDING, TRANSITIONS, Event, Phase
 from proxy.protocol.translator import Job, Rewritten
+
+SHUTTING_DOWN = ErrorReply("57P01", "terminating connection because the gateway shuts down")
 
 BACKLOG_LIMIT = 1 << 16
 """Bytes of a client that are held back during a translation before the driver should stop reading."""
@@ -62,14 +64,14 @@ class Session:
         "_inbox",
         "_inspector",
         "_job",
-        "_key_told",
-        "_late",
+        "_key_reported",
+        "_late_reply",
         "_limits",
         "_need",
         "_plain",
         "_rest",
         "backend",
-        "lending",
+        "loan",
         "phase",
         "relay_backend",
     )
@@ -82,10 +84,10 @@ class Session:
         self._need = 0
         self._rest = 0
         self._job: tuple[int, Job] | None = None
-        self._key_told = False
-        self._late: EngineReply | None = None
-        self.lending: Lending | None = None
-        """The loan of the server to the engine, from the wish for it to its end."""
+        self._key_reported = False
+        self._late_reply: EngineReply | None = None
+        self.loan: LoanLifecycle | None = None
+        """The loan of the server to the engine, from its request to its end; None without one."""
         self.backend = Backend()
         self._account = self.backend.replies.forwarded_boundary
         self.relay_backend: Callable[[bytes], bool] = self.backend.relay
@@ -108,9 +110,9 @@ class Session:
         return True
 
     @property
-    def debt(self) -> Debt | None:
-        """What somebody else who relays plain chunks has to know; None where the next ones need the session."""
-        return self.backend.debt if self._plain else None
+    def relay_state(self) -> RelayState | None:
+        """The state to hand to another relay of plain chunks; None where the next chunks need the session."""
+        return self.backend.relay_state if self._plain else None
 
     # -- the client's bytes
 
@@ -119,7 +121,7 @@ class Session:
         """Whether nothing is under way and no transaction is open: the session can end without a loss."""
         replies = self.backend.replies
         under_way = self._inbox or self._rest or replies.waiting_for_server or replies.has_open_segment
-        return self.phase is Phase.RELAYING and replies.status == Status.IDLE and not under_way
+        return self.phase is Phase.RELAYING and replies.status == TransactionStatus.IDLE and not under_way
 
     @property
     def backlogged(self) -> bool:
@@ -144,7 +146,7 @@ class Session:
             and not self._inbox
             and self._rest == 0
             and self._inspector is not None
-            and not self._inspector.watchful
+            and not self._inspector.tracks_nl_state
         )
 
     def _process_inbox(self, out: list[Command]) -> None:
@@ -155,7 +157,7 @@ class Session:
         self._process(data, out)
 
     def _process(self, data: bytes, out: list[Command]) -> None:
-        """Takes in bytes that begin where the last call left off; keeps what cannot be decided yet."""
+        """Takes in bytes that follow those of the last call; keeps those that cannot be handled yet."""
         self._need = 0
         try:
             before = None
@@ -181,7 +183,7 @@ class Session:
     # -- startup and authentication
 
     def _first_packet(self, data: bytes, out: list[Command]) -> int:
-        """Takes in the startup packet; what may come before it never gets here."""
+        """Takes in the startup packet; encryption and cancel requests are handled before the session."""
         length = startup_length(data)
         if length is None or length > len(data):
             return 0
@@ -190,12 +192,12 @@ class Session:
             raise ProtocolViolationError("expected a startup packet")
         self._move(Event.STARTED)
         self._inspector = Inspector(startup, self.backend, self._limits)
-        self.backend.attend(self._inspector)
+        self.backend.observe_with(self._inspector)
         out.append(Dial(startup))
         return length
 
     def dialled(self) -> list[Command]:
-        """The upstream connection stands."""
+        """The server is connected."""
         self._move(Event.DIALLED)
         # The server opens with a cycle of its own, which ends with ReadyForQuery as every other.
         self.backend.replies.forwarded_boundary(_SYNC)
@@ -213,7 +215,7 @@ class Session:
 
     def shut_down(self) -> list[Command]:
         """The gateway ends the session."""
-        return self.end(ErrorReply("57P01", "terminating connection because the gateway shuts down"))
+        return self.end(SHUTTING_DOWN)
 
     def end(self, error: ErrorReply) -> list[Command]:
         """Ends the session with an error, wherever it stands."""
@@ -229,7 +231,7 @@ class Session:
         return self._inspector
 
     def _authentication(self, data: bytes, out: list[Command]) -> int:
-        """Passes the client's authentication messages; what comes after them waits for the server's word."""
+        """Passes the client's authentication messages; messages after them wait for the server's AuthenticationOk."""
         end = responses(data)
         if end:
             out.append(ToUpstream(data[:end]))
@@ -239,14 +241,14 @@ class Session:
 
     def receive_backend(self, data: bytes) -> list[Command]:
         """Takes in a server's chunk."""
-        return self.received(data) if self.lending is None else self.lending.receive_backend(data)
+        return self.received(data) if self.loan is None else self.loan.receive_backend(data)
 
     def received(self, data: bytes) -> list[Command]:
-        """Takes in what the server says to this session, and not to a borrower."""
+        """Takes in the server's bytes for the client, not for a borrower."""
         pieces = self.backend.receive(data)
         out: list[Command] = [ToClient(b"".join(pieces))] if pieces else []
-        if self.backend.key is not None and not self._key_told:
-            self._key_told = True
+        if self.backend.key is not None and not self._key_reported:
+            self._key_reported = True
             out.append(KeyKnown(self.backend.key))
         if self.phase is Phase.AUTHENTICATING and self.backend.authenticated:
             self._move(Event.AUTHENTICATED)
@@ -262,17 +264,17 @@ class Session:
         size, pos = len(data), self._rest
         forwarded, accounted = 0, pos
         while self.phase is Phase.RELAYING:
-            pos = hop(data, pos, _SPECIAL_TABLE if inspector.watchful else _PLAIN_TABLE)
+            pos = hop(data, pos, _SPECIAL_TABLE if inspector.tracks_nl_state else _PLAIN_TABLE)
             if pos + HEADER_SIZE > size:
                 break
             kind, end = data[pos], pos + 1 + frontend_length(data, pos)
             action = inspector.inspect(kind, data, pos, end)
-            if action is Look.MORE:
+            if action is InspectionOutcome.MORE:
                 self._need = inspector.need
                 break
-            if action is Look.PASS:
+            if action is InspectionOutcome.PASS:
                 if kind in _ACCOUNTED:
-                    # What a Sync closes needs no account of its own: an error skips to the Sync anyway.
+                    # Messages before a Sync need no entries of their own: an error skips to the Sync anyway.
                     replies.forwarded(b"S" if kind == _SYNC else kinds(data, accounted, pos + 1))
                     accounted = end
                 pos = end
@@ -322,15 +324,15 @@ class Session:
         out.append(ToUpstream(rewritten.message))
 
     def _report(self, out: list[Command]) -> None:
-        seen = self._inspecting.translator.conversation.seen
-        out += [StatementSeen(kind) for kind in seen]
-        seen.clear()
+        statement_kinds = self._inspecting.translator.conversation.statement_kinds
+        out += [StatementSeen(kind) for kind in statement_kinds]
+        statement_kinds.clear()
 
     def answered(self, reply: EngineReply) -> list[Command]:
-        """The engine's reply to the last `Consult`; it waits where a loan still stands, which ends."""
-        if self.lending is not None:
-            self._late = reply
-            return self.lending.borrower_left()
+        """The engine's reply to the last `Consult`; it waits until a loan that is open has ended."""
+        if self.loan is not None:
+            self._late_reply = reply
+            return self.loan.borrower_left()
         out: list[Command] = []
         self._move(Event.ANSWERED)
         self._step(reply, out)
@@ -355,7 +357,7 @@ class Session:
         """
         replies = self.backend.replies
         error = CancelledError("canceling statement due to user request").reply()
-        if self.lending is not None and self.lending.opened:
+        if self.loan is not None and self.loan.opened:
             return False, [AbortConsult(), *self.answered(error)]
         if self.phase is not Phase.CONSULTING or replies.waiting_for_server:
             return True, []
@@ -366,19 +368,19 @@ class Session:
     @property
     def can_lend(self) -> bool:
         """Whether an engine is consulted that has no loan yet and no answer."""
-        return self.phase is Phase.CONSULTING and self.lending is None and self._late is None
+        return self.phase is Phase.CONSULTING and self.loan is None and self._late_reply is None
 
     def lend(self) -> list[Command]:
         """The engine wants the session's server for one transaction; only while `can_lend`."""
-        self.lending = Lending(self, self._inspecting.translator.unnamed)
-        return self.lending.begin()
+        self.loan = LoanLifecycle(self, self._inspecting.translator.unnamed)
+        return self.loan.begin()
 
-    def lending_ended(self, *, intact: bool) -> list[Command]:
-        """The server is the client's again, and an answer that came meanwhile is dealt with; or the session is lost."""
-        self.lending = None
+    def loan_ended(self, *, intact: bool) -> list[Command]:
+        """The server is the client's again: handles a reply that came meanwhile; not `intact`: ends the session."""
+        self.loan = None
         if not intact:
             return self.end(LOST)
-        late, self._late = self._late, None
+        late, self._late_reply = self._late_reply, None
         return [] if late is None else self.answered(late)
 
     _HANDLERS: ClassVar[dict[Phase, Callable[[Session, bytes, list[Command]], int]]] = {

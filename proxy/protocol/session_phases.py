@@ -1,4 +1,4 @@
-"""The phases of a session, and what moves it from one to another: the table, and nothing that acts on it."""
+"""The phases of a session and its transition table; acts on nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum, auto
 
 
 class Phase(Enum):
-    """Where a session stands."""
+    """The phases of a session."""
 
     STARTUP = auto()
     DIALLING = auto()
@@ -17,7 +17,7 @@ class Phase(Enum):
 
 
 class Event(Enum):
-    """What moves a session from phase to phase."""
+    """The events that move a session from phase to phase."""
 
     STARTED = auto()
     DIALLED = auto()
@@ -39,7 +39,7 @@ TRANSITIONS: dict[tuple[Phase, Event], Phase] = {
     (Phase.RELAYING, Event.VIOLATED): Phase.CLOSED,
     (Phase.CONSULTING, Event.ANSWERED): Phase.RELAYING,
 }
-"""(phase, event) → phase. What is not here is a fault of the driver's."""
+"""(phase, event) → phase. A pair that is missing is a fault of the driver's."""
 
 HOLDING = frozenset({Phase.DIALLING, Phase.CONSULTING, Phase.CLOSED})
 """Phases in which the client's bytes wait."""

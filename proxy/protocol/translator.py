@@ -1,8 +1,8 @@
-"""From an NL message to the message that goes upstream in its place.
+"""Translates an NL message to the message that goes upstream in its place.
 
 Each job is a generator without I/O: it yields requests for the engine, is sent the replies, and returns the
-message. Owns what stands where in a message, and the prepared statements that need a special treatment. What is
-asked of the engine is `conversation`'s.
+message. Owns the places in a message, and the prepared statements that need a special treatment. The
+requests to the engine are `conversation`'s.
 """
 
 from __future__ import annotations
@@ -12,32 +12,39 @@ from dataclasses import dataclass, replace
 
 from engine.errors import NLError, ReportedError, StalePlanError, SyntaxProblemError, UnsupportedError
 from engine.types import ANSWER_COLUMNS, TOPIC_COLUMNS, Asker, ErrorReply
-from proxy.protocol import codec, translate
-from proxy.protocol.backend import Expected
+from proxy.protocol import codec, replacement_sql
+from proxy.protocol.backend import ExpectedError
 from proxy.protocol.commands import EngineReply, EngineRequest
-from proxy.protocol.conversation import Choice, Conversation, GettingRows, Rows, Situation, differs
+from proxy.protocol.conversation import (
+    ChosenStatement,
+    Conversation,
+    JSONRows,
+    RowsJob,
+    TranslationContext,
+    differs,
+)
 from proxy.protocol.encoding import decode, encode
 from proxy.protocol.messages import Bind, Parse
 from proxy.protocol.nl import questions
 from proxy.protocol.nl.statements import (
     AnswerStatement,
+    AnswerTopic,
     AskCall,
-    Call,
     Choose,
     Correct,
     Examination,
     Finding,
     Help,
+    HistoryTopic,
     More,
+    NLCall,
+    NLQuestion,
     Parameter,
-    Plan,
-    Question,
-    Run,
     RunCall,
-    Show,
+    RunQuestion,
+    ShowAnswer,
+    ShowPlan,
     TableStatement,
-    Tell,
-    TellAll,
 )
 from proxy.protocol.replies import Mark, StatementChange
 
@@ -45,11 +52,11 @@ _RowStatement = AnswerStatement | TableStatement
 
 
 @dataclass(frozen=True, slots=True)
-class Special:
+class ParameterStatement:
     """A prepared statement whose parameter at `index` (from 0) is the JSON of its rows.
 
     `statement` None: the client's own parameter is the question. Otherwise the parameter is hidden from the
-    client, behind its own ones. `call`: it stands inside of SQL, as a call of `nl.ask`.
+    client, behind its own ones. `call`: it is a call of `nl.ask` inside of SQL.
     """
 
     index: int
@@ -63,8 +70,8 @@ class Special:
 
 
 @dataclass(frozen=True, slots=True)
-class Pinned:
-    """A prepared statement whose SQL came from the engine, and is fixed with the answer it came from.
+class PinnedStatement:
+    """A prepared statement whose SQL came from the engine, and belongs to one answer.
 
     `last`: it named no answer, so that it goes stale with the next question. `elsewhere`: it holds rows of
     that database. `notice` goes with every execution.
@@ -76,12 +83,12 @@ class Pinned:
     notice: bytes
 
 
-Treatment = Special | Pinned
+PreparedTreatment = ParameterStatement | PinnedStatement
 
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """The message that goes upstream, and what is to happen with its reply."""
+    """The message that goes upstream, and the mark for its reply."""
 
     message: bytes
     mark: Mark | None = None
@@ -91,236 +98,234 @@ Job = Generator[EngineRequest, EngineReply, Rewritten]
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
-    """What stands in a text in the place of a finding. `treatment`: of the statement that it is prepared as."""
+class _Replacement:
+    """The SQL in place of a finding. `treatment`: of the prepared statement that it becomes a part of."""
 
     sql: str
     notice: bytes = b""
-    treatment: Treatment | None = None
+    treatment: PreparedTreatment | None = None
 
 
-_Making = Generator[EngineRequest, EngineReply, _Piece]
+_ReplacementJob = Generator[EngineRequest, EngineReply, _Replacement]
 
 
 class Translator:
     """The jobs of one session. `expected` collects the errors that the server will raise in our place."""
 
-    __slots__ = ("_token", "_unnamed", "conversation", "expected", "specials")
+    __slots__ = ("_token", "_unnamed", "conversation", "expected", "nl_prepared")
 
     def __init__(self, asker: Asker, values: tuple[tuple[str, str], ...], *, max_chars: int) -> None:
         self.conversation = Conversation(asker, values, max_chars=max_chars)
         self._token = 0
         self._unnamed = b""
-        self.specials: dict[bytes, Treatment] = {}
-        self.expected: list[Expected] = []
+        self.nl_prepared: dict[bytes, PreparedTreatment] = {}
+        self.expected: list[ExpectedError] = []
 
     # -- prepared statements
 
-    def define(self, name: bytes, special: Treatment | None) -> StatementChange | None:
-        """Sets what a prepared statement is from now on. Returns the change, None where there is none."""
-        before = self.specials.pop(name, None)
-        if special is not None:
-            self.specials[name] = special
-        return None if before is None and special is None else StatementChange(name, before, special)
+    def define(self, name: bytes, prepared: PreparedTreatment | None) -> StatementChange | None:
+        """Sets the treatment of a prepared statement. Returns the change, None where there is none."""
+        before = self.nl_prepared.pop(name, None)
+        if prepared is not None:
+            self.nl_prepared[name] = prepared
+        return None if before is None and prepared is None else StatementChange(name, before, prepared)
 
     def undo(self, change: StatementChange, *, failed: bool) -> None:
         """The message that made `change` failed or was skipped.
 
         A failed Parse of the unnamed statement has destroyed the former one nevertheless.
         """
-        if self.specials.get(change.name) is not change.after:
+        if self.nl_prepared.get(change.name) is not change.after:
             return
-        self.specials.pop(change.name, None)
-        if isinstance(change.before, Treatment) and not (failed and not change.name):
-            self.specials[change.name] = change.before
+        self.nl_prepared.pop(change.name, None)
+        if isinstance(change.before, PreparedTreatment) and not (failed and not change.name):
+            self.nl_prepared[change.name] = change.before
 
     @property
     def unnamed(self) -> bytes:
         """The Parse message that made the unnamed statement, where it is ours; another's Parse ends it."""
-        return self._unnamed if b"" in self.specials else b""
+        return self._unnamed if b"" in self.nl_prepared else b""
 
     # -- Query
 
-    def query(self, text: str, examination: Examination, situation: Situation) -> Job:
+    def query(self, text: str, examination: Examination, context: TranslationContext) -> Job:
         """A Query message: each finding is replaced in the text."""
-        parts: list[str] = []
-        notice, done = b"", 0
+        replacements: list[_Replacement] = []
         for finding in examination.findings:
-            parts.append(text[done : finding.start])
-            done = finding.end
             try:
-                if situation.failed and finding.first:
-                    piece = _Piece(_NO_ROWS)
+                if context.failed and finding.first:
+                    replacement = _Replacement(_NO_ROWS)
                 else:
-                    piece = yield from self._in_text(finding.what, situation)
+                    replacement = yield from self._in_text(finding.content, context)
             except NLError as error:
-                piece = _Piece(translate.refused_query(self._expect(error)))
-            notice += piece.notice
-            parts.append(_in_place(finding, piece.sql))
-        parts.append(text[done:])
-        message = codec.encode_query(encode("".join(parts), situation.encoding))
-        return Rewritten(message, Mark(notice=notice) if notice else None)
+                replacement = _Replacement(replacement_sql.refused_query(self._expect(error)))
+            replacements.append(replacement)
+        sql = _replaced(text, examination.findings, replacements)
+        notice = b"".join(replacement.notice for replacement in replacements)
+        return Rewritten(codec.encode_query(encode(sql, context.encoding)), _mark(notice))
 
-    def _in_text(self, what: object, situation: Situation) -> _Making:
+    def _in_text(self, content: object, context: TranslationContext) -> _ReplacementJob:
         """The SQL in place of a finding, with the answer in it."""
-        match what:
+        match content:
             case AskCall(str() as question):
-                rows = yield from self.conversation.ask(Question(question), situation, "ask_call")
+                rows = yield from self.conversation.ask(NLQuestion(question), context, "ask_call")
                 return _constant(ANSWER_COLUMNS, rows)
             case AskCall():
-                self.conversation.seen.append("refused")
+                self.conversation.statement_kinds.append("refused")
                 raise UnsupportedError(
                     "nl.ask has a parameter where there is none",
                     hint="Parameters need the extended query protocol, or write the question as a constant.",
                 )
-            case Question() if not self.conversation.runs(what):
-                rows = yield from self.conversation.rows(what, situation)
+            case NLQuestion() if not self.conversation.runs(content):
+                rows = yield from self.conversation.rows(content, context)
                 return _constant(ANSWER_COLUMNS, rows)
-            case Show() | More() | Correct() | Tell() | TellAll():
-                rows = yield from self.conversation.rows(what, situation)
-                return _constant(_columns(what), rows)
-        return (yield from self._fixed(what, situation))
+            case ShowAnswer() | More() | Correct() | AnswerTopic() | HistoryTopic():
+                rows = yield from self.conversation.rows(content, context)
+                return _constant(_columns(content), rows)
+        return (yield from self._fixed(content, context))
 
-    def _fixed(self, what: object, situation: Situation) -> _Making:
-        """The SQL in place of what is known when it is prepared, in either protocol."""
-        match what:
+    def _fixed(self, content: object, context: TranslationContext) -> _ReplacementJob:
+        """The SQL in place of a finding that is answered when it is prepared, in either protocol."""
+        match content:
             case ErrorReply():
-                self.conversation.seen.append("refused")
-                raise ReportedError(what)
+                self.conversation.statement_kinds.append("refused")
+                raise ReportedError(content)
             case Help():
-                self.conversation.seen.append("help")
-                return _Piece(translate.help_query())
-            case Question():
-                return _run_piece((yield from self.conversation.run(Run(what), situation)))
-            case Run():
-                return _run_piece((yield from self.conversation.run(what, situation)))
-            case Choose() | Plan():
-                choice = yield from self.conversation.statement(what, situation)
-                return _pinned(choice, last=what.qid is None)
+                self.conversation.statement_kinds.append("help")
+                return _Replacement(replacement_sql.help_query())
+            case NLQuestion():
+                return _run_replacement((yield from self.conversation.run(RunQuestion(content), context)))
+            case RunQuestion():
+                return _run_replacement((yield from self.conversation.run(content, context)))
+            case Choose() | ShowPlan():
+                choice = yield from self.conversation.statement(content, context)
+                return _pinned(choice, last=content.qid is None)
             case RunCall():
-                return _pinned((yield from self.conversation.statement(what, situation)), last=False)
-        raise TypeError(what)
+                return _pinned((yield from self.conversation.statement(content, context)), last=False)
+        raise TypeError(content)
 
     # -- Parse
 
-    def parse(self, parse: Parse, text: str, examination: Examination, situation: Situation) -> Job:
+    def parse(self, parse: Parse, text: str, examination: Examination, context: TranslationContext) -> Job:
         """A Parse message with a finding."""
-        treatment: Treatment | None = None
-        if examination.statements > 1 or situation.failed:
-            # The server refuses the message; its parameters do not matter.
-            sql = _replaced(text, examination.findings, [_Piece(_NO_ROWS)] * len(examination.findings))
+        treatment: PreparedTreatment | None = None
+        if examination.statements > 1 or context.failed:
+            # The server refuses the message before it reads its parameters.
+            sql = _replaced(text, examination.findings, [_Replacement(_NO_ROWS)] * len(examination.findings))
         else:
             try:
-                sql, treatment = yield from self._parse(parse, text, examination, situation)
+                sql, treatment = yield from self._parse(parse, text, examination, context)
             except NLError as error:
-                sql = translate.refused_query(self._expect(error))
+                sql = replacement_sql.refused_query(self._expect(error))
         types = parse.types
-        if isinstance(treatment, Special) and treatment.hidden:
-            types = (*types, *(0,) * (treatment.index - len(types)), translate.TEXT_OID)
+        if isinstance(treatment, ParameterStatement) and treatment.hidden:
+            types = (*types, *(0,) * (treatment.index - len(types)), replacement_sql.TEXT_OID)
         change = self.define(parse.name, treatment)
-        message = codec.encode_parse(Parse(parse.name, encode(sql, situation.encoding), types))
+        message = codec.encode_parse(Parse(parse.name, encode(sql, context.encoding), types))
         if not parse.name:
             self._unnamed = message
         return Rewritten(message, Mark(change=change) if change else None)
 
     def _parse(
-        self, parse: Parse, text: str, examination: Examination, situation: Situation
-    ) -> Generator[EngineRequest, EngineReply, tuple[str, Treatment | None]]:
-        pieces: list[_Piece] = []
+        self, parse: Parse, text: str, examination: Examination, context: TranslationContext
+    ) -> Generator[EngineRequest, EngineReply, tuple[str, PreparedTreatment | None]]:
+        replacements: list[_Replacement] = []
         for finding in examination.findings:
-            what = finding.what
-            if not isinstance(what, Call | ErrorReply):
-                _refuse_parameters(what, parse)
-            match what:
+            content = finding.content
+            if not isinstance(content, NLCall | ErrorReply):
+                _refuse_parameters(content, parse)
+            match content:
                 case AskCall():
-                    piece = _call_piece(what, parse, examination.parameters)
-                case Question() if not self.conversation.runs(what):
-                    piece = _prepared(what)
-                case Show() | More() | Correct() | Tell() | TellAll():
-                    piece = _prepared(what)
+                    replacement = _call_replacement(content, parse, examination.parameters)
+                case NLQuestion() if not self.conversation.runs(content):
+                    replacement = _prepared(content)
+                case ShowAnswer() | More() | Correct() | AnswerTopic() | HistoryTopic():
+                    replacement = _prepared(content)
                 case _:
-                    piece = yield from self._fixed(what, situation)
-            pieces.append(piece)
-        return _replaced(text, examination.findings, pieces), _joined(pieces)
+                    replacement = yield from self._fixed(content, context)
+            replacements.append(replacement)
+        return _replaced(text, examination.findings, replacements), _combined_treatment(replacements)
 
     # -- Bind
 
-    def bind(self, bind: Bind, treatment: Treatment, situation: Situation) -> Job:
+    def bind(self, bind: Bind, treatment: PreparedTreatment, context: TranslationContext) -> Job:
         """A Bind of a special statement: its rows become its parameter."""
         try:
-            if isinstance(treatment, Pinned):
-                self._refuse_stale(treatment, situation)
+            if isinstance(treatment, PinnedStatement):
+                self._refuse_stale(treatment, context)
                 return Rewritten(codec.encode_bind(bind), _mark(treatment.notice))
-            rows = Rows("[]") if situation.failed else (yield from self._rows(bind, treatment, situation))
+            rows = JSONRows("[]") if context.failed else (yield from self._rows(bind, treatment, context))
         except NLError as error:
             # There is no such statement: the server fails where the client expects it, naming the token.
             token = self._expect(error).encode()
             return Rewritten(codec.encode_bind(Bind(bind.portal, token, (), (), bind.results)))
         return _bound(bind, treatment, rows)
 
-    def _refuse_stale(self, pinned: Pinned, situation: Situation) -> None:
-        if situation.failed:
+    def _refuse_stale(self, pinned: PinnedStatement, context: TranslationContext) -> None:
+        if context.failed:
             return
         if pinned.last and pinned.qid != self.conversation.last_qid:
             raise StalePlanError(
                 "the prepared NL statement belongs to an earlier answer",
                 hint="Name the answer: NL CHOOSE n OF 'qid'.",
             )
-        if pinned.elsewhere is not None and situation.in_transaction:
+        if pinned.elsewhere is not None and context.in_transaction:
             raise differs(pinned.elsewhere)
 
-    def _rows(self, bind: Bind, special: Special, situation: Situation) -> GettingRows:
-        if isinstance(special.statement, Question) and special.call:
-            return (yield from self.conversation.ask(special.statement, situation, "ask_call"))
-        if special.statement is not None:
-            return (yield from self.conversation.rows(special.statement, situation))
-        if special.index >= len(bind.parameters):
-            return Rows("[]")
-        value = bind.parameters[special.index]
-        question = Question(decode(value or b"", situation.encoding))
-        return (yield from self.conversation.ask(question, situation, "ask_call"))
+    def _rows(self, bind: Bind, prepared: ParameterStatement, context: TranslationContext) -> RowsJob:
+        if isinstance(prepared.statement, NLQuestion) and prepared.call:
+            return (yield from self.conversation.ask(prepared.statement, context, "ask_call"))
+        if prepared.statement is not None:
+            return (yield from self.conversation.rows(prepared.statement, context))
+        if prepared.index >= len(bind.parameters):
+            return JSONRows("[]")
+        value = bind.parameters[prepared.index]
+        question = NLQuestion(decode(value or b"", context.encoding))
+        return (yield from self.conversation.ask(question, context, "ask_call"))
 
     def _expect(self, error: NLError) -> str:
         """A token under which the server will fail in our place."""
         self._token += 1
-        token = f"{translate.ERROR_TOKEN}{self._token}"
-        self.expected.append(Expected(token, error.reply(), isinstance(error, StalePlanError)))
+        token = f"{replacement_sql.ERROR_TOKEN}{self._token}"
+        self.expected.append(ExpectedError(token, error.reply(), isinstance(error, StalePlanError)))
         return token
 
 
-_NO_ROWS = translate.answer_query(translate.constant("[]"))
+_NO_ROWS = replacement_sql.answer_query(replacement_sql.constant("[]"))
 
 
-def _columns(what: _RowStatement) -> translate.Columns:
-    return TOPIC_COLUMNS[what.topic] if isinstance(what, TableStatement) else ANSWER_COLUMNS
+def _columns(content: _RowStatement) -> replacement_sql.Columns:
+    return TOPIC_COLUMNS[content.topic] if isinstance(content, TableStatement) else ANSWER_COLUMNS
 
 
-def _constant(columns: translate.Columns, rows: Rows) -> _Piece:
-    return _Piece(translate.table_query(columns, translate.constant(rows.json)), rows.notice)
+def _constant(columns: replacement_sql.Columns, rows: JSONRows) -> _Replacement:
+    return _Replacement(
+        replacement_sql.table_query(columns, replacement_sql.constant(rows.json)), rows.notice
+    )
 
 
-def _prepared(what: _RowStatement) -> _Piece:
+def _prepared(content: _RowStatement) -> _Replacement:
     """A statement of which only the rows are not known yet."""
-    sql = translate.table_query(_columns(what), translate.parameter(1))
-    return _Piece(sql, treatment=Special(0, what))
+    sql = replacement_sql.table_query(_columns(content), replacement_sql.parameter(1))
+    return _Replacement(sql, treatment=ParameterStatement(0, content))
 
 
-def _pinned(choice: Choice, *, last: bool) -> _Piece:
-    treatment = Pinned(choice.qid, last, choice.elsewhere, choice.notice)
-    return _Piece(choice.sql, choice.notice, treatment)
+def _pinned(choice: ChosenStatement, *, last: bool) -> _Replacement:
+    treatment = PinnedStatement(choice.qid, last, choice.elsewhere, choice.notice)
+    return _Replacement(choice.sql, choice.notice, treatment)
 
 
-def _run_piece(outcome: Rows | Choice) -> _Piece:
-    if isinstance(outcome, Choice):
+def _run_replacement(outcome: JSONRows | ChosenStatement) -> _Replacement:
+    if isinstance(outcome, ChosenStatement):
         return _pinned(outcome, last=False)
-    piece = _constant(ANSWER_COLUMNS, outcome)
-    return replace(piece, treatment=Pinned("", last=False, elsewhere=None, notice=outcome.notice))
+    treatment = PinnedStatement("", last=False, elsewhere=None, notice=outcome.notice)
+    return replace(_constant(ANSWER_COLUMNS, outcome), treatment=treatment)
 
 
-def _joined(pieces: list[_Piece]) -> Treatment | None:
-    """The treatment of a statement with several calls of `nl.run`: one that stands for all of them."""
-    found = [piece.treatment for piece in pieces if piece.treatment is not None]
-    pinned = [each for each in found if isinstance(each, Pinned)]
+def _combined_treatment(replacements: list[_Replacement]) -> PreparedTreatment | None:
+    """The treatment of a statement with several calls of `nl.run`: one for all of them."""
+    found = [replacement.treatment for replacement in replacements if replacement.treatment is not None]
+    pinned = [each for each in found if isinstance(each, PinnedStatement)]
     if len(pinned) <= 1:
         return found[0] if found else None
     elsewhere = next((each.elsewhere for each in pinned if each.elsewhere is not None), None)
@@ -333,42 +338,42 @@ def _mark(notice: bytes) -> Mark | None:
 
 def _in_place(finding: Finding, query: str) -> str:
     """`query` in place of a finding: as an item of FROM for a call, as it is for a statement."""
-    match finding.what:
+    match finding.content:
         case AskCall(named=named):
-            return translate.derived_table(query, alias="" if named else "ask")
+            return replacement_sql.derived_table(query, alias="" if named else "ask")
         case RunCall(named=named):
-            return translate.derived_table(query, alias="" if named else "run")
+            return replacement_sql.derived_table(query, alias="" if named else "run")
     return query
 
 
-def _replaced(text: str, findings: tuple[Finding, ...], pieces: list[_Piece]) -> str:
+def _replaced(text: str, findings: tuple[Finding, ...], replacements: list[_Replacement]) -> str:
     parts: list[str] = []
     done = 0
-    for finding, piece in zip(findings, pieces, strict=True):
-        parts += [text[done : finding.start], _in_place(finding, piece.sql)]
+    for finding, replacement in zip(findings, replacements, strict=True):
+        parts += [text[done : finding.start], _in_place(finding, replacement.sql)]
         done = finding.end
     return "".join([*parts, text[done:]])
 
 
-def _bound(bind: Bind, special: Special, rows: Rows) -> Rewritten:
+def _bound(bind: Bind, prepared: ParameterStatement, rows: JSONRows) -> Rewritten:
     parameters = list(bind.parameters)
     formats = bind.formats
     value = rows.json.encode()
-    if special.hidden:
+    if prepared.hidden:
         if len(formats) > 1:
             formats = (*formats, 0)
         parameters.append(value)
-    elif special.index < len(parameters):
-        parameters[special.index] = value
+    elif prepared.index < len(parameters):
+        parameters[prepared.index] = value
     changed = replace(bind, formats=formats, parameters=tuple(parameters))
     return Rewritten(codec.encode_bind(changed), _mark(rows.notice))
 
 
-def _refuse_parameters(what: object, parse: Parse) -> None:
+def _refuse_parameters(content: object, parse: Parse) -> None:
     if not parse.types:
         return
-    question = what.question if isinstance(what, Run) else what
-    if isinstance(question, Question) and questions.lost_question_mark(question.text):
+    question = content.question if isinstance(content, RunQuestion) else content
+    if isinstance(question, NLQuestion) and questions.lost_question_mark(question.text):
         raise SyntaxProblemError(
             "the driver turned a question mark of the question into a parameter",
             hint="Write NL: $$…?$$, or leave the question mark out.",
@@ -379,17 +384,17 @@ def _refuse_parameters(what: object, parse: Parse) -> None:
     )
 
 
-def _call_piece(call: AskCall, parse: Parse, parameters: int) -> _Piece:
+def _call_replacement(call: AskCall, parse: Parse, parameters: int) -> _Replacement:
     """The rows of `nl.ask` as a parameter: the client's own one, or one behind its own ones."""
     if isinstance(call.argument, Parameter):
         number = call.argument.number
         declared = parse.types[number - 1] if 1 <= number <= len(parse.types) else 0
-        if number < 1 or declared not in translate.TEXT_OIDS:
+        if number < 1 or declared not in replacement_sql.TEXT_OIDS:
             raise UnsupportedError(
                 f"the parameter ${number} of nl.ask is not text", hint="Cast or declare it as text."
             )
-        special = Special(number - 1, None, call=True)
+        prepared = ParameterStatement(number - 1, None, call=True)
     else:
         number = max(parameters, len(parse.types)) + 1
-        special = Special(number - 1, Question(call.argument), call=True)
-    return _Piece(translate.answer_query(translate.parameter(number)), treatment=special)
+        prepared = ParameterStatement(number - 1, NLQuestion(call.argument), call=True)
+    return _Replacement(replacement_sql.answer_query(replacement_sql.parameter(number)), treatment=prepared)

@@ -18,7 +18,7 @@ from engine.types import (
     RowSet,
     TellRequest,
 )
-from proxy.protocol import codec, translate
+from proxy.protocol import codec, replacement_sql
 from proxy.protocol.commands import Close, Command, Consult, Dial, EngineReply, EngineRequest, ToUpstream
 from proxy.protocol.encoding import decode, encode
 from proxy.protocol.framing import ProtocolViolationError
@@ -189,7 +189,7 @@ def text(data: bytes, rng: random.Random) -> None:
     seen = examine(decoded, standard_strings=standard, max_chars=100)
     edges = [edge for finding in seen.findings for edge in (finding.start, finding.end)]
     assert edges == sorted(edges)
-    translate.rows_json([_ROW], ascii_only=standard)
+    replacement_sql.rows_json([_ROW], ascii_only=standard)
 
 
 def codecs(data: bytes, _rng: random.Random) -> None:

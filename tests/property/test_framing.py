@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.protocol import codec, scan, translate
+from proxy.protocol import codec, replacement_sql, scan
 from proxy.protocol.commands import ToUpstream
 from proxy.protocol.framing import FRONTEND_LIMITS, hop, kinds, passes
 from proxy.protocol.inspection import SessionLimits
@@ -117,5 +117,5 @@ def test_bind_round_trip(name: bytes, parameters: list[bytes | None]) -> None:
 
 @given(texts)
 def test_rows_never_hold_a_null_character(text: str) -> None:
-    made = translate._json([{"a": text + "\0" + text, "b": "\\\0"}], ascii_only=True)
+    made = replacement_sql._json([{"a": text + "\0" + text, "b": "\\\0"}], ascii_only=True)
     assert "\\u0000" not in made.replace("\\\\", "")

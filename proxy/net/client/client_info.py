@@ -1,4 +1,4 @@
-"""A client's transport and startup packet, read for what they say about it."""
+"""The facts about a client in its transport and startup packet."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import asyncio
 import ssl
 from typing import cast
 
-from proxy.console.reports import Visitor
+from proxy.console.reports import ClientReport
 from proxy.net import tls as certificates
 from proxy.net.addresses import address
-from proxy.net.client.unix_peer import is_ours, peer_of, user_name
-from proxy.protocol.auth.hba import Origin
+from proxy.net.client.unix_peer import is_own_user, peer_credentials, user_name
+from proxy.protocol.auth.hba import ClientOrigin
 from proxy.protocol.messages import Startup
 
 
 class ClientInfo:
-    """One client; what it says of itself (`user`, `database`) is a claim until somebody has checked it."""
+    """One client; `user` and `database` are claims until it is authenticated."""
 
     def __init__(self, transport: asyncio.Transport, startup: Startup) -> None:
         self._transport = transport
@@ -24,37 +24,37 @@ class ClientInfo:
         self.database = startup.parameter("database") or self.user
         self.tls = cast("ssl.SSLObject | None", transport.get_extra_info("ssl_object"))
         self.address, self.port = address(transport.get_extra_info("peername"))
-        self.peer = peer_of(transport.get_extra_info("socket"))
+        self.unix_peer = peer_credentials(transport.get_extra_info("socket"))
 
     @property
     def local(self) -> bool:
-        """Whether it came by a Unix socket."""
-        return self.peer is not None
+        """Whether it is connected over a Unix socket."""
+        return self.unix_peer is not None
 
     @property
-    def origin(self) -> Origin:
+    def origin(self) -> ClientOrigin:
         """Where it comes from."""
-        return Origin(None if self.local else self.address, self.tls is not None)
+        return ClientOrigin(None if self.local else self.address, self.tls is not None)
 
     @property
-    def certified(self) -> str | None:
-        """The name in the certificate that it proved to hold."""
+    def certificate_name(self) -> str | None:
+        """The common name of its verified certificate; None without one."""
         return certificates.common_name(self.tls)
 
     @property
     def unix_user(self) -> str | None:
-        """The user of this machine at the other end of the Unix socket."""
-        return None if self.peer is None else user_name(self.peer[1])
+        """The Unix user at the other end of the socket; None on TCP, or where the user has no name."""
+        return None if self.unix_peer is None else user_name(self.unix_peer[1])
 
     @property
     def is_owner(self) -> bool:
-        """Whether it is run by the Unix user that the gateway runs as."""
-        return self.peer is not None and is_ours(self.peer[1])
+        """Whether its Unix user is the one that the gateway runs as."""
+        return self.unix_peer is not None and is_own_user(self.unix_peer[1])
 
-    def visitor(self, number: int, connected: float) -> Visitor:
-        """It, as the console shows it."""
+    def report(self, number: int, connected: float) -> ClientReport:
+        """The client as the console shows it. `connected`: seconds since the epoch."""
         here = address(self._transport.get_extra_info("sockname"))
-        return Visitor(
+        return ClientReport(
             id=number,
             user=self.user,
             database=self.database,
@@ -66,7 +66,7 @@ class ClientInfo:
             local_port=here[1],
             tls=certificates.describe(self.tls),
             connected=connected,
-            peer_pid=0 if self.peer is None else self.peer[0],
+            peer_pid=0 if self.unix_peer is None else self.unix_peer[0],
         )
 
 

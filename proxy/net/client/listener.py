@@ -15,37 +15,34 @@ import ssl
 
 from engine.types import ErrorReply
 from proxy.net.addresses import is_loopback
-from proxy.net.client.startup import STUFFED, ClientStartup
-from proxy.net.logins import CROWDED
+from proxy.net.client.startup import UNENCRYPTED_DATA, ClientStartup
+from proxy.net.login_service import TOO_MANY_LOGINS
 from proxy.net.ports import Admin, ClientContext
 from proxy.net.tls import ALPN
 from proxy.protocol import codec
 
-_HANDSHAKE = 0x16
+_TLS_HANDSHAKE = 0x16
 """The first byte of a TLS record that opens a connection."""
 
-_PACKET_SIZE = 8
-_SSL_REQUEST = (8).to_bytes(4, "big") + (80877103).to_bytes(4, "big")
-_GSS_REQUEST = (8).to_bytes(4, "big") + (80877104).to_bytes(4, "big")
-_PLENTY = 1 << 16
+_READ_SIZE = 1 << 16
 
-_PAUSE = 1.0
+_RETRY_SECONDS = 1.0
 """Seconds before the next try where the process is out of file descriptors."""
 
 
 class Listener:
-    """Lets clients of one worker in, until it is closed."""
+    """Accepts clients of one worker, until it is closed."""
 
     def __init__(self, context: ClientContext, admin: Admin, sockets: list[socket.socket]) -> None:
         self._context = context
         self._admin = admin
         self._sockets = sockets
-        ports = (one.getsockname()[1] for one in sockets if one.family != socket.AF_UNIX)
+        ports = (sock.getsockname()[1] for sock in sockets if sock.family != socket.AF_UNIX)
         self.port = int(next(ports, 0))
         """The TCP port, 0 where there is none."""
-        names = [str(one.getsockname()[0]) for one in sockets if one.family != socket.AF_UNIX]
+        names = [str(sock.getsockname()[0]) for sock in sockets if sock.family != socket.AF_UNIX]
         self.exposed = tuple(sorted({name for name in names if not is_loopback(name)}))
-        """The addresses on which others than this machine reach it."""
+        """The addresses that other machines can reach."""
         self._servers: list[asyncio.Server] = []
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -53,24 +50,24 @@ class Listener:
         """Accepts clients from now on."""
         loop = asyncio.get_running_loop()
         backlog = self._context.settings.listen_backlog
-        for one in self._sockets:
-            if one.family == socket.AF_UNIX:
-                server = await loop.create_unix_server(self._startup, sock=one, backlog=backlog)
+        for sock in self._sockets:
+            if sock.family == socket.AF_UNIX:
+                server = await loop.create_unix_server(self._startup, sock=sock, backlog=backlog)
                 self._servers.append(server)
             elif self._context.access.client_tls is None:
-                server = await loop.create_server(self._startup, sock=one, backlog=backlog)
+                server = await loop.create_server(self._startup, sock=sock, backlog=backlog)
                 self._servers.append(server)
             else:
-                self._tasks.append(self._context.spawn("accept", self._accept(one)))
+                self._tasks.append(self._context.spawn("accept", self._accept(sock)))
 
     def close(self) -> None:
-        """Accepts nobody any more. What the system has queued stays for whoever else holds the socket."""
+        """Stops accepting. Connections that the system has queued stay for the other processes that hold the socket."""
         for server in self._servers:
             server.close()
         for task in self._tasks:
             task.cancel()
-        for one in self._sockets:
-            one.close()
+        for sock in self._sockets:
+            sock.close()
 
     def _startup(self, head: bytes = b"") -> ClientStartup:
         return ClientStartup(self._context, self._admin, head)
@@ -79,115 +76,119 @@ class Listener:
         loop = asyncio.get_running_loop()
         while True:
             try:
-                one, _ = await loop.sock_accept(listening)
+                sock, _ = await loop.sock_accept(listening)
             except OSError as problem:
                 self._context.log.warning("accept_failed", error=str(problem))
-                await asyncio.sleep(_PAUSE)
+                await asyncio.sleep(_RETRY_SECONDS)
                 continue
-            self._context.spawn("admit", self._admit(one))
+            self._context.spawn("admit", self._admit(sock))
 
-    async def _admit(self, one: socket.socket) -> None:
-        one.setblocking(False)  # noqa: FBT003 - the socket module's signature
+    async def _admit(self, sock: socket.socket) -> None:
+        sock.setblocking(False)  # noqa: FBT003 - the socket module's signature
         try:
             async with asyncio.timeout(self._context.settings.client_login_timeout or None):
-                head, secure = await self._opening(one)
-                await self._connect(one, head, secure=secure)
+                head, secure = await self._first_bytes(sock)
+                await self._connect(sock, head, secure=secure)
         except (OSError, EOFError) as problem:
             self._context.log.debug("client_left_early", error=str(problem))
-            _hang_up(one)
+            _close_socket(sock)
         except BaseException:
-            _hang_up(one)
+            _close_socket(sock)
             raise
         finally:
-            self._context.logins.leave(one)
+            self._context.login_service.release(sock)
 
-    async def _opening(self, one: socket.socket) -> tuple[bytes, bool]:
+    async def _first_bytes(self, sock: socket.socket) -> tuple[bytes, bool]:
         """The first bytes that are not about encryption, and whether a TLS handshake comes next.
 
         Raises:
-            EOFError: The client left, or stuffed bytes, or there is no place for it.
+            EOFError: The client left, sent bytes before the handshake, or too many clients are logging in.
         """
         loop = asyncio.get_running_loop()
         for _ in range(2):
-            head = await _first_byte(one)
-            if head[0] == _HANDSHAKE:
-                await self._find_place(one)
+            head = await _first_byte(sock)
+            if head[0] == _TLS_HANDSHAKE:
+                await self._admit_login(sock)
                 return b"", True
-            head = await _exactly(one, _PACKET_SIZE)
-            if head not in (_SSL_REQUEST, _GSS_REQUEST):
-                return head + _arrived(one), False
-            if _arrived(one):
-                await loop.sock_sendall(one, codec.encode_error(STUFFED, "utf-8", severity=b"FATAL"))
+            head = await _exactly(sock, codec.ENCRYPTION_REQUEST_SIZE)
+            if head not in (codec.SSL_REQUEST, codec.GSS_REQUEST):
+                return head + _read_available(sock), False
+            if _read_available(sock):
+                await loop.sock_sendall(sock, codec.encode_fatal(UNENCRYPTED_DATA))
                 raise EOFError("bytes before the handshake")
-            if head == _SSL_REQUEST:
-                await self._find_place(one)
-                await loop.sock_sendall(one, b"S")
+            if head == codec.SSL_REQUEST:
+                await self._admit_login(sock)
+                await loop.sock_sendall(sock, b"S")
                 return b"S", True
-            await loop.sock_sendall(one, b"N")
+            await loop.sock_sendall(sock, b"N")
         return b"", False
 
-    async def _find_place(self, one: socket.socket) -> None:
-        """A place for the handshake, which is dear."""
-        if not self._context.logins.admit(one):
-            reply = codec.encode_error(CROWDED, "utf-8", severity=b"FATAL")
-            await asyncio.get_running_loop().sock_sendall(one, reply)
+    async def _admit_login(self, sock: socket.socket) -> None:
+        """Admits the client before the handshake, which is expensive.
+
+        Raises:
+            EOFError: Too many clients are logging in; the client has been told.
+        """
+        if not self._context.login_service.admit(sock):
+            reply = codec.encode_fatal(TOO_MANY_LOGINS)
+            await asyncio.get_running_loop().sock_sendall(sock, reply)
             raise EOFError("too many clients are logging in")
 
-    async def _connect(self, one: socket.socket, head: bytes, *, secure: bool) -> None:
+    async def _connect(self, sock: socket.socket, head: bytes, *, secure: bool) -> None:
         loop = asyncio.get_running_loop()
         if not secure:
-            await loop.connect_accepted_socket(lambda: self._startup(head), one)
+            await loop.connect_accepted_socket(lambda: self._startup(head), sock)
             return
         startup = self._startup()
         context = self._context.access.client_tls
-        transport, _ = await loop.connect_accepted_socket(lambda: startup, one, ssl=context)
+        transport, _ = await loop.connect_accepted_socket(lambda: startup, sock, ssl=context)
         tls = transport.get_extra_info("ssl_object")
-        if not head and not _agreed(tls):
+        if not head and not _agreed_on_protocol(tls):
             # Without ALPN another protocol's client could be led here (PostgreSQL docs, 54.2.11).
             startup.refuse(ErrorReply("08P01", "received direct SSL connection request without ALPN"))
 
 
-def _agreed(tls: ssl.SSLObject | None) -> bool:
+def _agreed_on_protocol(tls: ssl.SSLObject | None) -> bool:
     return tls is not None and tls.selected_alpn_protocol() == ALPN
 
 
-def _hang_up(one: socket.socket) -> None:
+def _close_socket(sock: socket.socket) -> None:
     """Ends the connection, also where a handshake that was given up still holds it."""
     with contextlib.suppress(OSError):
-        one.shutdown(socket.SHUT_RDWR)
-    one.close()
+        sock.shutdown(socket.SHUT_RDWR)
+    sock.close()
 
 
-async def _first_byte(one: socket.socket) -> bytes:
-    """Waits for the first byte and leaves it where it is."""
+async def _first_byte(sock: socket.socket) -> bytes:
+    """Waits for the first byte and returns it without consuming it."""
     loop = asyncio.get_running_loop()
     ready: asyncio.Future[None] = loop.create_future()
-    descriptor = one.fileno()
+    descriptor = sock.fileno()
     loop.add_reader(descriptor, lambda: None if ready.done() else ready.set_result(None))
     try:
         await ready
     finally:
         loop.remove_reader(descriptor)
-    head = one.recv(1, socket.MSG_PEEK)
+    head = sock.recv(1, socket.MSG_PEEK)
     if not head:
         raise EOFError("the client closed the connection")
     return head
 
 
-async def _exactly(one: socket.socket, size: int) -> bytes:
+async def _exactly(sock: socket.socket, size: int) -> bytes:
     loop = asyncio.get_running_loop()
     data = b""
     while len(data) < size:
-        more = await loop.sock_recv(one, size - len(data))
+        more = await loop.sock_recv(sock, size - len(data))
         if not more:
             raise EOFError("the client closed the connection")
         data += more
     return data
 
 
-def _arrived(one: socket.socket) -> bytes:
-    """What more has arrived already. Read even to be thrown away: unread bytes would make the system drop our error."""
+def _read_available(sock: socket.socket) -> bytes:
+    """The bytes that have arrived. Read even to be dropped: unread bytes would make the system discard our error."""
     try:
-        return one.recv(_PLENTY)
+        return sock.recv(_READ_SIZE)
     except BlockingIOError:
         return b""

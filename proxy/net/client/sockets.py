@@ -22,12 +22,12 @@ def bind(settings: GatewaySettings) -> list[socket.socket]:
     try:
         for name in _ANY if "*" in names else names:
             for family, address in _addresses(name, port):
-                one = _listening(family, address, settings)
-                bound.append(one)
-                port = port or one.getsockname()[1]
+                sock = _listening(family, address, settings)
+                bound.append(sock)
+                port = port or sock.getsockname()[1]
     except OSError:
-        for one in bound:
-            one.close()
+        for sock in bound:
+            sock.close()
         raise
     return bound
 
@@ -42,41 +42,41 @@ def _addresses(name: str, port: int) -> list[tuple[int, tuple[str, int]]]:
 
 
 def _listening(family: int, address: tuple[str, int], settings: GatewaySettings) -> socket.socket:
-    one = socket.socket(family, socket.SOCK_STREAM)
+    sock = socket.socket(family, socket.SOCK_STREAM)
     try:
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if settings.reuse_port:
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         if family == socket.AF_INET6:
-            one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        one.bind(address)
-        one.listen(settings.listen_backlog)
-        one.setblocking(False)  # noqa: FBT003 - the socket module's signature
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        sock.bind(address)
+        sock.listen(settings.listen_backlog)
+        sock.setblocking(False)  # noqa: FBT003 - the socket module's signature
     except OSError:
-        one.close()
+        sock.close()
         raise
-    return one
+    return sock
 
 
 def bind_unix(settings: GatewaySettings, port: int) -> socket.socket:
     """The Unix socket in `unix_socket_dir`. A socket that a dead process left behind is replaced.
 
     Raises:
-        OSError: It cannot be bound, or somebody listens there.
+        OSError: It cannot be bound, or another process listens there.
     """
     path = Path(settings.unix_socket_dir) / f".s.PGSQL.{port}"
     if path.is_socket() and not _is_alive(path):
         path.unlink()
-    one = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        one.bind(str(path))
+        sock.bind(str(path))
         path.chmod(0o777)
-        one.listen(settings.listen_backlog)
-        one.setblocking(False)  # noqa: FBT003 - the socket module's signature
+        sock.listen(settings.listen_backlog)
+        sock.setblocking(False)  # noqa: FBT003 - the socket module's signature
     except OSError:
-        one.close()
+        sock.close()
         raise
-    return one
+    return sock
 
 
 def _is_alive(path: Path) -> bool:

@@ -1,7 +1,7 @@
-"""The first moments of a client: where it wants to go, and whether it may.
+"""The startup of a client: its first packets, its login, and the choice between session and console.
 
-Owns a connection up to the point where a session or the console takes it over, the login at the gateway
-included. Knows no TLS handshake: that is `listener`'s, and has happened before.
+Owns a connection until a session or the console takes it over, the login at the gateway included. The TLS handshake is
+`listener`'s, and has happened before.
 """
 
 from __future__ import annotations
@@ -12,29 +12,30 @@ from typing import cast
 
 from engine.types import ErrorReply
 from proxy.console.grammar import Rights
-from proxy.console.reports import Visitor
-from proxy.net.access import CONSOLES, OWNERS
+from proxy.console.reports import ClientReport
+from proxy.net.access import CONSOLE_DATABASES, OWNER_USERS
 from proxy.net.client.authentication import Authentication
 from proxy.net.client.client_info import ClientInfo
 from proxy.net.console.console_connection import ConsoleConnection
 from proxy.net.console.upstream_auth import UpstreamAuth
-from proxy.net.logins import CROWDED
+from proxy.net.login_service import LOGIN_TIMEOUT, TOO_MANY_LOGINS
 from proxy.net.ports import Admin, ClientContext
 from proxy.net.session.session_connection import SessionConnection
 from proxy.net.upstream.dialer import without_delay
-from proxy.net.upstream.login_phase import Part
+from proxy.net.upstream.login_phase import LoginHandler
 from proxy.protocol import codec
 from proxy.protocol.auth.hba import Method
 from proxy.protocol.auth.secrets import Credentials
 from proxy.protocol.framing import AUTHENTICATION_LIMIT, ProtocolViolationError, startup_length
 from proxy.protocol.messages import CancelRequest, EncryptionRequest, Startup
+from proxy.protocol.session import SHUTTING_DOWN
 
-_MOST_REQUESTS = 2
+_MAX_ENCRYPTION_REQUESTS = 2
 """GSSENCRequest and SSLRequest, once each."""
 
-_NOBODY = ErrorReply("28000", "no PostgreSQL user name specified in startup packet")
+_NO_USER = ErrorReply("28000", "no PostgreSQL user name specified in startup packet")
 
-_UNPROVED = ErrorReply(
+_UNAUTHENTICATED_ADMIN = ErrorReply(
     "28000",
     "the console lets no administrator in who has not proved who it is",
     "Nobody asked for a password or a certificate: neither the gateway nor the server.",
@@ -42,7 +43,7 @@ _UNPROVED = ErrorReply(
     " the gateway's own Unix user comes in as pgparley on the Unix socket.",
 )
 
-STUFFED = ErrorReply(
+UNENCRYPTED_DATA = ErrorReply(
     "08P01",
     "received unencrypted data after SSL request",
     "This is either a bug in the client or somebody in the middle.",
@@ -50,7 +51,7 @@ STUFFED = ErrorReply(
 
 
 class ClientStartup(asyncio.Protocol):
-    """One client before its session. `head`: what has been read from it already."""
+    """One client before its session. `head`: bytes that have been read from it already."""
 
     def __init__(self, context: ClientContext, admin: Admin, head: bytes = b"") -> None:
         self._context = context
@@ -59,7 +60,7 @@ class ClientStartup(asyncio.Protocol):
         self._requests = 0
         self._transport: asyncio.Transport | None = None
         self._startup: Startup | None = None
-        self._caller: ClientInfo | None = None
+        self._client: ClientInfo | None = None
         self._method: Method = Method.REJECT
         self._authentication: Authentication | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -72,7 +73,7 @@ class ClientStartup(asyncio.Protocol):
         """The client has connected."""
         self._transport = cast("asyncio.Transport", transport)
         without_delay(transport)
-        self._context.entered(self)
+        self._context.client_connected(self)
         seconds = self._context.settings.client_login_timeout
         if seconds > 0:
             self._timer = asyncio.get_running_loop().call_later(seconds, self._timed_out)
@@ -80,8 +81,8 @@ class ClientStartup(asyncio.Protocol):
             self.data_received(b"")
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
-        """The client has gone before it came in."""
-        self._leave()
+        """The client has gone before it was logged in."""
+        self._release()
         self._stop_waiting()
         self._transport = None
 
@@ -108,20 +109,20 @@ class ClientStartup(asyncio.Protocol):
             if length is None or length > len(self._buffer):
                 return
             packet, self._buffer = self._buffer[:length], self._buffer[length:]
-            self._first(packet, self._transport)
+            self._first_packet(packet, self._transport)
         if len(self._buffer) > AUTHENTICATION_LIMIT:
             raise ProtocolViolationError("more data than a login needs")
 
-    def _leave(self) -> None:
+    def _release(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        self._context.logins.leave(self)
-        self._context.left(self)
+        self._context.login_service.release(self)
+        self._context.client_left(self)
 
     # -- the first packet
 
-    def _first(self, packet: bytes, transport: asyncio.Transport) -> None:
+    def _first_packet(self, packet: bytes, transport: asyncio.Transport) -> None:
         first = codec.decode_first(packet)
         match first:
             case EncryptionRequest():
@@ -129,26 +130,26 @@ class ClientStartup(asyncio.Protocol):
             case CancelRequest():
                 # As in PostgreSQL, the key is all that it takes: rules about TLS and hosts are about sessions.
                 self._startup = Startup(packet, ())
-                # Whoever asks may leave: the request stands.
+                # A task of the worker: the client may disconnect, the request is carried out all the same.
                 self._context.spawn("cancel", self._cancel(first))
             case Startup():
                 self._startup = first
-                if (refusal := self._unfit(first)) is not None:
+                if (refusal := self._startup_refusal(first)) is not None:
                     self.refuse(refusal)
                 else:
-                    self._caller = ClientInfo(transport, first)
-                    self._greet(self._caller)
+                    self._client = ClientInfo(transport, first)
+                    self._route(self._client)
 
-    def _unfit(self, startup: Startup) -> ErrorReply | None:
-        """Why this packet begins no session, whoever sent it."""
+    def _startup_refusal(self, startup: Startup) -> ErrorReply | None:
+        """The error that refuses this packet, None where it can begin a session."""
         major, minor = startup.version
         if major != codec.MAJOR_VERSION:
             supported = f"{codec.MAJOR_VERSION}.0 to {codec.MAJOR_VERSION}.{codec.NEWEST_MINOR}"
             text = f"unsupported frontend protocol {major}.{minor}: the gateway supports {supported}"
             return ErrorReply("0A000", text)
         if not startup.parameter("user"):
-            return _NOBODY
-        return None if self._context.logins.admit(self) else CROWDED
+            return _NO_USER
+        return None if self._context.login_service.admit(self) else TOO_MANY_LOGINS
 
     async def _cancel(self, request: CancelRequest) -> None:
         try:
@@ -162,158 +163,160 @@ class ClientStartup(asyncio.Protocol):
                 self._transport.close()
 
     def _encryption_asked(self, transport: asyncio.Transport) -> None:
-        """What `listener` leaves to us: TLS is off, or stands already."""
+        """An SSLRequest or GSSENCRequest where TLS is off or established already: it is declined, or an error."""
         self._requests += 1
         if self._buffer:
-            self.refuse(STUFFED)
-        elif transport.get_extra_info("ssl_object") is not None or self._requests > _MOST_REQUESTS:
+            self.refuse(UNENCRYPTED_DATA)
+        elif transport.get_extra_info("ssl_object") is not None or self._requests > _MAX_ENCRYPTION_REQUESTS:
             raise ProtocolViolationError("encryption was asked for twice")
         else:
             transport.write(b"N")
 
-    def _greet(self, caller: ClientInfo) -> None:
+    def _route(self, client: ClientInfo) -> None:
         context = self._context
-        if context.settings.client_tls_sslmode.insists and caller.tls is None and not caller.local:
+        if context.settings.client_tls_sslmode.insists and client.tls is None and not client.local:
             self.refuse(ErrorReply("28000", "the gateway takes connections with TLS only"))
             return
-        self._method = context.access.method(caller.origin, caller.database, caller.user)
-        if caller.database in CONSOLES:
-            self._to_console(caller)
-        elif (refusal := context.refusal(caller.database)) is not None:
+        self._method = context.access.method(client.origin, client.database, client.user)
+        if client.database in CONSOLE_DATABASES:
+            self._enter_console(client)
+        elif (refusal := context.refusal(client.database)) is not None:
             self.refuse(refusal)
         elif self._method is Method.PASSTHROUGH:
-            self._enter(caller, context.logins.relays(context.binding(caller.tls)))
+            self._enter_session(client, context.login_service.relayed_login(context.binding(client.tls)))
         else:
-            self._authenticate(caller)
+            self._authenticate(client)
 
     # -- the login at the gateway
 
-    def _authenticate(self, caller: ClientInfo) -> None:
+    def _authenticate(self, client: ClientInfo) -> None:
         context = self._context
         head, self._buffer = self._buffer, b""
         self._authentication = Authentication(
             self,
-            caller,
+            client,
             self._method,
-            context.logins,
+            context.login_service,
             head=head,
-            binding=context.binding(caller.tls),
+            binding=context.binding(client.tls),
             spawn=context.spawn,
             log=context.log,
         )
         self._authentication.begin()
 
     def write(self, data: bytes) -> None:
-        """As `Host.write`."""
+        """As `AuthenticationOwner.write`."""
         if self._transport is not None:
             self._transport.write(data)
 
     def accepted(self, credentials: Credentials, rest: bytes) -> None:
-        """As `Host.accepted`."""
-        caller = self._caller
-        if caller is None:
+        """As `AuthenticationOwner.accepted`."""
+        client = self._client
+        if client is None:
             raise AssertionError("nobody is logging in")
         self._authentication = None
         self._buffer = rest
-        if caller.database in CONSOLES:
-            self._open_console(caller, proved=self._method is not Method.TRUST)
+        if client.database in CONSOLE_DATABASES:
+            self._open_console(client, proved=self._method is not Method.TRUST)
         else:
-            self._enter(caller, self._context.logins.logs_in(caller.user, credentials))
+            self._enter_session(client, self._context.login_service.gateway_login(client.user, credentials))
 
     # -- the console
 
-    def _to_console(self, caller: ClientInfo) -> None:
+    def _enter_console(self, client: ClientInfo) -> None:
         context = self._context
-        self.write(codec.encode_negotiation(caller.startup))
-        if _owns(caller):
-            self._open_console(caller, proved=True)
+        self.write(codec.encode_negotiation(client.startup))
+        if _is_owner(client):
+            self._open_console(client, proved=True)
         elif self._method is not Method.PASSTHROUGH:
-            self._authenticate(caller)
-        elif caller.user in context.access.users:
+            self._authenticate(client)
+        elif client.user in context.access.users:
             self._method = Method.SCRAM
-            self._authenticate(caller)
+            self._authenticate(client)
         else:
-            binding = context.binding(caller.tls)
-            self._leave_to(
+            binding = context.binding(client.tls)
+            self._hand_to(
                 UpstreamAuth(
-                    context, caller.user, binding, lambda proved: self._open_console(caller, proved=proved)
+                    context, client.user, binding, lambda proved: self._open_console(client, proved=proved)
                 )
             )
 
-    def _open_console(self, caller: ClientInfo, *, proved: bool) -> None:
-        """Lets a client in that is who it says, or that nobody has asked (`proved` is false then)."""
-        context, rights = self._context, self._rights(caller)
+    def _open_console(self, client: ClientInfo, *, proved: bool) -> None:
+        """Opens the console to a client with rights. `proved`: whether it was authenticated, or let in by `trust`."""
+        context, rights = self._context, self._rights(client)
         if rights is None:
             hint = "The operator lists users in admin_users or stats_users."
-            problem = ErrorReply("42501", f'user "{caller.user}" may not enter the console', hint=hint)
+            problem = ErrorReply("42501", f'user "{client.user}" may not enter the console', hint=hint)
         elif rights is Rights.ADMIN and not proved:
-            problem = _UNPROVED
+            problem = _UNAUTHENTICATED_ADMIN
         else:
-            visitor = caller.visitor(context.next_id(), self._connected)
-            self._leave_to(ConsoleConnection(context, self._admin, visitor, rights))
+            client_report = client.report(context.next_id(), self._connected)
+            self._hand_to(ConsoleConnection(context, self._admin, client_report, rights))
             return
-        context.log.info("console_refused", user=caller.user, address=caller.address, reason=problem.message)
+        context.log.info("console_refused", user=client.user, address=client.address, reason=problem.message)
         self.refuse(problem)
 
-    def _rights(self, caller: ClientInfo) -> Rights | None:
+    def _rights(self, client: ClientInfo) -> Rights | None:
         access = self._context.access
-        if caller.user in access.admins or _owns(caller):
+        if client.user in access.admins or _is_owner(client):
             return Rights.ADMIN
-        return Rights.STATS if caller.user in access.statisticians else None
+        return Rights.STATS if client.user in access.statisticians else None
 
     # -- handing over
 
-    def _enter(self, caller: ClientInfo, part: Part | None) -> None:
-        """Goes on as a session, as soon as its database is not paused."""
-        if self._context.sessions.is_paused(caller.database):
-            # The client is known; how long a pause lasts is the operator's matter.
-            self._context.logins.leave(self)
+    def _enter_session(self, client: ClientInfo, login_handler: LoginHandler | None) -> None:
+        """Becomes a session, as soon as its database is not paused."""
+        if self._context.sessions.is_paused(client.database):
+            # The client is authenticated; the operator decides how long a pause lasts.
+            self._context.login_service.release(self)
             if self._timer is not None:
                 self._timer.cancel()
-            self._waiting = self._context.spawn("paused", self._wait_for_resume(caller, part))
+            self._waiting = self._context.spawn("paused", self._wait_for_resume(client, login_handler))
         elif self._startup is not None:
-            visitor = caller.visitor(self._context.next_id(), self._connected)
-            self._hand_over(self._startup.packet, part, visitor)
+            client_report = client.report(self._context.next_id(), self._connected)
+            self._start_session(self._startup.packet, login_handler, client_report)
 
-    async def _wait_for_resume(self, caller: ClientInfo, part: Part | None) -> None:
-        await self._context.sessions.resumed(caller.database)
+    async def _wait_for_resume(self, client: ClientInfo, login_handler: LoginHandler | None) -> None:
+        await self._context.sessions.resumed(client.database)
         self._waiting = None
-        self._enter(caller, part)
+        self._enter_session(client, login_handler)
 
-    def _hand_over(self, packet: bytes, part: Part | None, visitor: Visitor) -> None:
+    def _start_session(
+        self, packet: bytes, login_handler: LoginHandler | None, client_report: ClientReport
+    ) -> None:
         if self._transport is None:
             return
-        link = SessionConnection(self._context, part)
+        session = SessionConnection(self._context, login_handler)
         rest, self._buffer = self._buffer, b""
-        self._context.introduced(link, visitor)
-        self._leave_to(link)
-        link.data_received(packet + rest)
+        self._context.client_identified(session, client_report)
+        self._hand_to(session)
+        session.data_received(packet + rest)
 
-    def _leave_to(self, protocol: asyncio.Protocol) -> None:
+    def _hand_to(self, protocol: asyncio.Protocol) -> None:
         if self._transport is not None:
-            self._leave()
+            self._release()
             self._transport.set_protocol(protocol)
             protocol.connection_made(self._transport)
 
     # -- ends
 
     def _timed_out(self) -> None:
-        self.refuse(ErrorReply("08P01", "canceling authentication due to timeout"))
+        self.refuse(LOGIN_TIMEOUT)
 
     def shut_down(self) -> None:
         """The gateway ends."""
-        self.refuse(ErrorReply("57P01", "terminating connection because the gateway shuts down"))
+        self.refuse(SHUTTING_DOWN)
 
     def refuse(self, error: ErrorReply) -> None:
         """Ends the connection with an error."""
         self._stop_waiting()
         if self._transport is not None:
-            self._transport.write(codec.encode_error(error, "utf-8", severity=b"FATAL"))
+            self._transport.write(codec.encode_fatal(error))
             self._transport.close()
             self._transport = None
-        self._leave()
+        self._release()
 
 
-def _owns(caller: ClientInfo) -> bool:
-    """Whether the gateway's own Unix user asks, under one of the names kept for it."""
-    return caller.user in OWNERS and caller.local and caller.is_owner
+def _is_owner(client: ClientInfo) -> bool:
+    """Whether the client is the gateway's own Unix user, under one of the names reserved for it."""
+    return client.user in OWNER_USERS and client.local and client.is_owner

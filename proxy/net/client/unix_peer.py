@@ -1,4 +1,4 @@
-"""Who is at the other end of a Unix socket, as the kernel says."""
+"""The process and user at the other end of a Unix socket (SO_PEERCRED)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _CREDENTIALS = struct.Struct("3i")
 """struct ucred (unix(7)): process, user, group."""
 
 
-def peer_of(sock: Any) -> tuple[int, int] | None:
-    """(process id, user id) of the other end; None where the system does not tell."""
+def peer_credentials(sock: Any) -> tuple[int, int] | None:
+    """(process id, user id) of the other end; None where the system does not report it."""
     if sys.platform != "linux" or sock is None or sock.family != socket.AF_UNIX:
         return None
     process, user, _ = _CREDENTIALS.unpack(
@@ -31,6 +31,6 @@ def user_name(uid: int) -> str | None:
         return None
 
 
-def is_ours(uid: int) -> bool:
+def is_own_user(uid: int) -> bool:
     """Whether this is the user that the gateway runs as."""
     return uid == os.getuid()

@@ -11,101 +11,84 @@ import structlog
 from engine.errors import NLError
 from engine.types import ErrorReply
 from proxy.console import views
-from proxy.console.grammar import Assign, Command, Control, Show
+from proxy.console.grammar import AdminCommand, ConsoleCommand, SetSetting, ShowView
 from proxy.console.reports import SessionReport
-from proxy.console.tables import Done, Result, Table
-from proxy.net.access import CONSOLES
-from proxy.net.ports import Admin, Shutdown
-from proxy.net.worker.worker_ipc import Answer, Request
+from proxy.console.tables import CommandResult, Done, ResultTable
+from proxy.net.access import CONSOLE_DATABASES
+from proxy.net.ports import Admin, ShutdownMode
+from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerRequest
 
-_LOOK_AGAIN = 0.1
+_POLL_SECONDS = 0.1
 """Seconds between two looks at whether the sessions have ended."""
 
 
 async def carry_out(
-    admin: Admin, command: Command, user: str, log: structlog.typing.FilteringBoundLogger
-) -> Result:
+    admin: Admin, command: ConsoleCommand, user: str, log: structlog.typing.FilteringBoundLogger
+) -> CommandResult:
     """Carries `command` out, as `user`; every foreseen failure is an ErrorReply."""
-    if isinstance(command, Show):
+    if isinstance(command, ShowView):
         return await _show(admin, command.view)
-    if isinstance(command, Assign):
+    if isinstance(command, SetSetting):
         log.info("console_command", verb="set", argument=command.key, user=user)
         return await _set(admin, command)
-    if isinstance(command, Control):
+    if isinstance(command, AdminCommand):
         log.info("console_command", verb=command.verb, argument=command.argument, user=user)
-        if command.argument in CONSOLES:
+        if command.argument in CONSOLE_DATABASES:
             return ErrorReply("0A000", f"cannot {command.verb} admin db: {command.argument}")
-        return await _VERBS[command.verb](admin, command.argument)
+        act = _VERBS.get(command.verb)
+        if act is None:
+            return await _on_all_workers(admin, command.verb, command.argument)
+        return await act(admin, command.argument)
     raise TypeError(command)
 
 
-async def _show(admin: Admin, view: str) -> Result:
+async def _show(admin: Admin, view: str) -> CommandResult:
     if view == "help":
         return Done("SHOW", ("Console usage", views.HELP))
     if view in views.FROM_ENGINE:
         try:
-            return Table(views.columns_of(view) or (), await admin.engine_rows(view))
+            return ResultTable(views.columns_of(view) or (), await admin.engine_rows(view))
         except NLError as problem:
             return problem.reply()
-    answers = await admin.everyone(Request("report"))
+    answers = await admin.ask_all(WorkerRequest("report"))
     reports = tuple(answer.report for answer in answers if answer.report is not None)
-    table = views.table(view, admin.here(reports))
+    table = views.table(view, admin.snapshot(reports))
     if view in views.ENGINE_ADDS:
         with contextlib.suppress(NLError):
-            return Table(table.columns, table.rows + await admin.engine_rows(view))
+            return ResultTable(table.columns, table.rows + await admin.engine_rows(view))
     return table
 
 
-async def _simple(admin: Admin, verb: str, argument: str) -> Result:
+async def _on_all_workers(admin: Admin, verb: str, argument: str) -> CommandResult:
     """Every worker does it; the first failure is the outcome."""
-    answers = await admin.everyone(Request(verb, argument))
+    answers = await admin.ask_all(WorkerRequest(verb, argument))
     for answer in answers:
         if answer.error is not None:
             return ErrorReply("F0000" if verb == "reload" else "55000", answer.error)
     return Done(verb.upper())
 
 
-async def _reload(admin: Admin, argument: str) -> Result:
-    return await _simple(admin, "reload", argument)
-
-
-async def _set(admin: Admin, command: Assign) -> Result:
+async def _set(admin: Admin, command: SetSetting) -> CommandResult:
     """Our own worker first: where it refuses, the others are not asked."""
-    request = Request("set", f"{command.key}={command.value}")
+    request = WorkerRequest("set", f"{command.key}={command.value}")
     answer = await admin.handle(request)
     if answer.error is not None:
         hint = "SHOW CONFIG says which settings are changeable; the others need the file and a restart."
         return ErrorReply("22023", answer.error, hint=hint)
-    await admin.everyone(request)
+    await admin.ask_all(request)
     return Done("SET")
 
 
-async def _reconnect(admin: Admin, argument: str) -> Result:
-    return await _simple(admin, "reconnect", argument)
-
-
-async def _wait_close(admin: Admin, argument: str) -> Result:
+async def _wait_close(admin: Admin, argument: str) -> CommandResult:
     """Ends when no session holds a connection from before the last RECONNECT."""
     while any(session.close_needed for session in await _sessions(admin, argument)):  # noqa: ASYNC110
-        await asyncio.sleep(_LOOK_AGAIN)
+        await asyncio.sleep(_POLL_SECONDS)
     return Done("WAIT_CLOSE")
 
 
-async def _disable(admin: Admin, argument: str) -> Result:
-    return await _simple(admin, "disable", argument)
-
-
-async def _enable(admin: Admin, argument: str) -> Result:
-    return await _simple(admin, "enable", argument)
-
-
-async def _kill(admin: Admin, argument: str) -> Result:
-    return await _simple(admin, "kill", argument)
-
-
-async def _pause(admin: Admin, argument: str) -> Result:
+async def _pause(admin: Admin, argument: str) -> CommandResult:
     """New sessions wait from now on; the command ends when those that are open have ended."""
-    outcome = await _simple(admin, "pause", argument)
+    outcome = await _on_all_workers(admin, "pause", argument)
     if isinstance(outcome, Done):
         await _until_closed(admin, argument)
     return outcome
@@ -114,49 +97,45 @@ async def _pause(admin: Admin, argument: str) -> Result:
 async def _until_closed(admin: Admin, database: str) -> None:
     # No event tells of sessions in other processes.
     while await _sessions(admin, database):  # noqa: ASYNC110
-        await asyncio.sleep(_LOOK_AGAIN)
+        await asyncio.sleep(_POLL_SECONDS)
 
 
 async def _sessions(admin: Admin, database: str) -> list[SessionReport]:
     """Those of a database in all workers; of all, where it is empty."""
-    reports = [answer.report for answer in await admin.everyone(Request("report"))]
+    reports = [answer.report for answer in await admin.ask_all(WorkerRequest("report"))]
     sessions = [session for report in reports if report is not None for session in report.sessions]
     return [session for session in sessions if database in ("", session.client.database)]
 
 
-async def _resume(admin: Admin, argument: str) -> Result:
-    answers = await admin.everyone(Request("resume", argument))
-    if _somebody(answers):
+async def _resume(admin: Admin, argument: str) -> CommandResult:
+    answers = await admin.ask_all(WorkerRequest("resume", argument))
+    if _any_done(answers):
         return Done("RESUME")
     what = f"database {argument} is not paused" if argument else "pooler is not paused/suspended"
     return ErrorReply("55000", what)
 
 
-async def _kill_client(admin: Admin, argument: str) -> Result:
+async def _kill_client(admin: Admin, argument: str) -> CommandResult:
     if not argument.isascii() or not argument.isdigit():
         return ErrorReply("22023", "invalid client id", hint="SHOW CLIENTS shows it in the column id.")
-    answers = await admin.everyone(Request("kill_client", argument))
-    return Done("KILL_CLIENT") if _somebody(answers) else ErrorReply("22023", "client not found")
+    answers = await admin.ask_all(WorkerRequest("kill_client", argument))
+    return Done("KILL_CLIENT") if _any_done(answers) else ErrorReply("22023", "client not found")
 
 
-async def _shutdown(admin: Admin, argument: str) -> Result:
-    await admin.shut_all_down(Shutdown(argument.lower()))
+async def _shutdown(admin: Admin, argument: str) -> CommandResult:
+    await admin.shut_all_down(ShutdownMode(argument.lower()))
     return Done("SHUTDOWN")
 
 
-def _somebody(answers: list[Answer]) -> bool:
+def _any_done(answers: list[WorkerAnswer]) -> bool:
     return any(answer.done for answer in answers)
 
 
-_VERBS: dict[str, Callable[[Admin, str], Awaitable[Result]]] = {
-    "disable": _disable,
-    "enable": _enable,
-    "kill": _kill,
+_VERBS: dict[str, Callable[[Admin, str], Awaitable[CommandResult]]] = {
     "kill_client": _kill_client,
     "pause": _pause,
-    "reconnect": _reconnect,
-    "reload": _reload,
     "resume": _resume,
     "shutdown": _shutdown,
     "wait_close": _wait_close,
 }
+"""Verb → its own function; the other verbs are sent to every worker."""

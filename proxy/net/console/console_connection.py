@@ -1,4 +1,4 @@
-"""One console: its connection, and the task that carries its commands out."""
+"""One console: its connection, and the task that carries out its commands."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import secrets
 from typing import cast
 
 from engine.types import ErrorReply
-from proxy.console.grammar import Command, Rights
-from proxy.console.reports import Visitor
-from proxy.console.session import Ask, ConsoleSession, Hang, Output, Reply
+from proxy.console.grammar import ConsoleCommand, Rights
+from proxy.console.reports import ClientReport
+from proxy.console.session import CloseConnection, ConsoleAction, ConsoleSession, RunCommand, WriteReply
 from proxy.net.console import admin_commands
 from proxy.net.ports import Admin, ConsoleContext
 from proxy.protocol import codec
+from proxy.protocol.session import SHUTTING_DOWN
 
 _KEY_BYTES = 8
 
@@ -20,51 +21,55 @@ _KEY_BYTES = 8
 class ConsoleConnection(asyncio.Protocol):
     """A console user's connection, after the login."""
 
-    def __init__(self, context: ConsoleContext, admin: Admin, visitor: Visitor, rights: Rights) -> None:
+    def __init__(
+        self, context: ConsoleContext, admin: Admin, client_report: ClientReport, rights: Rights
+    ) -> None:
         self._context = context
         self._admin = admin
-        self._visitor = visitor
+        self._client_report = client_report
         self._session = ConsoleSession(rights)
         self._transport: asyncio.Transport | None = None
         self._task: asyncio.Task[None] | None = None
         self._key = secrets.token_bytes(_KEY_BYTES)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The client has been let in."""
+        """The client has been logged in."""
         self._transport = cast("asyncio.Transport", transport)
         self._context.consoles.add(self)
         self._context.keys.add(self._key, self)
-        self._context.log.info("console_opened", user=self._visitor.user, address=self._visitor.address)
-        self._transport.write(self._session.greeting(self._visitor.user, self._key))
+        self._context.log.info(
+            "console_opened", user=self._client_report.user, address=self._client_report.address
+        )
+        self._transport.write(self._session.greeting(self._client_report.user, self._key))
 
     def data_received(self, data: bytes) -> None:
         """Bytes from the client."""
         self._perform(self._session.receive(data))
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
-        """The client has gone; what it waits for is given up."""
+        """The client has gone; the command under way is cancelled."""
         self._transport = None
         self._context.consoles.discard(self)
         self._context.keys.remove(self._key)
         if self._task is not None:
             self._task.cancel()
 
-    def _perform(self, outputs: list[Output]) -> None:
+    def _perform(self, outputs: list[ConsoleAction]) -> None:
         for output in outputs:
             match output:
-                case Reply():
+                case WriteReply():
                     if self._transport is not None:
                         self._transport.write(output.data)
-                case Ask():
+                case RunCommand():
                     self._task = self._context.spawn("console", self._carry_out(output.command))
-                case Hang():
+                case CloseConnection():
                     if self._transport is not None:
                         self._transport.close()
 
-    async def _carry_out(self, command: Command) -> None:
+    async def _carry_out(self, command: ConsoleCommand) -> None:
         try:
             result = await admin_commands.carry_out(
-                self._admin, command, self._visitor.user, self._context.log
+                self._admin, command, self._client_report.user, self._context.log
             )
         except Exception:
             self._context.log.exception("console_command_failed")
@@ -85,6 +90,5 @@ class ConsoleConnection(asyncio.Protocol):
     def shut_down(self) -> None:
         """The gateway ends."""
         if self._transport is not None:
-            error = ErrorReply("57P01", "terminating connection because the gateway shuts down")
-            self._transport.write(codec.encode_error(error, "utf-8", severity=b"FATAL"))
+            self._transport.write(codec.encode_fatal(SHUTTING_DOWN))
             self._transport.close()

@@ -1,8 +1,8 @@
-"""Knowing a console user by the server's word: its login there is relayed, and ended when it has succeeded.
+"""Authenticates a console user at the server: its login there is relayed, and closed when it has succeeded.
 
-Used where the gateway keeps no secrets itself. It is as good as the server's own check of the same role: whoever
-passes could as well connect to the server as that role. A server that asks for nothing says nothing about the client:
-it may trust the gateway's address.
+Used where the gateway keeps no secrets itself. It is as strong as the server's own check of the same role: a
+client that passes could connect to the server as that role. A server that asks for no proof shows nothing about the
+client: it may trust the gateway's address.
 """
 
 from __future__ import annotations
@@ -12,33 +12,44 @@ from collections.abc import Callable
 from typing import cast
 
 from engine.types import ErrorReply
-from proxy.net.ports import GuestContext
-from proxy.net.upstream.auth_query import startup_packet
-from proxy.net.upstream.login_phase import Relays, wrapped
+from proxy.net.login_service import LOGIN_TIMEOUT
+from proxy.net.ports import PendingClientContext
+from proxy.net.session.server_connection import ServerConnection
+from proxy.net.upstream.login_phase import RelayedLogin, with_login_handler
 from proxy.protocol import codec
-from proxy.protocol.auth.login import AUTHENTICATED
-from proxy.protocol.framing import AUTHENTICATION_LIMIT, HEADER, HEADER_SIZE
+from proxy.protocol.framing import (
+    AUTHENTICATION_LIMIT,
+    RESPONSE,
+    ProtocolViolationError,
+    message_end,
+    unexpected_response,
+)
+from proxy.protocol.session import SHUTTING_DOWN
 
-_RESPONSE = ord("p")
+_RESPONSE_LIMIT = AUTHENTICATION_LIMIT - 1
+"""Length of a client's response: the whole message fits in `AUTHENTICATION_LIMIT` bytes."""
 _ERROR = ord("E")
-_TERMINATE = codec.message(b"X", b"")
 _UNREACHABLE = ErrorReply("08001", "the gateway cannot connect to the upstream server to check the password")
 
 
 class UpstreamAuth(asyncio.Protocol):
-    """The client's side of the relayed login. `binding`: what SCRAM binds to on the client's side.
+    """The client's side of the relayed login. `binding`: the channel binding data of the client's side.
 
-    `known` is called when the server has let the client in, with whether it had asked for a proof.
+    `succeeded` is called when the server has let the client in, with whether it had asked for a proof.
     """
 
     def __init__(
-        self, context: GuestContext, user: str, binding: bytes | None, known: Callable[[bool], None]
+        self,
+        context: PendingClientContext,
+        user: str,
+        binding: bytes | None,
+        succeeded: Callable[[bool], None],
     ) -> None:
         self._context = context
         self._user = user
         self._binding = binding
-        self._known = known
-        self._watch = context.logins.watch()
+        self._on_success = succeeded
+        self._method_check = context.login_service.method_check()
         self._client: asyncio.Transport | None = None
         self._server: asyncio.Transport | None = None
         self._task: asyncio.Task[None] | None = None
@@ -46,38 +57,40 @@ class UpstreamAuth(asyncio.Protocol):
         self._from_server = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The client is ours now."""
+        """Takes over the client's connection."""
         self._client = cast("asyncio.Transport", transport)
-        self._context.entered(self)
-        self._context.logins.admit(self)
+        self._context.client_connected(self)
+        self._context.login_service.admit(self)
         self._task = self._context.spawn("console_login", self._dial())
 
     async def _dial(self) -> None:
         seconds = self._context.settings.client_login_timeout or None
         try:
-            factory = wrapped(lambda: _Server(self), Relays(self._binding, self._watch))
+            factory = with_login_handler(
+                lambda: ServerConnection(self), RelayedLogin(self._binding, self._method_check)
+            )
             await self._context.dialer.dial(factory)
             async with asyncio.timeout(seconds):
                 # Ended by cancellation, when the server has decided.
                 await asyncio.get_running_loop().create_future()
         except TimeoutError:
-            self.refuse(ErrorReply("08P01", "canceling authentication due to timeout"))
+            self.refuse(LOGIN_TIMEOUT)
         except OSError:
             self.refuse(_UNREACHABLE)
 
     def data_received(self, data: bytes) -> None:
         """The client's responses, and nothing else."""
         self._from_client += data
-        while len(self._from_client) >= HEADER_SIZE:
-            kind, length = HEADER.unpack_from(self._from_client)
-            if kind != _RESPONSE or not HEADER_SIZE <= length + 1 <= AUTHENTICATION_LIMIT:
-                self.refuse(ErrorReply("08P01", "expected a password response"))
-                return
-            if length + 1 > len(self._from_client):
-                return
-            if self._server is not None:
-                self._server.write(self._from_client[: length + 1])
-            self._from_client = self._from_client[length + 1 :]
+        try:
+            while (end := self._response_end()) is not None:
+                if self._server is not None:
+                    self._server.write(self._from_client[:end])
+                self._from_client = self._from_client[end:]
+        except ProtocolViolationError as violation:
+            self.refuse(ErrorReply("08P01", str(violation)))
+
+    def _response_end(self) -> int | None:
+        return message_end(self._from_client, kind=RESPONSE, limit=_RESPONSE_LIMIT, error=unexpected_response)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         """The client has gone."""
@@ -85,24 +98,21 @@ class UpstreamAuth(asyncio.Protocol):
         self._end()
 
     def server_connected(self, transport: asyncio.Transport) -> None:
-        """The server's socket stands."""
+        """The socket to the server is connected."""
         self._server = transport
         parameters = {
             "user": self._user,
             "database": self._context.settings.auth_dbname,
             "application_name": "pgparley console",
         }
-        transport.write(startup_packet(parameters))
+        transport.write(codec.encode_startup(parameters))
 
     def server_data(self, data: bytes) -> None:
-        """The server's challenges and its word."""
+        """The server's challenges and its decision."""
         self._from_server += data
-        while len(self._from_server) >= HEADER_SIZE and self._client is not None:
-            _, length = HEADER.unpack_from(self._from_server)
-            if length + 1 > len(self._from_server):
-                return
-            message, self._from_server = self._from_server[: length + 1], self._from_server[length + 1 :]
-            if message == AUTHENTICATED:
+        while self._client is not None and (end := message_end(self._from_server)) is not None:
+            message, self._from_server = self._from_server[:end], self._from_server[end:]
+            if message == codec.AUTHENTICATION_OK:
                 self._succeeded()
                 return
             self._client.write(message)
@@ -115,17 +125,20 @@ class UpstreamAuth(asyncio.Protocol):
         if self._client is not None:
             self._client.close()
 
+    def server_full(self, *, full: bool) -> None:
+        """The responses of a login are short: nothing is held back."""
+
     def _succeeded(self) -> None:
         client, self._client = self._client, None
         if self._server is not None:
-            self._server.write(_TERMINATE)
+            self._server.write(codec.TERMINATE)
         self._end()
         if client is not None:
-            self._known(self._watch.asked is not None)
+            self._on_success(self._method_check.requested is not None)
 
     def _end(self) -> None:
-        self._context.left(self)
-        self._context.logins.leave(self)
+        self._context.client_left(self)
+        self._context.login_service.release(self)
         if self._task is not None:
             self._task.cancel()
         if self._server is not None:
@@ -134,23 +147,9 @@ class UpstreamAuth(asyncio.Protocol):
     def refuse(self, error: ErrorReply) -> None:
         """Ends the login."""
         if self._client is not None:
-            self._client.write(codec.encode_error(error, "utf-8", severity=b"FATAL"))
+            self._client.write(codec.encode_fatal(error))
             self._client.close()
 
     def shut_down(self) -> None:
         """The gateway ends."""
-        self.refuse(ErrorReply("57P01", "terminating connection because the gateway shuts down"))
-
-
-class _Server(asyncio.Protocol):
-    def __init__(self, login: UpstreamAuth) -> None:
-        self._login = login
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._login.server_connected(cast("asyncio.Transport", transport))
-
-    def data_received(self, data: bytes) -> None:
-        self._login.server_data(data)
-
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
-        self._login.server_lost()
+        self.refuse(SHUTTING_DOWN)

@@ -1,1 +1,1 @@
-"""Sessions: their two connections, what the engine borrows of them, and who is connected."""
+"""Sessions: their two connections, the loan of the server's to the engine, and their registry."""

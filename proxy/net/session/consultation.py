@@ -1,7 +1,7 @@
-"""One question to the engine on behalf of a session: how long the client waits, and the loans of its server.
+"""One request to the engine on behalf of a session, with progress notices for the client and loans of its server.
 
-Owns the request's task, the reminders and the queue of borrowers; one of them has the server at a time. Decides
-nothing about the protocol: that is `proxy.protocol.session`.
+Owns the progress timer and the queue of borrowers; one of them has the server at a time. Decides nothing about the
+protocol: that is `proxy.protocol.session`.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ class Borrower(Protocol):
     """A connection of the engine's that wants the session's server."""
 
     def write(self, data: bytes) -> None:
-        """Sends what the server says."""
+        """Sends the server's bytes."""
 
     def close(self) -> None:
         """Ends it, once everything written has gone out."""
 
     def refuse(self, error: ErrorReply) -> None:
-        """Says why it gets nothing, and ends it."""
+        """Sends `error` and ends it."""
 
 
 class ConsultationContext(Protocol):
-    """What a consultation needs."""
+    """The worker as a consultation sees it."""
 
     @property
     def settings(self) -> GatewaySettings:
@@ -53,7 +53,7 @@ class ConsultationContext(Protocol):
         """Ends an offer."""
 
 
-_OVER = ErrorReply("57014", "the question is over", hint="Nothing is lent after the answer.")
+_QUESTION_OVER = ErrorReply("57014", "the question is over", hint="Nothing is lent after the answer.")
 
 
 class Consultation:
@@ -64,26 +64,26 @@ class Consultation:
         context: ConsultationContext,
         session: Session,
         perform: Callable[[list[Command]], None],
-        regulate: Callable[..., None],
+        pause_server: Callable[..., None],
     ) -> None:
-        """`regulate` stops reading from the server while `full`."""
+        """`pause_server` stops reading from the server while `full`."""
         self._context = context
         self._session = session
         self._perform = perform
         self._metrics = context.metrics
-        self._regulate = regulate
-        self._patience = context.settings.nl_progress
+        self._pause_server = pause_server
+        self._progress_seconds = context.settings.nl_progress
         self._grace = context.settings.loan_grace
         self._waiting: deque[Borrower] = deque()
         self._active: Borrower | None = None
         self._over = False
-        self._reminder: asyncio.TimerHandle | None = None
-        self._overdue: asyncio.TimerHandle | None = None
+        self._progress_timer: asyncio.TimerHandle | None = None
+        self._grace_timer: asyncio.TimerHandle | None = None
 
     async def reply(self, request: EngineRequest) -> EngineReply:
-        """Asks the engine."""
+        """Sends `request` to the engine and returns its reply."""
         loan = self._context.offer(self)
-        self._expect_patience(self._patience)
+        self._schedule_progress(self._progress_seconds)
         try:
             asker = replace(request.asker, session=loan)
             return await self._context.consult(replace(request, asker=asker))
@@ -93,35 +93,37 @@ class Consultation:
                 self._context.withdraw(loan)
 
     def close(self) -> None:
-        """Nobody is reminded any more, and nobody else gets the server."""
+        """Stops the progress notices and refuses the borrowers that wait."""
         self._over = True
-        if self._reminder is not None:
-            self._reminder.cancel()
+        if self._progress_timer is not None:
+            self._progress_timer.cancel()
         while self._waiting:
-            self._waiting.popleft().refuse(_OVER)
+            self._waiting.popleft().refuse(_QUESTION_OVER)
 
-    # -- patience
+    # -- progress
 
-    def _expect_patience(self, seconds: float) -> None:
-        """Tells the client after `seconds`, and again when they have doubled, that it is still waited for."""
+    def _schedule_progress(self, seconds: float) -> None:
+        """Notifies the client after `seconds`, and again each time they have doubled, that the engine still works."""
         if seconds > 0:
-            self._reminder = asyncio.get_running_loop().call_later(seconds, self._remind, seconds)
+            self._progress_timer = asyncio.get_running_loop().call_later(
+                seconds, self._send_progress, seconds
+            )
 
-    def _remind(self, waited: float) -> None:
+    def _send_progress(self, waited: float) -> None:
         self._perform(self._session.progress(waited))
-        self._reminder = asyncio.get_running_loop().call_later(waited, self._remind, 2 * waited)
+        self._progress_timer = asyncio.get_running_loop().call_later(waited, self._send_progress, 2 * waited)
 
     # -- loans
 
     @property
     def idle(self) -> bool:
-        """Whether it is over and nobody has the server."""
+        """Whether it is over and no borrower has the server."""
         return self._over and self._active is None
 
     def borrow(self, borrower: Borrower) -> None:
-        """A connection of the engine's has come for the server; it gets it when its turn is."""
+        """Queues a connection of the engine's for the server."""
         if self._over:
-            borrower.refuse(_OVER)
+            borrower.refuse(_QUESTION_OVER)
             return
         self._waiting.append(borrower)
         self._next()
@@ -132,44 +134,44 @@ class Consultation:
             self._metrics.loans.inc()
             self._perform(self._session.lend())
 
-    def said(self, borrower: Borrower, data: bytes) -> None:
+    def borrower_data(self, borrower: Borrower, data: bytes) -> None:
         """Bytes from a borrower."""
-        lending = self._session.lending
-        if borrower is self._active and lending is not None:
-            self._perform(lending.receive_borrower(data))
+        loan = self._session.loan
+        if borrower is self._active and loan is not None:
+            self._perform(loan.receive_borrower(data))
 
-    def left(self, borrower: Borrower) -> None:
+    def borrower_lost(self, borrower: Borrower) -> None:
         """A borrower has closed its connection."""
         if borrower in self._waiting:
             self._waiting.remove(borrower)
-        elif borrower is self._active and self._session.lending is not None:
-            self._perform(self._session.lending.borrower_left())
+        elif borrower is self._active and self._session.loan is not None:
+            self._perform(self._session.loan.borrower_left())
 
     def full(self, *, full: bool) -> None:
         """The borrower reads slower than the server writes, or it has caught up."""
-        self._regulate(full=full)
+        self._pause_server(full=full)
 
     def to_borrower(self, data: bytes) -> None:
         """Carries out `ToBorrower`."""
         if self._active is not None:
             self._active.write(data)
 
-    def must_end(self) -> None:
-        """The loan is on its way back, and has `grace` seconds for it."""
+    def start_grace(self) -> None:
+        """The loan is ending: the server gets `loan_grace` seconds to stop."""
         self._metrics.loans_cancelled.inc()
-        self._overdue = asyncio.get_running_loop().call_later(self._grace, self._too_late)
+        self._grace_timer = asyncio.get_running_loop().call_later(self._grace, self._grace_ended)
 
-    def _too_late(self) -> None:
-        self._overdue = None
+    def _grace_ended(self) -> None:
+        self._grace_timer = None
         self._metrics.loans_overdue.inc()
-        if self._session.lending is not None:
-            self._perform(self._session.lending.overdue())
+        if self._session.loan is not None:
+            self._perform(self._session.loan.overdue())
 
     def ended(self) -> None:
         """Carries out `LoanEnded`."""
-        if self._overdue is not None:
-            self._overdue.cancel()
-            self._overdue = None
+        if self._grace_timer is not None:
+            self._grace_timer.cancel()
+            self._grace_timer = None
         borrower, self._active = self._active, None
         if borrower is not None:
             borrower.close()

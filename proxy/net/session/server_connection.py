@@ -7,10 +7,10 @@ from typing import Protocol, cast
 
 
 class ServerEvents(Protocol):
-    """Who is told."""
+    """The events of a connection to the server."""
 
     def server_connected(self, transport: asyncio.Transport) -> None:
-        """The upstream socket stands."""
+        """The connection to the server is established."""
 
     def server_data(self, data: bytes) -> None:
         """Bytes from the server."""

@@ -1,7 +1,7 @@
 """One client's connection and its upstream connection: bytes in, commands carried out.
 
-Owns the two transports, the flow control between them, and the task that asks the engine; the way to the server is
-`dialling`'s. Decides nothing about the protocol: that is `proxy.protocol.session`.
+Owns the two transports, the flow control between them, and the task that asks the engine; the server's connection comes
+from `server_acquisition`. Decides nothing about the protocol: that is `proxy.protocol.session`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from engine.types import ErrorReply
 from proxy.net import pump
 from proxy.net.ports import SessionContext
 from proxy.net.session.consultation import Consultation
-from proxy.net.session.dialling import Dialling
+from proxy.net.session.server_acquisition import ServerAcquisition
 from proxy.net.upstream.dialer import without_delay
-from proxy.net.upstream.login_phase import Part
+from proxy.net.upstream.login_phase import LoginHandler
 from proxy.protocol import codec
 from proxy.protocol.commands import (
     AbortConsult,
@@ -45,28 +45,28 @@ class SessionConnection(asyncio.Protocol):
     """The client's side, and the session of both sides."""
 
     __slots__ = (
+        "_acquisition",
         "_client",
         "_client_full",
         "_consultation",
         "_context",
-        "_dialling",
         "_flow",
         "_key",
         "_paused",
         "_plain_chunks",
         "_received",
+        "_received_at",
         "_sent",
         "_server",
         "_session",
-        "_since",
         "_task",
         "_upstream_full",
     )
 
-    def __init__(self, context: SessionContext, part: Part | None = None) -> None:
-        """`part`: what the gateway itself does in the server's login phase."""
+    def __init__(self, context: SessionContext, login_handler: LoginHandler | None = None) -> None:
+        """`login_handler`: the gateway's part in the server's login phase, None for none."""
         self._context = context
-        self._dialling: Dialling | None = Dialling(context, self, part)
+        self._acquisition: ServerAcquisition | None = ServerAcquisition(context, self, login_handler)
         self._received = 0
         self._sent = 0
         self._session = Session(context.limits)
@@ -75,7 +75,7 @@ class SessionConnection(asyncio.Protocol):
         self._key: bytes | None = None
         # One request at a time.
         self._task: asyncio.Task[None] | None = None
-        self._since = 0.0
+        self._received_at = 0.0
         self._consultation: Consultation | None = None
         self._upstream_full = False
         self._client_full = False
@@ -97,7 +97,7 @@ class SessionConnection(asyncio.Protocol):
             if self._server is not None:
                 self._server.write(data)
         else:
-            self._since = time.perf_counter()
+            self._received_at = time.perf_counter()
             self._perform(self._session.receive_frontend(data))
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
@@ -114,28 +114,26 @@ class SessionConnection(asyncio.Protocol):
     def pause_writing(self) -> None:
         """The client reads slower than the server writes."""
         self._client_full = True
-        if self._server is not None and not self._server.is_closing():
-            self._server.pause_reading()
+        self._pause_server(full=True)
 
     def resume_writing(self) -> None:
         """The client has caught up."""
         self._client_full = False
-        if self._server is not None and not self._server.is_closing():
-            self._server.resume_reading()
+        self._pause_server(full=False)
 
-    # -- the server's transport, as `_Upstream` reports it
+    # -- as `ServerEvents`
 
     def server_connected(self, transport: asyncio.Transport) -> None:
-        """The upstream socket stands."""
+        """The socket to the server is connected."""
         if self._client is None:
             transport.abort()
             return
         self._server = transport
-        if not self._context.dialer.local:
+        if not self._context.dialer.uses_unix_socket:
             without_delay(transport)
-        again = b"" if self._dialling is None else self._dialling.said_in_vain()
-        if again:
-            transport.write(again)
+        unacknowledged = b"" if self._acquisition is None else self._acquisition.take_unacknowledged()
+        if unacknowledged:
+            transport.write(unacknowledged)
         else:
             self._perform(self._session.dialled())
 
@@ -146,7 +144,7 @@ class SessionConnection(asyncio.Protocol):
             if self._client is not None:
                 self._client.write(data)
             if self._context.pump is not None:
-                self._relayed_plainly()
+                self._count_plain_chunk()
         else:
             self._plain_chunks = 0
             self._perform(self._session.receive_backend(data))
@@ -177,9 +175,9 @@ class SessionConnection(asyncio.Protocol):
 
     # -- the compiled relay
 
-    def _relayed_plainly(self) -> None:
+    def _count_plain_chunk(self) -> None:
         self._plain_chunks += 1
-        if self._plain_chunks == pump.PATIENCE:
+        if self._plain_chunks == pump.HANDOVER_CHUNKS:
             # Not before the transports have written what they were just given.
             asyncio.get_running_loop().call_soon(self._hand_over)
 
@@ -188,17 +186,17 @@ class SessionConnection(asyncio.Protocol):
         client, server, relay = self._client, self._server, self._context.pump
         if client is None or server is None or relay is None or self._flow is not None:
             return
-        debt = self._session.debt
-        if debt is not None and not (self._paused or self._client_full):
-            self._flow = pump.attach(relay, self, client, server, debt)
+        relay_state = self._session.relay_state
+        if relay_state is not None and not (self._paused or self._client_full):
+            self._flow = pump.attach(relay, self, client, server, relay_state)
 
     def flow_ended(self) -> None:
-        """The compiled relay met what it does not relay by itself."""
+        """As `RelayOwner.flow_ended`."""
         if self._flow is not None:
             self._take_back()
 
     def _take_back(self) -> None:
-        """Ends the compiled relay, if it has this session, and goes on from where it stands."""
+        """Takes the sockets back from the compiled relay, if it has them, and handles its last chunk."""
         if self._flow is None:
             return
         returned = pump.take(self._flow)
@@ -216,7 +214,9 @@ class SessionConnection(asyncio.Protocol):
             client.resume_reading()
         self._go_on(client, server, returned)
 
-    def _go_on(self, client: asyncio.Transport, server: asyncio.Transport, returned: pump.Returned) -> None:
+    def _go_on(
+        self, client: asyncio.Transport, server: asyncio.Transport, returned: pump.ReturnedFlow
+    ) -> None:
         try:
             if returned.held:
                 self._sent -= len(returned.held)
@@ -233,7 +233,7 @@ class SessionConnection(asyncio.Protocol):
             client.abort()
             server.abort()
 
-    def _enter(self, account: pump.Account) -> None:
+    def _enter(self, account: pump.RelayedTraffic) -> None:
         self._received += account.received
         self._sent += account.sent
         self._session.backend.relayed(account.tally)
@@ -243,8 +243,8 @@ class SessionConnection(asyncio.Protocol):
     def _perform(self, commands: list[Command]) -> None:
         for command in commands:
             if isinstance(command, ToUpstream):
-                if self._dialling is not None:
-                    self._dialling.sent(command.data)
+                if self._acquisition is not None:
+                    self._acquisition.sent(command.data)
                 if self._server is not None:
                     self._server.write(command.data)
             elif isinstance(command, ToClient):
@@ -258,8 +258,8 @@ class SessionConnection(asyncio.Protocol):
         context = self._context
         match command:
             case Dial():
-                if self._dialling is not None:
-                    self._dialling.begin()
+                if self._acquisition is not None:
+                    self._acquisition.begin()
             case Consult():
                 self._task = context.spawn("consult", self._consult(command.request))
             case AbortConsult():
@@ -286,7 +286,7 @@ class SessionConnection(asyncio.Protocol):
             case ToBorrower():
                 consultation.to_borrower(command.data)
             case CancelLent():
-                consultation.must_end()
+                consultation.start_grace()
                 self._context.spawn("cancel", self._cancel_lent())
             case LoanEnded():
                 consultation.ended()
@@ -299,31 +299,31 @@ class SessionConnection(asyncio.Protocol):
             self._server.close()
 
     def _stop_task(self) -> None:
-        if self._dialling is not None:
-            self._dialling.stop()
+        if self._acquisition is not None:
+            self._acquisition.stop()
         if self._task is not None:
             self._task.cancel()
             self._task = None
 
-    # -- as a Dialler
+    # -- as `AcquisitionEvents`
 
-    def server_sure(self) -> None:
-        """As `Dialler.server_sure`."""
-        self._dialling = None
+    def server_confirmed(self) -> None:
+        """As `AcquisitionEvents.server_confirmed`."""
+        self._acquisition = None
 
-    def server_gone(self) -> bool:
-        """As `Dialler.server_gone`."""
+    def prewarmed_failed(self) -> bool:
+        """As `AcquisitionEvents.prewarmed_failed`."""
         if self._client is None or self._client.is_closing():
             self.server_lost()
             return False
         self._server = None
         return True
 
-    def unreachable(self, error: ErrorReply, *, begun: bool) -> None:
-        """As `Dialler.unreachable`."""
+    def server_unreachable(self, error: ErrorReply, *, begun: bool) -> None:
+        """As `AcquisitionEvents.server_unreachable`."""
         if begun:
             # The client has not been sent a byte.
-            self._perform([ToClient(codec.encode_error(error, "utf-8", severity=b"FATAL"))])
+            self._perform([ToClient(codec.encode_fatal(error))])
             self._close()
         else:
             self._perform(self._session.dial_failed(error))
@@ -331,21 +331,21 @@ class SessionConnection(asyncio.Protocol):
     # -- the engine
 
     async def _consult(self, request: EngineRequest) -> None:
-        asked = time.perf_counter()
+        requested_at = time.perf_counter()
         context = self._context
-        self._consultation = Consultation(context, self._session, self._perform, self._lent_full)
+        self._consultation = Consultation(context, self._session, self._perform, self._pause_server)
         reply = await self._consultation.reply(request)
-        told = time.perf_counter()
-        before, self._since = asked - self._since, told
+        replied_at = time.perf_counter()
+        before, self._received_at = requested_at - self._received_at, replied_at
         self._task = None
         self._perform(self._session.answered(reply))
         if self._consultation.idle:
             # Half a kilobyte that every session which ever asked would keep.
             self._consultation = None
-        context.metrics.engine_seconds.observe(told - asked)
-        context.metrics.overhead_seconds.observe(before + time.perf_counter() - told)
+        context.metrics.engine_seconds.observe(replied_at - requested_at)
+        context.metrics.overhead_seconds.observe(before + time.perf_counter() - replied_at)
 
-    def _lent_full(self, *, full: bool) -> None:
+    def _pause_server(self, *, full: bool) -> None:
         if self._server is not None and not self._server.is_closing():
             (self._server.pause_reading if full else self._server.resume_reading)()
 
@@ -355,8 +355,8 @@ class SessionConnection(asyncio.Protocol):
         except OSError as error:
             # The loan's grace runs on, and ends the session where the server does not stop by itself.
             self._context.log.warning("cancel_not_sent", error=str(error) or type(error).__name__)
-        if self._session.lending is not None:
-            self._perform(self._session.lending.cancel_sent())
+        if self._session.loan is not None:
+            self._perform(self._session.loan.cancel_sent())
 
     def cancel_requested(self) -> bool:
         """The client wants its statement cancelled. Returns whether the server has to be told."""
@@ -371,11 +371,11 @@ class SessionConnection(asyncio.Protocol):
         self._stop_task()
         self._perform(self._session.shut_down())
 
-    # -- what the console and an orderly end want to know
+    # -- as a `SessionView`
 
     @property
     def session(self) -> Session:
-        """The session as it stands now, to be read only."""
+        """The session in its present state, to be read only."""
         if self._flow is not None:
             self._enter(pump.account(self._flow))
         return self._session
@@ -392,5 +392,5 @@ class SessionConnection(asyncio.Protocol):
 
     @property
     def server(self) -> asyncio.Transport | None:
-        """The server's transport, None before it stands."""
+        """The server's transport, None before it is connected."""
         return self._server

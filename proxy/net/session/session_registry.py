@@ -1,4 +1,4 @@
-"""The sessions of a worker: who is connected, what went through, and what is closed to new ones.
+"""The sessions of a worker: their clients, their traffic, and the databases that are closed to new ones.
 
 Owns the registries and the counts. Every session is in it from its first byte to its last.
 """
@@ -9,19 +9,19 @@ import asyncio
 import time
 from typing import Protocol
 
-from proxy.console.reports import SessionReport, Traffic, Visitor
+from proxy.console.reports import ClientReport, SessionReport, Traffic
 from proxy.net.addresses import server_side
 from proxy.protocol.session import Session
 from proxy.protocol.session_phases import Phase
 
-PERIOD = 60.0
+STATS_PERIOD = 60.0
 """Seconds over which averages are taken (PgBouncer's `stats_period`)."""
 
 _WAITING = frozenset({Phase.STARTUP, Phase.DIALLING, Phase.AUTHENTICATING})
 
 
 class SessionView(Protocol):
-    """A session as it stands now, and the way to end it."""
+    """A session's present state, and its shutdown."""
 
     @property
     def session(self) -> Session:
@@ -37,71 +37,76 @@ class SessionView(Protocol):
 
     @property
     def server(self) -> asyncio.Transport | None:
-        """The server's transport, None before it stands."""
+        """The server's transport, None before it is connected."""
 
     def shut_down(self) -> None:
         """Ends the session from our side."""
 
 
-class Sessions:
+class SessionRegistry:
     """The sessions of one worker."""
 
     def __init__(self) -> None:
-        self.links: set[SessionView] = set()
+        self.connections: set[SessionView] = set()
         self.empty = asyncio.Event()
         self.empty.set()
         self.paused: set[str] = set()
         self.disabled: set[str] = set()
         self.all_paused = False
         self._resumed = asyncio.Event()
-        self._visitors: dict[SessionView, Visitor] = {}
-        self._leaving: set[SessionView] = set()
+        self._client_reports: dict[SessionView, ClientReport] = {}
+        self._closing: set[SessionView] = set()
         self._outdated: set[SessionView] = set()
         self._ended: dict[str, Traffic] = {}
-        self._turned: tuple[float, dict[str, Traffic]] = (time.monotonic(), {})
+        self._period_start: tuple[float, dict[str, Traffic]] = (time.monotonic(), {})
         self._recent: tuple[float, dict[str, Traffic]] | None = None
 
     # -- coming and going
 
-    def add(self, link: SessionView) -> None:
+    def add(self, connection: SessionView) -> None:
         """A session begins."""
-        self.links.add(link)
+        self.connections.add(connection)
         self.empty.clear()
 
-    def introduce(self, link: SessionView, visitor: Visitor) -> None:
-        """Who the client of `link` is."""
-        self._visitors[link] = visitor
+    def identify(self, connection: SessionView, client_report: ClientReport) -> None:
+        """Sets the client that the console shows for `connection`."""
+        self._client_reports[connection] = client_report
 
-    def remove(self, link: SessionView) -> None:
+    def remove(self, connection: SessionView) -> None:
         """A session has ended."""
-        self.links.discard(link)
-        self._outdated.discard(link)
-        if link.server is not None:
-            self._leaving.add(link)
-        visitor = self._visitors.pop(link, None)
-        if visitor is not None:
-            name = visitor.database
-            self._ended[name] = _sum(self._ended.get(name, Traffic(name)), _traffic(link, name))
-        if not self.links:
+        self.connections.discard(connection)
+        self._outdated.discard(connection)
+        if connection.server is not None:
+            self._closing.add(connection)
+        client_report = self._client_reports.pop(connection, None)
+        if client_report is not None:
+            name = client_report.database
+            self._ended[name] = self._ended.get(name, Traffic(name)).plus(_traffic(connection, name))
+        if not self.connections:
             self.empty.set()
 
     @property
-    def quiet(self) -> bool:
-        """Whether every connection to the server is closed: with TLS that takes both sides."""
-        self._leaving = {link for link in self._leaving if link.server is not None}
-        return not self._leaving and not self.links
+    def drained(self) -> bool:
+        """Whether every connection to the server is closed: with TLS both sides have to close."""
+        self._closing = {connection for connection in self._closing if connection.server is not None}
+        return not self._closing and not self.connections
 
-    def of(self, database: str) -> list[SessionView]:
+    def of_database(self, database: str) -> list[SessionView]:
         """The sessions of a database; of all, where it is empty."""
-        return [link for link, visitor in self._visitors.items() if database in ("", visitor.database)]
+        reports = self._client_reports.items()
+        return [connection for connection, client in reports if database in ("", client.database)]
 
     def of_client(self, number: int) -> list[SessionView]:
         """The session with this id, if it is ours."""
-        return [link for link, visitor in self._visitors.items() if visitor.id == number]
+        return [
+            connection
+            for connection, client_report in self._client_reports.items()
+            if client_report.id == number
+        ]
 
-    def outdate(self, database: str) -> None:
-        """The connections that sessions of a database have to the server now are to be closed: each is, as it ends."""
-        self._outdated.update(self.of(database))
+    def mark_outdated(self, database: str) -> None:
+        """Marks a database's sessions: their connections to the server are to be closed, as each session ends."""
+        self._outdated.update(self.of_database(database))
 
     # -- pausing
 
@@ -150,75 +155,53 @@ class Sessions:
     # -- reports
 
     def reports(self) -> tuple[SessionReport, ...]:
-        """Every session that has said who it is."""
+        """A report of every session whose startup packet has come."""
         return tuple(
-            _report(link, visitor, outdated=link in self._outdated)
-            for link, visitor in self._visitors.items()
+            _report(connection, client_report, outdated=connection in self._outdated)
+            for connection, client_report in self._client_reports.items()
         )
 
     def traffic(self) -> dict[str, Traffic]:
-        """What went through since the start, by database."""
+        """The traffic since the start, by database."""
         sums = dict(self._ended)
-        for link, visitor in self._visitors.items():
-            name = visitor.database
-            sums[name] = _sum(sums.get(name, Traffic(name)), _traffic(link, name))
+        for connection, client_report in self._client_reports.items():
+            name = client_report.database
+            sums[name] = sums.get(name, Traffic(name)).plus(_traffic(connection, name))
         return sums
 
     def recent(self) -> tuple[float, tuple[Traffic, ...]]:
-        """The last whole period: its seconds, and what went through. Before its end: the time since the start."""
-        began, before = self._turned
+        """Seconds and traffic of the last complete period; before the first has ended, those since the start."""
+        began, before = self._period_start
         now = time.monotonic()
-        if self._recent is None or now - began >= PERIOD:
+        if self._recent is None or now - began >= STATS_PERIOD:
             current = self.traffic()
-            difference = {name: _less(traffic, before.get(name)) for name, traffic in current.items()}
-            self._recent = (now - began, difference) if now - began >= PERIOD else None
+            difference = {
+                name: traffic.plus(before.get(name, Traffic(name)), -1) for name, traffic in current.items()
+            }
+            self._recent = (now - began, difference) if now - began >= STATS_PERIOD else None
             if self._recent is None:
                 return now - began, tuple(difference.values())
-            self._turned = (now, current)
+            self._period_start = (now, current)
         seconds, found = self._recent
         return seconds, tuple(found.values())
 
 
-def _traffic(link: SessionView, database: str) -> Traffic:
-    replies = link.session.backend.replies
+def _traffic(connection: SessionView, database: str) -> Traffic:
+    replies = connection.session.backend.replies
     # The login ends with a ReadyForQuery of its own.
     queries, transactions = max(0, replies.cycles - 1), max(0, replies.transactions - 1)
-    return Traffic(database, 1, transactions, queries, link.received, link.sent)
+    return Traffic(database, 1, transactions, queries, connection.received, connection.sent)
 
 
-def _sum(left: Traffic, right: Traffic) -> Traffic:
-    return Traffic(
-        left.database,
-        left.sessions + right.sessions,
-        left.transactions + right.transactions,
-        left.queries + right.queries,
-        left.received + right.received,
-        left.sent + right.sent,
-    )
-
-
-def _less(now: Traffic, before: Traffic | None) -> Traffic:
-    if before is None:
-        return now
-    return Traffic(
-        now.database,
-        now.sessions - before.sessions,
-        now.transactions - before.transactions,
-        now.queries - before.queries,
-        now.received - before.received,
-        now.sent - before.sent,
-    )
-
-
-def _report(link: SessionView, visitor: Visitor, *, outdated: bool) -> SessionReport:
-    session = link.session
+def _report(connection: SessionView, client_report: ClientReport, *, outdated: bool) -> SessionReport:
+    session = connection.session
     at_rest = "idle" if session.at_rest else "active"
     return SessionReport(
-        client=visitor,
-        server=None if link.server is None else server_side(link.server, session.backend.key),
+        client=client_report,
+        server=None if connection.server is None else server_side(connection.server, session.backend.key),
         state="waiting" if session.phase in _WAITING else at_rest,
-        received=link.received,
-        sent=link.sent,
+        received=connection.received,
+        sent=connection.sent,
         asking=session.phase is Phase.CONSULTING,
         close_needed=outdated,
     )

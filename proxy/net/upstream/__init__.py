@@ -1,1 +1,1 @@
-"""The server's side: dialling, spares, TLS, and what the gateway has to do with logins there."""
+"""The server's side: dialling, prewarmed sockets, TLS, and the gateway's part in logins there."""

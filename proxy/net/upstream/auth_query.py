@@ -1,39 +1,34 @@
-"""`auth_query`: what the upstream itself keeps of a role's password, asked over a connection of the gateway's own.
+"""`auth_query`: reads a role's secret from the upstream, over a connection of the gateway's own.
 
 Owns one such connection, opened as `auth_user`. Nothing that a client sent reaches it but the role's name, as a bind
 parameter: the search path and every other setting are ours (a client's `search_path` would else decide which function
-the query calls, CVE-2025-12819). When it is asked, and what is remembered, is `role_secrets`'.
+the query calls, CVE-2025-12819). Caching and the choice of a connection are in `role_secrets`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import struct
 from typing import cast
 
 from proxy.net.upstream.dialer import Dialer
-from proxy.net.upstream.login_phase import Part, wrapped
+from proxy.net.upstream.login_phase import LoginHandler, with_login_handler
 from proxy.protocol import codec
 from proxy.protocol.auth.secrets import Secret, secret_of
-from proxy.protocol.framing import HEADER, HEADER_SIZE
+from proxy.protocol.framing import message_end
 from proxy.protocol.messages import Bind, Parse
 from proxy.settings import GatewaySettings
 
-_PROTOCOL_3_0 = 3 << 16
 _READY, _ROW, _ERROR = ord("Z"), ord("D"), ord("E")
-_TERMINATE = codec.message(b"X", b"")
-_SYNC = codec.message(b"S", b"")
 _EXECUTE = codec.message(b"E", b"\0\0\0\0\0")
-_NULL = -1
 
 _Row = tuple[str, str | None]
 
 
-class LookupFailedError(Exception):
+class AuthQueryError(Exception):
     """The look-up could not be made; the message is for the log."""
 
 
-class LookupConnection(asyncio.Protocol):
+class AuthQueryConnection(asyncio.Protocol):
     """One connection, for one question at a time. Its owner sets the deadlines, and closes it after one has passed."""
 
     def __init__(self, settings: GatewaySettings) -> None:
@@ -45,17 +40,19 @@ class LookupConnection(asyncio.Protocol):
         self._answer: asyncio.Future[list[_Row]] | None = None
 
     @staticmethod
-    async def open(dialer: Dialer, settings: GatewaySettings, part: Part) -> LookupConnection:
-        """One that is logged in; `part` does that.
+    async def open(
+        dialer: Dialer, settings: GatewaySettings, login_handler: LoginHandler
+    ) -> AuthQueryConnection:
+        """One that is logged in; `login_handler` does that.
 
         Raises:
             OSError: The server cannot be reached.
             LookupFailedError: It does not let `auth_user` in.
         """
-        connection = LookupConnection(settings)
+        connection = AuthQueryConnection(settings)
         ready = connection._expect()
         try:
-            await dialer.dial(wrapped(lambda: connection, part))
+            await dialer.dial(with_login_handler(lambda: connection, login_handler))
             await ready
         except BaseException:
             connection.close()
@@ -64,10 +61,10 @@ class LookupConnection(asyncio.Protocol):
 
     @property
     def usable(self) -> bool:
-        """Whether it stands and nothing is under way on it."""
+        """Whether it is connected and no query is under way on it."""
         return self._transport is not None and not self._transport.is_closing() and self._answer is None
 
-    async def ask(self, user: str) -> Secret | None:
+    async def fetch_secret(self, user: str) -> Secret | None:
         """The secret of `user`; None where there is no such role, or it may not log in.
 
         Raises:
@@ -78,27 +75,27 @@ class LookupConnection(asyncio.Protocol):
         name = user.encode("utf-8", "surrogateescape")
         bind = codec.encode_bind(Bind(b"", b"", (), (name,), b"\0\0"))
         if self._transport is None:
-            raise LookupFailedError("auth_query: the connection is closed")
-        self._transport.write(parse + bind + _EXECUTE + _SYNC)
-        # A query that gives somebody else's secret would let the client in as that role.
+            raise AuthQueryError("auth_query: the connection is closed")
+        self._transport.write(parse + bind + _EXECUTE + codec.SYNC)
+        # A query that gives another role's secret would log the client in as that role.
         found = [secret for name, secret in await answer if name == user]
         return secret_of(found[0]) if len(found) == 1 and found[0] is not None else None
 
     def close(self) -> None:
         """Ends the connection."""
         if self._transport is not None:
-            self._transport.write(_TERMINATE)
+            self._transport.write(codec.TERMINATE)
             self._transport.close()
             self._transport = None
 
     def _expect(self) -> asyncio.Future[list[_Row]]:
-        """What the next ReadyForQuery answers."""
+        """The future that the next ReadyForQuery resolves: the rows, or `AuthQueryError`."""
         self._found, self._problem = [], ""
         self._answer = asyncio.get_running_loop().create_future()
         return self._answer
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The server's socket stands."""
+        """The socket to the server is connected."""
         self._transport = cast("asyncio.Transport", transport)
         parameters = {
             "user": self._settings.auth_user,
@@ -107,18 +104,14 @@ class LookupConnection(asyncio.Protocol):
             "client_encoding": "UTF8",
             "search_path": "pg_catalog",
         }
-        self._transport.write(startup_packet(parameters))
+        self._transport.write(codec.encode_startup(parameters))
 
     def data_received(self, data: bytes) -> None:
         """Bytes from the server."""
         data = self._partial + data
         pos = 0
-        while pos + HEADER_SIZE <= len(data):
-            kind, length = HEADER.unpack_from(data, pos)
-            end = pos + 1 + length
-            if end > len(data):
-                break
-            self._take(kind, data[pos:end])
+        while (end := message_end(data, pos)) is not None:
+            self._take(data[pos], data[pos:end])
             pos = end
         self._partial = data[pos:]
 
@@ -143,27 +136,14 @@ class LookupConnection(asyncio.Protocol):
         if answer is None or answer.done():
             return
         if problem:
-            answer.set_exception(LookupFailedError(f"auth_query: {problem}"))
+            answer.set_exception(AuthQueryError(f"auth_query: {problem}"))
         else:
             answer.set_result(self._found)
 
 
-def startup_packet(parameters: dict[str, str]) -> bytes:
-    """A StartupMessage of protocol 3.0."""
-    body = b"".join(
-        word.encode("utf-8", "surrogateescape") + b"\0" for pair in parameters.items() for word in pair
-    )
-    return struct.pack(">II", len(body) + 9, _PROTOCOL_3_0) + body + b"\0"
-
-
 def _row(message: bytes) -> _Row:
     """The first two columns of a DataRow."""
-    (count,) = struct.unpack_from(">h", message, HEADER_SIZE)
-    pos = HEADER_SIZE + 2
-    values: list[str | None] = []
-    for _ in range(count):
-        (length,) = struct.unpack_from(">i", message, pos)
-        pos += 4
-        values.append(None if length == _NULL else message[pos : pos + length].decode("utf-8", "replace"))
-        pos += max(0, length)
-    return values[0] or "", values[1] if count > 1 else None
+    values = [
+        None if value is None else value.decode("utf-8", "replace") for value in codec.decode_row(message)
+    ]
+    return values[0] or "", values[1] if len(values) > 1 else None

@@ -23,18 +23,18 @@ class Dialer:
         self._path = f"{directory}/.s.PGSQL.{settings.upstream_port}" if directory.startswith("/") else ""
 
     @property
-    def local(self) -> bool:
-        """Whether it dials a Unix socket."""
+    def uses_unix_socket(self) -> bool:
+        """Whether the upstream is reached over a Unix socket."""
         return bool(self._path)
 
     @property
-    def is_here(self) -> bool:
-        """Whether it is sure, before it dials, that the server is on this machine."""
-        return self.local or is_loopback(self._settings.upstream_host)
+    def is_local(self) -> bool:
+        """Whether the settings alone show that the server is on this machine."""
+        return self.uses_unix_socket or is_loopback(self._settings.upstream_host)
 
     @staticmethod
-    def place(settings: GatewaySettings) -> tuple[str, int, str]:
-        """What makes one upstream another."""
+    def upstream_identity(settings: GatewaySettings) -> tuple[str, int, str]:
+        """Host, port and TLS mode: the settings of which a change means another upstream."""
         return settings.upstream_host, settings.upstream_port, settings.server_tls_sslmode
 
     async def dial(self, factory: Callable[[], asyncio.Protocol]) -> None:

@@ -1,7 +1,7 @@
-"""The server's login phase, where the gateway has a part in it.
+"""The server's login phase, where the gateway takes part in it.
 
-Owns a protocol that stands before a session's own until the server has let the client in, and then steps aside:
-a session without such a part never meets it, and one with it pays nothing afterwards.
+Owns a protocol in front of a session's own until the server has accepted the login, and removes it then:
+a session without a `LoginHandler` never creates it, and one with it has no cost afterwards.
 """
 
 from __future__ import annotations
@@ -13,128 +13,134 @@ from dataclasses import dataclass
 from typing import Protocol, cast
 
 from engine.types import ErrorReply
-from proxy.net.addresses import is_here
-from proxy.net.derivation import Deriver
+from proxy.net.addresses import is_local
+from proxy.net.derivation_pool import DerivationPool
 from proxy.net.tls import end_point
 from proxy.protocol import codec
-from proxy.protocol.auth.scram import Derivation
-from proxy.protocol.auth.server_methods import UpstreamRefusedError, Watch
+from proxy.protocol.auth.scram import KeyDerivation
+from proxy.protocol.auth.server_methods import MethodCheck, UpstreamRefusedError
 from proxy.protocol.auth.upstream_login import UpstreamLogin, without_binding
-from proxy.protocol.framing import AUTHENTICATION_LIMIT, HEADER, HEADER_SIZE, LENGTH_SIZE
+from proxy.protocol.framing import AUTHENTICATION_LIMIT, message_end
 
 _ERROR = ord("E")
 
 
 @dataclass(frozen=True, slots=True)
-class Hop:
+class ServerChannel:
     """The connection to the server.
 
-    `binding`: the hash of its certificate, None without TLS. `vouched`: whether something vouches for who is there:
-    a certificate that was checked, or that the connection does not leave this machine.
+    `binding`: the hash of its certificate, None without TLS. `trusted`: whether the server's certificate was
+    checked, or the connection does not leave this machine.
     """
 
     binding: bytes | None
-    vouched: bool
+    trusted: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What goes to the server, and what to the client."""
+class LoginReply:
+    """Bytes to write to the server, and bytes to write to the client."""
 
     to_server: bytes = b""
     to_client: bytes = b""
 
 
-class Part(Protocol):
-    """What the gateway does in the server's login phase."""
+class LoginHandler(Protocol):
+    """Handles the messages of the server's login phase."""
 
     ended: bool
     """Whether the phase is over; bytes pass from then on."""
 
-    def connected(self, hop: Hop) -> None:
-        """The server's socket stands."""
+    def connected(self, channel: ServerChannel) -> None:
+        """The socket to the server is connected."""
 
-    def take(self, message: bytes) -> Answer | asyncio.Future[Answer]:
-        """Takes a whole message of the server's, and none before an answer that comes later has come.
+    def take(self, message: bytes) -> LoginReply | asyncio.Future[LoginReply]:
+        """Takes a whole message of the server's. The next is given only after a future that was returned is done.
 
         Raises:
-            UpstreamRefusedError: The login cannot go on; a later answer raises it, too.
+            UpstreamRefusedError: The login cannot go on; the future can raise it, too.
         """
 
 
-class LogsIn:
+class GatewayLogin:
     """The gateway logs in for the client. `refused` is called where the server does not let it in."""
 
     def __init__(
-        self, login: UpstreamLogin, watch: Watch, deriver: Deriver, refused: Callable[[], None]
+        self,
+        login: UpstreamLogin,
+        method_check: MethodCheck,
+        deriver: DerivationPool,
+        refused: Callable[[], None],
     ) -> None:
         self._login = login
-        self._watch = watch
+        self._method_check = method_check
         self._deriver = deriver
         self._refused = refused
         self.ended = False
 
-    def connected(self, hop: Hop) -> None:
-        """As `Part.connected`."""
-        self._login.bind(hop.binding)
-        self._watch.bind(vouched=hop.vouched)
+    def connected(self, channel: ServerChannel) -> None:
+        """As `LoginHandler.connected`."""
+        self._login.bind(channel.binding)
+        self._method_check.bind(trusted=channel.trusted)
 
-    def take(self, message: bytes) -> Answer | asyncio.Future[Answer]:
-        """As `Part.take`."""
-        self._watch.see(message)
-        self.ended = self._watch.ended
+    def take(self, message: bytes) -> LoginReply | asyncio.Future[LoginReply]:
+        """As `LoginHandler.take`."""
+        self._method_check.check(message)
+        self.ended = self._method_check.ended
         if message[0] == _ERROR:
             self._refused()
         reply = self._login.receive(message)
-        if isinstance(reply, Derivation):
+        if isinstance(reply, KeyDerivation):
             return asyncio.get_running_loop().create_task(self._derive(reply), name="derive")
-        return Answer(to_client=message) if reply is None else Answer(to_server=reply)
+        return LoginReply(to_client=message) if reply is None else LoginReply(to_server=reply)
 
-    async def _derive(self, derivation: Derivation) -> Answer:
-        return Answer(to_server=self._login.derived(await self._deriver.derive(derivation)))
+    async def _derive(self, derivation: KeyDerivation) -> LoginReply:
+        return LoginReply(to_server=self._login.derived(await self._deriver.derive(derivation)))
 
 
-class Relays:
+class RelayedLogin:
     """The client logs in itself, and cannot bind to the server's certificate.
 
     `binding` is the hash of the certificate that the client sees, None without TLS: the same on both sides is no
     obstacle.
     """
 
-    def __init__(self, binding: bytes | None, watch: Watch) -> None:
+    def __init__(self, binding: bytes | None, method_check: MethodCheck) -> None:
         self._binding = binding
-        self._watch = watch
-        self._hides = False
+        self._method_check = method_check
+        self._strips_binding = False
         self.ended = False
 
-    def connected(self, hop: Hop) -> None:
-        """As `Part.connected`."""
-        self._watch.bind(vouched=hop.vouched)
-        self._hides = hop.binding is not None and hop.binding != self._binding
+    def connected(self, channel: ServerChannel) -> None:
+        """As `LoginHandler.connected`."""
+        self._method_check.bind(trusted=channel.trusted)
+        self._strips_binding = channel.binding is not None and channel.binding != self._binding
 
-    def take(self, message: bytes) -> Answer:
-        """As `Part.take`."""
-        self._watch.see(message)
-        self.ended = self._watch.ended
-        return Answer(to_client=without_binding(message) if self._hides else message)
-
-
-def wrapped(inner: Callable[[], asyncio.Protocol], part: Part | None) -> Callable[[], asyncio.Protocol]:
-    """A factory of `inner`'s protocol that meets the server after `part` has ended."""
-    return inner if part is None else lambda: _Handshake(inner(), part)
+    def take(self, message: bytes) -> LoginReply:
+        """As `LoginHandler.take`."""
+        self._method_check.check(message)
+        self.ended = self._method_check.ended
+        return LoginReply(to_client=without_binding(message) if self._strips_binding else message)
 
 
-class _Handshake(asyncio.Protocol):
-    def __init__(self, inner: asyncio.Protocol, part: Part) -> None:
+def with_login_handler(
+    inner: Callable[[], asyncio.Protocol], handler: LoginHandler | None
+) -> Callable[[], asyncio.Protocol]:
+    """A factory of `inner`'s protocol that meets the server after `handler` has ended."""
+    return inner if handler is None else lambda: _LoginPhase(inner(), handler)
+
+
+class _LoginPhase(asyncio.Protocol):
+    def __init__(self, inner: asyncio.Protocol, handler: LoginHandler) -> None:
         self._inner = inner
-        self._part = part
+        self._handler = handler
         self._transport: asyncio.Transport | None = None
         self._partial = b""
-        self._later: asyncio.Future[Answer] | None = None
+        self._pending: asyncio.Future[LoginReply] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
-        self._part.connected(_hop(transport))
+        self._handler.connected(_channel(transport))
         self._inner.connection_made(transport)
 
     def data_received(self, data: bytes) -> None:
@@ -145,28 +151,31 @@ class _Handshake(asyncio.Protocol):
             self._fail(problem.reply)
 
     def _proceed(self) -> None:
-        while self._later is None and not self._part.ended and (end := _end(self._partial)) is not None:
+        while self._pending is None and not self._handler.ended:
+            end = message_end(self._partial, limit=AUTHENTICATION_LIMIT, error=_not_understood)
+            if end is None:
+                break
             message, self._partial = self._partial[:end], self._partial[end:]
-            answer = self._part.take(message)
-            if isinstance(answer, Answer):
+            answer = self._handler.take(message)
+            if isinstance(answer, LoginReply):
                 self._pass_on(answer)
             else:
-                self._later = answer
+                self._pending = answer
                 answer.add_done_callback(self._answered)
-        if self._part.ended and self._transport is not None:
+        if self._handler.ended and self._transport is not None:
             rest, self._partial = self._partial, b""
             self._transport.set_protocol(self._inner)
             if rest:
                 self._inner.data_received(rest)
 
-    def _pass_on(self, answer: Answer) -> None:
+    def _pass_on(self, answer: LoginReply) -> None:
         if answer.to_server and self._transport is not None:
             self._transport.write(answer.to_server)
         if answer.to_client:
             self._inner.data_received(answer.to_client)
 
-    def _answered(self, answer: asyncio.Future[Answer]) -> None:
-        self._later = None
+    def _answered(self, answer: asyncio.Future[LoginReply]) -> None:
+        self._pending = None
         if answer.cancelled():
             return
         try:
@@ -177,14 +186,14 @@ class _Handshake(asyncio.Protocol):
 
     def _fail(self, reply: ErrorReply) -> None:
         """The client sees the error as the server's; then the connection ends."""
-        self._inner.data_received(codec.encode_error(reply, "utf-8", severity=b"FATAL"))
+        self._inner.data_received(codec.encode_fatal(reply))
         if self._transport is not None:
             self._transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
-        if self._later is not None:
-            self._later.cancel()
+        if self._pending is not None:
+            self._pending.cancel()
         self._inner.connection_lost(exc)
 
     def pause_writing(self) -> None:
@@ -194,22 +203,15 @@ class _Handshake(asyncio.Protocol):
         self._inner.resume_writing()
 
 
-def _hop(transport: asyncio.BaseTransport) -> Hop:
+def _channel(transport: asyncio.BaseTransport) -> ServerChannel:
     secured = cast("ssl.SSLObject | None", transport.get_extra_info("ssl_object"))
-    vouched = is_here(transport)
+    trusted = is_local(transport)
     if secured is None:
-        return Hop(None, vouched)
+        return ServerChannel(None, trusted)
     certificate = secured.getpeercert(binary_form=True)
     checked = secured.context.verify_mode is ssl.CERT_REQUIRED
-    return Hop(None if certificate is None else end_point(certificate), vouched or checked)
+    return ServerChannel(None if certificate is None else end_point(certificate), trusted or checked)
 
 
-def _end(data: bytes) -> int | None:
-    """Where the first message ends; None where it has not arrived whole."""
-    if len(data) < HEADER_SIZE:
-        return None
-    _, length = HEADER.unpack_from(data)
-    if not LENGTH_SIZE <= length <= AUTHENTICATION_LIMIT:
-        raise UpstreamRefusedError(ErrorReply("08P01", "the server's login messages are not understood"))
-    end = 1 + int(length)
-    return end if end <= len(data) else None
+def _not_understood() -> UpstreamRefusedError:
+    return UpstreamRefusedError(ErrorReply("08P01", "the server's login messages are not understood"))

@@ -1,6 +1,6 @@
 """TLS to the upstream: asking for it, and the upgrade of the connection.
 
-Owns the one byte between a plain socket and a TLS one. The certificates are the matter of `tls`.
+Owns the one byte between a plain socket and a TLS one. Certificates are handled in `tls`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ import ssl
 from collections.abc import Callable
 from typing import cast
 
+from proxy.protocol import codec
 from proxy.settings import TLSMode
-
-_SSL_REQUEST = (8).to_bytes(4, "big") + (80877103).to_bytes(4, "big")
 
 
 async def connect(
@@ -25,9 +24,9 @@ async def connect(
     """
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[bytes] = loop.create_future()
-    plain, _ = await loop.create_connection(lambda: _Asking(answer), host, port)
+    plain, _ = await loop.create_connection(lambda: _TLSRequest(answer), host, port)
     try:
-        secured = _agreed(await answer, mode)
+        secured = _accepts_tls(await answer, mode)
         protocol = factory()
         transport: asyncio.Transport | None = plain
         if secured:
@@ -41,7 +40,7 @@ async def connect(
         raise
 
 
-def _agreed(reply: bytes, mode: TLSMode) -> bool:
+def _accepts_tls(reply: bytes, mode: TLSMode) -> bool:
     """Whether the server is going to speak TLS."""
     if reply == b"S":
         return True
@@ -53,7 +52,7 @@ def _agreed(reply: bytes, mode: TLSMode) -> bool:
     return False
 
 
-class _Asking(asyncio.Protocol):
+class _TLSRequest(asyncio.Protocol):
     """Sends SSLRequest and takes the reply."""
 
     def __init__(self, answer: asyncio.Future[bytes]) -> None:
@@ -62,7 +61,7 @@ class _Asking(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
-        self._transport.write(_SSL_REQUEST)
+        self._transport.write(codec.SSL_REQUEST)
 
     def data_received(self, data: bytes) -> None:
         if self._transport is not None and data == b"S":

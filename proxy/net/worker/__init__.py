@@ -1,1 +1,1 @@
-"""One worker process: what its connections share, its start, reload and end, and its siblings."""
+"""One worker process: its connections' shared state, start, reload and shutdown, and its siblings."""

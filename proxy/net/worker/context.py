@@ -1,7 +1,7 @@
-"""What the connections of one worker share: settings, what was made of them, registries and tasks.
+"""The state that the connections of one worker share: settings, the objects made from them, registries and tasks.
 
-Owns those values and goes over to others at a reload. Knows no connection's class, and not the worker: whoever needs a
-part of this asks for one of the Protocols in `proxy.net.ports`.
+Owns those values and replaces them at a reload. Knows no connection's class, and not the worker: connections see it
+through the Protocols in `proxy.net.ports`.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ import structlog
 from engine.client import EngineAddress, EngineClient
 from engine.errors import InternalError, NLError
 from engine.types import ErrorReply, SessionLoan
-from proxy.console.reports import Visitor
+from proxy.console.reports import ClientReport
 from proxy.metrics import GatewayMetrics
 from proxy.net import access
 from proxy.net.cancel_keys import CancelKeys
-from proxy.net.logins import Logins
-from proxy.net.ports import Guest, Shutdown
+from proxy.net.login_service import LoginService
+from proxy.net.ports import ClosableConnection, ShutdownMode
 from proxy.net.session.consultation import Consultation
-from proxy.net.session.loans import Loans
-from proxy.net.session.session_registry import Sessions, SessionView
+from proxy.net.session.loan_listener import LoanListener
+from proxy.net.session.session_registry import SessionRegistry, SessionView
 from proxy.net.tasks import Tasks
 from proxy.net.upstream.dialer import Dialer
-from proxy.net.upstream.spares import Spares
-from proxy.net.worker.worker_ipc import Answer, Request
+from proxy.net.upstream.prewarmed import PrewarmPool
+from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerRequest
 from proxy.protocol.commands import EngineReply, EngineRequest
 from proxy.protocol.inspection import SessionLimits
 from proxy.settings import GatewaySettings
@@ -46,7 +46,7 @@ class GatewayContext:
     """One worker's shared state. `siblings` asks every other worker of the gateway."""
 
     def __init__(
-        self, settings: GatewaySettings, siblings: Callable[[Request], Awaitable[list[Answer]]]
+        self, settings: GatewaySettings, siblings: Callable[[WorkerRequest], Awaitable[list[WorkerAnswer]]]
     ) -> None:
         self.settings = settings
         self.limits = SessionLimits(question_chars=settings.max_question_chars)
@@ -56,19 +56,19 @@ class GatewayContext:
         self.engine = EngineClient(EngineAddress(settings.engine))
         self.log: structlog.typing.FilteringBoundLogger = structlog.get_logger("proxy")
         self.tasks = Tasks(self.log)
-        self.logins = Logins(settings, self.access, self.dialer, self.spawn, self.log)
+        self.login_service = LoginService(settings, self.access, self.dialer, self.spawn, self.log)
         self.pump: Pump | None = None
-        """Relays what passes by itself, where it was built."""
-        self.sessions = Sessions()
-        self.guests: set[Guest] = set()
-        self.consoles: set[Guest] = set()
-        self.keys = CancelKeys(siblings, self._tell_server)
-        self.loans = Loans(settings.runtime_dir, settings.lend_addr)
-        self.spares = self._spares()
+        """The compiled relay; None where it was not built."""
+        self.sessions = SessionRegistry()
+        self.pending_clients: set[ClosableConnection] = set()
+        self.consoles: set[ClosableConnection] = set()
+        self.keys = CancelKeys(siblings, self._send_to_server)
+        self.loans = LoanListener(settings.runtime_dir, settings.lend_addr)
+        self.prewarm_pool = self._prewarm_pool()
         """Sockets to the server that wait for their clients."""
         self.started = time.time()
         """When, in seconds since the epoch."""
-        self.shutdown: Shutdown | None = None
+        self.shutdown: ShutdownMode | None = None
         """How the worker is ending; None while it is not."""
         self._ids = 0
 
@@ -83,55 +83,55 @@ class GatewayContext:
         loaded = access.load(settings)
         if (loaded.client_tls is None) is not (self.access.client_tls is None):
             raise ValueError("client_tls_sslmode: turning TLS on or off needs a restart")
-        elsewhere = Dialer.place(settings) != Dialer.place(self.settings)
+        elsewhere = Dialer.upstream_identity(settings) != Dialer.upstream_identity(self.settings)
         self.settings, self.access = settings, loaded
         self.limits = SessionLimits(question_chars=settings.max_question_chars)
         self.dialer = Dialer(settings, loaded.server_tls)
-        self.logins.configure(settings, loaded, self.dialer)
-        self.spares.close()
-        self.spares = self._spares()
+        self.login_service.configure(settings, loaded, self.dialer)
+        self.prewarm_pool.close()
+        self.prewarm_pool = self._prewarm_pool()
         if elsewhere:
-            self.sessions.outdate("")
+            self.sessions.mark_outdated("")
 
-    def _spares(self) -> Spares:
+    def _prewarm_pool(self) -> PrewarmPool:
         settings = self.settings
-        return Spares(
+        return PrewarmPool(
             self.dialer,
             self.spawn,
             self.metrics,
-            most=settings.dial_ahead,
+            limit=settings.dial_ahead,
             lifetime=settings.dial_ahead_lifetime,
         )
 
     def pause(self, database: str) -> bool:
         """New sessions wait from now on. Returns whether they did not before."""
         if not database:
-            self.spares.rest()
-            self.logins.rest()
+            self.prewarm_pool.close_idle()
+            self.login_service.close_idle()
         return self.sessions.pause(database)
 
     def reconnect(self, database: str) -> None:
-        """What is dialled from now on is new, and what sessions hold is to be closed as they end."""
-        self.spares.renew()
-        self.logins.rest()
-        self.sessions.outdate(database)
+        """Dials prewarmed sockets anew, and marks the sessions' connections to be closed as the sessions end."""
+        self.prewarm_pool.redial()
+        self.login_service.close_idle()
+        self.sessions.mark_outdated(database)
 
     def spawn(self, name: str, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
         """As `Tasks.spawn`."""
         return self.tasks.spawn(name, work)
 
-    async def _tell_server(self, packet: bytes) -> None:
+    async def _send_to_server(self, packet: bytes) -> None:
         await self.dialer.send_once(packet)
 
     # -- clients on their way in
 
-    def entered(self, guest: Guest) -> None:
+    def client_connected(self, client: ClosableConnection) -> None:
         """A client has connected; it is no session yet."""
-        self.guests.add(guest)
+        self.pending_clients.add(client)
 
-    def left(self, guest: Guest) -> None:
-        """It has gone, or become something else."""
-        self.guests.discard(guest)
+    def client_left(self, client: ClosableConnection) -> None:
+        """It has gone, or has become a session or a console."""
+        self.pending_clients.discard(client)
 
     def next_id(self) -> int:
         """An id that no other session of any worker has."""
@@ -140,36 +140,36 @@ class GatewayContext:
 
     def refusal(self, database: str) -> ErrorReply | None:
         """Why no new session of `database` can begin."""
-        if self.shutdown not in (None, Shutdown.WAIT_FOR_CLIENTS):
+        if self.shutdown not in (None, ShutdownMode.WAIT_FOR_CLIENTS):
             return ErrorReply("57P01", "the gateway is shutting down")
         if database in self.sessions.disabled:
             return ErrorReply("57P03", f'database "{database}" is disabled')
-        if len(self.sessions.links) >= self.settings.max_client_conn:
+        if len(self.sessions.connections) >= self.settings.max_client_conn:
             return ErrorReply("53300", "no more connections allowed (max_client_conn)")
         return None
 
     def binding(self, secured: object | None) -> bytes | None:
-        """What a client with this TLS connection can bind its SCRAM proof to."""
+        """The channel binding data for a client with this TLS connection; None without TLS."""
         return None if secured is None else self.access.binding
 
     # -- sessions
 
-    def opened(self, link: SessionView) -> None:
+    def opened(self, connection: SessionView) -> None:
         """A session begins."""
-        self.sessions.add(link)
+        self.sessions.add(connection)
         self.metrics.sessions.inc()
         self.metrics.sessions_total.inc()
 
-    def closed(self, link: SessionView, key: bytes | None) -> None:
-        """A session has ended; `key` cancelled what it did."""
-        self.sessions.remove(link)
+    def closed(self, connection: SessionView, key: bytes | None) -> None:
+        """A session has ended; `key` was its cancel key, None where it had none."""
+        self.sessions.remove(connection)
         if key is not None:
             self.keys.remove(key)
         self.metrics.sessions.dec()
 
-    def introduced(self, link: SessionView, visitor: Visitor) -> None:
-        """Who the client of `link` is."""
-        self.sessions.introduce(link, visitor)
+    def client_identified(self, connection: SessionView, client_report: ClientReport) -> None:
+        """Sets the client that the console shows for `connection`."""
+        self.sessions.identify(connection, client_report)
 
     # -- the engine
 

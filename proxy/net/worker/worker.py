@@ -1,7 +1,7 @@
-"""One gateway worker: how it starts and stops, and what its siblings and the console ask of it.
+"""One gateway worker: its start and stop, and the requests of its siblings and of the console.
 
-What its connections share is `context`'s; the steps of a reload and of an orderly end are `reload`'s and `shutdown`'s.
-Does not know the protocol.
+The state that its connections share is in `context`; the steps of a reload and of a shutdown are in `reload` and
+`shutdown`. Does not know the protocol.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from pathlib import Path
 
 from proxy.console.reports import WorkerReport
 from proxy.console.tables import Value
-from proxy.console.views import Here
+from proxy.console.views import ConsoleSnapshot
 from proxy.net import access, pump
 from proxy.net.client import sockets
 from proxy.net.client.listener import Listener
-from proxy.net.ports import Shutdown
+from proxy.net.ports import ShutdownMode
 from proxy.net.worker import reload, worker_commands
 from proxy.net.worker.context import GatewayContext
-from proxy.net.worker.shutdown import Ending
-from proxy.net.worker.worker_ipc import Answer, Control, Request
+from proxy.net.worker.shutdown import WorkerShutdown
+from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerChannel, WorkerRequest
 from proxy.settings import GatewaySettings, described
 
 VERSION = "pgparley 0.1.0"
@@ -36,8 +36,8 @@ _TLS_HINT = (
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a worker stands. `sockets`: descriptors to listen on, else it binds its own.
+class WorkerPlacement:
+    """How a worker is placed in its gateway. `sockets`: descriptors to listen on; empty: it binds its own.
 
     `supervisor`: the process that decides about the end of all workers, None where the worker is alone.
     """
@@ -46,8 +46,8 @@ class Place:
     supervisor: int | None = None
 
 
-ALONE = Place()
-"""A worker that binds its own sockets and answers to nobody."""
+STANDALONE = WorkerPlacement()
+"""A worker that binds its own sockets and has no supervisor."""
 
 
 class Worker:
@@ -56,16 +56,16 @@ class Worker:
     def __init__(
         self,
         settings: GatewaySettings,
-        place: Place = ALONE,
+        placement: WorkerPlacement = STANDALONE,
         reread: Callable[[], GatewaySettings] | None = None,
     ) -> None:
         """`reread`: gives the settings anew, for RELOAD; raises ValueError or OSError where they are bad."""
-        self.context = GatewayContext(settings, self._others)
-        self._place = place
+        self.context = GatewayContext(settings, self._ask_others)
+        self._placement = placement
         self._reread = reread
         self._listener: Listener | None = None
-        self._control: Control | None = None
-        self._ending = Ending(self.context, self._stop_listening)
+        self._channel: WorkerChannel | None = None
+        self._shutdown = WorkerShutdown(self.context, self._stop_listening)
 
     # -- life
 
@@ -80,8 +80,8 @@ class Worker:
         context.pump = pump.start()
         if settings.runtime_dir:
             name = f"gateway-{os.getpid()}.sock"
-            self._control = Control(Path(settings.runtime_dir), name, self.handle)
-            await self._control.open()
+            self._channel = WorkerChannel(Path(settings.runtime_dir), name, self.handle)
+            await self._channel.open()
         await context.loans.open()
         self._listener = Listener(context, self, self._sockets())
         await self._listener.open()
@@ -92,7 +92,7 @@ class Worker:
         self._warn()
 
     def _warn(self) -> None:
-        """Says what the operator may not have meant."""
+        """Logs settings that are likely mistakes: readable secrets, and clients without TLS."""
         context = self.context
         for file in access.readable_by_others(context.settings):
             context.log.warning("secrets_readable_by_others", file=file, hint="chmod 600")
@@ -101,8 +101,8 @@ class Worker:
             context.log.warning("clients_without_tls", addresses=exposed, hint=_TLS_HINT)
 
     def _sockets(self) -> list[socket.socket]:
-        if self._place.sockets:
-            return [socket.socket(fileno=descriptor) for descriptor in self._place.sockets]
+        if self._placement.sockets:
+            return [socket.socket(fileno=descriptor) for descriptor in self._placement.sockets]
         settings = self.context.settings
         found = sockets.bind(settings)
         if settings.unix_socket_dir:
@@ -124,31 +124,31 @@ class Worker:
     @property
     def ended(self) -> asyncio.Event:
         """Set when the worker wants to be stopped."""
-        return self._ending.ended
+        return self._shutdown.ended
 
     async def stop(self) -> None:
         """Stops listening, lets sessions end for `shutdown_grace` seconds, then ends them."""
         context = self.context
-        await self._ending.finish()
+        await self._shutdown.finish()
         await context.tasks.end()
-        context.logins.close()
+        context.login_service.close()
         await context.engine.close()
         pump.stop(context.pump)
         await context.loans.close()
-        if self._control is not None:
-            await self._control.close()
+        if self._channel is not None:
+            await self._channel.close()
         context.log.info("stopped")
 
-    def shut_down(self, how: Shutdown) -> None:
+    def shut_down(self, how: ShutdownMode) -> None:
         """Begins to end, as SHUTDOWN does; a second time, or `NOW`, ends at once."""
-        self._ending.begin(how)
+        self._shutdown.begin(how)
 
-    async def shut_all_down(self, how: Shutdown) -> None:
-        """SHUTDOWN on the console: the supervisor's matter, where there is one."""
-        if self._place.supervisor is not None:
-            os.kill(self._place.supervisor, _SIGNALS[how])
+    async def shut_all_down(self, how: ShutdownMode) -> None:
+        """SHUTDOWN on the console: by the supervisor where there is one, else by a request to all workers."""
+        if self._placement.supervisor is not None:
+            os.kill(self._placement.supervisor, _SIGNALS[how])
         else:
-            await self.everyone(Request("shutdown", how.value))
+            await self.ask_all(WorkerRequest("shutdown", how.value))
 
     def reload(self) -> str | None:
         """Reads the settings and their files anew. Returns why that failed; everything is then as before."""
@@ -163,21 +163,21 @@ class Worker:
 
     # -- siblings and the console
 
-    async def everyone(self, request: Request) -> list[Answer]:
+    async def ask_all(self, request: WorkerRequest) -> list[WorkerAnswer]:
         """Asks all workers."""
-        return [await self.handle(request), *await self._others(request)]
+        return [await self.handle(request), *await self._ask_others(request)]
 
-    async def _others(self, request: Request) -> list[Answer]:
-        return [] if self._control is None else await self._control.others(request)
+    async def _ask_others(self, request: WorkerRequest) -> list[WorkerAnswer]:
+        return [] if self._channel is None else await self._channel.ask_others(request)
 
-    async def handle(self, request: Request) -> Answer:
-        """What a sibling, or our own console, asks of this worker."""
+    async def handle(self, request: WorkerRequest) -> WorkerAnswer:
+        """Carries out a request of a sibling, or of this worker's own console."""
         return worker_commands.perform(self, request)
 
-    def here(self, reports: tuple[WorkerReport, ...]) -> Here:
-        """What the console's tables are made of."""
+    def snapshot(self, reports: tuple[WorkerReport, ...]) -> ConsoleSnapshot:
+        """The values that the console's tables are built from."""
         settings = self.context.settings
-        return Here(
+        return ConsoleSnapshot(
             version=VERSION,
             upstream_host=settings.upstream_host,
             upstream_port=settings.upstream_port,
@@ -187,14 +187,14 @@ class Worker:
         )
 
     async def engine_rows(self, view: str) -> tuple[tuple[Value, ...], ...]:
-        """The rows of a view that the engine knows. Raises NLError where it does not answer."""
+        """The rows of a view that the engine provides. Raises NLError where it does not answer."""
         context = self.context
         table = await context.engine.view(view, timeout=context.settings.server_connect_timeout)
         return table.rows
 
 
 _SIGNALS = {
-    Shutdown.NOW: signal.SIGQUIT,
-    Shutdown.WAIT_FOR_CLIENTS: signal.SIGTERM,
-    Shutdown.WAIT_FOR_SERVERS: signal.SIGINT,
+    ShutdownMode.NOW: signal.SIGQUIT,
+    ShutdownMode.WAIT_FOR_CLIENTS: signal.SIGTERM,
+    ShutdownMode.WAIT_FOR_SERVERS: signal.SIGINT,
 }

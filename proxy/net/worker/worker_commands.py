@@ -1,7 +1,7 @@
-"""What a worker does when a sibling asks it to, or its own console.
+"""The commands that a worker carries out for a sibling, or for its own console.
 
-Owns the verbs of `worker_ipc.Request` and the report. Which workers are asked, and what the console says of their
-answers, is the matter of `admin_commands`.
+Owns the verbs of `worker_ipc.Request` and the report. The choice of workers, and the console's reply,
+are in `admin_commands`.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ import os
 from collections.abc import Callable
 from typing import Protocol
 
-from proxy.console.reports import Sample, SpareReport, WorkerReport
+from proxy.console.reports import MetricSample, PrewarmedReport, WorkerReport
 from proxy.metrics import GatewayMetrics
 from proxy.net.addresses import server_side
-from proxy.net.ports import Shutdown
+from proxy.net.ports import ShutdownMode
 from proxy.net.session.session_registry import SessionView
 from proxy.net.worker.context import GatewayContext
-from proxy.net.worker.worker_ipc import Answer, Request
+from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerRequest
 
 
 class WorkerControl(Protocol):
-    """What can be asked of a worker beyond what its connections share."""
+    """A worker as far as its commands need it."""
 
     @property
     def context(self) -> GatewayContext:
-        """What they share."""
+        """The state that its connections share."""
 
     def reload(self) -> str | None:
         """Reads the settings and their files anew. Returns why that failed; everything is then as before."""
@@ -32,22 +32,26 @@ class WorkerControl(Protocol):
     def assign(self, key: str, value: str) -> str | None:
         """Changes one setting until the next `reload`. Returns why that failed."""
 
-    def shut_down(self, how: Shutdown) -> None:
+    def shut_down(self, how: ShutdownMode) -> None:
         """Begins to end."""
 
 
-def perform(worker: WorkerControl, request: Request) -> Answer:
-    """Does what is asked."""
+def perform(worker: WorkerControl, request: WorkerRequest) -> WorkerAnswer:
+    """Carries out `request`; an unknown verb gives an error in the answer."""
     act = _VERBS.get(request.verb)
-    return Answer(error=f"unknown request {request.verb}") if act is None else act(worker, request.argument)
+    return (
+        WorkerAnswer(error=f"unknown request {request.verb}")
+        if act is None
+        else act(worker, request.argument)
+    )
 
 
 def report(context: GatewayContext) -> WorkerReport:
-    """Everything that the worker knows."""
+    """The worker's sessions, counts and metrics at this moment."""
     sessions = context.sessions
     period, recent = sessions.recent()
-    spares = context.spares.standing
-    context.metrics.spares.set(len(spares))
+    sockets = context.prewarm_pool.waiting
+    context.metrics.spares.set(len(sockets))
     return WorkerReport(
         pid=os.getpid(),
         started=context.started,
@@ -59,95 +63,79 @@ def report(context: GatewayContext) -> WorkerReport:
         disabled=tuple(sessions.disabled),
         all_paused=sessions.all_paused,
         shutting_down=context.shutdown is not None,
-        logins=len(context.guests),
+        logins=len(context.pending_clients),
         memory=_resident(),
         samples=tuple(_samples(context.metrics)),
-        spares=tuple(SpareReport(server_side(one.transport), one.connected) for one in spares),
+        prewarmed=tuple(PrewarmedReport(server_side(each.transport), each.connected) for each in sockets),
     )
 
 
-def _report(worker: WorkerControl, _: str) -> Answer:
-    return Answer(done=True, report=report(worker.context))
+def _report(worker: WorkerControl, _: str) -> WorkerAnswer:
+    return WorkerAnswer(done=True, report=report(worker.context))
 
 
-def _cancel(worker: WorkerControl, key: str) -> Answer:
-    return Answer(done=worker.context.keys.cancel_for_sibling(bytes.fromhex(key)))
+def _cancel(worker: WorkerControl, key: str) -> WorkerAnswer:
+    return WorkerAnswer(done=worker.context.keys.cancel_for_sibling(bytes.fromhex(key)))
 
 
-def _reload(worker: WorkerControl, _: str) -> Answer:
+def _reload(worker: WorkerControl, _: str) -> WorkerAnswer:
     return _outcome(worker.reload())
 
 
-def _set(worker: WorkerControl, assignment: str) -> Answer:
+def _set(worker: WorkerControl, assignment: str) -> WorkerAnswer:
     key, _, value = assignment.partition("=")
     return _outcome(worker.assign(key, value))
 
 
-def _pause(worker: WorkerControl, database: str) -> Answer:
-    return Answer(done=worker.context.pause(database))
-
-
-def _resume(worker: WorkerControl, database: str) -> Answer:
-    return Answer(done=worker.context.sessions.resume(database))
-
-
-def _disable(worker: WorkerControl, database: str) -> Answer:
-    return Answer(done=worker.context.sessions.disable(database))
-
-
-def _enable(worker: WorkerControl, database: str) -> Answer:
-    return Answer(done=worker.context.sessions.enable(database))
-
-
-def _reconnect(worker: WorkerControl, database: str) -> Answer:
+def _reconnect(worker: WorkerControl, database: str) -> WorkerAnswer:
     worker.context.reconnect(database)
-    return Answer(done=True)
+    return WorkerAnswer(done=True)
 
 
-def _kill(worker: WorkerControl, database: str) -> Answer:
+def _kill(worker: WorkerControl, database: str) -> WorkerAnswer:
     worker.context.pause(database)
-    return _end(worker.context.sessions.of(database))
+    return _end(worker.context.sessions.of_database(database))
 
 
-def _kill_client(worker: WorkerControl, number: str) -> Answer:
+def _kill_client(worker: WorkerControl, number: str) -> WorkerAnswer:
     return _end(worker.context.sessions.of_client(int(number)))
 
 
-def _shut_down(worker: WorkerControl, how: str) -> Answer:
-    worker.shut_down(Shutdown(how))
-    return Answer(done=True)
+def _shut_down(worker: WorkerControl, how: str) -> WorkerAnswer:
+    worker.shut_down(ShutdownMode(how))
+    return WorkerAnswer(done=True)
 
 
-def _end(links: list[SessionView]) -> Answer:
-    for link in links:
-        link.shut_down()
-    return Answer(done=bool(links))
+def _end(connections: list[SessionView]) -> WorkerAnswer:
+    for connection in connections:
+        connection.shut_down()
+    return WorkerAnswer(done=bool(connections))
 
 
-def _outcome(problem: str | None) -> Answer:
-    return Answer(done=problem is None, error=problem)
+def _outcome(problem: str | None) -> WorkerAnswer:
+    return WorkerAnswer(done=problem is None, error=problem)
 
 
-_VERBS: dict[str, Callable[[WorkerControl, str], Answer]] = {
+_VERBS: dict[str, Callable[[WorkerControl, str], WorkerAnswer]] = {
     "cancel": _cancel,
-    "disable": _disable,
-    "enable": _enable,
+    "disable": lambda worker, database: WorkerAnswer(done=worker.context.sessions.disable(database)),
+    "enable": lambda worker, database: WorkerAnswer(done=worker.context.sessions.enable(database)),
     "kill": _kill,
     "kill_client": _kill_client,
-    "pause": _pause,
-    "ping": lambda *_: Answer(done=True),
+    "pause": lambda worker, database: WorkerAnswer(done=worker.context.pause(database)),
+    "ping": lambda *_: WorkerAnswer(done=True),
     "reconnect": _reconnect,
     "reload": _reload,
     "report": _report,
-    "resume": _resume,
+    "resume": lambda worker, database: WorkerAnswer(done=worker.context.sessions.resume(database)),
     "set": _set,
     "shutdown": _shut_down,
 }
 
 
-def _samples(metrics: GatewayMetrics) -> list[Sample]:
+def _samples(metrics: GatewayMetrics) -> list[MetricSample]:
     return [
-        Sample(sample.name, tuple(sorted(sample.labels.items())), sample.value)
+        MetricSample(sample.name, tuple(sorted(sample.labels.items())), sample.value)
         for family in metrics.registry.collect()
         for sample in family.samples
         if not sample.name.endswith("_created")

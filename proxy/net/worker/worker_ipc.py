@@ -1,8 +1,8 @@
 """How the workers of one gateway talk to each other: a Unix socket each, in a directory of their own.
 
 Owns the sockets, the requests and their deadline. Every process that serves a gateway finds the others by the
-names in the directory, those that only finish their last sessions included; a name that nobody answers to is
-removed. Who can open the sockets is believed: directory and sockets are the owner's alone.
+names in the directory, those that only finish their last sessions included; a name that no process answers to is
+removed. Requests are not authenticated: only the owner can open directory and sockets.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ _WORKER = "gateway-*.sock"
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What is asked of a worker; `argument` is empty where the verb needs none."""
+class WorkerRequest:
+    """A request to a worker; `argument` is empty where the verb needs none."""
 
     verb: str
     argument: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """`done`: the worker had something to do with it. `error`: why it could not."""
+class WorkerAnswer:
+    """`done`: whether the request applied to this worker. `error`: why it failed, None where it did not."""
 
     done: bool = False
     error: str | None = None
     report: WorkerReport | None = None
 
 
-Handler = Callable[[Request], Awaitable[Answer]]
+Handler = Callable[[WorkerRequest], Awaitable[WorkerAnswer]]
 
 
-class Control:
-    """This process's end, and the way to the others. `name` is the socket's file name."""
+class WorkerChannel:
+    """This process's socket, and requests to the others. `name` is the socket's file name."""
 
     def __init__(self, directory: Path, name: str, handle: Handler) -> None:
         self._directory = directory
@@ -59,7 +59,7 @@ class Control:
         """Listens.
 
         Raises:
-            OSError: The directory cannot be used, or belongs to somebody else.
+            OSError: The directory cannot be used, or belongs to another user.
         """
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         about = self._directory.stat()
@@ -78,35 +78,31 @@ class Control:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             async with asyncio.timeout(_DEADLINE):
-                request = msgspec.json.decode(await reader.readline(), type=Request)
+                request = msgspec.json.decode(await reader.readline(), type=WorkerRequest)
             answer = await self._handle(request)
             writer.write(msgspec.json.encode(answer) + b"\n")
             await writer.drain()
         except (OSError, ValueError, msgspec.MsgspecError):
-            # A sibling that hangs up or babbles has lost its own answer, nothing else.
+            # A sibling that hangs up or sends garbage gets no answer.
             return
         finally:
             writer.close()
 
-    async def others(self, request: Request) -> list[Answer]:
-        """Asks every other worker; the answers of those that are there."""
+    async def ask_others(self, request: WorkerRequest) -> list[WorkerAnswer]:
+        """Sends `request` to every other worker. Returns the answers of those that run."""
         paths = [path for path in sorted(self._directory.glob(_WORKER)) if path != self._path]
-        answers = await asyncio.gather(*(_asked(path, request) for path in paths))
+        answers = await asyncio.gather(*(_ask_sibling(path, request) for path in paths))
         return [answer for answer in answers if answer is not None]
 
-    async def everyone(self, request: Request) -> list[Answer]:
-        """Asks every worker, this one first."""
-        return [await self._handle(request), *await self.others(request)]
 
-
-async def _asked(path: Path, request: Request) -> Answer | None:
+async def _ask_sibling(path: Path, request: WorkerRequest) -> WorkerAnswer | None:
     try:
-        return await ask(path, request)
+        return await ask_worker(path, request)
     except (ConnectionRefusedError, FileNotFoundError):
         _forget(path)
         return None
     except (OSError, msgspec.MsgspecError) as problem:
-        return Answer(error=f"{path.name}: {problem or type(problem).__name__}")
+        return WorkerAnswer(error=f"{path.name}: {problem or type(problem).__name__}")
 
 
 def _forget(path: Path) -> None:
@@ -114,7 +110,7 @@ def _forget(path: Path) -> None:
     path.unlink(missing_ok=True)
 
 
-async def ask(path: Path, request: Request, seconds: float = _DEADLINE) -> Answer:
+async def ask_worker(path: Path, request: WorkerRequest, seconds: float = _DEADLINE) -> WorkerAnswer:
     """Asks the process that listens at `path`.
 
     Raises:
@@ -125,6 +121,6 @@ async def ask(path: Path, request: Request, seconds: float = _DEADLINE) -> Answe
         reader, writer = await asyncio.open_unix_connection(str(path), limit=_LIMIT)
         try:
             writer.write(msgspec.json.encode(request) + b"\n")
-            return msgspec.json.decode(await reader.readline(), type=Answer)
+            return msgspec.json.decode(await reader.readline(), type=WorkerAnswer)
         finally:
             writer.close()

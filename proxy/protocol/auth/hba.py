@@ -1,7 +1,7 @@
-"""Host rules: which clients may come in, and how they prove who they are.
+"""Host rules: which clients may connect, and by which method they are authenticated.
 
-Owns the format of `auth_hba_file`: the part of pg_hba.conf that PgBouncer reads. The first rule that fits
-decides; where none fits the client is refused. A line that cannot be understood refuses the whole file: a
+Owns the format of `auth_hba_file`: the part of pg_hba.conf that PgBouncer reads. The first rule that matches
+decides; where none does the client is refused. A line that cannot be understood refuses the whole file: a
 skipped `reject` would open what it closes.
 """
 
@@ -20,7 +20,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class Method(StrEnum):
-    """How a client is made known."""
+    """How a client is authenticated."""
 
     PASSTHROUGH = "passthrough"
     TRUST = "trust"
@@ -37,7 +37,7 @@ class HBAError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class ClientOrigin:
     """Where a client comes from. `address` is None for a Unix socket."""
 
     address: str | None
@@ -45,7 +45,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class HBAName:
     """A name in a rule; a quoted one is never a keyword."""
 
     text: str
@@ -57,29 +57,33 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """One line. `networks` is empty where every address fits."""
+class HBARule:
+    """One line. `networks` is empty where every address matches."""
 
     kind: str
-    databases: tuple[Word, ...]
-    users: tuple[Word, ...]
+    databases: tuple[HBAName, ...]
+    users: tuple[HBAName, ...]
     networks: tuple[Network, ...]
     method: Method
     line: int
 
-    def fits(self, origin: Origin, database: str, user: str) -> bool:
+    def matches(self, origin: ClientOrigin, database: str, user: str) -> bool:
         """Whether the rule decides about this client."""
-        return self._fits_origin(origin) and self._fits_database(database, user) and self._fits_user(user)
+        return (
+            self._matches_origin(origin)
+            and self._matches_database(database, user)
+            and self._matches_user(user)
+        )
 
-    def _fits_origin(self, origin: Origin) -> bool:
+    def _matches_origin(self, origin: ClientOrigin) -> bool:
         if origin.address is None or self.kind == "local":
             return origin.address is None and self.kind == "local"
         if (self.kind == "hostssl" and not origin.tls) or (self.kind == "hostnossl" and origin.tls):
             return False
-        address = _plain(ipaddress.ip_address(origin.address.partition("%")[0]))
+        address = _unmapped(ipaddress.ip_address(origin.address.partition("%")[0]))
         return not self.networks or any(address in network for network in self.networks)
 
-    def _fits_database(self, database: str, user: str) -> bool:
+    def _matches_database(self, database: str, user: str) -> bool:
         return any(
             word.is_keyword("all")
             or (word.is_keyword("sameuser") and database == user)
@@ -87,16 +91,16 @@ class Rule:
             for word in self.databases
         )
 
-    def _fits_user(self, user: str) -> bool:
+    def _matches_user(self, user: str) -> bool:
         return any(word.is_keyword("all") or word.text == user for word in self.users)
 
 
-def decide(rules: tuple[Rule, ...], origin: Origin, database: str, user: str) -> Method:
-    """The method of the first rule that fits; `REJECT` where none does."""
-    return next((rule.method for rule in rules if rule.fits(origin, database, user)), Method.REJECT)
+def decide(rules: tuple[HBARule, ...], origin: ClientOrigin, database: str, user: str) -> Method:
+    """The method of the first rule that matches; `REJECT` where none does."""
+    return next((rule.method for rule in rules if rule.matches(origin, database, user)), Method.REJECT)
 
 
-def parse_rules(text: str) -> tuple[Rule, ...]:
+def parse_rules(text: str) -> tuple[HBARule, ...]:
     """The rules of a file, in order.
 
     Raises:
@@ -110,9 +114,9 @@ def parse_rules(text: str) -> tuple[Rule, ...]:
     return tuple(rules)
 
 
-def _fields(line: str, number: int) -> list[list[Word]]:
+def _fields(line: str, number: int) -> list[list[HBAName]]:
     """The fields of a line; a field is a list of names with commas between."""
-    fields: list[list[Word]] = []
+    fields: list[list[HBAName]] = []
     pos, joined = 0, False
     while pos < len(line):
         match = _TOKEN.match(line, pos)
@@ -125,7 +129,9 @@ def _fields(line: str, number: int) -> list[list[Word]]:
         if blank is not None:
             continue
         word = (
-            Word(quoted.replace('""', '"'), quoted=True) if quoted is not None else Word(bare, quoted=False)
+            HBAName(quoted.replace('""', '"'), quoted=True)
+            if quoted is not None
+            else HBAName(bare, quoted=False)
         )
         if joined:
             fields[-1].append(word)
@@ -135,7 +141,7 @@ def _fields(line: str, number: int) -> list[list[Word]]:
     return fields
 
 
-def _rule(fields: list[list[Word]], number: int) -> Rule:
+def _rule(fields: list[list[HBAName]], number: int) -> HBARule:
     kind = fields[0][0].text
     if kind not in ("local", "host", "hostssl", "hostnossl"):
         raise HBAError(f'line {number}: "{kind}" is no connection type')
@@ -158,10 +164,10 @@ def _rule(fields: list[list[Word]], number: int) -> Rule:
         raise HBAError(f"line {number}: peer works on a Unix socket only")
     if method is Method.CERT and kind != "hostssl":
         raise HBAError(f"line {number}: cert works with hostssl only")
-    return Rule(kind, tuple(fields[1]), tuple(fields[2]), networks, method, number)
+    return HBARule(kind, tuple(fields[1]), tuple(fields[2]), networks, method, number)
 
 
-def _refuse_unsupported(words: list[Word], number: int) -> None:
+def _refuse_unsupported(words: list[HBAName], number: int) -> None:
     for word in words:
         unsupported = word.text.startswith(("@", "+", "/")) or word.text in (
             "samerole",
@@ -186,7 +192,7 @@ def _networks(fields: list[str], number: int) -> tuple[tuple[Network, ...], int]
     raise HBAError(f'line {number}: "{fields[0]}" is no address; names of hosts are not supported')
 
 
-def _plain(address: Address) -> Address:
-    """An IPv4 address that came in on an IPv6 socket as what it is."""
+def _unmapped(address: Address) -> Address:
+    """`address`, or the IPv4 address that it maps (RFC 4291, 2.5.5.2)."""
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
     return mapped or address

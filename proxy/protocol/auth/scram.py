@@ -2,7 +2,7 @@
 
 `ServerExchange` proves a client, `ClientExchange` proves the gateway to the upstream. Parsing is strict: an
 attribute out of place, a second `=` or loose base64 ends the exchange. Nonces come from the caller, and so does the
-one slow step, which is a value (`Derivation`) that somebody carries out where it holds nobody up.
+one slow step, which is a value (`KeyDerivation`) that the caller carries out in a thread.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ PLAIN = "SCRAM-SHA-256"
 PLUS = "SCRAM-SHA-256-PLUS"
 BINDING = "tls-server-end-point"
 ITERATIONS = 4096
-"""What PostgreSQL uses by default (`scram_iterations`)."""
+"""PostgreSQL's default (`scram_iterations`)."""
 
 SALT_SIZE = 16
 """Bytes of a salt that PostgreSQL makes (`SCRAM_DEFAULT_SALT_LEN`)."""
 
-MOST_ITERATIONS = 10_000_000
+MAX_ITERATIONS = 10_000_000
 """More than this is no honest verifier: computing it takes many seconds."""
 
 _KEY_SIZE = 32
@@ -42,7 +42,7 @@ class ScramError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Verifier:
-    """What a server keeps of a password (`rolpassword`)."""
+    """The verifier that a server keeps of a password (`rolpassword`)."""
 
     iterations: int
     salt: bytes
@@ -60,20 +60,20 @@ class Verifier:
         except ScramError:
             return None
         iterations = int(match[1])
-        sound = len(stored) == len(server) == _KEY_SIZE and 0 < iterations <= MOST_ITERATIONS and salt
+        sound = len(stored) == len(server) == _KEY_SIZE and 0 < iterations <= MAX_ITERATIONS and salt
         return Verifier(iterations, salt, stored, server) if sound else None
 
     @staticmethod
     def of_password(password: str, salt: bytes, iterations: int = ITERATIONS) -> Verifier:
-        """The verifier of a password. Slow, as `Derivation.keys` is."""
-        return Derivation(password, salt, iterations).verifier(
+        """The verifier of a password. Slow, as `KeyDerivation.keys` is."""
+        return KeyDerivation(password, salt, iterations).verifier(
             ClientKeys.of_password(password, salt, iterations)
         )
 
 
 @dataclass(frozen=True, slots=True)
 class ClientKeys:
-    """What is enough to log in where the same verifier is kept: the password itself is not known."""
+    """The keys that suffice to log in where the same verifier is kept, without the password."""
 
     client_key: bytes
     server_key: bytes
@@ -86,7 +86,7 @@ class ClientKeys:
 
 
 @dataclass(frozen=True, slots=True)
-class Derivation:
+class KeyDerivation:
     """A computation of keys from a password: milliseconds at PostgreSQL's default, seconds at the most iterations."""
 
     password: str = field(repr=False)
@@ -106,7 +106,7 @@ class ServerExchange:
     """One client's proof. `binding`: the channel binding data of our TLS connection, None without TLS.
 
     `genuine` is false for a made-up verifier of a role that may not log in: the exchange then runs to its end
-    and fails there, so that it tells nobody which roles exist.
+    and fails there, so that it does not show which roles exist.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class ServerExchange:
 
     @property
     def mechanisms(self) -> tuple[str, ...]:
-        """What is offered, the strongest first."""
+        """The SASL mechanisms that are offered, the strongest first."""
         return (PLAIN,) if self._binding is None else (PLUS, PLAIN)
 
     def first(self, mechanism: str, message: bytes) -> bytes:
@@ -184,8 +184,8 @@ class ServerExchange:
 
 
 @dataclass(frozen=True, slots=True)
-class Challenge:
-    """What the server's first message asks a proof for."""
+class ScramChallenge:
+    """The salt and iterations of the server's first message."""
 
     salt: bytes
     iterations: int
@@ -216,7 +216,7 @@ class ClientExchange:
             raise ScramError("the server offers no SCRAM mechanism that is known")
         return mechanism, f"{self._header}n=,r={self._nonce}".encode()
 
-    def challenged(self, message: bytes) -> Challenge:
+    def challenged(self, message: bytes) -> ScramChallenge:
         """Takes server-first-message.
 
         Raises:
@@ -227,10 +227,10 @@ class ClientExchange:
         if match is None or not match[1].startswith(self._nonce) or len(match[1]) == len(self._nonce):
             raise ScramError("malformed server-first-message")
         iterations = int(match[3])
-        if iterations > MOST_ITERATIONS:
+        if iterations > MAX_ITERATIONS:
             raise ScramError("too many iterations")
         self._combined = match[1]
-        return Challenge(_decoded(match[2]), iterations)
+        return ScramChallenge(_decoded(match[2]), iterations)
 
     def final(self, keys: ClientKeys) -> bytes:
         """Gives client-final-message, which proves that we hold `keys`."""

@@ -1,4 +1,4 @@
-"""What is known of a role's password, and the file that says so.
+"""The secrets of roles, and the file that holds them.
 
 Owns the kinds of secrets and the format of `auth_file`, which is PgBouncer's userlist.txt.
 """
@@ -18,7 +18,7 @@ _LINE = re.compile(r'\s*"((?:[^"]|"")*)"\s+"((?:[^"]|"")*)"')
 
 
 class UserListError(Exception):
-    """`auth_file` cannot be read; the message names the line and never what stands there."""
+    """`auth_file` cannot be read; the message names the line and never its content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class MD5Hash:
 
 Secret = Password | MD5Hash | Verifier
 Credentials = Password | MD5Hash | ClientKeys | None
-"""What the gateway can show the upstream in the name of a client; None: nothing."""
+"""The credentials for a login at the upstream in the name of a client; None: there are none."""
 
 
 def secret_of(text: str) -> Secret | None:
@@ -73,7 +73,7 @@ def md5_hash(user: str, password: str) -> str:
 
 
 def md5_response(stored: str, salt: bytes) -> str:
-    """What the client sends for AuthenticationMD5Password (PostgreSQL docs, 54.2)."""
+    """The response to AuthenticationMD5Password (PostgreSQL docs, 54.2)."""
     return "md5" + _md5(stored.removeprefix("md5").encode() + salt)
 
 

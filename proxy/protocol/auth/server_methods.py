@@ -1,8 +1,8 @@
-"""What the server may ask of whoever logs in through the gateway: `server_require_auth`.
+"""The authentication methods that the server may request through the gateway: `server_require_auth`.
 
-Owns the rule and the look at the server's messages. An answer to a request for a password, or for a hash of it, is
-worth a password to whoever asked; so it is given only where somebody vouches for the other end, unless the operator
-says otherwise. The client cannot judge that itself: it sees the gateway, and not what lies behind.
+Owns the rule and the check of the server's messages. An answer to a request for a password, or for a hash of it, is
+as good as the password; so it is given only to a trusted server, unless the operator configures otherwise. The client
+cannot judge that itself: it sees the gateway, and not the server.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class ServerMethod(StrEnum):
 
 _CODES = {3: ServerMethod.PASSWORD, 5: ServerMethod.MD5, 7: ServerMethod.GSS, 9: ServerMethod.SSPI}
 _REVEALING = frozenset({ServerMethod.PASSWORD, ServerMethod.MD5, ServerMethod.OAUTH})
-"""Methods whose answer is of use to an impostor."""
+"""Methods whose response is of use to an impostor."""
 
 Requirement = frozenset[ServerMethod] | None
-"""The methods that may be used; None: those that reveal nothing, and all where somebody vouches for the server."""
+"""The methods that may be used; None: those that reveal nothing, and all where the server is trusted."""
 
 
 class UpstreamRefusedError(Exception):
@@ -63,27 +63,27 @@ def parse_requirement(text: str) -> Requirement:
     return frozenset(ServerMethod) - named if any(excluded) else named
 
 
-class Watch:
-    """One login at the server, looked at. `vouched` (see `bind`) is whether somebody vouches for the other end."""
+class MethodCheck:
+    """The check of one login. `trusted` (see `bind`): the server has a checked certificate, or is on this machine."""
 
     def __init__(self, requirement: Requirement) -> None:
         self._requirement = requirement
-        self._vouched = False
+        self._trusted = False
         self._finished = True
-        self.asked: ServerMethod | None = None
-        """What the server has asked for; None before it has, or where it asked for nothing."""
+        self.requested: ServerMethod | None = None
+        """The method that the server has requested; None before, or where it requested none."""
         self.ended = False
         """Whether the server has decided."""
 
-    def bind(self, *, vouched: bool) -> None:
-        """The connection stands."""
-        self._vouched = vouched
+    def bind(self, *, trusted: bool) -> None:
+        """The server is connected."""
+        self._trusted = trusted
 
-    def see(self, message: bytes) -> None:
-        """Looks at a whole message of the server's.
+    def check(self, message: bytes) -> None:
+        """Checks a whole message of the server's.
 
         Raises:
-            UpstreamRefusedError: It asks for what it must not be given.
+            UpstreamRefusedError: It requests a method that is not allowed.
         """
         if message[0] == _ERROR:
             self.ended = True
@@ -96,14 +96,14 @@ class Watch:
         elif code == _SASL_FINAL:
             self._finished = True
         elif code not in _GOES_ON:
-            self.asked = self._allowed(_sasl(message) if code == _SASL else _CODES.get(code), code)
-            self._finished = self.asked is not ServerMethod.SCRAM
+            self.requested = self._allowed(_sasl(message) if code == _SASL else _CODES.get(code), code)
+            self._finished = self.requested is not ServerMethod.SCRAM
 
     def _let_in(self) -> None:
-        if self.asked is None:
+        if self.requested is None:
             self._allowed(ServerMethod.NONE, _OK)
         if not self._finished:
-            # Whoever does not know the secret could start an exchange, too.
+            # A server that does not know the secret could start an exchange, too.
             raise UpstreamRefusedError(
                 ErrorReply("28000", "the server ended SCRAM authentication before it had proved itself")
             )
@@ -115,8 +115,8 @@ class Watch:
             raise UpstreamRefusedError(ErrorReply("28000", text))
         if self._requirement is not None and method not in self._requirement:
             raise UpstreamRefusedError(_not_listed(method))
-        if self._requirement is None and method in _REVEALING and not self._vouched:
-            raise UpstreamRefusedError(_unvouched(method))
+        if self._requirement is None and method in _REVEALING and not self._trusted:
+            raise UpstreamRefusedError(_untrusted(method))
         return method
 
 
@@ -135,7 +135,7 @@ def _not_listed(method: ServerMethod) -> ErrorReply:
     )
 
 
-def _unvouched(method: ServerMethod) -> ErrorReply:
+def _untrusted(method: ServerMethod) -> ErrorReply:
     return ErrorReply(
         "28000",
         f'the server asks for authentication method "{method}" over a connection that proves nothing about it',

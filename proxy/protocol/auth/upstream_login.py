@@ -1,15 +1,15 @@
-"""The gateway's login at the upstream in the name of a client that it has let in itself.
+"""The gateway's login at the upstream in the name of a client that it has authenticated itself.
 
-Owns the answers to the server's challenges. Everything else that the server says passes: AuthenticationOk,
-errors and notices reach the client as they are. Whether a challenge may be answered is the matter of
-`server_methods`, which looks at each message first.
+Owns the answers to the server's challenges. Every other message of the server's passes: AuthenticationOk,
+errors and notices reach the client as they are. Whether a challenge may be answered is
+decided in `server_methods`, which sees each message first.
 """
 
 from __future__ import annotations
 
 from engine.types import ErrorReply
 from proxy.protocol import codec
-from proxy.protocol.auth.scram import ClientExchange, ClientKeys, Derivation, ScramError
+from proxy.protocol.auth.scram import ClientExchange, ClientKeys, KeyDerivation, ScramError
 from proxy.protocol.auth.secrets import Credentials, MD5Hash, Password, md5_hash, md5_response
 from proxy.protocol.auth.server_methods import UpstreamRefusedError
 from proxy.protocol.framing import HEADER_SIZE
@@ -36,13 +36,13 @@ class UpstreamLogin:
         """Sets the channel binding data of the server's certificate; None without TLS."""
         self._binding = binding
 
-    def receive(self, message: bytes) -> bytes | Derivation | None:
-        """Takes a whole message. Returns what answers it (empty: nothing does); None where it passes on.
+    def receive(self, message: bytes) -> bytes | KeyDerivation | None:
+        """Takes a whole message. Returns the response, empty for none; None where the message passes to the client.
 
-        A `Derivation` is to be carried out, and its keys given to `derived`, before the next message.
+        A `KeyDerivation` is to be carried out, and its keys given to `derived`, before the next message.
 
         Raises:
-            UpstreamRefusedError: There is no answer to a challenge, or the server is an impostor.
+            UpstreamRefusedError: A challenge cannot be answered, or the server did not prove itself.
         """
         if message[0] != _AUTHENTICATION:
             return None
@@ -53,10 +53,10 @@ class UpstreamLogin:
             raise self._refused(str(problem)) from problem
 
     def derived(self, keys: ClientKeys) -> bytes:
-        """Takes the keys that `receive` asked for. Returns what answers the server."""
+        """Takes the keys that `receive` asked for. Returns the response to the server."""
         return codec.message(b"p", self._under_way().final(keys))
 
-    def _answer(self, code: int, data: bytes) -> bytes | Derivation | None:
+    def _answer(self, code: int, data: bytes) -> bytes | KeyDerivation | None:
         match code:
             case 0:
                 return None
@@ -94,11 +94,11 @@ class UpstreamLogin:
         mechanism, first = self._exchange.first(offered)
         return codec.message(b"p", mechanism.encode() + b"\0" + len(first).to_bytes(4, "big") + first)
 
-    def _challenged(self, data: bytes) -> bytes | Derivation:
+    def _challenged(self, data: bytes) -> bytes | KeyDerivation:
         challenge = self._under_way().challenged(data)
         if isinstance(self._credentials, ClientKeys):
             return self.derived(self._credentials)
-        return Derivation(self._text(), challenge.salt, challenge.iterations)
+        return KeyDerivation(self._text(), challenge.salt, challenge.iterations)
 
     def _under_way(self) -> ClientExchange:
         if self._exchange is None:

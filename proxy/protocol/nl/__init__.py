@@ -1,1 +1,1 @@
-"""The NL surface: what in a statement's text is for us, and what it says."""
+"""The NL surface: finding and parsing NL statements and calls in a text."""

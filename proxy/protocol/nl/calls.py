@@ -1,51 +1,27 @@
-"""Calls of `nl.ask` and `nl.run` inside of SQL: where they are and what their arguments say."""
+"""Calls of `nl.ask` and `nl.run` inside of SQL: their places and arguments."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from engine.errors import UnsupportedError
-from proxy.protocol.lexer import Kind, Statement, Token, string_value
-from proxy.protocol.nl.source import Source
-from proxy.protocol.nl.statements import AskCall, Call, Parameter, RunCall
+from proxy.protocol.lexer import LexedStatement, LexedToken, TokenKind
+from proxy.protocol.nl.sql_text import SqlText
+from proxy.protocol.nl.statements import AskCall, NLCall, Parameter, RunCall
 
 _RUN_HINT = "Write SELECT … FROM nl.run('qid', n) AS t."
-_MAX_INT4 = 2**31 - 1
 _HINT = "Write SELECT … FROM nl.ask('question') or nl.ask($1), once in a statement."
 _STORED = frozenset({"view", "function", "procedure", "rule", "policy", "trigger"})
 _TEXT_TYPES = frozenset({"text", "varchar", "character", "varying", "char", "pg_catalog", "unknown"})
 # Reserved words that can follow an item of FROM and so are no alias.
-_FOLLOWERS = frozenset(
-    [
-        "cross",
-        "except",
-        "fetch",
-        "for",
-        "full",
-        "group",
-        "having",
-        "inner",
-        "intersect",
-        "join",
-        "left",
-        "limit",
-        "natural",
-        "offset",
-        "on",
-        "order",
-        "returning",
-        "right",
-        "tablesample",
-        "union",
-        "using",
-        "when",
-        "where",
-        "window",
-    ]
-)
+_FOLLOWERS = frozenset([
+    "cross", "except", "fetch", "for", "full", "group", "having", "inner", "intersect", "join", "left",
+    "limit", "natural", "offset", "on", "order", "returning", "right", "tablesample", "union", "using",
+    "when", "where", "window",
+])  # fmt: skip
 
 
-def find(source: Source, statement: Statement) -> list[tuple[int, int, Call]]:
+def find(source: SqlText, statement: LexedStatement) -> list[tuple[int, int, NLCall]]:
     """The calls in `statement` as (start, end, call), in order: one of `nl.ask`, or any number of `nl.run`.
 
     Raises:
@@ -64,12 +40,12 @@ def find(source: Source, statement: Statement) -> list[tuple[int, int, Call]]:
     return [_call(source, words, i) for i in starts]
 
 
-def _call(source: Source, words: Sequence[Token], start: int) -> tuple[int, int, Call]:
+def _call(source: SqlText, words: Sequence[LexedToken], start: int) -> tuple[int, int, NLCall]:
     name = _function(source, words, start)
     _refuse_context(source, words, start)
     close = _closing(source, words, start + 3)
     inside, named = words[start + 4 : close], _is_named(source, words[close + 1 :], name)
-    call: Call
+    call: NLCall
     if name == "run":
         call = _run(source, inside, named=named)
     else:
@@ -80,23 +56,20 @@ def _call(source: Source, words: Sequence[Token], start: int) -> tuple[int, int,
     return words[start].start, words[close].end, call
 
 
-def _function(source: Source, words: Sequence[Token], i: int) -> str | None:
-    """Which of ours is called at word `i`."""
+def _function(source: SqlText, words: Sequence[LexedToken], i: int) -> str | None:
+    """The name of our function that is called at word `i`, None for none."""
     if source.name(words[i]) != "nl" or source.raw(words[i + 1]) != "." or source.raw(words[i + 3]) != "(":
         return None
     name = source.name(words[i + 2])
     return name if name in ("ask", "run") else None
 
 
-def _run(source: Source, words: Sequence[Token], *, named: bool) -> RunCall:
+def _run(source: SqlText, words: Sequence[LexedToken], *, named: bool) -> RunCall:
     match words:
-        case [qid, comma, number] if (
-            source.raw(comma) == "," and qid.kind is not Kind.QUOTED_NAME and number.kind is Kind.NUMBER
-        ):
-            value = string_value(source.text, qid, standard_strings=source.standard_strings)
-            digits = source.raw(number)
-            if value and digits.isdecimal() and 1 <= int(digits) <= _MAX_INT4:
-                return RunCall(value, int(digits), named=named)
+        case [qid, comma, number] if source.raw(comma) == "," and qid.kind is not TokenKind.QUOTED_NAME:
+            value, n = source.constant(qid), source.row_number(number)
+            if value and n is not None:
+                return RunCall(value, n, named=named)
     raise UnsupportedError(
         "the arguments of nl.run must be a qid and a row number, both constants",
         detail="Its columns are those of the chosen statement, so they must be known when it is prepared.",
@@ -104,7 +77,7 @@ def _run(source: Source, words: Sequence[Token], *, named: bool) -> RunCall:
     )
 
 
-def _refuse_context(source: Source, words: Sequence[Token], start: int) -> None:
+def _refuse_context(source: SqlText, words: Sequence[LexedToken], start: int) -> None:
     """A question cannot be stored; a chosen statement can."""
     name = _function(source, words, start)
     head = {source.raw(word).lower() for word in words[:6]}
@@ -121,7 +94,7 @@ def _refuse_context(source: Source, words: Sequence[Token], start: int) -> None:
         )
 
 
-def _closing(source: Source, words: Sequence[Token], opening: int) -> int:
+def _closing(source: SqlText, words: Sequence[LexedToken], opening: int) -> int:
     depth = 0
     for i in range(opening, len(words)):
         depth += {"(": 1, ")": -1}.get(source.raw(words[i]), 0)
@@ -130,18 +103,18 @@ def _closing(source: Source, words: Sequence[Token], opening: int) -> int:
     raise UnsupportedError("a call is not closed", hint="The parenthesis behind it is missing.")
 
 
-def _argument(source: Source, words: Sequence[Token]) -> str | Parameter:
+def _argument(source: SqlText, words: Sequence[LexedToken]) -> str | Parameter:
     if words and _is_text_cast(source, words[1:]):
-        if words[0].kind is Kind.PARAMETER:
+        if words[0].kind is TokenKind.PARAMETER:
             return Parameter(int(source.raw(words[0])[1:]))
-        if words[0].kind is not Kind.QUOTED_NAME:
-            value = string_value(source.text, words[0], standard_strings=source.standard_strings)
+        if words[0].kind is not TokenKind.QUOTED_NAME:
+            value = source.constant(words[0])
             if value is not None:
                 return value
     raise UnsupportedError("the argument of nl.ask must be one string constant or parameter", hint=_HINT)
 
 
-def _is_text_cast(source: Source, words: Sequence[Token]) -> bool:
+def _is_text_cast(source: SqlText, words: Sequence[LexedToken]) -> bool:
     """Nothing, or `::` and the name of a text type, which drivers put behind a parameter."""
     if not words:
         return True
@@ -151,9 +124,11 @@ def _is_text_cast(source: Source, words: Sequence[Token]) -> bool:
     return all(source.name(word) in _TEXT_TYPES or source.raw(word) == "." for word in name)
 
 
-def _refuse_second_use(source: Source, words: Sequence[Token], parameter: Parameter) -> None:
+def _refuse_second_use(source: SqlText, words: Sequence[LexedToken], parameter: Parameter) -> None:
     uses = [
-        word for word in words if word.kind is Kind.PARAMETER and source.raw(word) == f"${parameter.number}"
+        word
+        for word in words
+        if word.kind is TokenKind.PARAMETER and source.raw(word) == f"${parameter.number}"
     ]
     if len(uses) > 1:
         raise UnsupportedError(
@@ -162,10 +137,10 @@ def _refuse_second_use(source: Source, words: Sequence[Token], parameter: Parame
         )
 
 
-def _is_named(source: Source, following: Sequence[Token], function: str | None) -> bool:
+def _is_named(source: SqlText, following: Sequence[LexedToken], function: str | None) -> bool:
     if not following:
         return False
     if source.is_word(following[0], "with"):
         raise UnsupportedError(f"nl.{function} has no WITH ORDINALITY", hint="Use row_number() OVER ().")
     name = source.name(following[0])
-    return name is not None and (following[0].kind is Kind.QUOTED_NAME or name not in _FOLLOWERS)
+    return name is not None and (following[0].kind is TokenKind.QUOTED_NAME or name not in _FOLLOWERS)

@@ -1,14 +1,14 @@
-"""Is anything in this text for us? The cheaper answer first, the exact one where it could be yes."""
+"""Finds NL statements and calls in a text: a cheap test for the word NL first, then an exact examination."""
 
 from __future__ import annotations
 
 import re
 
 from engine.errors import NLError, UnsupportedError
-from proxy.protocol.lexer import Kind, Statement, split
+from proxy.protocol.lexer import LexedStatement, TokenKind, split
 from proxy.protocol.nl import calls, grammar, settings
-from proxy.protocol.nl.source import Source
-from proxy.protocol.nl.statements import Call, Examination, Finding, SettingChange
+from proxy.protocol.nl.sql_text import SqlText
+from proxy.protocol.nl.statements import Examination, Finding, NLCall, SettingChange
 from proxy.protocol.scan import NL_WORD
 
 _RESETS = re.compile(rb"(?i)\b(?:reset|discard)\s+all\b")
@@ -20,8 +20,8 @@ def holds_nl_word(text: bytes, *, watch_resets: bool) -> bool:
 
 
 def examine(text: str, *, standard_strings: bool, max_chars: int) -> Examination:
-    """Everything in `text` that is for us, in order."""
-    source = Source(text, standard_strings=standard_strings)
+    """All NL statements, calls and settings in `text`, in order."""
+    source = SqlText(text, standard_strings=standard_strings)
     findings: list[Finding] = []
     changes: list[SettingChange] = []
     count, highest = 0, 0
@@ -31,14 +31,14 @@ def examine(text: str, *, standard_strings: bool, max_chars: int) -> Examination
         found = _findings(source, statement, first=count == 0, max_chars=max_chars)
         count += 1
         findings += found
-        if all(isinstance(finding.what, Call) for finding in found):
+        if all(isinstance(finding.content, NLCall) for finding in found):
             highest = max([highest, *_parameters(source, statement)])
             changed = settings.change(source, statement)
             changes += [] if changed is None else [changed]
     return Examination(tuple(findings), tuple(changes), count, highest)
 
 
-def _findings(source: Source, statement: Statement, *, first: bool, max_chars: int) -> list[Finding]:
+def _findings(source: SqlText, statement: LexedStatement, *, first: bool, max_chars: int) -> list[Finding]:
     words = statement.significant
     start, end = words[0].start, statement.end
     try:
@@ -54,5 +54,5 @@ def _findings(source: Source, statement: Statement, *, first: bool, max_chars: i
         return [Finding(start, end, error.reply(), first)]
 
 
-def _parameters(source: Source, statement: Statement) -> list[int]:
-    return [int(source.raw(token)[1:]) for token in statement.tokens if token.kind is Kind.PARAMETER]
+def _parameters(source: SqlText, statement: LexedStatement) -> list[int]:
+    return [int(source.raw(token)[1:]) for token in statement.tokens if token.kind is TokenKind.PARAMETER]

@@ -1,6 +1,6 @@
 """The grammar of statements that start with the word NL (docs/surface.md).
 
-Owns what a statement is, the commands, and where NL cannot stand. How a question is written is `questions`'.
+Owns the statements, the commands, and the places where NL cannot stand. The forms of a question are in `questions`.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from itertools import pairwise
 
 from engine.errors import SyntaxProblemError, UnsupportedError
 from engine.types import Topic
-from proxy.protocol.lexer import Kind, Statement, Token
+from proxy.protocol.lexer import INSIGNIFICANT, LexedStatement, LexedToken
 from proxy.protocol.nl.questions import OPTION_NAMES, opened_question, run_question
-from proxy.protocol.nl.source import CONSTANTS, INSIGNIFICANT, Source
+from proxy.protocol.nl.sql_text import CONSTANTS, SqlText
 from proxy.protocol.nl.statements import (
+    AnswerTopic,
     Choose,
     Correct,
     Help,
+    HistoryTopic,
     More,
     NLStatement,
-    Plan,
-    Run,
-    Show,
-    Tell,
-    TellAll,
+    RunQuestion,
+    ShowAnswer,
+    ShowPlan,
 )
 
 COMMANDS: tuple[tuple[str, str], ...] = (
@@ -54,20 +54,19 @@ COMMANDS: tuple[tuple[str, str], ...] = (
 """(statement, what it does) as `NL HELP` shows them."""
 
 _FORMS = "NL: question · NL CHOOSE n [OF 'qid'] · NL RUN $$question$$ · NL MORE · NL HELP lists all"
-_MAX_INT4 = 2**31 - 1
 
 
-def is_nl(source: Source, statement: Statement) -> bool:
+def is_nl(source: SqlText, statement: LexedStatement) -> bool:
     """Whether the statement starts with the word NL; no statement of PostgreSQL's does."""
     first = next((token for token in statement.tokens if token.kind not in INSIGNIFICANT), None)
     return first is not None and source.is_word(first, "nl")
 
 
-def parse(source: Source, statement: Statement, *, max_chars: int) -> NLStatement:
-    """What an NL statement says.
+def parse(source: SqlText, statement: LexedStatement, *, max_chars: int) -> NLStatement:
+    """The value of an NL statement.
 
     Raises:
-        SyntaxProblemError: It says nothing that we know.
+        SyntaxProblemError: It is no command and no question.
     """
     words = statement.significant
     if len(words) == 1:
@@ -76,14 +75,14 @@ def parse(source: Source, statement: Statement, *, max_chars: int) -> NLStatemen
     if opening in (":", "("):
         return opened_question(source, statement, words[1:], max_chars)
     if source.is_word(words[1], "run"):
-        return Run(run_question(source, statement, words[2:], max_chars))
+        return RunQuestion(run_question(source, statement, words[2:], max_chars))
     return _command(source, words)
 
 
 # -- commands
 
 
-def _command(source: Source, words: Sequence[Token]) -> NLStatement:
+def _command(source: SqlText, words: Sequence[LexedToken]) -> NLStatement:
     parse_rest = _COMMANDS.get(source.raw(words[1]).lower())
     if parse_rest is None:
         raise SyntaxProblemError(
@@ -94,21 +93,18 @@ def _command(source: Source, words: Sequence[Token]) -> NLStatement:
 
 
 class _Rest:
-    """The words behind a command's verb; each method takes what it finds off their front."""
+    """The words behind a command's verb; each method consumes from their front."""
 
-    def __init__(self, source: Source, words: Sequence[Token]) -> None:
+    def __init__(self, source: SqlText, words: Sequence[LexedToken]) -> None:
         self._source = source
         self._words = list(words)
 
     def number(self) -> int | None:
         """A row number."""
-        if not self._words or self._words[0].kind is not Kind.NUMBER:
-            return None
-        raw = self._source.raw(self._words[0])
-        if not raw.isdecimal() or not 1 <= int(raw) <= _MAX_INT4:
-            return None
-        del self._words[0]
-        return int(raw)
+        n = self._source.row_number(self._words[0]) if self._words else None
+        if n is not None:
+            del self._words[0]
+        return n
 
     def text(self) -> str | None:
         """A string constant."""
@@ -136,7 +132,7 @@ class _Rest:
         return None
 
     def end(self, form: str) -> None:
-        """Nothing may be left; `form` says what could have been."""
+        """Raises SyntaxProblemError where words are left; `form`: the syntax for its hint."""
         if self._words:
             raise SyntaxProblemError("syntax error in NL command", hint=f"Write {form}.")
 
@@ -149,7 +145,7 @@ def _help(rest: _Rest) -> NLStatement:
 def _show(rest: _Rest) -> NLStatement:
     n, qid = rest.number(), rest.qid()
     rest.end("NL SHOW [n] [OF 'qid']")
-    return Show(n, qid)
+    return ShowAnswer(n, qid)
 
 
 def _numbered(rest: _Rest, verb: str) -> tuple[int, str | None]:
@@ -163,13 +159,13 @@ def _numbered(rest: _Rest, verb: str) -> tuple[int, str | None]:
 
 def _explain(rest: _Rest) -> NLStatement:
     n, qid = _numbered(rest, "EXPLAIN")
-    return Tell(Topic.EXPLAIN, qid, n)
+    return AnswerTopic(Topic.EXPLAIN, qid, n)
 
 
 def _about(rest: _Rest, topic: Topic, verb: str) -> NLStatement:
     qid = rest.qid()
     rest.end(f"NL {verb} [OF 'qid']")
-    return Tell(topic, qid)
+    return AnswerTopic(topic, qid)
 
 
 def _more(rest: _Rest) -> NLStatement:
@@ -181,20 +177,20 @@ def _more(rest: _Rest) -> NLStatement:
 def _history(rest: _Rest) -> NLStatement:
     n = rest.number()
     rest.end("NL HISTORY [n]")
-    return TellAll(Topic.HISTORY, n)
+    return HistoryTopic(Topic.HISTORY, n)
 
 
 def _forget(rest: _Rest) -> NLStatement:
     every = rest.word("all")
     qid = None if every else rest.qid()
     rest.end("NL FORGET [ALL | OF 'qid']")
-    return TellAll(Topic.FORGET) if every else Tell(Topic.FORGET, qid)
+    return HistoryTopic(Topic.FORGET) if every else AnswerTopic(Topic.FORGET, qid)
 
 
 def _none(rest: _Rest) -> NLStatement:
     text, qid = rest.text(), rest.qid()
     rest.end("NL NONE [$$why$$] [OF 'qid']")
-    return Tell(Topic.NONE, qid, text=text)
+    return AnswerTopic(Topic.NONE, qid, text=text)
 
 
 def _correct(rest: _Rest) -> NLStatement:
@@ -217,7 +213,7 @@ def _answer(_rest: _Rest) -> NLStatement:
 _COMMANDS: dict[str, Callable[[_Rest], NLStatement]] = {
     "help": _help,
     "choose": lambda rest: Choose(*_numbered(rest, "CHOOSE")),
-    "plan": lambda rest: Plan(*_numbered(rest, "PLAN")),
+    "plan": lambda rest: ShowPlan(*_numbered(rest, "PLAN")),
     "show": _show,
     "explain": _explain,
     "more": _more,
@@ -229,7 +225,7 @@ _COMMANDS: dict[str, Callable[[_Rest], NLStatement]] = {
     "correct": _correct,
     "answer": _answer,
 }
-"""Verb → what parses the words behind it."""
+"""Verb → parser of the words behind it."""
 
 
 # -- where NL cannot stand
@@ -238,7 +234,7 @@ _CARRIERS = ("declare", "explain", "prepare", "copy", "create", "insert", "with"
 _BEFORE_EMBEDDED = ("for", "as", "explain", "analyze", "verbose")
 
 
-def embeds_nl(source: Source, statement: Statement) -> bool:
+def embeds_nl(source: SqlText, statement: LexedStatement) -> bool:
     """Whether an SQL statement has `NL:` where a query belongs (`EXPLAIN NL: …`, `COPY (NL: …) TO …`)."""
     words = statement.significant
     if not words or not source.is_word(words[0], *_CARRIERS):

@@ -1,4 +1,4 @@
-"""A question as it stands in an NL statement: where it begins and ends, and its options.
+"""The question in an NL statement: its bounds and its options.
 
 Owns the three ways to write a question. One in free text is delimited as psql and pgjdbc delimit it, by SQL's lexical
 rules, because they cut the text before it gets here.
@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 
 from engine.errors import SyntaxProblemError
-from proxy.protocol.lexer import Kind, Statement, Token, string_value
-from proxy.protocol.nl.source import CONSTANTS, INSIGNIFICANT, Source
-from proxy.protocol.nl.statements import Option, Question
+from proxy.protocol.lexer import INSIGNIFICANT, QUOTED, LexedStatement, LexedToken, TokenKind
+from proxy.protocol.nl.sql_text import CONSTANTS, SqlText
+from proxy.protocol.nl.statements import NLQuestion, Option
 
 OPTION_NAMES = ("db", "k", "coverage", "timeout", "on_abstain", "output", "mode")
 """Options of one question; each has a session setting of the same name."""
@@ -21,10 +21,11 @@ _DOLLAR_HINT = "Write the question between double dollar signs: NL: $$question$$
 _SWALLOWED_LINE = re.compile(r";[ \t\f\v]*[\r\n]")
 _SWALLOWED_TEXT = re.compile(r";\s*\S")
 _LOST_QUESTION_MARK = re.compile(r"\w\$\d+(?!\w)")
-_QUOTES = (Kind.STRING, Kind.ESCAPE_STRING, Kind.UNICODE_STRING, Kind.BIT_STRING, Kind.QUOTED_NAME)
 
 
-def opened_question(source: Source, statement: Statement, words: Sequence[Token], max_chars: int) -> Question:
+def opened_question(
+    source: SqlText, statement: LexedStatement, words: Sequence[LexedToken], max_chars: int
+) -> NLQuestion:
     """A question from its colon, or from its options' parenthesis, on.
 
     Raises:
@@ -38,7 +39,9 @@ def opened_question(source: Source, statement: Statement, words: Sequence[Token]
     return _question(source, statement, words[0].end, options, max_chars)
 
 
-def run_question(source: Source, statement: Statement, words: Sequence[Token], max_chars: int) -> Question:
+def run_question(
+    source: SqlText, statement: LexedStatement, words: Sequence[LexedToken], max_chars: int
+) -> NLQuestion:
     """What follows NL RUN: options, then a colon and a question, or a question in quotes.
 
     Raises:
@@ -55,14 +58,14 @@ def run_question(source: Source, statement: Statement, words: Sequence[Token], m
 
 
 def _question(
-    source: Source, statement: Statement, start: int, options: tuple[Option, ...], max_chars: int
-) -> Question:
+    source: SqlText, statement: LexedStatement, start: int, options: tuple[Option, ...], max_chars: int
+) -> NLQuestion:
     body = [token for token in statement.tokens if token.start >= start]
     words = [token for token in body if token.kind not in INSIGNIFICANT]
     text = _quoted_question(source, words)
     if text is None:
         text = _free_question(source, body)
-    return Question(checked_question(text, max_chars), options)
+    return NLQuestion(checked_question(text, max_chars), options)
 
 
 def checked_question(text: str, max_chars: int) -> str:
@@ -83,12 +86,12 @@ def checked_question(text: str, max_chars: int) -> str:
     return text
 
 
-def _quoted_question(source: Source, words: Sequence[Token]) -> str | None:
+def _quoted_question(source: SqlText, words: Sequence[LexedToken]) -> str | None:
     """The value where the question is one constant; None where it is free text."""
     if not words:
         return None
     first = words[0]
-    if first.kind is Kind.DOLLAR_STRING:
+    if first.kind is TokenKind.DOLLAR_STRING:
         if not first.closed:
             raise SyntaxProblemError("unterminated dollar-quoted question", hint=_DOLLAR_HINT)
         if len(words) > 1:
@@ -96,24 +99,24 @@ def _quoted_question(source: Source, words: Sequence[Token]) -> str | None:
                 "unexpected text after the quoted question",
                 detail=f"It starts at: {source.raw(words[1])[:40]}",
             )
-    if len(words) > 1 or first.kind is Kind.QUOTED_NAME:
+    if len(words) > 1 or first.kind is TokenKind.QUOTED_NAME:
         return None
-    return string_value(source.text, first, standard_strings=source.standard_strings)
+    return source.constant(first)
 
 
-def _free_question(source: Source, body: Sequence[Token]) -> str:
+def _free_question(source: SqlText, body: Sequence[LexedToken]) -> str:
     parts: list[str] = []
     for index, token in enumerate(body):
         raw = source.raw(token)
-        if token.kind is Kind.COMMENT and not _is_dash_in_text(source, body, index):
+        if token.kind is TokenKind.COMMENT and not _is_dash_in_text(source, body, index):
             raw = " "
-        elif token.kind in _QUOTES or token.kind is Kind.DOLLAR_STRING:
+        elif token.kind in QUOTED or token.kind is TokenKind.DOLLAR_STRING:
             _refuse_swallowed(raw, closed=token.closed)
         parts.append(raw)
     return "".join(parts).strip().rstrip(";")
 
 
-def _is_dash_in_text(source: Source, body: Sequence[Token], index: int) -> bool:
+def _is_dash_in_text(source: SqlText, body: Sequence[LexedToken], index: int) -> bool:
     """`2010--2015`: two dashes glued to words on both sides are no comment in plain words."""
     raw = source.raw(body[index])
     glued_left = index > 0 and body[index - 1].kind not in INSIGNIFICANT
@@ -142,12 +145,12 @@ def _options_problem() -> SyntaxProblemError:
     )
 
 
-def _options(source: Source, words: Sequence[Token]) -> tuple[tuple[Option, ...], Sequence[Token]]:
+def _options(source: SqlText, words: Sequence[LexedToken]) -> tuple[tuple[Option, ...], Sequence[LexedToken]]:
     """The options in the parentheses that `words` begin with, and the words behind them."""
     close = next((i for i, token in enumerate(words) if source.raw(token) == ")"), None)
     if close is None:
         raise _options_problem()
-    groups: list[list[Token]] = [[]]
+    groups: list[list[LexedToken]] = [[]]
     for token in words[1:close]:
         if source.raw(token) == ",":
             groups.append([])
@@ -156,7 +159,7 @@ def _options(source: Source, words: Sequence[Token]) -> tuple[tuple[Option, ...]
     return tuple(_option(source, group) for group in groups), words[close + 1 :]
 
 
-def _option(source: Source, group: Sequence[Token]) -> Option:
+def _option(source: SqlText, group: Sequence[LexedToken]) -> Option:
     match group:
         case [word, constant]:
             name, value = source.name(word), source.value(constant)

@@ -1,8 +1,7 @@
-"""The settings `nl.*`: how they are seen going by, and what they make of a question.
+"""The settings `nl.*`: read from passing statements, and applied to a question.
 
-The server keeps them as customized options, which it accepts without knowing them; we only watch. What is
-watched is a plain SET, RESET or DISCARD ALL in the text of a statement, and the startup packet
-(docs/surface.md says what that misses).
+The server keeps them as customized options, which it accepts without knowing them. Read are a plain SET, RESET or
+DISCARD ALL in the text of a statement, and the startup packet (docs/surface.md lists what that misses).
 """
 
 from __future__ import annotations
@@ -13,15 +12,15 @@ from enum import Enum
 
 from engine.errors import InvalidSettingError
 from engine.types import Asker, AskRequest
-from proxy.protocol.lexer import Statement, Token
+from proxy.protocol.lexer import LexedStatement, LexedToken
 from proxy.protocol.messages import Startup
-from proxy.protocol.nl.source import Source
-from proxy.protocol.nl.statements import Option, Question, SettingChange
+from proxy.protocol.nl.sql_text import SqlText
+from proxy.protocol.nl.statements import NLQuestion, Option, SettingChange
 
 _K_DIGITS = 9
 
 
-class Output(Enum):
+class OutputMode(Enum):
     """`nl.output`: how an answer reaches the client."""
 
     ROWS = "rows"
@@ -35,7 +34,7 @@ _TIMEOUT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|min)?\s*")
 _SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0, None: 1.0}
 
 
-def change(source: Source, statement: Statement) -> SettingChange | None:
+def change(source: SqlText, statement: LexedStatement) -> SettingChange | None:
     """The change of a setting of ours that an SQL statement is, if it is one."""
     words = list(statement.significant)
     if not words or not source.is_word(words[0], "set", "reset", "discard"):
@@ -53,7 +52,7 @@ def change(source: Source, statement: Statement) -> SettingChange | None:
     return None
 
 
-def _value(source: Source, statement: Statement, words: Sequence[Token]) -> str | None:
+def _value(source: SqlText, statement: LexedStatement, words: Sequence[LexedToken]) -> str | None:
     """The value behind `=` or TO; None for DEFAULT and where there is none."""
     if not words or (len(words) == 1 and source.is_word(words[0], "default")):
         return None
@@ -80,7 +79,7 @@ def _assignment(word: str) -> str:
     return next((word.removeprefix(flag) for flag in ("--", "-c") if word.startswith(flag)), "")
 
 
-def request(asker: Asker, question: Question, session: Mapping[str, str]) -> AskRequest:
+def request(asker: Asker, question: NLQuestion, session: Mapping[str, str]) -> AskRequest:
     """The request that a question makes under the session's settings; its own options come first.
 
     Raises:
@@ -106,7 +105,7 @@ def timeout(session: Mapping[str, str]) -> float | None:
     return _timeout(session.get("timeout"))
 
 
-def raises_on_abstain(question: Question, session: Mapping[str, str]) -> bool:
+def raises_on_abstain(question: NLQuestion, session: Mapping[str, str]) -> bool:
     """Whether an abstention or a clarifying question shall be an error.
 
     Raises:
@@ -115,22 +114,22 @@ def raises_on_abstain(question: Question, session: Mapping[str, str]) -> bool:
     return _word("on_abstain", ("rows", "error"), session, question.options) == "error"
 
 
-def runs(question: Question, session: Mapping[str, str]) -> bool:
+def runs(question: NLQuestion, session: Mapping[str, str]) -> bool:
     """Whether a question is to be treated as `NL RUN` (`nl.mode = run`).
 
     Raises:
-        InvalidSettingError: `mode` is neither `ask` nor `run`.
+        InvalidSettingError: `mode` is neither `ask_worker` nor `run`.
     """
     return _word("mode", ("ask", "run"), session, question.options) == "run"
 
 
-def output(session: Mapping[str, str], options: Sequence[Option] = ()) -> Output:
+def output(session: Mapping[str, str], options: Sequence[Option] = ()) -> OutputMode:
     """How answers reach the client.
 
     Raises:
-        InvalidSettingError: `output` is none of `Output`.
+        InvalidSettingError: `output` is none of `OutputMode`.
     """
-    return Output(_word("output", tuple(each.value for each in Output), session, options))
+    return OutputMode(_word("output", tuple(each.value for each in OutputMode), session, options))
 
 
 def _word(name: str, words: Sequence[str], session: Mapping[str, str], options: Sequence[Option]) -> str:
@@ -144,7 +143,7 @@ def _word(name: str, words: Sequence[str], session: Mapping[str, str], options: 
 def _k(text: str | None) -> int | None:
     if not text:
         return None
-    # How far it may go is the engine's to say, by its [limits] k_max.
+    # The engine has the upper limit: its [limits] k_max.
     if not text.isdecimal() or len(text) > _K_DIGITS or int(text) < 1:
         raise InvalidSettingError.of("k", text, "It is a whole number from 1 to the engine's limit (k_max).")
     return int(text)

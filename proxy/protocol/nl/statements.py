@@ -1,4 +1,4 @@
-"""The NL surface as values: what the grammar finds in a text."""
+"""The NL surface as values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Option = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class NLQuestion:
     """`NL (options): text`."""
 
     text: str
@@ -27,7 +27,7 @@ class Choose:
 
 
 @dataclass(frozen=True, slots=True)
-class Show:
+class ShowAnswer:
     """`NL SHOW [n] [OF 'qid']`."""
 
     n: int | None = None
@@ -35,14 +35,14 @@ class Show:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunQuestion:
     """`NL RUN question`: answered by the result where its set has one member, by its candidates otherwise."""
 
-    question: Question
+    question: NLQuestion
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ShowPlan:
     """`NL PLAN n [OF 'qid']`."""
 
     n: int
@@ -65,7 +65,7 @@ class Correct:
 
 
 @dataclass(frozen=True, slots=True)
-class Tell:
+class AnswerTopic:
     """`NL EXPLAIN n`, `NL WHY`, `NL SHOWPROMPT`, `NL NONE [$$why$$]`, `NL FORGET`, each `[OF 'qid']`."""
 
     topic: Topic
@@ -75,7 +75,7 @@ class Tell:
 
 
 @dataclass(frozen=True, slots=True)
-class TellAll:
+class HistoryTopic:
     """`NL HISTORY [n]`, `NL FORGET ALL`: about all of the asker's questions."""
 
     topic: Topic
@@ -87,16 +87,16 @@ class Help:
     """`NL HELP`."""
 
 
-AnswerStatement = Question | Show | More | Correct
+AnswerStatement = NLQuestion | ShowAnswer | More | Correct
 """Statements whose rows have the fixed shape of an answer."""
 
-TableStatement = Tell | TellAll
+TableStatement = AnswerTopic | HistoryTopic
 """Statements whose rows have the fixed columns of their topic."""
 
-SqlStatement = Choose | Plan
-"""Statements that are carried out as SQL of the engine's."""
+SqlStatement = Choose | ShowPlan
+"""Statements that run SQL of the engine's."""
 
-NLStatement = AnswerStatement | TableStatement | SqlStatement | Run | Help
+NLStatement = AnswerStatement | TableStatement | SqlStatement | RunQuestion | Help
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,18 +123,18 @@ class RunCall:
     named: bool
 
 
-Call = AskCall | RunCall
+NLCall = AskCall | RunCall
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`text[start:end]` is for us: a statement, a call, or something that has to be refused."""
+    """`text[start:end]` is an NL statement, a call of ours, or refused with an error."""
 
     start: int
     end: int
-    what: NLStatement | Call | ErrorReply
+    content: NLStatement | NLCall | ErrorReply
     first: bool
-    """Whether nothing that the server would carry out stands before it in the text."""
+    """Whether no statement that the server would carry out is before it in the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class SettingChange:
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """What a text holds. `statements` counts those that are not empty; `parameters` is the highest `$n`."""
+    """The content of a text. `statements` counts those that are not empty; `parameters` is the highest `$n`."""
 
     findings: tuple[Finding, ...]
     changes: tuple[SettingChange, ...]

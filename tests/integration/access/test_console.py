@@ -41,9 +41,9 @@ async def console(gateway: StartGateway, tmp_path: Path) -> AsyncIterator[Any]:
     # The second stands for another process: it has a socket of another name.
     (folder / f"gateway-{os.getpid()}.sock").rename(folder / "gateway-1.sock")
     second = await gateway(**settings)
-    first_control = first._control
-    assert first_control is not None
-    first_control._path = folder / "gateway-1.sock"
+    first_channel = first._channel
+    assert first_channel is not None
+    first_channel._path = folder / "gateway-1.sock"
 
     async def opened(
         user: str = "postgres", database: str = "pgparley", **more: Any
@@ -141,7 +141,7 @@ async def test_pause_and_resume(console: Any) -> None:
         session = await psycopg.AsyncConnection.connect(dsn(second))
         pausing = asyncio.create_task(admin.execute("PAUSE postgres"))
         waiting = asyncio.create_task(psycopg.AsyncConnection.connect(dsn(first)))
-        while not first.context.guests:  # noqa: ASYNC110 - what is awaited is in the same loop
+        while not first.context.pending_clients:  # noqa: ASYNC110 - what is awaited is in the same loop
             await asyncio.sleep(0)
         assert not pausing.done()
         (row,) = [row for row in await rows(other, "SHOW DATABASES") if row["name"] == "postgres"]
@@ -183,22 +183,22 @@ async def test_disable_kill_and_reload(console: Any) -> None:
             await admin.execute("KILL pgparley")
 
 
-async def test_spares_are_shown_and_renewed(console: Any) -> None:
+async def test_prewarmed_sockets_are_shown_and_redialled(console: Any) -> None:
     (_, worker) = console.workers
     async with await console() as admin:
         await (await psycopg.AsyncConnection.connect(dsn(worker))).close()
         async with asyncio.timeout(10):
-            while not worker.context.spares.standing:  # noqa: ASYNC110 - no event tells of it
+            while not worker.context.prewarm_pool.waiting:  # noqa: ASYNC110 - no event tells of it
                 await asyncio.sleep(0.01)
-        (spare,) = (row for row in await rows(admin, "SHOW SERVERS") if row["state"] == "new")
-        assert (spare["user"], spare["database"], spare["remote_pid"]) == ("", "", 0)
+        (row_of_socket,) = (row for row in await rows(admin, "SHOW SERVERS") if row["state"] == "new")
+        assert (row_of_socket["user"], row_of_socket["database"], row_of_socket["remote_pid"]) == ("", "", 0)
         assert [
             row["sv_login"] for row in await rows(admin, "SHOW POOLS") if row["database"] == "pgparley"
         ] == [1]
         assert {"list": "spare_servers", "items": 1} in await rows(admin, "SHOW LISTS")
         await admin.execute("RECONNECT")
         after = [row for row in await rows(admin, "SHOW SERVERS") if row["state"] == "new"]
-        assert spare["local_port"] not in [row["local_port"] for row in after]
+        assert row_of_socket["local_port"] not in [row["local_port"] for row in after]
 
 
 async def test_reconnect_and_wait_close(console: Any) -> None:
@@ -314,12 +314,14 @@ async def test_a_cancel_key_finds_its_worker(console: Any) -> None:
     first, second = console.workers
     session = await psycopg.AsyncConnection.connect(dsn(second), autocommit=True)
     key = next(
-        key for key, owner in second.context.keys.owners.items() if owner in second.context.sessions.links
+        key
+        for key, owner in second.context.keys.owners.items()
+        if owner in second.context.sessions.connections
     )
     reader, writer = await asyncio.open_connection("127.0.0.1", first.port)
     running = asyncio.create_task(session.execute("SELECT pg_sleep(30)"))
-    (link,) = second.context.sessions.links
-    while link.session.at_rest:  # noqa: ASYNC110 - as above
+    (relayed,) = second.context.sessions.connections
+    while relayed.session.at_rest:  # noqa: ASYNC110 - as above
         await asyncio.sleep(0)
     writer.write((12 + len(key) - 4).to_bytes(4, "big") + (80877102).to_bytes(4, "big") + key)
     await reader.read()
@@ -350,7 +352,7 @@ async def test_shutdown_waits_for_servers(console: Any) -> None:
     await busy.execute("SELECT 1")
     async with await console() as admin:
         await admin.execute("SHUTDOWN WAIT_FOR_SERVERS")
-        while second.context.sessions.of("postgres")[1:]:  # noqa: ASYNC110 - as above
+        while second.context.sessions.of_database("postgres")[1:]:  # noqa: ASYNC110 - as above
             await asyncio.sleep(0)
         with pytest.raises(psycopg.errors.AdminShutdown):
             await idle.execute("SELECT 1")

@@ -28,7 +28,7 @@ async def test_other_major_versions_end_at_the_gateway(
         told = await answer(worker.port, packet(version[0] << 16 | version[1], b"user\0alice\0\0"))
         assert sqlstate(told) == "0A000"
         assert f"unsupported frontend protocol {version[0]}.{version[1]}:".encode() in told
-        assert not worker.context.guests
+        assert not worker.context.pending_clients
         assert heard == []
 
 
@@ -127,7 +127,7 @@ async def test_a_cancel_request_needs_its_key_and_no_tls(
             assert await answer(worker.port, packet(CANCEL, key)) == b""
         with pytest.raises(psycopg.errors.QueryCanceled):
             await sleeping
-        assert len(worker.context.sessions.links) == 1
+        assert len(worker.context.sessions.connections) == 1
         opened = worker.context.metrics.registry.get_sample_value("pgparley_sessions_opened_total")
         assert opened == 1, "a cancel request is no session"
 
@@ -141,14 +141,14 @@ async def test_cancel_requests_that_nobody_knows_reach_the_server_a_few_at_a_tim
             asyncio.create_task(answer(worker.port, packet(CANCEL, number.to_bytes(8, "big"))))
             for number in range(60)
         ]
-        while len(worker.context.guests) < 60 or len(heard) < 16:  # noqa: ASYNC110 - what is awaited is in the same loop
+        while len(worker.context.pending_clients) < 60 or len(heard) < 16:  # noqa: ASYNC110 - what is awaited is in the same loop
             await asyncio.sleep(0)
         async with connected(worker.port) as client:
             # By when the gateway has answered this, it has had time for more.
             client.say(packet(0))
             await client.rest()
         assert len(heard) == 16
-        assert not worker.context.sessions.links
+        assert not worker.context.sessions.connections
         await worker.stop()
         await asyncio.gather(*asked)
 
@@ -167,7 +167,7 @@ async def test_a_login_too_many(gateway: StartGateway, user_list: UserList, serv
         assert sqlstate(told) == "53300"
         assert b"max_login_clients" in told
         assert await answer(worker.port, packet(CANCEL, bytes(8))) == b""
-    while worker.context.guests:  # noqa: ASYNC110 - what is awaited is in the same loop
+    while worker.context.pending_clients:  # noqa: ASYNC110 - what is awaited is in the same loop
         await asyncio.sleep(0)
     for _ in range(3):
         async with await psycopg.AsyncConnection.connect(dsn(worker)) as connection:
@@ -181,7 +181,7 @@ async def test_a_handshake_too_many(gateway: StartGateway, certificates: Certifi
         assert await shaking.reader.readexactly(1) == b"S"
         assert sqlstate(await answer(worker.port, packet(80877103))) == "53300"
     with_tls = dsn(worker, sslmode="require")
-    while worker.context.logins.under_way:  # noqa: ASYNC110 - what is awaited is in the same loop
+    while worker.context.login_service._admitted:  # noqa: ASYNC110 - what is awaited is in the same loop
         await asyncio.sleep(0)
     async with await psycopg.AsyncConnection.connect(with_tls) as connection:
         await connection.execute("SELECT 1")
@@ -191,7 +191,7 @@ async def test_who_waits_for_the_end_of_a_pause_takes_no_place(gateway: StartGat
     worker = await gateway(max_login_clients=1)
     worker.context.pause("postgres")
     waiting = [asyncio.create_task(psycopg.AsyncConnection.connect(dsn(worker))) for _ in range(3)]
-    while len(worker.context.guests) < 3:  # noqa: ASYNC110 - what is awaited is in the same loop
+    while len(worker.context.pending_clients) < 3:  # noqa: ASYNC110 - what is awaited is in the same loop
         await asyncio.sleep(0)
     worker.context.sessions.resume("postgres")
     for connection in await asyncio.gather(*waiting):

@@ -13,10 +13,10 @@ from typing import Any
 import psycopg
 import pytest
 
-from proxy.net.derivation import Deriver
+from proxy.net.derivation_pool import DerivationPool
 from proxy.net.worker.worker import Worker
 from proxy.protocol import codec
-from proxy.protocol.auth.scram import Derivation, Verifier
+from proxy.protocol.auth.scram import KeyDerivation, Verifier
 from proxy.protocol.auth.secrets import md5_hash
 
 from .conftest import PASSWORD, Certificates, Server, StartGateway, dsn
@@ -47,13 +47,13 @@ CASES = [(method, kind) for method in ("scram-sha-256", "md5", "password") for k
 def derived(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     """The derivations that were asked for: iterations, and bytes of salt."""
     found: list[tuple[int, int]] = []
-    original = Deriver.derive
+    original = DerivationPool.derive
 
-    def derive(self: Deriver, derivation: Derivation) -> Any:
+    def derive(self: DerivationPool, derivation: KeyDerivation) -> Any:
         found.append((derivation.iterations, len(derivation.salt)))
         return original(self, derivation)
 
-    monkeypatch.setattr(Deriver, "derive", derive)
+    monkeypatch.setattr(DerivationPool, "derive", derive)
     return found
 
 
@@ -152,7 +152,7 @@ async def test_the_files_names_are_looked_up_as_well(gateway: StartGateway, user
     worker = await gateway(auth_type="scram-sha-256", auth_file=secrets, auth_user="asker")
     for user in (KNOWN, UNKNOWN):
         await transcript(worker.port, user)
-    assert {KNOWN, UNKNOWN} <= worker.context.logins._secrets._known.keys()
+    assert {KNOWN, UNKNOWN} <= worker.context.login_service._secrets._known.keys()
 
 
 async def test_peer_and_cert(
@@ -226,7 +226,7 @@ async def test_deriving_holds_nobody_up(
         upstream_host=str(server.socket_dir),
     )
     begun = time.thread_time()
-    Derivation("x", bytes(16), 150_000).keys()
+    KeyDerivation("x", bytes(16), 150_000).keys()
     alone = time.thread_time() - begun
     guesses = asyncio.gather(*(transcript(worker.port, f"u{number}") for number in range(50)))
     worst, beats, before = 0.0, 0, time.thread_time()
@@ -248,7 +248,7 @@ async def test_the_gateways_own_proof_is_derived_elsewhere(
     async with await psycopg.AsyncConnection.connect(dsn(worker)) as connection:
         await connection.execute("SELECT 1")
     assert derived == [(4096, 16)] * 2
-    assert not worker.context.guests
+    assert not worker.context.pending_clients
 
 
 @pytest.mark.parametrize("method", ["scram-sha-256", "password"])
@@ -262,6 +262,6 @@ async def test_a_client_that_leaves_meanwhile(
         async with connected(worker.port) as client:
             client.say(startup())
             client.say(WRONG)
-    while worker.context.guests or worker.context.logins.under_way:  # noqa: ASYNC110 - what is awaited is in the same loop
+    while worker.context.pending_clients or worker.context.login_service._admitted:  # noqa: ASYNC110 - what is awaited is in the same loop
         await asyncio.sleep(0)
     assert await transcript(worker.port, "bob")

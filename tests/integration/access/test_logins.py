@@ -212,7 +212,7 @@ async def test_the_login_has_a_deadline(gateway: StartGateway, user_list: UserLi
     writer.write(b"\0\0")
     assert b"due to timeout" in await reader.read()
     writer.close()
-    assert not worker.context.guests
+    assert not worker.context.pending_clients
 
 
 async def test_too_many_clients(gateway: StartGateway) -> None:

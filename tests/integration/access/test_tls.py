@@ -181,7 +181,9 @@ async def test_reload_takes_new_certificates(
     assert await connected(text) == ("alice", 1)
 
 
-async def test_spares_have_shaken_hands_already(tls_server: Server, gateway: StartGateway) -> None:
+async def test_prewarmed_sockets_have_done_the_tls_handshake(
+    tls_server: Server, gateway: StartGateway
+) -> None:
     """The client's login, bound to no certificate, goes over a connection that was encrypted before it came."""
     worker = await gateway(server_tls_sslmode="require", dial_ahead=1, dial_ahead_lifetime=60)
     query = "SELECT version FROM pg_stat_ssl WHERE pid = pg_backend_pid()"
@@ -190,10 +192,10 @@ async def test_spares_have_shaken_hands_already(tls_server: Server, gateway: Sta
             assert await (await client.execute(query)).fetchone() == ("TLSv1.3",)
         assert worker.context.metrics.registry.get_sample_value("pgparley_spares_used_total") == used
         async with asyncio.timeout(10):
-            while not worker.context.spares.standing:  # noqa: ASYNC110 - no event tells of it
+            while not worker.context.prewarm_pool.waiting:  # noqa: ASYNC110 - no event tells of it
                 await asyncio.sleep(0.01)
-        (spare,) = worker.context.spares.standing
-        assert spare.transport.get_extra_info("ssl_object").version() == "TLSv1.3"
+        (prewarmed,) = worker.context.prewarm_pool.waiting
+        assert prewarmed.transport.get_extra_info("ssl_object").version() == "TLSv1.3"
 
 
 async def test_clients_without_tls_are_warned_about(

@@ -21,7 +21,7 @@ def test_a_question_is_cancelled_wherever_it_waits(start_gateway: Callable[..., 
     own, other = folder / f"gateway-{os.getpid()}.sock", folder / "gateway-1.sock"
     # Both workers live in this process: the first takes another name.
     own.rename(other)
-    asked.worker._control._path = other
+    asked.worker._channel._path = other
     elsewhere = start_gateway(runtime_dir=str(folder))
     with psycopg.connect(asked.dsn(), autocommit=True) as connection:
         (key,) = asked.worker.context.keys.owners

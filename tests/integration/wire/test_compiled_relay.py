@@ -29,47 +29,47 @@ def eventually(true: Callable[[], bool]) -> None:
 
 @contextmanager
 def relayed(gateway: Any) -> Iterator[tuple[psycopg.Connection, SessionConnection]]:
-    """A connection on the compiled relay, and its link."""
-    before = set(gateway.worker.context.sessions.links)
+    """A connection on the compiled relay, and its session."""
+    before = set(gateway.worker.context.sessions.connections)
     with psycopg.connect(gateway.dsn(), autocommit=True) as connection:
         # A session that has prepared a question is looked at for ever.
         connection.prepare_threshold = None
-        (link,) = gateway.worker.context.sessions.links - before
-        onto_relay(connection, link)
-        yield connection, link
+        (session,) = gateway.worker.context.sessions.connections - before
+        onto_relay(connection, session)
+        yield connection, session
 
 
-def onto_relay(connection: psycopg.Connection, link: SessionConnection) -> None:
+def onto_relay(connection: psycopg.Connection, session: SessionConnection) -> None:
     """Runs plain statements until the relay has the session."""
-    for _ in range(pump.PATIENCE):
+    for _ in range(pump.HANDOVER_CHUNKS):
         connection.execute("SELECT 1")
-    eventually(lambda: link._flow is not None)
+    eventually(lambda: session._flow is not None)
 
 
-def counts(gateway: Any, link: SessionConnection) -> tuple[int, int, bool]:
+def counts(gateway: Any, session: SessionConnection) -> tuple[int, int, bool]:
     """Cycles, transactions, whether it is at rest: as the console sees them."""
 
     async def read() -> tuple[int, int, bool]:
-        replies = link.session.backend.replies
-        return replies.cycles, replies.transactions, link.session.at_rest
+        replies = session.session.backend.replies
+        return replies.cycles, replies.transactions, session.session.at_rest
 
     return gateway.loop.run(read())
 
 
 def test_a_plain_session_gets_there_and_is_counted(gateway: Any) -> None:
-    with relayed(gateway) as (connection, link):
-        cycles, transactions, at_rest = counts(gateway, link)
+    with relayed(gateway) as (connection, session):
+        cycles, transactions, at_rest = counts(gateway, session)
         assert at_rest
         connection.execute("BEGIN")
         connection.execute("SELECT 1")
-        assert counts(gateway, link) == (cycles + 2, transactions, False)
+        assert counts(gateway, session) == (cycles + 2, transactions, False)
         connection.execute("COMMIT")
-        assert counts(gateway, link) == (cycles + 3, transactions + 1, True)
-        assert link._flow is not None
-        sent = link.sent
+        assert counts(gateway, session) == (cycles + 3, transactions + 1, True)
+        assert session._flow is not None
+        sent = session.sent
         connection.execute("SELECT repeat('x', 100000)")
-        counts(gateway, link)
-        assert link.sent > sent + 100_000
+        counts(gateway, session)
+        assert session.sent > sent + 100_000
 
 
 def _error(connection: psycopg.Connection, statement: str) -> str | None:
@@ -123,52 +123,52 @@ def test_leaving_and_coming_back_changes_nothing(gateway: Any) -> None:
         for name in STEPS.keys() - {"question", "several", "transaction"}:
             expected[name] = STEPS[name](connection)
     draw = random.Random(7)  # noqa: S311 - an order, no secret
-    with relayed(gateway) as (connection, link):
+    with relayed(gateway) as (connection, session):
         for _ in range(120):
             name = draw.choice(list(STEPS))
             got = STEPS[name](connection)
             assert got == expected.setdefault(name, got), name
             if draw.random() < 0.5:
-                onto_relay(connection, link)
+                onto_relay(connection, session)
         assert expected["transaction"][0] == ["22012", "25P02", "25P02"]
 
 
 def test_slow_reader_of_a_large_result_gets_all_of_it(gateway: Any) -> None:
-    with relayed(gateway) as (connection, link):
+    with relayed(gateway) as (connection, session):
         with (
             connection.cursor() as cursor,
             cursor.copy("COPY (SELECT repeat('x', 1000) FROM generate_series(1, 50000)) TO STDOUT") as out,
         ):
             first = bytes(out.read())
-            eventually(lambda: link._flow is not None)
+            eventually(lambda: session._flow is not None)
             rest = sum(len(chunk) for chunk in out)
         assert len(first) + rest == 50_000 * 1001
-        assert counts(gateway, link)[2]
+        assert counts(gateway, session)[2]
 
 
 def test_large_result_goes_there_while_it_runs(gateway: Any) -> None:
-    before = set(gateway.worker.context.sessions.links)
+    before = set(gateway.worker.context.sessions.connections)
     rows = 400_000
     with psycopg.connect(gateway.dsn(), autocommit=True) as connection:
-        (link,) = gateway.worker.context.sessions.links - before
-        assert link._flow is None
+        (session,) = gateway.worker.context.sessions.connections - before
+        assert session._flow is None
         statement = f"COPY (SELECT repeat('x', n % 20) FROM generate_series(1, {rows}) n) TO STDOUT"
         with connection.cursor() as cursor, cursor.copy(statement) as out:
             size = len(bytes(out.read()))
-            eventually(lambda: link._flow is not None)
-            flow = link._flow
+            eventually(lambda: session._flow is not None)
+            flow = session._flow
             size += sum(len(chunk) for chunk in out)
         assert size == sum(n % 20 for n in range(1, rows + 1)) + rows
         assert connection.execute("SELECT 1").fetchone() == (1,)
         # Rows of a few bytes: chunks end inside of headers again and again, and that is no reason to leave.
-        assert link._flow is flow
-        assert counts(gateway, link)[2]
+        assert session._flow is flow
+        assert counts(gateway, session)[2]
 
 
 def test_cancelled_while_a_chunk_ends_inside_of_a_header(gateway: Any) -> None:
     statement = "COPY (SELECT generate_series(1, 100000000) % 10) TO STDOUT"
     with (
-        relayed(gateway) as (connection, link),
+        relayed(gateway) as (connection, session),
         psycopg.connect(gateway.direct(user="postgres"), autocommit=True) as admin,
     ):
         for _ in range(3):
@@ -179,7 +179,7 @@ def test_cancelled_while_a_chunk_ends_inside_of_a_header(gateway: Any) -> None:
                     for _ in out:
                         pass
             assert connection.execute("SELECT 41 + 1").fetchone() == (42,)
-        assert counts(gateway, link)[2]
+        assert counts(gateway, session)[2]
 
 
 def test_terminated_backend_says_so(gateway: Any) -> None:
@@ -192,22 +192,22 @@ def test_terminated_backend_says_so(gateway: Any) -> None:
 
 def test_client_that_leaves_takes_its_backend_along(gateway: Any) -> None:
     with psycopg.connect(gateway.direct(user="postgres"), autocommit=True) as admin:
-        with relayed(gateway) as (connection, link):
+        with relayed(gateway) as (connection, session):
             backend = connection.info.backend_pid
             with socket.socket(fileno=connection.fileno()) as raw:
                 raw.shutdown(socket.SHUT_RDWR)
                 raw.detach()
-            eventually(lambda: link not in gateway.worker.context.sessions.links)
+            eventually(lambda: session not in gateway.worker.context.sessions.connections)
         asked = "SELECT count(*) FROM pg_stat_activity WHERE pid = %s"
         eventually(lambda: admin.execute(asked, (backend,)).fetchall() == [(0,)])
 
 
 def test_shutting_down_a_session_that_is_there(gateway: Any) -> None:
-    async def end(link: SessionConnection) -> None:
-        link.shut_down()
+    async def end(session: SessionConnection) -> None:
+        session.shut_down()
 
-    with relayed(gateway) as (connection, link):
-        gateway.loop.run(end(link))
+    with relayed(gateway) as (connection, session):
+        gateway.loop.run(end(session))
         with pytest.raises(psycopg.OperationalError, match="the gateway shuts down"):
             connection.execute("SELECT 1")
 

@@ -12,7 +12,7 @@ import msgspec
 
 from pgparley.config import Config, load
 from proxy.console import views
-from proxy.console.grammar import CONTROLS
+from proxy.console.grammar import ADMIN_COMMANDS
 from proxy.metrics import GatewayMetrics, exposition
 from proxy.settings import FIXED, GatewaySettings
 
@@ -76,9 +76,9 @@ def test_every_metric_is_on_the_page() -> None:
 
 def test_every_command_is_on_the_page() -> None:
     console = PAGE.partition("## Console")[2]
-    for name in (*views.NAMES, *CONTROLS):
+    for name in (*views.NAMES, *ADMIN_COMMANDS):
         assert re.search(rf"\b{name.upper()}\b", console), name
-    assert all(name.upper() in views.HELP for name in (*views.NAMES, *CONTROLS))
+    assert all(name.upper() in views.HELP for name in (*views.NAMES, *ADMIN_COMMANDS))
 
 
 def test_settings_travel_as_they_are() -> None:

@@ -14,7 +14,7 @@ from proxy.protocol.auth.scram import (
     PLUS,
     ClientExchange,
     ClientKeys,
-    Derivation,
+    KeyDerivation,
     ScramError,
     ServerExchange,
     Verifier,
@@ -41,7 +41,7 @@ def server(binding: bytes | None = None, *, genuine: bool = True) -> ServerExcha
 def answered(ours: ClientExchange, message: bytes, secret: str | ClientKeys) -> bytes:
     challenge = ours.challenged(message)
     if isinstance(secret, str):
-        secret = Derivation(secret, challenge.salt, challenge.iterations).keys()
+        secret = KeyDerivation(secret, challenge.salt, challenge.iterations).keys()
     return ours.final(secret)
 
 

@@ -1,7 +1,8 @@
-"""When a session's server may be lent, and how the session goes on afterwards.
+"""The lifecycle of a loan: when a session's server may be lent, and how the session goes on afterwards.
 
-Not before the server has answered the client, and not where a loan would end something of the client's. Owns the way
-from the wish for a loan to its beginning, and from its end back to the client. The loan itself is `loan`'s.
+It is lent after the server has answered the client, and not where the loan's Sync would end a transaction of the
+client's. Owns the steps from the request for a loan to its opening, and from its end back to the client. The loan
+itself is in `loan`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from engine.types import ErrorReply
 from proxy.protocol import codec
 from proxy.protocol.backend import Backend
 from proxy.protocol.commands import Command, LoanEnded, ToUpstream
-from proxy.protocol.loan import FAILED, Loan, Server, Stage, refusal
+from proxy.protocol.loan import FAILED, Loan, LoanedServer, LoanStage, refusal
 
 _FLUSH = codec.message(b"H", b"")
 
@@ -35,16 +36,16 @@ LOST = ErrorReply(
 )
 
 
-class Owner(Protocol):
+class LoanOwner(Protocol):
     """The session whose server is lent."""
 
     backend: Backend
     relay_backend: Callable[[bytes], bool]
 
     def received(self, data: bytes) -> list[Command]:
-        """Takes in what the server says to the client."""
+        """Takes in the server's bytes for the client."""
 
-    def lending_ended(self, *, intact: bool) -> list[Command]:
+    def loan_ended(self, *, intact: bool) -> list[Command]:
         """The server is the client's again; where not `intact`, the session ends."""
 
     def end(self, error: ErrorReply) -> list[Command]:
@@ -52,46 +53,46 @@ class Owner(Protocol):
 
 
 def _relays_nothing(_data: bytes) -> bool:
-    """`Owner.relay_backend` while the server is lent."""
+    """`LoanOwner.relay_backend` while the server is lent."""
     return False
 
 
-class Lending:
-    """One loan of one session, from the wish for it to its end; nothing is said to it afterwards."""
+class LoanLifecycle:
+    """One loan of one session, from its request to its end; no method is called afterwards."""
 
     __slots__ = ("_backend", "_flushed", "_loan", "_owner", "_refused", "opened")
 
-    def __init__(self, owner: Owner, restore: bytes) -> None:
+    def __init__(self, owner: LoanOwner, restore: bytes) -> None:
         """`restore`: as in `Loan`."""
         self._owner = owner
         self._backend = backend = owner.backend
         self._flushed = False
-        self._loan = Loan(Server(backend.server_version, backend.key or bytes(8)), restore)
+        self._loan = Loan(LoanedServer(backend.server_version, backend.key or bytes(8)), restore)
         self.opened = False
-        """Whether what the server says is the loan's."""
+        """Whether the server's bytes belong to the loan."""
         self._refused = False
 
     def begin(self) -> list[Command]:
         """Lends the server now, or as soon as that can be."""
-        return self._stepped(self._proceed())
+        return self._after_step(self._proceed())
 
     def receive_backend(self, data: bytes) -> list[Command]:
         """Takes in a chunk of the server's."""
         if self.opened:
-            return self._stepped(self._loan.receive_backend(data))
-        return self._stepped([*self._owner.received(data), *self._proceed()])
+            return self._after_step(self._loan.receive_backend(data))
+        return self._after_step([*self._owner.received(data), *self._proceed()])
 
     def receive_borrower(self, data: bytes) -> list[Command]:
         """Takes in a chunk of the borrower's."""
-        return self._stepped(self._loan.receive_borrower(data))
+        return self._after_step(self._loan.receive_borrower(data))
 
     def borrower_left(self) -> list[Command]:
         """The borrower has gone, or is to go."""
-        return self._stepped(self._loan.end() if self.opened else self._refuse(FAILED))
+        return self._after_step(self._loan.end() if self.opened else self._refuse(FAILED))
 
     def cancel_sent(self) -> list[Command]:
         """The last `CancelLent` has been carried out."""
-        return self._stepped(self._loan.cancelled())
+        return self._after_step(self._loan.cancelled())
 
     def overdue(self) -> list[Command]:
         """The server has not come back in time: the session ends."""
@@ -119,14 +120,14 @@ class Lending:
         self._refused = True
         return [*refusal(error), LoanEnded(intact=True)]
 
-    def _stepped(self, out: list[Command]) -> list[Command]:
-        """Looks where the loan is after each step; when it has ended, the session goes on."""
+    def _after_step(self, out: list[Command]) -> list[Command]:
+        """Sets the relay of the server's chunks after a step, and gives the server back when the loan has ended."""
         owner, backend = self._owner, self._backend
-        ended = self._refused or self._loan.stage is Stage.ENDED
+        ended = self._refused or self._loan.stage is LoanStage.ENDED
         owner.relay_backend = _relays_nothing if self.opened and not ended else backend.relay
         if not ended:
             return out
         if not self._refused:
             backend.replies.synced(self._loan.status)
             out += owner.received(self._loan.leftover)
-        return out + owner.lending_ended(intact=LoanEnded(intact=False) not in out)
+        return out + owner.loan_ended(intact=LoanEnded(intact=False) not in out)

@@ -69,7 +69,7 @@ def cells_json(columns: Columns, rows: Iterable[Sequence[Cell]], *, ascii_only: 
 
 
 def chosen_query(chosen: Chosen, *, ascii_only: bool) -> str:
-    """The statement that gives what was chosen: itself in place, the fetched rows otherwise."""
+    """The statement for a choice: itself in place, a SELECT of the fetched rows otherwise."""
     if chosen.in_place:
         return chosen.sql.strip().rstrip(";")
     if not chosen.columns:
@@ -98,7 +98,7 @@ def help_query() -> str:
 def refused_query(token: str) -> str:
     """A statement that the server refuses when it analyses it, naming `token` in the message.
 
-    It needs neither a language nor a privilege, and in a failed transaction the server says 25P02 first.
+    It needs neither a language nor a privilege, and in a failed transaction the server reports 25P02 first.
     """
     return f"SELECT '{token}'::int4"
 

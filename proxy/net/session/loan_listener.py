@@ -1,7 +1,7 @@
-"""Where the engine borrows the servers of sessions that wait for it.
+"""The listening socket on which the engine borrows the servers of sessions that wait for it.
 
 Owns the listening socket, the tokens, and a borrower's connection up to the point where a consultation has it. A
-token is good for one question; who has it may act as that question's asker, so it goes to the engine alone: over a
+token is valid for one question; its holder may act as that question's asker, so it goes to the engine alone: over a
 Unix socket in the runtime directory (mode 700), or, where the engine is elsewhere, over the address of `lend_addr`.
 """
 
@@ -15,24 +15,25 @@ from typing import cast
 
 import structlog
 
-from engine.types import ErrorReply, SessionLoan
+from engine.types import LOAN_PARAMETER, ErrorReply, SessionLoan
 from proxy.net.session.consultation import Consultation
 from proxy.net.upstream.dialer import without_delay
 from proxy.protocol import codec
 from proxy.protocol.framing import ProtocolViolationError, startup_length
 from proxy.protocol.messages import Startup
 
-TOKEN_PARAMETER = "pgparley.loan"  # noqa: S105 - the parameter's name
 _SOCKET = ".s.PGSQL.{}"
 _STARTUP_SECONDS = 5.0
 
-_UNKNOWN = ErrorReply("28000", "there is no such loan", hint="Only the engine comes here, while it is asked.")
+_UNKNOWN_LOAN = ErrorReply(
+    "28000", "there is no such loan", hint="Only the engine comes here, while it is asked."
+)
 
 log = structlog.stdlib.get_logger("proxy")
 
 
-class Loans:
-    """What one worker offers. Opened once, closed with the worker."""
+class LoanListener:
+    """The loans that one worker offers. Opened once, closed with the worker."""
 
     def __init__(self, directory: str, address: str) -> None:
         """`directory`: of the Unix socket. `address`: the IP address to listen on instead; both empty: no loans."""
@@ -40,7 +41,7 @@ class Loans:
         self._address = address
         self._offers: dict[str, Consultation] = {}
         self._server: asyncio.Server | None = None
-        self._place: tuple[str, int] | None = None
+        self._endpoint: tuple[str, int] | None = None
 
     async def open(self) -> None:
         """Listens.
@@ -51,20 +52,20 @@ class Loans:
         loop = asyncio.get_running_loop()
         if self._address:
             self._server = await loop.create_server(lambda: LoanConnection(self), self._address, 0)
-            self._place = (self._address, self._server.sockets[0].getsockname()[1])
+            self._endpoint = (self._address, self._server.sockets[0].getsockname()[1])
         elif self._directory:
             path = self._path
             path.unlink(missing_ok=True)
             self._server = await loop.create_unix_server(lambda: LoanConnection(self), str(path))
             path.chmod(0o600)
-            self._place = (self._directory, os.getpid())
+            self._endpoint = (self._directory, os.getpid())
 
     @property
     def _path(self) -> Path:
         return Path(self._directory) / _SOCKET.format(os.getpid())
 
     async def close(self) -> None:
-        """Listens no more."""
+        """Stops listening."""
         if self._server is not None:
             self._server.close()
             if not self._address:
@@ -72,17 +73,17 @@ class Loans:
 
     def offer(self, consultation: Consultation) -> SessionLoan | None:
         """Where the server of the consultation's session can be borrowed from now on; None where nothing is lent."""
-        if self._place is None:
+        if self._endpoint is None:
             return None
         token = secrets.token_urlsafe(24)
         self._offers[token] = consultation
-        return SessionLoan(*self._place, token)
+        return SessionLoan(*self._endpoint, token)
 
     def withdraw(self, loan: SessionLoan) -> None:
         """Ends an offer."""
         self._offers.pop(loan.token, None)
 
-    def taken(self, token: str) -> Consultation | None:
+    def consultation_of(self, token: str) -> Consultation | None:
         """The consultation that `token` belongs to."""
         return self._offers.get(token)
 
@@ -90,7 +91,7 @@ class Loans:
 class LoanConnection(asyncio.Protocol):
     """A connection of the engine's: a `Borrower` once it has shown its token."""
 
-    def __init__(self, loans: Loans) -> None:
+    def __init__(self, loans: LoanListener) -> None:
         self._loans = loans
         self._buffer = b""
         self._transport: asyncio.Transport | None = None
@@ -101,20 +102,20 @@ class LoanConnection(asyncio.Protocol):
         """The engine has connected."""
         self._transport = cast("asyncio.Transport", transport)
         without_delay(transport)
-        self._timer = asyncio.get_running_loop().call_later(_STARTUP_SECONDS, self.refuse, _UNKNOWN)
+        self._timer = asyncio.get_running_loop().call_later(_STARTUP_SECONDS, self.refuse, _UNKNOWN_LOAN)
 
     def data_received(self, data: bytes) -> None:
         """Bytes from the engine."""
         if self._consultation is not None:
-            self._consultation.said(self, data)
+            self._consultation.borrower_data(self, data)
             return
         self._buffer += data
         try:
-            self._introduce()
+            self._take_startup()
         except ProtocolViolationError as violation:
             self.refuse(ErrorReply("08P01", str(violation)))
 
-    def _introduce(self) -> None:
+    def _take_startup(self) -> None:
         length = startup_length(self._buffer)
         if length is None or length > len(self._buffer):
             return
@@ -124,24 +125,24 @@ class LoanConnection(asyncio.Protocol):
             # A cancel request: the loan's end cancels by itself.
             self.close()
             return
-        consultation = self._loans.taken(first.parameter(TOKEN_PARAMETER) or "")
+        consultation = self._loans.consultation_of(first.parameter(LOAN_PARAMETER) or "")
         if consultation is None:
             log.warning("loan_refused")
-            self.refuse(_UNKNOWN)
+            self.refuse(_UNKNOWN_LOAN)
             return
         self._stop_timer()
         self._buffer = b""
         self._consultation = consultation
         consultation.borrow(self)
         if rest:
-            consultation.said(self, rest)
+            consultation.borrower_data(self, rest)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         """The engine has gone: the loan is over."""
         self._stop_timer()
         self._transport = None
         if self._consultation is not None:
-            self._consultation.left(self)
+            self._consultation.borrower_lost(self)
 
     def pause_writing(self) -> None:
         """The engine reads slower than the server writes."""
@@ -173,5 +174,5 @@ class LoanConnection(asyncio.Protocol):
 
     def refuse(self, error: ErrorReply) -> None:
         """As `Borrower.refuse`."""
-        self.write(codec.encode_error(error, "utf-8", severity=b"FATAL"))
+        self.write(codec.encode_fatal(error))
         self.close()

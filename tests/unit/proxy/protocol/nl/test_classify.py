@@ -7,21 +7,21 @@ import pytest
 from engine.types import ErrorReply, Topic
 from proxy.protocol.nl.classify import examine, holds_nl_word
 from proxy.protocol.nl.statements import (
+    AnswerTopic,
     AskCall,
     Choose,
     Correct,
     Examination,
     Help,
+    HistoryTopic,
     More,
+    NLQuestion,
     Parameter,
-    Plan,
-    Question,
-    Run,
     RunCall,
+    RunQuestion,
     SettingChange,
-    Show,
-    Tell,
-    TellAll,
+    ShowAnswer,
+    ShowPlan,
 )
 from proxy.protocol.scan import may_hold_nl
 
@@ -78,7 +78,7 @@ QUESTIONS = {
 @pytest.mark.parametrize("text", QUESTIONS)
 def test_question(text: str) -> None:
     (finding,) = look(text).findings
-    assert finding.what == Question(QUESTIONS[text])
+    assert finding.content == NLQuestion(QUESTIONS[text])
     assert may_hold_nl(text.encode())
     assert holds_nl_word(text.encode(), watch_resets=False)
 
@@ -94,7 +94,7 @@ def test_question(text: str) -> None:
     ],
 )
 def test_options(text: str, options: tuple[tuple[str, str], ...]) -> None:
-    assert [finding.what for finding in look(text).findings] == [Question("x", options)]
+    assert [finding.content for finding in look(text).findings] == [NLQuestion("x", options)]
 
 
 @pytest.mark.parametrize(
@@ -104,37 +104,37 @@ def test_options(text: str, options: tuple[tuple[str, str], ...]) -> None:
         ("nl choose 2 of 'q7f3';", Choose(2, "q7f3")),
         ("NL CHOOSE 3 OF q7f3", Choose(3, "q7f3")),
         ("NL /* this */ CHOOSE 1", Choose(1)),
-        ("NL SHOW", Show()),
-        ("NL SHOW 2", Show(2)),
-        ("NL SHOW OF 'q1'", Show(None, "q1")),
-        ("NL SHOW 2 OF $$q1$$", Show(2, "q1")),
+        ("NL SHOW", ShowAnswer()),
+        ("NL SHOW 2", ShowAnswer(2)),
+        ("NL SHOW OF 'q1'", ShowAnswer(None, "q1")),
+        ("NL SHOW 2 OF $$q1$$", ShowAnswer(2, "q1")),
         ("NL HELP", Help()),
         ("nl help ;", Help()),
-        ("NL RUN $$what's up$$", Run(Question("what's up"))),
-        ("nl run: how many?;", Run(Question("how many?"))),
-        ("NL RUN (k 2) 'x'", Run(Question("x", (("k", "2"),)))),
-        ("NL RUN (db sales): $$x$$", Run(Question("x", (("db", "sales"),)))),
-        ("NL PLAN 2", Plan(2)),
-        ("NL PLAN 2 OF q1", Plan(2, "q1")),
-        ("NL EXPLAIN 1 OF 'q1'", Tell(Topic.EXPLAIN, "q1", 1)),
-        ("NL WHY", Tell(Topic.WHY)),
-        ("NL WHY OF 'q1'", Tell(Topic.WHY, "q1")),
-        ("NL SHOWPROMPT", Tell(Topic.PROMPT)),
+        ("NL RUN $$what's up$$", RunQuestion(NLQuestion("what's up"))),
+        ("nl run: how many?;", RunQuestion(NLQuestion("how many?"))),
+        ("NL RUN (k 2) 'x'", RunQuestion(NLQuestion("x", (("k", "2"),)))),
+        ("NL RUN (db sales): $$x$$", RunQuestion(NLQuestion("x", (("db", "sales"),)))),
+        ("NL PLAN 2", ShowPlan(2)),
+        ("NL PLAN 2 OF q1", ShowPlan(2, "q1")),
+        ("NL EXPLAIN 1 OF 'q1'", AnswerTopic(Topic.EXPLAIN, "q1", 1)),
+        ("NL WHY", AnswerTopic(Topic.WHY)),
+        ("NL WHY OF 'q1'", AnswerTopic(Topic.WHY, "q1")),
+        ("NL SHOWPROMPT", AnswerTopic(Topic.PROMPT)),
         ("NL MORE", More()),
         ("NL MORE OF 'q1'", More("q1")),
-        ("NL NONE", Tell(Topic.NONE)),
-        ("NL NONE $$it's old$$ OF 'q1'", Tell(Topic.NONE, "q1", text="it's old")),
+        ("NL NONE", AnswerTopic(Topic.NONE)),
+        ("NL NONE $$it's old$$ OF 'q1'", AnswerTopic(Topic.NONE, "q1", text="it's old")),
         ("NL CORRECT $$SELECT 'a;b'$$", Correct("SELECT 'a;b'")),
         ("NL CORRECT 'SELECT 1' OF 'q1';", Correct("SELECT 1", "q1")),
-        ("NL HISTORY", TellAll(Topic.HISTORY)),
-        ("NL HISTORY 5", TellAll(Topic.HISTORY, 5)),
-        ("NL FORGET", Tell(Topic.FORGET)),
-        ("NL FORGET OF 'q1'", Tell(Topic.FORGET, "q1")),
-        ("nl forget all", TellAll(Topic.FORGET)),
+        ("NL HISTORY", HistoryTopic(Topic.HISTORY)),
+        ("NL HISTORY 5", HistoryTopic(Topic.HISTORY, 5)),
+        ("NL FORGET", AnswerTopic(Topic.FORGET)),
+        ("NL FORGET OF 'q1'", AnswerTopic(Topic.FORGET, "q1")),
+        ("nl forget all", HistoryTopic(Topic.FORGET)),
     ],
 )
 def test_command(text: str, statement: object) -> None:
-    assert [finding.what for finding in look(text).findings] == [statement]
+    assert [finding.content for finding in look(text).findings] == [statement]
 
 
 PLAIN = [
@@ -260,16 +260,16 @@ REFUSED = {
 def test_refused(text: str) -> None:
     (finding,) = look(text).findings
     sqlstate, message = REFUSED[text]
-    assert isinstance(finding.what, ErrorReply)
-    assert finding.what.sqlstate == sqlstate
-    assert message in finding.what.message
+    assert isinstance(finding.content, ErrorReply)
+    assert finding.content.sqlstate == sqlstate
+    assert message in finding.content.message
 
 
 @pytest.mark.parametrize("text", ["NL: what's up;\nSELECT 1", "NL: $$x"])
 def test_hint_leads_to_dollars(text: str) -> None:
     (finding,) = look(text).findings
-    assert isinstance(finding.what, ErrorReply)
-    assert "$$question$$" in (finding.what.hint or "")
+    assert isinstance(finding.content, ErrorReply)
+    assert "$$question$$" in (finding.content.hint or "")
 
 
 CALLS = {
@@ -295,7 +295,7 @@ CALLS = {
 @pytest.mark.parametrize("text", CALLS)
 def test_call(text: str) -> None:
     (finding,) = look(text).findings
-    assert (text[finding.start : finding.end], finding.what) == CALLS[text]
+    assert (text[finding.start : finding.end], finding.content) == CALLS[text]
 
 
 RUN_CALLS = {
@@ -311,7 +311,7 @@ RUN_CALLS = {
 
 @pytest.mark.parametrize("text", RUN_CALLS)
 def test_run_call(text: str) -> None:
-    assert [(text[f.start : f.end], f.what) for f in look(text).findings] == RUN_CALLS[text]
+    assert [(text[f.start : f.end], f.content) for f in look(text).findings] == RUN_CALLS[text]
 
 
 @pytest.mark.parametrize(

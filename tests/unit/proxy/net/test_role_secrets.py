@@ -12,10 +12,10 @@ import pytest
 import structlog
 
 from proxy.net.role_secrets import RoleSecrets
-from proxy.net.upstream.auth_query import LookupConnection, LookupFailedError
+from proxy.net.upstream.auth_query import AuthQueryConnection, AuthQueryError
+from proxy.protocol.auth.mock_role import MockRole, VisibleTraits, typical_role
 from proxy.protocol.auth.scram import ITERATIONS, Verifier
 from proxy.protocol.auth.secrets import MD5Hash, Password, Secret
-from proxy.protocol.auth.shape import Shape, Trait, typical
 from proxy.settings import GatewaySettings
 
 HASH = MD5Hash("md5" + "0" * 32)
@@ -38,12 +38,12 @@ class Roles:
     def __post_init__(self) -> None:
         self.gate.set()
 
-    async def connect(self) -> LookupConnection:
+    async def connect(self) -> AuthQueryConnection:
         """As `LookupConnection.open`."""
         self.connections += 1
         if self.down:
             raise ConnectionRefusedError("nobody there")
-        return cast("LookupConnection", Connection(self))
+        return cast("AuthQueryConnection", Connection(self))
 
     def spawn(self, _: str, work: Coroutine[object, object, None]) -> None:
         """As `Worker.spawn`."""
@@ -63,7 +63,7 @@ class Connection:
         self._roles = roles
         self.usable = True
 
-    async def ask(self, user: str) -> Secret | None:
+    async def fetch_secret(self, user: str) -> Secret | None:
         roles = self._roles
         roles.asked.append(user)
         roles.under_way += 1
@@ -74,7 +74,7 @@ class Connection:
             roles.under_way -= 1
         if roles.down:
             self.usable = False
-            raise LookupFailedError("gone")
+            raise AuthQueryError("gone")
         return roles.secrets.get(user)
 
     def close(self) -> None:
@@ -154,17 +154,17 @@ async def test_a_failed_login_asks_anew_once(roles: Roles, user: str) -> None:
     await secrets.find(user)
     roles.secrets[user] = HASH
     for _ in range(10):
-        secrets.doubt(user)
+        secrets.login_failed(user)
         assert await secrets.find(user) == HASH
     assert others(roles) == [user] * 2
     for rounds in (4, 6):
         roles.now += 5.1
         await secrets.find(user)
         for _ in range(10):
-            secrets.doubt(user)
+            secrets.login_failed(user)
             await secrets.find(user)
         assert len(others(roles)) == rounds
-    secrets.doubt("never heard of")
+    secrets.login_failed("never heard of")
     secrets.close()
 
 
@@ -226,23 +226,27 @@ async def test_what_shows_of_roles_is_counted_by_role(roles: Roles) -> None:
     roles.secrets["ana"] = roles.secrets["cleo"] = verifier
     for user in ("ana", "ana", "cleo", "nobody"):
         await secrets.find(user)
-    assert secrets.seen == {Trait(): 1, Trait(7, 20): 2}
+    assert secrets.visible_traits == {VisibleTraits(): 1, VisibleTraits(7, 20): 2}
     roles.secrets["ana"] = Password("a")
     await secrets.find("ana")
-    assert +secrets.seen == {Trait(): 1, Trait(7, 20): 1, Trait(is_password=True): 1}
+    assert +secrets.visible_traits == {
+        VisibleTraits(): 1,
+        VisibleTraits(7, 20): 1,
+        VisibleTraits(is_password=True): 1,
+    }
     secrets.close()
 
 
 @pytest.mark.parametrize(
-    ("traits", "shape"),
+    ("traits", "mock_role"),
     [
-        ([], Shape()),
-        ([Trait(10_000, 12)], Shape(10_000, 12)),
-        ([Trait(4096, 16)] * 2 + [Trait(10_000, 12)] * 3, Shape(10_000, 12)),
-        ([Trait(4096, 16)] * 2 + [Trait()] * 3, Shape(4096, 16, asks_scram=False)),
-        ([Trait(is_password=True)], Shape(ITERATIONS, 16, asks_scram=False, derives=True)),
-        ([Trait(4096, 16), Trait(is_password=True)], Shape(derives=True)),
+        ([], MockRole()),
+        ([VisibleTraits(10_000, 12)], MockRole(10_000, 12)),
+        ([VisibleTraits(4096, 16)] * 2 + [VisibleTraits(10_000, 12)] * 3, MockRole(10_000, 12)),
+        ([VisibleTraits(4096, 16)] * 2 + [VisibleTraits()] * 3, MockRole(4096, 16, asks_scram=False)),
+        ([VisibleTraits(is_password=True)], MockRole(ITERATIONS, 16, asks_scram=False, derives_keys=True)),
+        ([VisibleTraits(4096, 16), VisibleTraits(is_password=True)], MockRole(derives_keys=True)),
     ],
 )
-def test_what_most_roles_look_like(traits: list[Trait], shape: Shape) -> None:
-    assert typical(Counter(traits)) == shape
+def test_what_most_roles_look_like(traits: list[VisibleTraits], mock_role: MockRole) -> None:
+    assert typical_role(Counter(traits)) == mock_role

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from engine.types import ErrorReply
 from proxy.console import grammar, views
-from proxy.console.grammar import Assign, ConsoleError, Control, Empty, Ignored, Rights, Show
-from proxy.console.session import Ask, ConsoleSession, Hang, Output, Reply
-from proxy.console.tables import Done, Table, Type, columns, row
+from proxy.console.grammar import AdminCommand, ConsoleError, Empty, Ignored, Rights, SetSetting, ShowView
+from proxy.console.session import CloseConnection, ConsoleAction, ConsoleSession, RunCommand, WriteReply
+from proxy.console.tables import ColumnType, Done, ResultTable, columns, row
 from proxy.protocol import codec
 from proxy.protocol.messages import Bind, Parse
 
@@ -21,15 +21,17 @@ def drive(session: ConsoleSession, chunks: list[bytes]) -> tuple[bytes, list[obj
     """What the client gets, and the commands; every command is answered at once with a table or a tag."""
     replies, commands = b"", []
 
-    def take(outputs: list[Output]) -> None:
+    def take(outputs: list[ConsoleAction]) -> None:
         nonlocal replies
         for output in outputs:
-            if isinstance(output, Reply):
+            if isinstance(output, WriteReply):
                 replies += output.data
-            elif isinstance(output, Ask):
+            elif isinstance(output, RunCommand):
                 commands.append(output.command)
-                shape = views.columns_of(output.command.view) if isinstance(output.command, Show) else None
-                take(session.answered(Done("DONE") if shape is None else Table(shape, ())))
+                shape = (
+                    views.columns_of(output.command.view) if isinstance(output.command, ShowView) else None
+                )
+                take(session.answered(Done("DONE") if shape is None else ResultTable(shape, ())))
 
     for chunk in chunks:
         take(session.receive(chunk))
@@ -59,7 +61,7 @@ EXTENDED = (
 def test_simple() -> None:
     replies, commands = drive(ConsoleSession(Rights.ADMIN), [codec.encode_query(b"show version;")])
     assert kinds(replies) == "TCZ"
-    assert commands == [Show("version")]
+    assert commands == [ShowView("version")]
 
 
 @given(st.data())
@@ -69,23 +71,23 @@ def test_extended_in_any_chunks(data: st.DataObject) -> None:
     chunks = [whole[a:b] for a, b in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
     replies, commands = drive(ConsoleSession(Rights.ADMIN), chunks)
     assert kinds(replies) == "1tT2TC3ZCZIZCZ"
-    assert commands == [Show("version"), Control("reload", "")]
+    assert commands == [ShowView("version"), AdminCommand("reload", "")]
 
 
 def test_an_error_skips_to_sync() -> None:
     bad = codec.encode_parse(Parse(b"", b"nonsense", ()))
     replies, commands = drive(ConsoleSession(Rights.ADMIN), [bad + EXTENDED + EXTENDED])
     assert kinds(replies) == "EZ1tT2TC3Z"
-    assert commands == [Show("version")]
+    assert commands == [ShowView("version")]
 
 
 def test_commands_wait_for_the_one_before() -> None:
     session = ConsoleSession(Rights.ADMIN)
     (ask,) = session.receive(codec.encode_query(b"PAUSE") + codec.encode_query(b"SHOW STATE"))
-    assert ask == Ask(Control("pause", ""))
+    assert ask == RunCommand(AdminCommand("pause", ""))
     assert session.receive(codec.encode_query(b"RESUME")) == []
     outputs = session.answered(ErrorReply("57014", "cancelled"))
-    assert outputs[-1] == Ask(Show("state"))
+    assert outputs[-1] == RunCommand(ShowView("state"))
 
 
 def test_many_pipelined_commands_need_no_deep_stack() -> None:
@@ -97,42 +99,42 @@ def test_many_pipelined_commands_need_no_deep_stack() -> None:
 def test_noise_ends_the_console_and_nothing_else(chunks: list[bytes]) -> None:
     session = ConsoleSession(Rights.STATS)
     replies, commands = drive(session, chunks)
-    assert all(isinstance(command, Show) for command in commands)
+    assert all(isinstance(command, ShowView) for command in commands)
     assert "Z" not in kinds(replies) or "E" in kinds(replies) or any(chunk for chunk in chunks)
 
 
 def test_a_malformed_message_is_fatal() -> None:
     outputs = ConsoleSession(Rights.ADMIN).receive(b"\xff\0\0\0\4")
-    assert isinstance(outputs[0], Reply)
+    assert isinstance(outputs[0], WriteReply)
     assert b"08P01" in outputs[0].data
-    assert outputs[1] == Hang()
+    assert outputs[1] == CloseConnection()
 
 
 @pytest.mark.parametrize(
     ("text", "command"),
     [
-        ("SHOW STATS", Show("stats")),
-        ("  show  Stats ; ", Show("stats")),
-        ("/* exporter */ SHOW STATS;-- done", Show("stats")),
+        ("SHOW STATS", ShowView("stats")),
+        ("  show  Stats ; ", ShowView("stats")),
+        ("/* exporter */ SHOW STATS;-- done", ShowView("stats")),
         ("SHOW TRANSACTION ISOLATION LEVEL", None),
-        ("SHOW TRANSACTION ISOLATION", Show("transaction_isolation")),
-        ("show standard_conforming_strings", Show("standard_conforming_strings")),
-        ("PAUSE", Control("pause", "")),
-        ('PAUSE "My ""db"""', Control("pause", 'My "db"')),
-        ("KILL_CLIENT 12", Control("kill_client", "12")),
+        ("SHOW TRANSACTION ISOLATION", ShowView("transaction_isolation")),
+        ("show standard_conforming_strings", ShowView("standard_conforming_strings")),
+        ("PAUSE", AdminCommand("pause", "")),
+        ('PAUSE "My ""db"""', AdminCommand("pause", 'My "db"')),
+        ("KILL_CLIENT 12", AdminCommand("kill_client", "12")),
         ("KILL_CLIENT", None),
         ("RELOAD now", None),
         ("DISABLE", None),
-        ("SHUTDOWN WAIT_FOR_CLIENTS", Control("shutdown", "WAIT_FOR_CLIENTS")),
+        ("SHUTDOWN WAIT_FOR_CLIENTS", AdminCommand("shutdown", "WAIT_FOR_CLIENTS")),
         ("SHUTDOWN soon", None),
         ("SET extra_float_digits = 3", Ignored("SET")),
         ("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY", None),
-        ("SET max_client_conn = 1", Assign("max_client_conn", "1")),
-        ("set auth_query to 'SELECT ''x''';", Assign("auth_query", "SELECT 'x'")),
+        ("SET max_client_conn = 1", SetSetting("max_client_conn", "1")),
+        ("set auth_query to 'SELECT ''x''';", SetSetting("auth_query", "SELECT 'x'")),
         ("SET max_client_conn = 1; KILL", None),
         ("SUSPEND", None),
         ("SHOW FDS", None),
-        ("RECONNECT sales", Control("reconnect", "sales")),
+        ("RECONNECT sales", AdminCommand("reconnect", "sales")),
         ("BEGIN", Ignored("BEGIN", "T")),
         ("ROLLBACK", Ignored("ROLLBACK", "I")),
         (" ; ", Empty()),
@@ -162,5 +164,5 @@ def test_the_grammar(text: str, command: object) -> None:
 def test_numeric_in_binary(value: float, digits: str) -> None:
     """numeric_send of PostgreSQL gives the same bytes."""
     shape = columns("N", "v")
-    assert shape[0][1] is Type.NUMERIC
+    assert shape[0][1] is ColumnType.NUMERIC
     assert row((value,), shape, (1,))[11:].hex() == digits

@@ -25,7 +25,7 @@ MOST = 3
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """A server that may be restarted."""
-    running = cluster.start(tmp_path_factory.mktemp("spares") / "data")
+    running = cluster.start(tmp_path_factory.mktemp("prewarmed") / "data")
     yield running
     cluster.stop(running)
 
@@ -43,13 +43,13 @@ def restart(server: Cluster, *options: str) -> None:
 
 
 @pytest.fixture
-def spared(start_gateway: Any, own: Cluster) -> Iterator[Any]:
+def prewarmed(start_gateway: Any, own: Cluster) -> Iterator[Any]:
     gateway = start_gateway(
         engine="", upstream_host=str(own.socket_dir), upstream_port=own.port, dial_ahead=MOST,
         dial_ahead_lifetime=60.0,
     )  # fmt: skip
     yield gateway
-    until(gateway, lambda worker: not worker.context.sessions.links)
+    until(gateway, lambda worker: not worker.context.sessions.connections)
 
 
 def until(gateway: Any, test: Callable[[Worker], bool]) -> None:
@@ -64,7 +64,7 @@ def until(gateway: Any, test: Callable[[Worker], bool]) -> None:
 
 
 def standing(gateway: Any, count: int) -> None:
-    until(gateway, lambda worker: len(worker.context.spares.standing) == count)
+    until(gateway, lambda worker: len(worker.context.prewarm_pool.waiting) == count)
 
 
 def used(gateway: Any) -> float:
@@ -76,13 +76,16 @@ def connect(gateway: Any, dbname: str = "postgres") -> psycopg.Connection[Any]:
 
 
 def grown(gateway: Any) -> None:
-    """Clients all at once: as many spares as there may be."""
+    """Clients all at once: as many prewarmed sockets as there may be."""
     with closing(connect(gateway)), closing(connect(gateway)), closing(connect(gateway)):
         pass
-    while len(gateway.worker.context.spares.standing) < MOST:
+    while len(gateway.worker.context.prewarm_pool.waiting) < MOST:
         connect(gateway).close()
         until(
-            gateway, lambda worker: len(worker.context.spares.standing) == worker.context.spares.demand.wanted
+            gateway,
+            lambda worker: (
+                len(worker.context.prewarm_pool.waiting) == worker.context.prewarm_pool.target.count
+            ),
         )
 
 
@@ -91,17 +94,17 @@ def answers(gateway: Any) -> None:
         assert client.execute("SELECT 7").fetchone() == (7,)
 
 
-def test_clients_get_them_and_they_are_replaced(spared: Any) -> None:
-    assert spared.worker.context.spares.standing == ()
-    grown(spared)
-    ahead = spared.worker.context.spares.standing[0].transport.get_extra_info("socket").fileno()
-    before = used(spared)
-    with closing(connect(spared)) as client:
+def test_clients_get_them_and_they_are_replaced(prewarmed: Any) -> None:
+    assert prewarmed.worker.context.prewarm_pool.waiting == ()
+    grown(prewarmed)
+    ahead = prewarmed.worker.context.prewarm_pool.waiting[0].transport.get_extra_info("socket").fileno()
+    before = used(prewarmed)
+    with closing(connect(prewarmed)) as client:
         assert client.execute("SELECT 1").fetchone() == (1,)
-        (link,) = spared.worker.context.sessions.links
-        assert link.server.get_extra_info("socket").fileno() == ahead
-    assert used(spared) == before + 1
-    standing(spared, MOST)
+        (session,) = prewarmed.worker.context.sessions.connections
+        assert session.server.get_extra_info("socket").fileno() == ahead
+    assert used(prewarmed) == before + 1
+    standing(prewarmed, MOST)
 
 
 def test_an_old_one_is_closed_and_an_idle_gateway_has_none(start_gateway: Any, own: Cluster) -> None:
@@ -110,33 +113,33 @@ def test_an_old_one_is_closed_and_an_idle_gateway_has_none(start_gateway: Any, o
     )
     connect(gateway).close()
     standing(gateway, 0)
-    until(gateway, lambda worker: worker.context.spares.demand.wanted == 0)
+    until(gateway, lambda worker: worker.context.prewarm_pool.target.count == 0)
 
 
-def test_a_server_that_was_restarted_under_them(spared: Any, own: Cluster) -> None:
-    grown(spared)
+def test_a_server_that_was_restarted_under_them(prewarmed: Any, own: Cluster) -> None:
+    grown(prewarmed)
     restart(own)
-    standing(spared, 0)
-    answers(spared)
+    standing(prewarmed, 0)
+    answers(prewarmed)
 
 
-def test_one_that_is_dead_but_not_known_to_be(spared: Any, own: Cluster) -> None:
+def test_one_that_is_dead_but_not_known_to_be(prewarmed: Any, own: Cluster) -> None:
     """The loop has no chance to hear of the server's end before the client is handed the socket."""
-    grown(spared)
-    spares = spared.worker.context.spares
+    grown(prewarmed)
+    pool = prewarmed.worker.context.prewarm_pool
 
     async def deaf() -> None:
-        for spare in spares.standing:
-            spare.transport.pause_reading()
+        for prewarmed_socket in pool.waiting:
+            prewarmed_socket.transport.pause_reading()
 
-    spared.loop.run(deaf())
+    prewarmed.loop.run(deaf())
     restart(own)
-    assert len(spares.standing) == MOST
+    assert len(pool.waiting) == MOST
 
     async def hearing() -> None:
         # As the client's startup packet arrives in the same turn of the loop.
-        transports = [spare.transport for spare in spares.standing]
-        taken = spares.take
+        transports = [prewarmed_socket.transport for prewarmed_socket in pool.waiting]
+        taken = pool.take
 
         def take() -> asyncio.Transport | None:
             found = taken()
@@ -144,26 +147,26 @@ def test_one_that_is_dead_but_not_known_to_be(spared: Any, own: Cluster) -> None
                 transport.resume_reading()
             return found
 
-        spares.take = take
+        pool.take = take
 
-    spared.loop.run(hearing())
-    before = used(spared)
-    answers(spared)
-    assert used(spared) == before + 1
+    prewarmed.loop.run(hearing())
+    before = used(prewarmed)
+    answers(prewarmed)
+    assert used(prewarmed) == before + 1
 
 
-def test_a_full_server_is_asked_once_more_and_then_believed(spared: Any, own: Cluster) -> None:
+def test_a_full_server_is_asked_once_more_and_then_believed(prewarmed: Any, own: Cluster) -> None:
     """The server's word is the client's only where a fresh connection gets it too."""
     restart(own, "-c max_connections=5 -c superuser_reserved_connections=0 -c max_wal_senders=0")
     try:
-        grown(spared)
-        held = [connect(spared) for _ in range(5)]
+        grown(prewarmed)
+        held = [connect(prewarmed) for _ in range(5)]
         with pytest.raises(psycopg.OperationalError, match="too many clients"):
-            connect(spared)
+            connect(prewarmed)
         for client in held:
             client.close()
-        until(spared, lambda worker: not worker.context.sessions.links)
-        _eventually_answers(spared)
+        until(prewarmed, lambda worker: not worker.context.sessions.connections)
+        _eventually_answers(prewarmed)
     finally:
         restart(own)
 
@@ -179,10 +182,10 @@ def _eventually_answers(gateway: Any) -> None:
     answers(gateway)
 
 
-def test_they_hold_no_place_of_max_connections(spared: Any, own: Cluster) -> None:
+def test_they_hold_no_place_of_max_connections(prewarmed: Any, own: Cluster) -> None:
     restart(own, "-c max_connections=5 -c superuser_reserved_connections=0 -c max_wal_senders=0")
     try:
-        grown(spared)
+        grown(prewarmed)
         direct = f"host={own.socket_dir} port={own.port} user=postgres"
         clients: list[psycopg.Connection[Any]] = []
         while len(clients) < 5:
@@ -191,71 +194,73 @@ def test_they_hold_no_place_of_max_connections(spared: Any, own: Cluster) -> Non
             except psycopg.OperationalError:
                 # Backends of `grown` that are still ending.
                 assert len(clients) < 5
-        assert len(spared.worker.context.spares.standing) == MOST
+        assert len(prewarmed.worker.context.prewarm_pool.waiting) == MOST
         for client in clients:
             client.close()
     finally:
         restart(own)
 
 
-def test_authentication_timeout(spared: Any, own: Cluster) -> None:
+def test_authentication_timeout(prewarmed: Any, own: Cluster) -> None:
     with psycopg.connect(own.dsn(), autocommit=True) as admin:
         admin.execute("ALTER SYSTEM SET authentication_timeout = '2s'")
         admin.execute("SELECT pg_reload_conf()")
         try:
             restart(own)
-            grown(spared)
-            standing(spared, 0)
-            answers(spared)
+            grown(prewarmed)
+            standing(prewarmed, 0)
+            answers(prewarmed)
         finally:
             with psycopg.connect(own.dsn(), autocommit=True) as again:
                 again.execute("ALTER SYSTEM RESET authentication_timeout")
             restart(own)
 
 
-def test_pause_reload_and_reconnect(spared: Any) -> None:
-    grown(spared)
-    first = spared.worker.context.spares.standing
+def test_pause_reload_and_reconnect(prewarmed: Any) -> None:
+    grown(prewarmed)
+    first = prewarmed.worker.context.prewarm_pool.waiting
 
     async def on_worker(act: Callable[[], object]) -> None:
         act()
 
-    worker: Worker = spared.worker
-    spared.loop.run(on_worker(lambda: worker.context.reconnect("")))
-    standing(spared, MOST)
-    assert not set(first) & set(worker.context.spares.standing)
-    spared.loop.run(on_worker(lambda: worker.context.pause("")))
-    assert worker.context.spares.standing == ()
-    spared.loop.run(on_worker(lambda: worker.context.sessions.resume("")))
-    grown(spared)
-    spared.loop.run(on_worker(worker.reload))
-    assert worker.context.spares.standing == ()
-    answers(spared)
+    worker: Worker = prewarmed.worker
+    prewarmed.loop.run(on_worker(lambda: worker.context.reconnect("")))
+    standing(prewarmed, MOST)
+    assert not set(first) & set(worker.context.prewarm_pool.waiting)
+    prewarmed.loop.run(on_worker(lambda: worker.context.pause("")))
+    assert worker.context.prewarm_pool.waiting == ()
+    prewarmed.loop.run(on_worker(lambda: worker.context.sessions.resume("")))
+    grown(prewarmed)
+    prewarmed.loop.run(on_worker(worker.reload))
+    assert worker.context.prewarm_pool.waiting == ()
+    answers(prewarmed)
 
 
-def test_another_host_after_reload(start_gateway: Any, spared: Any, own: Cluster, tmp_path: Path) -> None:
-    grown(spared)
+def test_another_host_after_reload(start_gateway: Any, prewarmed: Any, own: Cluster, tmp_path: Path) -> None:
+    grown(prewarmed)
 
     async def elsewhere() -> str | None:
-        return spared.worker.assign("upstream_host", str(tmp_path))
+        return prewarmed.worker.assign("upstream_host", str(tmp_path))
 
-    assert spared.loop.run(elsewhere()) is None
+    assert prewarmed.loop.run(elsewhere()) is None
     with pytest.raises(psycopg.OperationalError, match="cannot connect to the upstream server"):
-        connect(spared)
+        connect(prewarmed)
 
 
-def test_a_server_that_is_gone_under_a_spare_says_so(spared: Any) -> None:
+def test_a_server_that_is_gone_under_a_prewarmed_socket_says_so(prewarmed: Any) -> None:
     """Nothing is left but the gateway's own error, once."""
-    grown(spared)
+    grown(prewarmed)
 
     async def gone() -> None:
-        worker: Worker = spared.worker
-        for spare in worker.context.spares.standing:
-            with socket.socket(fileno=os.dup(spare.transport.get_extra_info("socket").fileno())) as same:
+        worker: Worker = prewarmed.worker
+        for prewarmed_socket in worker.context.prewarm_pool.waiting:
+            with socket.socket(
+                fileno=os.dup(prewarmed_socket.transport.get_extra_info("socket").fileno())
+            ) as same:
                 same.shutdown(socket.SHUT_RDWR)
         dialer = worker.context.dialer
         dialer._path += ".gone"
 
-    spared.loop.run(gone())
+    prewarmed.loop.run(gone())
     with pytest.raises(psycopg.OperationalError, match="cannot connect to the upstream server"):
-        connect(spared)
+        connect(prewarmed)

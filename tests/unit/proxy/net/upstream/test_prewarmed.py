@@ -1,4 +1,4 @@
-"""A spare on trial: which first words are the client's, and which send it to a fresh socket."""
+"""A prewarmed socket: which first replies go to the client, and after which a new socket is dialled."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from engine.types import ErrorReply
-from proxy.net.upstream.spares import Trial
+from proxy.net.upstream.prewarmed import FirstReplyFilter
 from proxy.protocol import codec
 
 REQUEST = codec.message(b"R", bytes(4))
@@ -40,26 +40,26 @@ class Sink(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self.events.append(data)
 
-    def heard(self) -> None:
-        self.events.append("heard")
+    def server_replied(self) -> None:
+        self.events.append("replied")
 
-    def not_heard(self) -> None:
-        self.events.append("not heard")
+    def server_silent(self) -> None:
+        self.events.append("silent")
 
 
-def tried(*chunks: bytes) -> tuple[Transport, Sink, Trial]:
+def tried(*chunks: bytes) -> tuple[Transport, Sink, FirstReplyFilter]:
     transport, sink = Transport(), Sink()
-    trial = Trial(sink, sink)
-    trial.connection_made(transport)
+    reply_filter = FirstReplyFilter(sink, sink)
+    reply_filter.connection_made(transport)
     for chunk in chunks:
-        trial.data_received(chunk)
-    return transport, sink, trial
+        reply_filter.data_received(chunk)
+    return transport, sink, reply_filter
 
 
 @pytest.mark.parametrize("word", [REQUEST, NO_ENTRY, REQUEST + FULL])
 def test_an_answer_goes_to_the_session_which_stands_alone_from_then_on(word: bytes) -> None:
     transport, sink, _ = tried(word)
-    assert sink.events == ["heard", word]
+    assert sink.events == ["replied", word]
     assert transport.protocol is sink
     assert not transport.closed
 
@@ -68,19 +68,19 @@ def test_an_answer_goes_to_the_session_which_stands_alone_from_then_on(word: byt
 @pytest.mark.parametrize("cut", [1, 4, 9, 0])
 def test_what_may_be_over_by_now_is_not_told(word: bytes, cut: int) -> None:
     """However it is cut into chunks."""
-    transport, sink, trial = tried(*([word[:cut], word[cut:]] if cut else [word]))
-    trial.connection_lost(None)
-    assert sink.events == ["not heard"]
+    transport, sink, reply_filter = tried(*([word[:cut], word[cut:]] if cut else [word]))
+    reply_filter.connection_lost(None)
+    assert sink.events == ["silent"]
     assert transport.closed
 
 
 def test_the_end_without_a_word() -> None:
-    _, sink, trial = tried()
-    trial.connection_lost(None)
-    assert sink.events == ["not heard"]
+    _, sink, reply_filter = tried()
+    reply_filter.connection_lost(None)
+    assert sink.events == ["silent"]
 
 
 def test_a_word_cut_short_by_the_end() -> None:
-    _, sink, trial = tried(FULL[:20])
-    trial.connection_lost(None)
-    assert sink.events == ["not heard"]
+    _, sink, reply_filter = tried(FULL[:20])
+    reply_filter.connection_lost(None)
+    assert sink.events == ["silent"]

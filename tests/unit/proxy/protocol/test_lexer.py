@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.protocol.lexer import Kind, dollar_quoted, split, string_value, tokens
+from proxy.protocol.lexer import TokenKind, dollar_quoted, split, string_value, tokens
 
 STATEMENTS = {
     "": [""],
@@ -83,7 +83,7 @@ def test_string_value(text: str) -> None:
 
 def test_backslashes_without_standard_strings() -> None:
     (token,) = tokens("'a\\''", standard_strings=False)
-    assert token.kind is Kind.STRING
+    assert token.kind is TokenKind.STRING
     assert string_value("'a\\''", token, standard_strings=False) == "a'"
 
 

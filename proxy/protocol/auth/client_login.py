@@ -1,9 +1,9 @@
-"""The client's login at the gateway: which challenge goes out, what a response means.
+"""The client's login at the gateway: challenges and the check of responses.
 
 Owns the order of messages of each method. Which method applies and where the secret comes from is decided by
-the caller. A login ends with `Accepted`, which sends nothing yet, or with `Refused`, which tells the client
-always the same, whatever was wrong. What it says on the way, and how much it computes, is the same for a role that
-is not there as for one that is.
+the caller. A login ends with `LoginAccepted`, which sends nothing yet, or with `LoginRefused`, which tells the client
+the same for every cause. Its messages and its computation are the same for a role that does not exist as for one
+that does.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from enum import Enum, auto
 from engine.types import ErrorReply
 from proxy.protocol import codec
 from proxy.protocol.auth.hba import Method
-from proxy.protocol.auth.scram import ClientKeys, Derivation, ScramError, ServerExchange, Verifier
+from proxy.protocol.auth.scram import ClientKeys, KeyDerivation, ScramError, ServerExchange, Verifier
 from proxy.protocol.auth.secrets import (
     Credentials,
     MD5Hash,
@@ -27,54 +27,52 @@ from proxy.protocol.auth.secrets import (
 from proxy.protocol.framing import HEADER_SIZE
 
 _CLEARTEXT, _MD5, _SASL, _SASL_CONTINUE, _SASL_FINAL = 3, 5, 10, 11, 12
-AUTHENTICATED = codec.message(b"R", bytes(4))
-"""AuthenticationOk."""
 
 
 @dataclass(frozen=True, slots=True)
-class Send:
+class SendToClient:
     """Write to the client."""
 
     data: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Derive:
-    """Carry `derivation` out and give the keys to `Login.derived`; nothing else is to be given to it before."""
+class DeriveKeys:
+    """Carry `derivation` out and give the keys to `ClientLogin.derived`; nothing else is to be given to it before."""
 
-    derivation: Derivation
+    derivation: KeyDerivation
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
-    """The client is who it says; `credentials` are what the upstream can be shown in its name."""
+class LoginAccepted:
+    """The client is authenticated; `credentials`: for the login at the upstream in its name."""
 
     credentials: Credentials
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """The client is not let in. `reason` is for the log alone."""
+class LoginRefused:
+    """The login has failed. `reason` is for the log alone."""
 
     error: ErrorReply
     reason: str
 
 
-Step = Send | Derive | Accepted | Refused
+LoginStep = SendToClient | DeriveKeys | LoginAccepted | LoginRefused
 
 
 @dataclass(frozen=True, slots=True)
-class Chance:
-    """For one login: the server's part of the nonce, a salt, and what a role that is not there is taken for.
+class ChallengeInputs:
+    """The random inputs of one login: the server's part of the nonce, a salt, and the mock verifier.
 
-    `nobody` is its verifier; `asks_scram` and `derives` are `Shape`'s.
+    `mock_verifier`: of a role that does not exist; `asks_scram` and `derives_keys`: as in `MockRole`.
     """
 
     nonce: str
     salt: bytes
-    nobody: Verifier
+    mock_verifier: Verifier
     asks_scram: bool = True
-    derives: bool = False
+    derives_keys: bool = False
 
 
 class _State(Enum):
@@ -88,7 +86,7 @@ class _State(Enum):
     ENDED = auto()
 
 
-class Login:
+class ClientLogin:
     """One login. `binding`: the channel binding data of the client's TLS connection, None without TLS."""
 
     def __init__(
@@ -96,41 +94,41 @@ class Login:
         user: str,
         method: Method,
         secret: Secret | None,
-        chance: Chance,
+        inputs: ChallengeInputs,
         *,
         binding: bytes | None = None,
     ) -> None:
         self._user = user
         self._method = method
         self._secret = secret
-        self._chance = chance
+        self._inputs = inputs
         self._binding = binding
         self._exchange: ServerExchange | None = None
-        self._derivation: Derivation | None = None
+        self._derivation: KeyDerivation | None = None
         self._given = ""
         self._state = _State.START
 
-    def begin(self) -> list[Step]:
+    def begin(self) -> list[LoginStep]:
         """The first challenge, or the end where none is needed."""
         match self._method:
             case Method.TRUST | Method.CERT | Method.PEER:
                 # These three were decided by the caller: nothing is left to ask.
-                return [self._accepted(_shown(self._secret))]
+                return [self._accepted(_upstream_credentials(self._secret))]
             case Method.SCRAM:
                 return self._begin_scram()
             case Method.MD5:
                 # As PostgreSQL does: a role with a SCRAM verifier is asked for SCRAM.
-                if isinstance(self._secret, Verifier) or (self._secret is None and self._chance.asks_scram):
+                if isinstance(self._secret, Verifier) or (self._secret is None and self._inputs.asks_scram):
                     return self._begin_scram()
                 self._state = _State.MD5
-                return [Send(_challenge(_MD5, self._chance.salt))]
+                return [SendToClient(_challenge(_MD5, self._inputs.salt))]
             case Method.PASSWORD:
                 self._state = _State.CLEARTEXT
-                return [Send(_challenge(_CLEARTEXT))]
+                return [SendToClient(_challenge(_CLEARTEXT))]
             case Method.REJECT | Method.PASSTHROUGH:
                 return [self._refused(f"method {self._method}")]
 
-    def receive(self, message: bytes) -> list[Step]:
+    def receive(self, message: bytes) -> list[LoginStep]:
         """Takes a whole message of kind `p`."""
         body = message[HEADER_SIZE:]
         try:
@@ -148,8 +146,8 @@ class Login:
         except ScramError as problem:
             return [self._refused(str(problem))]
 
-    def derived(self, keys: ClientKeys) -> list[Step]:
-        """Takes the keys that a `Derive` asked for."""
+    def derived(self, keys: ClientKeys) -> list[LoginStep]:
+        """Takes the keys that a `DeriveKeys` asked for."""
         if self._derivation is None:
             raise AssertionError("nothing is being derived")
         verifier, self._derivation = self._derivation.verifier(keys), None
@@ -157,32 +155,32 @@ class Login:
             return self._offer(verifier if isinstance(self._secret, Password) else None)
         return self._cleartext_derived(verifier)
 
-    def _derive(self, password: str, like: Verifier, state: _State) -> list[Step]:
+    def _derive(self, password: str, template: Verifier, state: _State) -> list[LoginStep]:
         self._state = state
-        self._derivation = Derivation(password, like.salt, like.iterations)
-        return [Derive(self._derivation)]
+        self._derivation = KeyDerivation(password, template.salt, template.iterations)
+        return [DeriveKeys(self._derivation)]
 
     # -- SCRAM
 
-    def _begin_scram(self) -> list[Step]:
+    def _begin_scram(self) -> list[LoginStep]:
         password = self._secret.text if isinstance(self._secret, Password) else ""
-        if not password and not self._chance.derives:
+        if not password and not self._inputs.derives_keys:
             return self._offer(None)
-        return self._derive(password, self._chance.nobody, _State.SASL_DERIVING)
+        return self._derive(password, self._inputs.mock_verifier, _State.SASL_DERIVING)
 
-    def _offer(self, derived: Verifier | None) -> list[Step]:
+    def _offer(self, derived: Verifier | None) -> list[LoginStep]:
         kept = self._secret if isinstance(self._secret, Verifier) else derived
         self._exchange = ServerExchange(
-            kept or self._chance.nobody,
-            self._chance.nonce,
+            kept or self._inputs.mock_verifier,
+            self._inputs.nonce,
             binding=self._binding,
             genuine=kept is not None,
         )
         self._state = _State.SASL_FIRST
         names = b"".join(name.encode() + b"\0" for name in self._exchange.mechanisms)
-        return [Send(_challenge(_SASL, names + b"\0"))]
+        return [SendToClient(_challenge(_SASL, names + b"\0"))]
 
-    def _sasl_first(self, body: bytes) -> list[Step]:
+    def _sasl_first(self, body: bytes) -> list[LoginStep]:
         name, end, rest = body.partition(b"\0")
         if not end or len(rest) < 4 or int.from_bytes(rest[:4], "big") != len(rest) - 4:  # noqa: PLR2004
             raise ScramError("malformed SASLInitialResponse")
@@ -190,31 +188,31 @@ class Login:
             raise AssertionError("no exchange is under way")
         reply = self._exchange.first(name.decode("ascii", "replace"), rest[4:])
         self._state = _State.SASL_FINAL
-        return [Send(_challenge(_SASL_CONTINUE, reply))]
+        return [SendToClient(_challenge(_SASL_CONTINUE, reply))]
 
-    def _sasl_final(self, body: bytes) -> list[Step]:
+    def _sasl_final(self, body: bytes) -> list[LoginStep]:
         if self._exchange is None:
             raise AssertionError("no exchange is under way")
         reply, keys = self._exchange.final(body)
         credentials: Credentials = self._secret if isinstance(self._secret, Password) else keys
-        return [Send(_challenge(_SASL_FINAL, reply)), self._accepted(credentials)]
+        return [SendToClient(_challenge(_SASL_FINAL, reply)), self._accepted(credentials)]
 
     # -- passwords
 
-    def _cleartext(self, body: bytes) -> list[Step]:
+    def _cleartext(self, body: bytes) -> list[LoginStep]:
         given = _terminated(body)
         if not given:
             return [self._refused("no password")]
         self._given = given
-        like = self._secret if isinstance(self._secret, Verifier) else self._chance.nobody
-        return self._derive(given, like, _State.CLEARTEXT_DERIVING)
+        template = self._secret if isinstance(self._secret, Verifier) else self._inputs.mock_verifier
+        return self._derive(given, template, _State.CLEARTEXT_DERIVING)
 
-    def _cleartext_derived(self, offered: Verifier) -> list[Step]:
-        if not self._knows(self._given, offered):
+    def _cleartext_derived(self, offered: Verifier) -> list[LoginStep]:
+        if not self._password_matches(self._given, offered):
             return [self._refused("wrong password")]
         return [self._accepted(Password(self._given))]
 
-    def _knows(self, given: str, offered: Verifier) -> bool:
+    def _password_matches(self, given: str, offered: Verifier) -> bool:
         secret = self._secret
         match secret:
             case Password():
@@ -226,29 +224,29 @@ class Login:
             case None:
                 return False
 
-    def _md5(self, body: bytes) -> list[Step]:
+    def _md5(self, body: bytes) -> list[LoginStep]:
         given = _terminated(body)
         secret = self._secret
         text = secret.text if isinstance(secret, Password | MD5Hash) else ""
         stored = text if isinstance(secret, MD5Hash) else md5_hash(self._user, text)
-        matches = given is not None and same(given, md5_response(stored, self._chance.salt))
+        matches = given is not None and same(given, md5_response(stored, self._inputs.salt))
         if not matches or not isinstance(secret, Password | MD5Hash):
             return [self._refused("wrong password")]
         return [self._accepted(secret)]
 
     # -- ends
 
-    def _accepted(self, credentials: Credentials) -> Accepted:
+    def _accepted(self, credentials: Credentials) -> LoginAccepted:
         self._state = _State.ENDED
-        return Accepted(credentials)
+        return LoginAccepted(credentials)
 
-    def _refused(self, reason: str) -> Refused:
+    def _refused(self, reason: str) -> LoginRefused:
         self._state = _State.ENDED
-        return Refused(failure(self._user, self._method), reason)
+        return LoginRefused(failure(self._user, self._method), reason)
 
 
 def failure(user: str, method: Method) -> ErrorReply:
-    """What a refused client is told."""
+    """The error for a refused client."""
     if method is Method.REJECT:
         return ErrorReply("28000", f'the gateway\'s rules reject the connection of user "{user}"')
     if method in (Method.CERT, Method.PEER):
@@ -256,8 +254,8 @@ def failure(user: str, method: Method) -> ErrorReply:
     return ErrorReply("28P01", f'password authentication failed for user "{user}"')
 
 
-def _shown(secret: Secret | None) -> Credentials:
-    """What a client that proved nothing itself lets us show the upstream."""
+def _upstream_credentials(secret: Secret | None) -> Credentials:
+    """The credentials of a client that sent no proof itself."""
     return secret if isinstance(secret, Password | MD5Hash) else None
 
 

@@ -1,4 +1,4 @@
-"""The files that say who may come in: roles with secrets, and host rules."""
+"""Host rules: which rule decides, and which lines are refused."""
 
 from __future__ import annotations
 
@@ -6,23 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.protocol.auth.hba import HBAError, Method, Origin, decide, parse_rules
-from proxy.protocol.auth.scram import Verifier
-from proxy.protocol.auth.secrets import (
-    MD5Hash,
-    Password,
-    UserListError,
-    md5_hash,
-    md5_response,
-    parse_user_list,
-)
+from proxy.protocol.auth.hba import ClientOrigin, HBAError, Method, decide, parse_rules
 
-LOCAL = Origin(None, tls=False)
-HERE = Origin("127.0.0.1", tls=False)
-SECURE = Origin("2001:db8::1", tls=True)
+LOCAL = ClientOrigin(None, tls=False)
+HERE = ClientOrigin("127.0.0.1", tls=False)
+SECURE = ClientOrigin("2001:db8::1", tls=True)
 
 
-def method(rules: str, origin: Origin = HERE, database: str = "sales", user: str = "ana") -> Method:
+def method(rules: str, origin: ClientOrigin = HERE, database: str = "sales", user: str = "ana") -> Method:
     return decide(parse_rules(rules), origin, database, user)
 
 
@@ -38,7 +29,7 @@ def method(rules: str, origin: Origin = HERE, database: str = "sales", user: str
         ("hostssl all all all cert", HERE, Method.REJECT),
         ("hostnossl all all all reject\nhost all all all md5", SECURE, Method.MD5),
         ("host all all 127.0.0.1/32 md5", HERE, Method.MD5),
-        ("host all all 127.0.0.1/32 md5", Origin("::ffff:127.0.0.1", tls=False), Method.MD5),
+        ("host all all 127.0.0.1/32 md5", ClientOrigin("::ffff:127.0.0.1", tls=False), Method.MD5),
         ("host all all 127.0.0.0 255.0.0.0 md5", HERE, Method.MD5),
         ("host all all 10.0.0.0/8 md5", HERE, Method.REJECT),
         ("host all all 2001:db8::/32 md5", SECURE, Method.MD5),
@@ -52,7 +43,7 @@ def method(rules: str, origin: Origin = HERE, database: str = "sales", user: str
         ("host all bob all trust\nhost all all all reject\nhost all all all trust", HERE, Method.REJECT),
     ],
 )
-def test_the_first_rule_that_fits_decides(rules: str, origin: Origin, expected: Method) -> None:
+def test_the_first_rule_that_fits_decides(rules: str, origin: ClientOrigin, expected: Method) -> None:
     assert method(rules, origin) is expected
 
 
@@ -80,32 +71,3 @@ def test_any_text_is_rules_or_an_error(text: str) -> None:
         parse_rules(text)
     except HBAError:
         return
-
-
-def test_a_user_list() -> None:
-    found = parse_user_list(
-        '; comment\n# another\n\n"ana" "secret"\n "b""ob"  "md5' + "0" * 32 + '" more\n"none" ""\n'
-        '"s" "SCRAM-SHA-256$4096:c2FsdA==$' + "A" * 43 + "=:" + "A" * 43 + '="\n'
-    )
-    assert found["ana"] == Password("secret")
-    assert found['b"ob'] == MD5Hash("md5" + "0" * 32)
-    assert found["none"] is None
-    assert isinstance(found["s"], Verifier)
-
-
-def test_an_unreadable_user_list_names_the_line_and_no_secret() -> None:
-    with pytest.raises(UserListError) as caught:
-        parse_user_list('"ana" "x"\nbob hunter2\n')
-    assert "line 2" in str(caught.value)
-    assert "hunter2" not in str(caught.value)
-
-
-def test_secrets_do_not_show() -> None:
-    assert "hunter2" not in repr(Password("hunter2"))
-    assert "0000" not in repr(MD5Hash("md5" + "0" * 32))
-
-
-def test_md5_as_postgresql_computes_it() -> None:
-    assert md5_hash("postgres", "secret") == "md553f48b7c4b76a86ce72276c5755f217d"
-    assert md5_response("md5" + "0" * 32, b"abcd").startswith("md5")
-    assert md5_response("md5" + "0" * 32, b"abcd") != md5_response("md5" + "0" * 32, b"abce")

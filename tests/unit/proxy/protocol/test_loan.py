@@ -25,12 +25,12 @@ def lend(session: Any) -> Any:
 
 def borrower(session: Any, *messages: bytes) -> Any:
     for piece in session._cut(messages):
-        session._take(session.session.lending.receive_borrower(piece))
+        session._take(session.session.loan.receive_borrower(piece))
     return session
 
 
 def leave(session: Any) -> Any:
-    session._take(session.session.lending.borrower_left())
+    session._take(session.session.loan.borrower_left())
     return session
 
 
@@ -110,7 +110,7 @@ def test_what_the_borrower_left_running_is_cancelled_before_it_is_undone(session
     assert session.commands[-1] == CancelLent()
     session.forget().server(say.error("57014", "canceling"), say.ready("E"))
     assert session.to_server == b""
-    session._take(session.session.lending.cancel_sent())
+    session._take(session.session.loan.cancel_sent())
     assert session.to_server == say.query("ROLLBACK")
     session.server(say.done("ROLLBACK"), say.ready())
     assert ended(session) == [LoanEnded(intact=True)]
@@ -178,7 +178,7 @@ def test_loan_that_does_not_end_ends_the_session(session: Any, say: Any) -> None
     lent(session, say)
     borrower(session, say.query("SELECT burn()"))
     session.engine(NO_ROUTE)
-    session._take(session.session.lending.overdue())
+    session._take(session.session.loan.overdue())
     assert b"did not stop" in session.to_client
     assert isinstance(session.commands[-1], Close)
 
@@ -192,7 +192,7 @@ def test_cancelling_the_question_ends_the_loan_first(session: Any, say: Any) -> 
     assert AbortConsult() in session.commands
     assert CancelLent() in session.commands
     session.forget().server(say.error("57014"), say.ready("E"))
-    session._take(session.session.lending.cancel_sent())
+    session._take(session.session.loan.cancel_sent())
     session.server(say.done("ROLLBACK"), say.ready())
     assert session.to_server.startswith(say.query("ROLLBACK"))
     assert b"pgparley_error_" in session.to_server

@@ -1,0 +1,106 @@
+"""How a session gets its connection to the server: a prewarmed socket, or where none is usable a new one.
+
+Owns the task that dials, and the bytes that a prewarmed socket was sent before the server has answered on it. A
+session drops this once its server is confirmed: an idle session keeps nothing of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Protocol
+
+from engine.types import ErrorReply
+from proxy.net.ports import DialContext
+from proxy.net.session.server_connection import ServerConnection, ServerEvents
+from proxy.net.upstream.login_phase import LoginHandler, with_login_handler
+from proxy.net.upstream.prewarmed import FirstReplyFilter
+
+_UNREACHABLE = ErrorReply(
+    "08001",
+    "the gateway cannot connect to the upstream server",
+    hint="The operator should see that the server runs and that upstream_host and upstream_port name it.",
+)
+
+
+class AcquisitionEvents(ServerEvents, Protocol):
+    """The session whose server is dialled."""
+
+    def server_confirmed(self) -> None:
+        """The connection is in use: nothing will be sent again."""
+
+    def prewarmed_failed(self) -> bool:
+        """The prewarmed socket was unusable. Returns whether the client still waits for another."""
+
+    def server_unreachable(self, error: ErrorReply, *, begun: bool) -> None:
+        """The server cannot be reached. `begun`: a prewarmed socket was, so the session has begun its login."""
+
+
+class ServerAcquisition:
+    """One session's. `login_handler`: the gateway's part in the server's login phase, None for none."""
+
+    __slots__ = ("_context", "_events", "_login_handler", "_task", "_unacknowledged")
+
+    def __init__(
+        self, context: DialContext, events: AcquisitionEvents, login_handler: LoginHandler | None
+    ) -> None:
+        self._context = context
+        self._events = events
+        self._login_handler = login_handler
+        self._task: asyncio.Task[None] | None = None
+        self._unacknowledged: bytearray | None = None
+
+    def begin(self) -> None:
+        """Takes a prewarmed socket, or dials."""
+        transport = self._context.prewarm_pool.take()
+        if transport is None:
+            self._task = self._context.spawn("dial", self._dial())
+            return
+        self._unacknowledged = bytearray()
+        first_reply = FirstReplyFilter(self._server(), self)
+        transport.set_protocol(first_reply)
+        first_reply.connection_made(transport)
+
+    def _server(self) -> asyncio.Protocol:
+        return with_login_handler(lambda: ServerConnection(self._events), self._login_handler)()
+
+    def stop(self) -> None:
+        """The session has ended."""
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    async def _dial(self) -> None:
+        context = self._context
+        try:
+            await context.dialer.dial(self._server)
+        except OSError as error:
+            context.metrics.upstream_failures.inc()
+            context.log.warning("upstream_unreachable", error=str(error) or type(error).__name__)
+            self._events.server_unreachable(_UNREACHABLE, begun=self._unacknowledged is not None)
+        else:
+            self._events.server_confirmed()
+
+    def sent(self, data: bytes) -> None:
+        """The session has sent this to its server."""
+        if self._unacknowledged is not None:
+            self._unacknowledged += data
+
+    def take_unacknowledged(self) -> bytes:
+        """The bytes to send again on the new socket, given once; empty where it is the first socket."""
+        if not self._unacknowledged:
+            return b""
+        unacknowledged, self._unacknowledged = bytes(self._unacknowledged), None
+        return unacknowledged
+
+    # -- as a `FirstReplyListener`
+
+    def server_replied(self) -> None:
+        """The server has answered on a socket that was dialled ahead."""
+        self._unacknowledged = None
+        self._events.server_confirmed()
+
+    def server_silent(self) -> None:
+        """It has not, so nothing that it was sent took effect: the session begins again on a new socket."""
+        if self._events.prewarmed_failed():
+            self._context.prewarm_pool.failed()
+            self._task = self._context.spawn("dial", self._dial())

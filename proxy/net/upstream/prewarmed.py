@@ -1,0 +1,254 @@
+"""Sockets to the server that are dialled ahead of the client: startup and login stay the client's own.
+
+Owns them from the dial to the client, and `FirstReplyFilter`, the protocol in front of a session until the server has
+answered on one. A prewarmed socket has cost the server its fork, and the handshake where there is TLS; it belongs to no
+role and no database, and it holds none of `max_connections`. How many there should be is `prewarm_target`'s.
+
+The server read its pg_hba.conf, and decided whether it accepts clients, when it forked. So prewarmed sockets do not
+live long, and one that is refused for such a reason is replaced by a new one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from typing import Protocol, cast
+
+from proxy.metrics import GatewayMetrics
+from proxy.net.upstream.dialer import Dialer
+from proxy.net.upstream.prewarm_target import PrewarmTarget
+from proxy.protocol import codec
+from proxy.protocol.framing import message_end
+
+_ERROR = ord("E")
+
+_OUTDATED = frozenset({b"57P03", b"53300"})
+"""SQLSTATEs that a server sends on a socket that it forked for while it started, shut down or was full: it may accept a
+new one."""
+
+
+class PrewarmPool:
+    """The prewarmed sockets of one worker, for one upstream.
+
+    `spawn` runs a task that its owner ends. `limit`: how many there may be. `lifetime`: seconds that one may wait.
+    """
+
+    def __init__(
+        self,
+        dialer: Dialer,
+        spawn: Callable[[str, Coroutine[object, object, None]], object],
+        metrics: GatewayMetrics,
+        *,
+        limit: int,
+        lifetime: float,
+    ) -> None:
+        self._dialer = dialer
+        self._spawn = spawn
+        self._metrics = metrics
+        self._lifetime = lifetime
+        self.target = PrewarmTarget(limit)
+        """How many sockets to keep."""
+        self._waiting: dict[PrewarmedSocket, None] = {}
+        self._closing: set[PrewarmedSocket] = set()
+        self._dialling = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._closed = limit == 0 or lifetime <= 0
+
+    @property
+    def waiting(self) -> tuple[PrewarmedSocket, ...]:
+        """The sockets that wait for a client, the oldest first."""
+        return tuple(self._waiting)
+
+    @property
+    def drained(self) -> bool:
+        """Whether every socket that was closed is gone: with TLS both sides have to close."""
+        return not self._closing
+
+    # -- for clients
+
+    def take(self) -> asyncio.Transport | None:
+        """The oldest socket's transport, for the caller to set a protocol; None where there is none."""
+        if self._closed:
+            return None
+        socket = next((one for one in self._waiting if not one.transport.is_closing()), None)
+        self.target.served(None if socket is None else time.monotonic() - socket.waiting_since)
+        # After the client's startup packet has been written.
+        asyncio.get_running_loop().call_soon(self._refill)
+        if socket is None:
+            return None
+        del self._waiting[socket]
+        self._metrics.spares_used.inc()
+        return socket.transport
+
+    def failed(self) -> None:
+        """A socket that was taken was refused: all are closed, and none is dialled for `RETRY_SECONDS`."""
+        self.target.failed(time.monotonic())
+        self._drop(self.waiting)
+
+    # -- dialling
+
+    def _refill(self) -> None:
+        if self._closed:
+            return
+        for _ in range(self.target.missing(len(self._waiting) + self._dialling, time.monotonic())):
+            self._dialling += 1
+            self._spawn("dial_ahead", self._dial())
+
+    async def _dial(self) -> None:
+        try:
+            await self._dialer.dial(lambda: PrewarmedSocket(self))
+        except OSError:
+            # The next client dials for itself and reports the error.
+            self.target.failed(time.monotonic())
+        finally:
+            self._dialling -= 1
+
+    def socket_connected(self, socket: PrewarmedSocket) -> None:
+        """One has been connected."""
+        if self._closed or len(self._waiting) >= self.target.count:
+            self._closing.add(socket)
+            socket.transport.close()
+            return
+        self._waiting[socket] = None
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(self._lifetime, self._expire)
+
+    def socket_lost(self, socket: PrewarmedSocket) -> None:
+        """The server has closed one, or said something unasked; or we have."""
+        self._closing.discard(socket)
+        if socket in self._waiting:
+            self.target.unused()
+            self._drop((socket,))
+            self._closing.discard(socket)
+
+    # -- ends
+
+    def _expire(self) -> None:
+        """Closes those that went unused for `lifetime`; each lowers the target by one."""
+        self._timer = None
+        now = time.monotonic()
+        old = tuple(one for one in self._waiting if now - one.waiting_since >= self._lifetime)
+        for _ in old:
+            self.target.unused()
+        self._drop(old)
+        self._refill()
+        if self._waiting:
+            seconds = next(iter(self._waiting)).waiting_since + self._lifetime - now
+            self._timer = asyncio.get_running_loop().call_later(seconds, self._expire)
+
+    def close_idle(self) -> None:
+        """Closes all and sets the target to 0."""
+        self.target.ended()
+        self._drop(self.waiting)
+
+    def redial(self) -> None:
+        """Closes all and dials as many anew."""
+        self._drop(self.waiting)
+        self._refill()
+
+    def close(self) -> None:
+        """Closes all, for good."""
+        self._closed = True
+        self.close_idle()
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _drop(self, sockets: tuple[PrewarmedSocket, ...]) -> None:
+        for socket in sockets:
+            del self._waiting[socket]
+            self._closing.add(socket)
+            self._metrics.spares_unused.inc()
+            # Not aborted: the server logs nothing for a client that closes before its startup packet.
+            socket.transport.close()
+
+
+class PrewarmedSocket(asyncio.Protocol):
+    """One socket that waits for a client.
+
+    `waiting_since`: when it was connected, by the monotonic clock. `connected`: the same in seconds since the epoch.
+    """
+
+    def __init__(self, pool: PrewarmPool) -> None:
+        self._pool = pool
+        self.waiting_since = 0.0
+        self.connected = 0.0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The socket is connected."""
+        self.transport = cast("asyncio.Transport", transport)
+        self.waiting_since, self.connected = time.monotonic(), time.time()
+        self._pool.socket_connected(self)
+
+    def data_received(self, data: bytes) -> None:  # noqa: ARG002 - asyncio's signature
+        """The server sends before it was sent anything: for example, that it cannot fork."""
+        self._pool.socket_lost(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        """It is gone."""
+        self._pool.socket_lost(self)
+
+
+class FirstReplyListener(Protocol):
+    """The owner of a `FirstReplyFilter`."""
+
+    def server_replied(self) -> None:
+        """The server has answered."""
+
+    def server_silent(self) -> None:
+        """The server has closed, or refused for a reason that may have passed: a new socket may be tried."""
+
+
+class FirstReplyFilter(asyncio.Protocol):
+    """Stands before `inner` until the server has answered on a socket that was dialled ahead."""
+
+    def __init__(self, inner: asyncio.Protocol, listener: FirstReplyListener) -> None:
+        self._inner = inner
+        self._listener: FirstReplyListener | None = listener
+        self._transport: asyncio.Transport | None = None
+        self._head = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The socket belongs to the session from now on."""
+        self._transport = cast("asyncio.Transport", transport)
+        self._inner.connection_made(transport)
+
+    def data_received(self, data: bytes) -> None:
+        """The server's first reply."""
+        transport, listener = self._transport, self._listener
+        if transport is None or listener is None:
+            return
+        self._head += data
+        if not _is_complete(self._head):
+            return
+        self._listener = None
+        if _is_outdated(self._head):
+            transport.close()
+            listener.server_silent()
+        else:
+            transport.set_protocol(self._inner)
+            listener.server_replied()
+            self._inner.data_received(self._head)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        """The server had closed it already, or we have."""
+        listener, self._listener = self._listener, None
+        if listener is not None:
+            listener.server_silent()
+
+    def pause_writing(self) -> None:
+        """As the transport calls it."""
+        self._inner.pause_writing()
+
+    def resume_writing(self) -> None:
+        """As the transport calls it."""
+        self._inner.resume_writing()
+
+
+def _is_complete(head: bytes) -> bool:
+    """Whether the first message is no error, or a whole one."""
+    return head[0] != _ERROR or message_end(head) is not None
+
+
+def _is_outdated(head: bytes) -> bool:
+    return head[0] == _ERROR and codec.error_fields(head).get(b"C") in _OUTDATED

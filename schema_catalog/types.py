@@ -15,6 +15,12 @@ import msgspec
 
 from schema_catalog.naming import quote_ident
 
+TableKey = tuple[str, str]
+"""(schema, table)."""
+
+ColumnKey = tuple[str, str, str]
+"""(schema, table, column)."""
+
 
 class TableKind(StrEnum):
     """What stands behind a name in FROM (`pg_class.relkind`)."""
@@ -61,12 +67,12 @@ class Table:
     row_estimate: int | None = None
 
     @property
-    def key(self) -> tuple[str, str]:
+    def key(self) -> TableKey:
         """(schema, name): how everything else refers to this table."""
         return (self.schema, self.name)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Snapshot:
     """The schema of one registered database at one moment, tables ordered by (schema, name).
 
@@ -76,7 +82,7 @@ class Snapshot:
     database: str
     search_path: tuple[str, ...]
     tables: tuple[Table, ...]
-    shadowed: frozenset[tuple[str, str]] = frozenset()
+    shadowed: frozenset[TableKey] = frozenset()
 
     @property
     def fingerprint(self) -> str:
@@ -116,7 +122,7 @@ class Snapshot:
             for table in self.tables
         }
 
-        def whole(table_key: tuple[str, str], names: tuple[str, ...]) -> bool:
+        def whole(table_key: TableKey, names: tuple[str, ...]) -> bool:
             return kept.get(table_key, frozenset()).issuperset(names)
 
         tables = tuple(
@@ -140,8 +146,8 @@ class Snapshot:
         return replace(self, tables=tables, shadowed=self.shadowed | shadowed)
 
 
-ReadableColumns = frozenset[tuple[str, str, str]]
-"""(schema, table, column) triples that a role may SELECT."""
+ReadableColumns = frozenset[ColumnKey]
+"""The columns that a role may SELECT."""
 
 
 EVERYONE = "*"

@@ -17,6 +17,7 @@ from itertools import permutations
 import numpy as np
 
 from engine.routing.words import identifier_words
+from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.types import Snapshot, Table
 
 SIBLINGS = 48
@@ -123,23 +124,25 @@ def _ordered(tables: Collection[int], rng: np.random.Generator | None) -> list[i
 
 
 def _links(snapshot: Snapshot) -> Iterator[tuple[int, Edge]]:
-    numbers = {table.key: number for number, table in enumerate(snapshot.tables)}
-    yield from _foreign_keys(snapshot, numbers)
+    yield from _references(snapshot)
     yield from _shared_names(snapshot)
     yield from _named_after(snapshot)
 
 
-def _foreign_keys(snapshot: Snapshot, numbers: dict[tuple[str, str], int]) -> Iterator[tuple[int, Edge]]:
+def _references(snapshot: Snapshot) -> Iterator[tuple[int, Edge]]:
     """Foreign keys both ways, and pairs of tables with one to the same columns."""
+    references = foreign_key_graph(snapshot)
+    numbers = {table.key: number for number, table in enumerate(snapshot.tables)}
     referrers: dict[tuple[int, tuple[str, ...]], dict[int, tuple[str, ...]]] = defaultdict(dict)
-    for number, table in enumerate(snapshot.tables):
-        for key in table.foreign_keys:
-            target = numbers.get((key.ref_schema, key.ref_table))
-            if target is None:
+    for key, number in numbers.items():
+        for edge in references.edges(key):
+            other = numbers.get(edge.other)
+            if other is None:
                 continue
-            yield number, Edge(target, EdgeKind.FOREIGN_PRIMARY, key.columns, key.ref_columns)
-            yield target, Edge(number, EdgeKind.PRIMARY_FOREIGN, key.ref_columns, key.columns)
-            referrers[target, key.ref_columns].setdefault(number, key.columns)
+            kind = EdgeKind.FOREIGN_PRIMARY if edge.referring else EdgeKind.PRIMARY_FOREIGN
+            yield number, Edge(other, kind, edge.columns, edge.other_columns)
+            if edge.referring:
+                referrers[other, edge.other_columns].setdefault(number, edge.columns)
     for sharing in referrers.values():
         yield from _pairs(sharing, EdgeKind.FOREIGN_FOREIGN)
 

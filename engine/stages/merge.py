@@ -13,8 +13,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -25,7 +24,7 @@ from engine.generation.scopes import Scopes, parsed
 from engine.sql.settled import Settled, settled
 from engine.state import Candidate, ColumnKey, Deadline, Result, Route, State, StatementError, TableKey, Tools
 from engine.types import TraceLine
-from schema_catalog.types import Snapshot
+from schema_catalog.foreign_keys import foreign_key_graph
 
 AT_ONCE = 4
 """Candidates that run at the same time."""
@@ -153,7 +152,7 @@ async def _outcome(
 def _evidence(result: Result, candidate: Candidate, route: Route, form: Settled) -> Rows | NotCompared:
     if all(value is None for row in result.rows for value in row):
         return NotCompared("it finds nothing", fruitless=True)
-    root = _root(route.snapshot)
+    root = foreign_key_graph(route.snapshot).root
     tree = parsed(candidate.sql)
     shown = frozenset[ColumnKey]() if tree is None else Scopes(tree, route.snapshot).shown(tree)
     return Rows(
@@ -172,32 +171,6 @@ def fingerprint(result: Result, *, ordered: bool) -> bytes:
         rows = sorted(rows, key=lambda row: tuple((value is None, value or "") for value in row))
     types = [type_ for _, type_ in result.columns]
     return hashlib.sha256(msgspec.json.encode([ordered, types, rows])).digest()
-
-
-def _root(snapshot: Snapshot) -> Callable[[ColumnKey], ColumnKey]:
-    """Gives of a column that refers to another the one that it refers to in the end, of any other itself."""
-    referred = _referred(snapshot)
-
-    def root(column: ColumnKey) -> ColumnKey:
-        met = {column}
-        while (up := referred.get(column)) is not None and up not in met:
-            column = up
-            met.add(up)
-        return column
-
-    return root
-
-
-def _referred(snapshot: Snapshot) -> dict[ColumnKey, ColumnKey]:
-    """Foreign key column → what it refers to; not where a table refers to it twice: origin and destination differ."""
-    pairs = [
-        ((*table.key, own), (key.ref_schema, key.ref_table, target))
-        for table in snapshot.tables
-        for key in table.foreign_keys
-        for own, target in zip(key.columns, key.ref_columns, strict=True)
-    ]
-    times = Counter((own[:2], target) for own, target in pairs)
-    return {own: target for own, target in pairs if times[own[:2], target] == 1}
 
 
 def _score(candidate: Candidate) -> tuple[float, float]:

@@ -16,6 +16,7 @@ from engine.guard.calls import JUDGED
 from engine.guard.rules import Dropped, QualifiedName, Rules
 from engine.settings import Allowances
 from schema_catalog.pg import Connection
+from schema_catalog.trust import with_trusted_roles
 
 RUNS_TEXT = (
     "^(dblink|crosstab|connectby|xpath_table|query_to_|cursor_to_|table_to_|schema_to_|database_to_|ts_stat|ts_rewrite|"
@@ -36,7 +37,7 @@ async def rules_for(
     """
     owners, extensions = list(trusted_owners), list(allowances.extensions)
     names = await connection.fetch(
-        _QUERIES.joinpath("guard_names.sql").read_text("utf-8"),
+        with_trusted_roles(_QUERIES.joinpath("guard_names.sql").read_text("utf-8"), "$4::text[]"),
         list(allowances.functions),
         list(allowances.operators),
         extensions,
@@ -46,7 +47,7 @@ async def rules_for(
         RUNS_TEXT,
     )
     types = await connection.fetch(
-        _QUERIES.joinpath("guard_types.sql").read_text("utf-8"),
+        with_trusted_roles(_QUERIES.joinpath("guard_types.sql").read_text("utf-8"), "$3::text[]"),
         list(allowances.types),
         extensions,
         owners,

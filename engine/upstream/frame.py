@@ -22,6 +22,7 @@ from engine.upstream.meter import MeteredConnection
 from engine.upstream.qualify import Qualified, bare_names, qualified
 from engine.upstream.remembered import Remembered
 from schema_catalog.naming import quote_ident
+from schema_catalog.trust import SERVERS_OWN, with_trusted_roles
 from schema_catalog.types import Database
 
 _SETTINGS = {
@@ -52,8 +53,16 @@ _SLACK = 10.0
 """Seconds beyond the statement's that a server waits for the engine's next word."""
 
 
+_TRUSTED_TOO = f"{SERVERS_OWN} OR r.rolname = session_user"
+
+
 def _query(name: str) -> str:
     return files("engine").joinpath("upstream", "sql", name).read_text("utf-8")
+
+
+def _names(parameter: str) -> str:
+    """A JSON list as SQL's array of text: of a parameter that is an array, the driver would first ask for the type."""
+    return f"ARRAY(SELECT pg_catalog.json_array_elements_text({parameter}::json))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +88,8 @@ class Frame:
         self._trusted = json.dumps(settings.trusted_owners)
         self._resolve = _query("resolve.sql")
         self._type_schemas = _query("type_schemas.sql")
-        self._untrusted_owner = _query("untrusted_owner.sql")
-        self._unsafe_schema = _query("unsafe_schema.sql")
+        self._untrusted_owner = with_trusted_roles(_query("untrusted_owner.sql"), _names("$3"), _TRUSTED_TOO)
+        self._unsafe_schema = with_trusted_roles(_query("unsafe_schema.sql"), _names("$1"), _TRUSTED_TOO)
         self._schemas = Remembered[_NamesKey, Mapping[str, str]](settings.privileges_ttl, clock)
         self._verdicts = Remembered[_VerdictKey, tuple[str, ...]](settings.privileges_ttl, clock)
 

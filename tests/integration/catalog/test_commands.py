@@ -12,6 +12,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+from engine.settings import UpstreamSettings
 from pgparley.catalog_commands import catalog_app
 from pgparley.cluster import Cluster
 
@@ -80,6 +81,28 @@ def test_a_database_from_its_registration_to_its_end(run: Run, server: Cluster) 
     )
     assert run("remove", "shop").exit_code == 0
     assert json.loads(run("list", "--json").output) == []
+
+
+def test_registering_names_the_owners_that_have_to_be_trusted(run: Run, server: Cluster) -> None:
+    execute(
+        server.dsn("shop"),
+        'CREATE ROLE "Keeper"; CREATE ROLE clerk; CREATE ROLE known; CREATE ROLE elsewhere',
+        'ALTER TABLE item OWNER TO "Keeper"; ALTER SCHEMA other OWNER TO clerk',
+        'ALTER TABLE "Order" OWNER TO known; CREATE SCHEMA aside AUTHORIZATION elsewhere',
+    )
+    trusting = catalog_app(lambda: server.dsn("store"), lambda: UpstreamSettings(trusted_owners=("known",)))
+    told = CliRunner().invoke(trusting, ["add", "shop"]).output.splitlines()
+    assert told[2:] == [
+        'Nobody else can ask about what belongs to "Keeper", clerk: if you trust their code with every asker\'s '
+        "rights, add them to trusted_owners in [upstream]."
+    ]
+    part = run("add", "part", "--dsn", server.dsn("shop"), "--schema", "other").output
+    assert "belongs to clerk:" in part
+    execute(
+        server.dsn("shop"),
+        'REASSIGN OWNED BY "Keeper", clerk, known, elsewhere TO postgres',
+        'DROP ROLE "Keeper", clerk, known, elsewhere',
+    )
 
 
 def test_what_is_shown(run: Run) -> None:

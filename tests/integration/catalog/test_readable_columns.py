@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 import asyncpg
 
 from schema_catalog.introspect import introspect
-from schema_catalog.privileges import readable_columns
+from schema_catalog.privileges import readable_columns, untrusted_owners
 from schema_catalog.types import Database, ReadableColumns
 
 MakeDatabase = Callable[[str], Awaitable[Database]]
@@ -111,6 +111,9 @@ async def test_what_belongs_to_others_is_not_read_unless_they_are_trusted(
     try:
         assert await readable_columns(connection, role) == PAY
         assert await readable_columns(connection, role, (other,)) == PAY | PUBLIC
+        assert await untrusted_owners(connection, ()) == (other,)
+        assert await untrusted_owners(connection, (), (other,)) == ()
+        assert await untrusted_owners(connection, ("elsewhere",)) == ()
         await connection.execute(f"ALTER SCHEMA public OWNER TO {other}")
         assert await readable_columns(connection, role) == frozenset()
         await connection.execute("ALTER SCHEMA public OWNER TO pg_database_owner")

@@ -15,7 +15,7 @@ import asyncpg
 from schema_catalog.drift import Change, compare
 from schema_catalog.identity import read_identity
 from schema_catalog.introspect import introspect
-from schema_catalog.pg import Connection
+from schema_catalog.pg import CATALOG_PATH, Connection
 from schema_catalog.privileges import untrusted_owners
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database, Login, Snapshot
@@ -31,10 +31,6 @@ class ConnectSettings:
 
 class UnreachableError(Exception):
     """A registered database cannot be read. The message names no password."""
-
-
-CATALOG_PATH = "pg_catalog, pg_temp"
-"""The search path of the catalog's own connections: what their queries call is PostgreSQL's."""
 
 
 async def connect(dsn: str, settings: ConnectSettings) -> Connection:

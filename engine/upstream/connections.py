@@ -17,8 +17,7 @@ from engine.settings import UpstreamSettings
 from engine.state import Deadline
 from engine.types import SessionLoan
 from engine.upstream.meter import MeteredConnection
-from schema_catalog.pg import Connection, Pool
-from schema_catalog.refresh import CATALOG_PATH
+from schema_catalog.pg import CATALOG_PATH, Connection, Pool
 from schema_catalog.types import Database, Login
 
 _IDLE_SECONDS = 60.0

@@ -1,8 +1,8 @@
 """What the engine asks of the registered databases, for whom, and within which limits.
 
-Owns the verbs and their deadlines. The first wall is `engine.guard`, asked here again so that no path around it
-exists; who connects how is `connections`', what stands before a statement is planned `frame`'s. Does not choose
-what runs.
+Owns the operations and their deadlines, and checks every statement by `engine.guard` so that none goes around it.
+`access` decides through which login a statement runs, `connections` connects, `frame` prepares the transaction. Does
+not choose what runs.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Databases:
         """How many statements a server has not stopped at their deadline."""
         return self._overdue.count
 
-    # -- what the catalog's role reads of the server's own catalogs
+    # -- system catalogs, read by the catalog's role
 
     async def readable(self, database: Database, asker: Asker) -> ReadableColumns:
         """The columns that `asker` may SELECT there, at most `privileges_ttl` seconds old.

@@ -1,7 +1,7 @@
 """The frame in which a statement runs: a transaction that can only read, with our settings, and names that are fixed.
 
-Owns what has to stand before anything of the statement is planned: the search path, the names of its relations with
-their schemas, locks on them, and the look at who owns what would run. See docs/security.md, "The frame".
+Owns what is done before a statement is planned: setting the search path, writing out the schemas of its relations,
+locking them, and refusing code of owners who are not trusted. See docs/security.md, "The frame".
 """
 
 from __future__ import annotations
@@ -46,12 +46,11 @@ _OIDS = (
     " FROM pg_catalog.json_array_elements_text($1::json) AS name"
 )
 
-_LOOKS_AFTER_CLIENTS = 14
-"""The version from which a server can notice that its client has hung up, whatever code catches a cancellation."""
+_CHECKS_CONNECTIONS = 14
+"""The version from which a server can notice during a statement that its client is gone (docs 19.3.2)."""
 
 _SLACK = 10.0
-"""Seconds beyond the statement's that a server waits for the engine's next word."""
-
+"""Seconds beyond the statement timeout after which a server ends a transaction that the engine left idle."""
 
 _TRUSTED_TOO = f"{SERVERS_OWN} OR r.rolname = session_user"
 
@@ -106,7 +105,7 @@ class Frame:
             "statement_timeout": str(milliseconds),
             "lock_timeout": str(int(self._settings.lock_timeout * 1000)),
         }
-        if version >= _LOOKS_AFTER_CLIENTS:
+        if version >= _CHECKS_CONNECTIONS:
             settings["client_connection_check_interval"] = "1000"
         if not lent:
             idle = milliseconds + int(_SLACK * 1000)

@@ -1,4 +1,4 @@
-"""What askers' statements may cost a server: those that outlive their deadline, and whose turn it is after one did.
+"""Statements that outlive their deadline on a server, and the limits that their askers have afterwards.
 
 The engine does not wait for a statement at its deadline: it closes the connection. A server stops by itself at
 `statement_timeout`, but not inside code that never checks for interrupts (a function over constants that the planner
@@ -32,7 +32,7 @@ log = structlog.stdlib.get_logger("engine")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One that outlived its deadline. `pid`: of its server process."""
+    """A statement that outlived its deadline. `pid`: of its server process."""
 
     access: Access
     pid: int
@@ -64,7 +64,7 @@ class Overdue:
 
     @asynccontextmanager
     async def turn(self, database: Database, asker: str, deadline: Deadline) -> AsyncIterator[None]:
-        """A statement of `asker` has its turn inside of this block.
+        """Waits until a statement of `asker` may run; it runs inside the block.
 
         Raises `QuotaError` where too many of the asker's still run, `TimeoutError` where the lane took too long.
         """

@@ -1,7 +1,7 @@
 """A statement with the schemas of its relations and types written out, so that no search path decides what it reads.
 
-Owns the text, and which schemas have to be searched for what cannot be written so. Names of WITH queries stay as
-they are.
+Owns the rewriting, and which schemas have to be searched for names that stay bare. Names of WITH queries are not
+touched.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ _UTF8 = 4
 
 @dataclass(frozen=True, slots=True)
 class ResultColumn:
-    """A column of the result; `fixed`: no value of its type is long."""
+    """A column of the result; `fixed`: its type has a fixed length."""
 
     name: str
     type: str
@@ -32,7 +32,7 @@ class ResultColumn:
 
 
 class TypeNames:
-    """The names of types, remembered for those that are built in: they are the same everywhere."""
+    """The names of types; those of built-in types, the same on every server, are kept."""
 
     def __init__(self) -> None:
         self._query = files("engine").joinpath("upstream", "sql", "result_types.sql").read_text("utf-8")

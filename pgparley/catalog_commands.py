@@ -28,7 +28,7 @@ from schema_catalog.drift import Change, Difference
 from schema_catalog.dsn import DSNError, as_uri, redacted, with_dbname
 from schema_catalog.naming import quote_ident
 from schema_catalog.pg import Pool
-from schema_catalog.refresh import UnreachableError, describe, refresh
+from schema_catalog.refresh import UnreachableError, describe, owners_to_trust, refresh
 from schema_catalog.store import CatalogError, CatalogStore, DuplicateNameError, Entry
 from schema_catalog.types import Database, Snapshot, Table
 
@@ -68,7 +68,8 @@ def catalog_app(
             uri = as_uri(dsn) if dsn is not None else with_dbname(as_uri(store_dsn()), name)
         except DSNError as error:
             fail(f"{error}.")
-        run(lambda store: _add(store, name, uri, tuple(dict.fromkeys(schema or ()))))
+        schemas, trusted = tuple(dict.fromkeys(schema or ())), upstream().trusted_owners
+        run(lambda store: _add(store, name, uri, schemas, trusted))
 
     @app.command("list")
     def list_(*, as_json: AsJson = False) -> None:
@@ -100,7 +101,9 @@ def catalog_app(
     return app
 
 
-async def _add(store: CatalogStore, name: str, uri: str, schemas: tuple[str, ...]) -> None:
+async def _add(
+    store: CatalogStore, name: str, uri: str, schemas: tuple[str, ...], trusted: tuple[str, ...]
+) -> None:
     if not name or name != name.strip() or not name.isprintable():
         raise CatalogError("a name has at least one character and no white space around it")
     if any(entry.database.name == name for entry in await store.list()):
@@ -114,6 +117,7 @@ async def _add(store: CatalogStore, name: str, uri: str, schemas: tuple[str, ...
     await store.add(database)
     try:
         changes = await refresh(store, database, SETTINGS)
+        owners = await owners_to_trust(database, trusted, SETTINGS)
     except UnreachableError:
         await store.remove(name)
         raise
@@ -122,6 +126,14 @@ async def _add(store: CatalogStore, name: str, uri: str, schemas: tuple[str, ...
     typer.echo(
         printable(f"Who asks from another database needs a login: `pgparley catalog login {name} ASKER`.")
     )
+    if owners:
+        names = ", ".join(map(quote_ident, owners))
+        typer.echo(
+            printable(
+                f"Nobody else can ask about what belongs to {names}: if you trust their code with every asker's "
+                "rights, add them to trusted_owners in [upstream]."
+            )
+        )
     if not changes:
         typer.echo("There is nothing to ask about yet: create tables, then run `pgparley catalog refresh`.")
 

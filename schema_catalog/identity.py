@@ -1,7 +1,7 @@
 """Which database of which cluster a connection leads to.
 
-Owns that question. Names do not answer it: two clusters may have databases, and people, of the same names. A physical
-copy of a cluster (a standby, a restored base backup) has the identity of its original.
+Owns the query for it. Names do not identify a database: two clusters may have databases, and roles, of the same names.
+A physical copy of a cluster (a standby, a restored base backup) has the identity of its original.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import asyncpg
 
 from schema_catalog.naming import quote_ident
-from schema_catalog.pg import Connection
+from schema_catalog.pg import CATALOG_PATH, Connection
 from schema_catalog.types import Column, Database, ForeignKey, Snapshot, Table, TableKind
 
 _KINDS = {
@@ -89,7 +89,7 @@ async def introspect(connection: Connection, database: Database) -> Snapshot:
     schemas = list(database.schemas)
     async with connection.transaction(isolation="repeatable_read", readonly=True):
         # Whoever may create in a schema of the path could define an operator that these queries would call.
-        await connection.execute("SET LOCAL search_path = pg_catalog, pg_temp")
+        await connection.execute(f"SET LOCAL search_path = {CATALOG_PATH}")
         version = int(await connection.fetchval("SELECT pg_catalog.current_setting('server_version_num')"))
         relations = await connection.fetch(_RELATIONS, schemas, version)
         columns = await connection.fetch(_COLUMNS, schemas)

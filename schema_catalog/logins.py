@@ -1,7 +1,7 @@
 """Whose login a statement of an asker uses in a registered database.
 
-Owns the rules: a DBA names each asker, or all of them with `*`, for each database; whoever is not named has no login
-there, since the same name on another cluster need not be the same person. Does not connect, nor keep anything.
+Owns the rules: a DBA names each asker, or all of them with `*`, for each database; an asker who is not named has no
+login there, since the same name on another cluster need not be the same person. Does not connect and stores nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The driver's types, written once: asyncpg's classes are generic for type checkers alone."""
+"""The driver's types, and the search path of the catalog's connections.
+
+asyncpg's classes are generic for type checkers alone, hence two definitions of each.
+"""
 
 from __future__ import annotations
 
@@ -13,3 +16,6 @@ if TYPE_CHECKING:
 else:
     Connection = asyncpg.Connection | PoolConnectionProxy
     Pool = asyncpg.Pool
+
+CATALOG_PATH = "pg_catalog, pg_temp"
+"""The search path of the catalog's own connections: nobody but PostgreSQL defines what their queries call."""

@@ -1,6 +1,6 @@
 """What a role may read of a database.
 
-Owns two queries that ask the server itself, so that role membership, PUBLIC, column grants, schema usage,
+Owns the queries that ask the server itself, so that role membership, PUBLIC, column grants, schema usage,
 ownership and superusers count exactly as they do when a statement runs. Which rows row-level security shows is
 left to the server at execution; which tables have it is known here.
 """
@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from schema_catalog.introspect import VISIBLE_RELATIONS
 from schema_catalog.pg import Connection
-from schema_catalog.types import ReadableColumns
+from schema_catalog.trust import SERVERS_OWN, trusted_roles
+from schema_catalog.types import ReadableColumns, TableKey
 
 # CASE keeps the order of evaluation: a schema without USAGE hides its tables whatever is granted on them, and
 # a grant on the table spares the look at each column.
@@ -20,11 +21,7 @@ _READABLE = f"""
         SELECT r.oid FROM pg_catalog.pg_roles r
         WHERE r.rolname = $2
           AND pg_catalog.has_database_privilege(r.oid, pg_catalog.current_database(), 'CONNECT')
-    ), trusted AS (
-        SELECT r.oid FROM pg_catalog.pg_roles r
-        WHERE r.rolsuper OR r.oid < 16384 OR r.rolname = $2 OR r.rolname = ANY ($3::text[])
-        UNION
-        SELECT d.datdba FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database()
+    ), trusted (oid) AS ({trusted_roles("$3::text[]", f"{SERVERS_OWN} OR r.rolname = $2")}
     ), covered AS MATERIALIZED (
         SELECT c.oid, n.nspname::text AS schema, c.relname::text AS name,
                pg_catalog.has_table_privilege((SELECT oid FROM asking), c.oid, 'SELECT') AS whole
@@ -38,7 +35,16 @@ _READABLE = f"""
     WHERE a.attnum > 0 AND NOT a.attisdropped
       AND CASE WHEN covered.whole THEN true ELSE
               pg_catalog.has_column_privilege((SELECT oid FROM asking), covered.oid, a.attnum, 'SELECT') END
-"""  # noqa: S608  only a constant is put in
+"""  # noqa: S608  only constants are put in
+
+_UNTRUSTED_OWNERS = f"""
+    WITH trusted (oid) AS ({trusted_roles("$2::text[]", SERVERS_OWN)})
+    SELECT DISTINCT pg_catalog.pg_get_userbyid(owner.oid)::text
+    FROM (SELECT c.relowner, n.nspowner {VISIBLE_RELATIONS}) AS found,
+         LATERAL (VALUES (found.relowner), (found.nspowner)) AS owner (oid)
+    WHERE owner.oid NOT IN (SELECT oid FROM trusted)
+    ORDER BY 1
+"""  # noqa: S608  only constants are put in
 
 
 async def readable_columns(
@@ -54,7 +60,18 @@ async def readable_columns(
     return frozenset((row[0], row[1], row[2]) for row in rows)
 
 
-async def row_secured_tables(connection: Connection) -> frozenset[tuple[str, str]]:
+async def untrusted_owners(
+    connection: Connection, schemas: Sequence[str], trusted_owners: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """The roles whose tables and schemas `readable_columns` leaves out for every other role; sorted.
+
+    `schemas`: only these, none for all. Raises asyncpg's errors.
+    """
+    rows = await connection.fetch(_UNTRUSTED_OWNERS, list(schemas), list(trusted_owners))
+    return tuple(row[0] for row in rows)
+
+
+async def row_secured_tables(connection: Connection) -> frozenset[TableKey]:
     """(schema, table) of the tables with row-level security (docs 5.9), whatever their policies say.
 
     Raises asyncpg's errors.

@@ -1,10 +1,13 @@
 """Connects to registered databases and brings the catalog up to date with them.
 
-Owns the connection to a registered database for introspection, and trying a login. Does not decide when to look.
+Owns the connection to a registered database for introspection, trying a login, and naming the owners that a DBA has to
+trust. Does not decide when to look.
 """
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import asyncpg
@@ -12,7 +15,8 @@ import asyncpg
 from schema_catalog.drift import Change, compare
 from schema_catalog.identity import read_identity
 from schema_catalog.introspect import introspect
-from schema_catalog.pg import Connection
+from schema_catalog.pg import CATALOG_PATH, Connection
+from schema_catalog.privileges import untrusted_owners
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database, Login, Snapshot
 
@@ -27,10 +31,6 @@ class ConnectSettings:
 
 class UnreachableError(Exception):
     """A registered database cannot be read. The message names no password."""
-
-
-CATALOG_PATH = "pg_catalog, pg_temp"
-"""The search path of the catalog's own connections: what their queries call is PostgreSQL's."""
 
 
 async def connect(dsn: str, settings: ConnectSettings) -> Connection:
@@ -50,6 +50,18 @@ async def connect(dsn: str, settings: ConnectSettings) -> Connection:
         raise UnreachableError(f"cannot connect: {str(error) or type(error).__name__}") from error
 
 
+@asynccontextmanager
+async def connected(dsn: str, settings: ConnectSettings) -> AsyncIterator[Connection]:
+    """As `connect`, closed after the block; what its queries raise becomes `UnreachableError` too."""
+    connection = await connect(dsn, settings)
+    try:
+        yield connection
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+        raise UnreachableError(f"cannot read: {str(error) or type(error).__name__}") from error
+    finally:
+        await connection.close(timeout=settings.connect_timeout)
+
+
 async def describe(name: str, dsn: str, schemas: tuple[str, ...], settings: ConnectSettings) -> Database:
     """The entry for a database: its name on the server, its identity, and the search path for reading it.
 
@@ -57,15 +69,10 @@ async def describe(name: str, dsn: str, schemas: tuple[str, ...], settings: Conn
     it must mean the same for every asker. Raises `UnreachableError`, also where one of `schemas` does not
     exist.
     """
-    connection = await connect(dsn, settings)
-    try:
+    async with connected(dsn, settings) as connection:
         dbname: str = await connection.fetchval("SELECT pg_catalog.current_database()::pg_catalog.text")
         path = await _search_path(connection, schemas)
         identity = await read_identity(connection)
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
-        raise UnreachableError(f"cannot read: {error}") from error
-    finally:
-        await connection.close(timeout=settings.connect_timeout)
     absent = set(schemas).difference(path)
     if absent:
         raise UnreachableError(f'database "{dbname}" has no schema "{min(absent)}"')
@@ -88,13 +95,20 @@ async def _search_path(connection: Connection, schemas: tuple[str, ...]) -> tupl
 
 async def take(database: Database, settings: ConnectSettings) -> tuple[Snapshot, str | None]:
     """The schema of `database` and its identity now; raises `UnreachableError`."""
-    connection = await connect(database.dsn, settings)
-    try:
+    async with connected(database.dsn, settings) as connection:
         return await introspect(connection, database), await read_identity(connection)
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
-        raise UnreachableError(f"cannot read the schema: {error or type(error).__name__}") from error
-    finally:
-        await connection.close(timeout=settings.connect_timeout)
+
+
+async def owners_to_trust(
+    database: Database, trusted_owners: Sequence[str], settings: ConnectSettings
+) -> tuple[str, ...]:
+    """The roles beyond `trusted_owners` that own tables or schemas of `database`; raises `UnreachableError`.
+
+    Nobody but such a role can ask about what it owns.
+    """
+    async with connected(database.dsn, settings) as connection:
+        await connection.execute(f"SET search_path = {CATALOG_PATH}")
+        return await untrusted_owners(connection, database.schemas, trusted_owners)
 
 
 async def refresh(store: CatalogStore, database: Database, settings: ConnectSettings) -> tuple[Change, ...]:
@@ -116,15 +130,10 @@ class Tried:
 
 async def try_login(database: Database, login: Login, settings: ConnectSettings) -> Tried:
     """Connects as `login`, which is of one asker by name; raises `UnreachableError`, also where it leads elsewhere."""
-    connection = await connect(login.dsn, settings)
-    try:
+    async with connected(login.dsn, settings) as connection:
         role: str = await connection.fetchval("SELECT session_user::pg_catalog.text")
         superuser = await connection.fetchval("SELECT pg_catalog.current_setting('is_superuser')")
         identity = await read_identity(connection)
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
-        raise UnreachableError(f"cannot read: {error}") from error
-    finally:
-        await connection.close(timeout=settings.connect_timeout)
     if None not in (identity, database.identity) and identity != database.identity:
         raise UnreachableError(f'this login leads to another database than the registered "{database.name}"')
     return Tried(role, superuser == "on")

@@ -1,4 +1,4 @@
-"""Between which numbers an expression of constants lies.
+"""Intervals that hold the values of expressions over constants.
 
 Owns interval arithmetic and the reading of literals: numbers, dates and intervals, the last two in seconds. What
 depends on data lies between minus and plus infinity. Nothing here is exact: a bound may be wider than the truth.
@@ -151,7 +151,7 @@ def divide(one: Bound, other: Bound) -> Bound:
 
 
 def power(one: Bound, other: Bound) -> Bound:
-    """A power of what is not negative; else whatever its size allows."""
+    """A power; a base that may be negative gives either sign."""
     corners = _corners(Bound(0.0, one.size), other, _power)
     return Bound(-corners.high if one.low < 0 else corners.low, corners.high)
 

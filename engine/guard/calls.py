@@ -1,7 +1,7 @@
-"""What calls of functions make of their arguments: how long a text, how many rows.
+"""How large the results of function calls can be: characters, rows, numbers.
 
-Owns a rule for each function that can make more than its arguments are; any other makes their sum. The rest of an
-expression is `engine.guard.growth`'s.
+Owns a rule for each function whose result can be larger than its arguments together; any other result is taken to be
+as large as their sum. Other expressions are measured by `engine.guard.growth`.
 """
 
 from __future__ import annotations
@@ -16,73 +16,73 @@ from pglast import ast
 
 from engine.guard import bounds
 from engine.guard.bounds import UNKNOWN, Bound
-from engine.guard.measures import COLUMN, Kind, Measure, State, most_gathered, most_rows, parts_of
+from engine.guard.measures import COLUMN, Evaluation, Measure, Quantity, most_gathered, most_rows, parts_of
 
 MANY = 1_000.0
 """Characters from which a text that is split or unnested counts as a source of rows."""
 
-Call = Callable[[str, list[Measure], Any, State], Measure]
+Call = Callable[[str, list[Measure], Any, Evaluation], Measure]
 
 
-def _any_call(_: str, arguments: list[Measure], __: Any, ___: State) -> Measure:
-    """A function that makes no more of its arguments than their sum, give or take notation."""
+def _any_call(_: str, arguments: list[Measure], __: Any, ___: Evaluation) -> Measure:
+    """A function whose result is no longer than its arguments together, apart from notation."""
     return Measure(max(COLUMN, sum(a.size for a in arguments)))
 
 
-def _doubling(name: str, arguments: list[Measure], _: Any, state: State) -> Measure:
+def _doubling(name: str, arguments: list[Measure], _: Any, evaluation: Evaluation) -> Measure:
     """Quoting and encoding: every character may become two, in hexadecimal or behind a backslash."""
     size = 2 * sum(a.size for a in arguments) + 3
-    state.note(Kind.CHARACTERS, name, size)
+    evaluation.note(Quantity.CHARACTERS, name, size)
     return Measure(size)
 
 
-def _joined(name: str, arguments: list[Measure], _: Any, state: State) -> Measure:
+def _joined(name: str, arguments: list[Measure], _: Any, evaluation: Evaluation) -> Measure:
     separators = arguments[0].size * len(arguments) if name == "concat_ws" and arguments else 0.0
     size = sum(a.size for a in arguments) + separators
-    state.note(Kind.CHARACTERS, name, size)
+    evaluation.note(Quantity.CHARACTERS, name, size)
     return Measure(size)
 
 
-def _repeat(name: str, arguments: list[Measure], _: Any, state: State) -> Measure:
+def _repeat(name: str, arguments: list[Measure], _: Any, evaluation: Evaluation) -> Measure:
     times = arguments[1].value.high if len(arguments) > 1 else math.inf
     size = arguments[0].size * max(0.0, times) if arguments and arguments[0].size else 0.0
-    # Even of nothing: the server counts to the number.
-    state.note(Kind.CHARACTERS, name, max(size, times))
+    # Repeating the empty string takes that many steps too.
+    evaluation.note(Quantity.CHARACTERS, name, max(size, times))
     return Measure(size)
 
 
-def _pad(name: str, arguments: list[Measure], _: Any, state: State) -> Measure:
+def _pad(name: str, arguments: list[Measure], _: Any, evaluation: Evaluation) -> Measure:
     size = max(0.0, arguments[1].value.high) if len(arguments) > 1 else math.inf
-    state.note(Kind.CHARACTERS, name, size)
+    evaluation.note(Quantity.CHARACTERS, name, size)
     return Measure(size)
 
 
-def _fill(name: str, arguments: list[Measure], node: Any, state: State) -> Measure:
+def _fill(name: str, arguments: list[Measure], node: Any, evaluation: Evaluation) -> Measure:
     """array_fill(value, dimensions): known only where the dimensions are written one by one."""
     elements = math.inf
     if len(arguments) > 1 and isinstance(node.args[1], ast.A_ArrayExpr):
-        elements = math.prod(max(0.0, m.value.high) for m in state.each(node.args[1].elements))
+        elements = math.prod(max(0.0, m.value.high) for m in evaluation.each(node.args[1].elements))
     size = elements * max(1.0, arguments[0].size) if arguments and elements else 0.0
-    state.note(Kind.CHARACTERS, name, size)
+    evaluation.note(Quantity.CHARACTERS, name, size)
     return Measure(size)
 
 
-def _replaced(name: str, arguments: list[Measure], node: Any, state: State) -> Measure:
+def _replaced(name: str, arguments: list[Measure], node: Any, evaluation: Evaluation) -> Measure:
     """Every piece of the length of the text looked for may become the new text."""
     if len(arguments) < 3:  # noqa: PLR2004 - the server refuses it
         return Measure()
     text, old, new = (a.size for a in arguments[:3])
     known = name == "replace" and isinstance(node.args[1], ast.A_Const)
     size = text + text / (old if known and old else 1.0) * new
-    state.note(Kind.CHARACTERS, name, size)
-    state.note(Kind.PAIRS, name, text * (old if name == "replace" else 1.0))
+    evaluation.note(Quantity.CHARACTERS, name, size)
+    evaluation.note(Quantity.PAIRS, name, text * (old if name == "replace" else 1.0))
     return Measure(size)
 
 
 _BACKREFERENCE = re.compile(r"\\[0-9&]")
 
 
-def _replaced_by_pattern(name: str, arguments: list[Measure], node: Any, state: State) -> Measure:
+def _replaced_by_pattern(name: str, arguments: list[Measure], node: Any, evaluation: Evaluation) -> Measure:
     """As `replace`, where a match may be empty; what a match holds comes back for each reference to it."""
     if len(arguments) < 3:  # noqa: PLR2004 - the server refuses it
         return Measure()
@@ -91,21 +91,21 @@ def _replaced_by_pattern(name: str, arguments: list[Measure], node: Any, state: 
     references = len(_BACKREFERENCE.findall(written)) if written is not None else new / 2
     everywhere = len(arguments) > 3  # noqa: PLR2004 - flags or a place: "g" may be among them
     size = text + (text + 1 if everywhere else 1) * new + references * text
-    state.note(Kind.CHARACTERS, name, size)
+    evaluation.note(Quantity.CHARACTERS, name, size)
     return Measure(size)
 
 
-def _translated(name: str, arguments: list[Measure], _: Any, state: State) -> Measure:
+def _translated(name: str, arguments: list[Measure], _: Any, evaluation: Evaluation) -> Measure:
     """For each character the whole list is searched."""
     sizes = [a.size for a in arguments]
-    state.note(Kind.PAIRS, name, math.prod(sizes[:2]))
+    evaluation.note(Quantity.PAIRS, name, math.prod(sizes[:2]))
     return Measure(sizes[0] if sizes else 0.0)
 
 
 _FORMAT = re.compile(r"%(?:(\d+)\$)?-?(\d+|\*(?:\d+\$)?)?([sIL%])")
 
 
-def _formatted(name: str, arguments: list[Measure], node: Any, state: State) -> Measure:
+def _formatted(name: str, arguments: list[Measure], node: Any, evaluation: Evaluation) -> Measure:
     """format(): widths are written in the text, which has to be there (docs 9.4.1)."""
     size = math.inf
     if arguments and _is_text(node.args[0]):
@@ -116,7 +116,7 @@ def _formatted(name: str, arguments: list[Measure], node: Any, state: State) -> 
             size += max(value, math.inf if width.startswith("*") else float(width or 0))
     if node.func_variadic:
         size = math.inf
-    state.note(Kind.CHARACTERS, name, size)
+    evaluation.note(Quantity.CHARACTERS, name, size)
     return Measure(size)
 
 
@@ -124,22 +124,22 @@ def _is_text(node: object) -> bool:
     return isinstance(node, ast.A_Const) and isinstance(node.val, ast.String)
 
 
-def _separated(name: str, arguments: list[Measure], _: Any, state: State) -> Measure:
+def _separated(name: str, arguments: list[Measure], _: Any, evaluation: Evaluation) -> Measure:
     """array_to_string(array, separator, for NULL): all three for each element; `array_replace` likewise."""
     size = math.prod(max(1.0, a.size) for a in arguments[:1]) * max([1.0, *(a.size for a in arguments[1:])])
-    state.note(Kind.CHARACTERS, name, size)
+    evaluation.note(Quantity.CHARACTERS, name, size)
     return Measure(size)
 
 
-def _series(name: str, arguments: list[Measure], node: Any, state: State) -> Measure:
+def _series(name: str, arguments: list[Measure], node: Any, evaluation: Evaluation) -> Measure:
     """generate_series(start, stop, step); where the data or the clock decide, what is written beside them counts."""
     given = [a.value for a in arguments]
     start, stop, step = [*given, *(UNKNOWN, UNKNOWN, bounds.exactly(1.0))[len(given) :]][:3]
     rows = bounds.steps(start, stop, step)
     if math.isinf(rows) and not any(_endless(a.value) for a in arguments):
-        written = [*_within(node, state)]
+        written = [*_within(node, evaluation)]
         rows = math.inf if step == bounds.exactly(0.0) else max([1.0, *written])
-    state.note(Kind.ROWS, name, rows)
+    evaluation.note(Quantity.ROWS, name, rows)
     return Measure(COLUMN, bounds.hull([start, stop]), rows)
 
 
@@ -147,60 +147,60 @@ def _endless(bound: Bound) -> bool:
     return math.isinf(bound.low) and bound.low == bound.high
 
 
-def _within(node: Any, state: State) -> Iterator[float]:
+def _within(node: Any, evaluation: Evaluation) -> Iterator[float]:
     """The sizes of all numbers in an expression that are known."""
     waiting = list(parts_of(node))
     while waiting:
         part = waiting.pop()
-        value = state.of(part).value
+        value = evaluation.of(part).value
         if not value.time and math.isfinite(value.size):
             yield value.size
         waiting.extend(parts_of(part))
 
 
-def _split(_: str, arguments: list[Measure], __: Any, ___: State) -> Measure:
-    """What gives a row for a part of its argument."""
+def _split(_: str, arguments: list[Measure], __: Any, ___: Evaluation) -> Measure:
+    """A set-returning function that returns a row for each part of its argument."""
     size = sum(a.size for a in arguments)
     return Measure(max(COLUMN, size), UNKNOWN, size if size > MANY else 1.0)
 
 
-def _gathering(_: str, arguments: list[Measure], __: Any, ___: State) -> Measure:
+def _gathering(_: str, arguments: list[Measure], __: Any, ___: Evaluation) -> Measure:
     size = sum(a.size for a in arguments)
     return Measure(size, gathered=size)
 
 
-def _highlighted(name: str, arguments: list[Measure], _: Any, state: State) -> Measure:
+def _highlighted(name: str, arguments: list[Measure], _: Any, evaluation: Evaluation) -> Measure:
     """ts_headline: each word may get the marks that the options hold."""
     *_, shorter, longer = [1.0, 1.0, *sorted(a.size for a in arguments)]
-    state.note(Kind.CHARACTERS, name, shorter * longer)
+    evaluation.note(Quantity.CHARACTERS, name, shorter * longer)
     return Measure(shorter * longer)
 
 
-def _polygon(name: str, arguments: list[Measure], _: Any, state: State) -> Measure:
+def _polygon(name: str, arguments: list[Measure], _: Any, evaluation: Evaluation) -> Measure:
     """polygon(points, circle)."""
     if len(arguments) > 1:
-        state.note(Kind.CHARACTERS, name, arguments[0].value.high)
+        evaluation.note(Quantity.CHARACTERS, name, arguments[0].value.high)
     return Measure()
 
 
-def _factorial(name: str, arguments: list[Measure], _: Any, state: State) -> Measure:
-    state.note(Kind.FACTORS, name, arguments[0].value.high if arguments else 0.0)
+def _factorial(name: str, arguments: list[Measure], _: Any, evaluation: Evaluation) -> Measure:
+    evaluation.note(Quantity.FACTORS, name, arguments[0].value.high if arguments else 0.0)
     return Measure()
 
 
-def _power(name: str, arguments: list[Measure], _: Any, state: State) -> Measure:
+def _power(name: str, arguments: list[Measure], _: Any, evaluation: Evaluation) -> Measure:
     if len(arguments) < 2:  # noqa: PLR2004 - the server refuses it
         return Measure()
     base, exponent = arguments[0].value, arguments[1].value
-    state.note(Kind.DIGITS, name, bounds.digits(base, exponent))
+    evaluation.note(Quantity.DIGITS, name, bounds.digits(base, exponent))
     return Measure(COLUMN, bounds.power(base, exponent))
 
 
-def _length(_: str, arguments: list[Measure], __: Any, ___: State) -> Measure:
+def _length(_: str, arguments: list[Measure], __: Any, ___: Evaluation) -> Measure:
     return Measure(COLUMN, Bound(0.0, sum(a.size for a in arguments)))
 
 
-def _kept(_: str, arguments: list[Measure], __: Any, ___: State) -> Measure:
+def _kept(_: str, arguments: list[Measure], __: Any, ___: Evaluation) -> Measure:
     """The first argument, give or take rounding; `date_trunc` cuts its second."""
     values = [a.value for a in arguments]
     value = values[0] if values else UNKNOWN
@@ -209,20 +209,20 @@ def _kept(_: str, arguments: list[Measure], __: Any, ___: State) -> Measure:
     )
 
 
-def _cut_time(_: str, arguments: list[Measure], __: Any, ___: State) -> Measure:
+def _cut_time(_: str, arguments: list[Measure], __: Any, ___: Evaluation) -> Measure:
     return Measure(COLUMN, arguments[1].value if len(arguments) > 1 else UNKNOWN)
 
 
-def _absolute(_: str, arguments: list[Measure], __: Any, ___: State) -> Measure:
+def _absolute(_: str, arguments: list[Measure], __: Any, ___: Evaluation) -> Measure:
     return Measure(COLUMN, Bound(0.0, arguments[0].value.size) if arguments else UNKNOWN)
 
 
-def _number_of(_: str, arguments: list[Measure], __: Any, ___: State) -> Measure:
+def _number_of(_: str, arguments: list[Measure], __: Any, ___: Evaluation) -> Measure:
     """ntile(n), width_bucket(x, low, high, n): at most the last argument, and one."""
     return Measure(COLUMN, Bound(0.0, arguments[-1].value.high + 1) if arguments else UNKNOWN)
 
 
-def _clock_call(_: str, __: list[Measure], ___: Any, ____: State) -> Measure:
+def _clock_call(_: str, __: list[Measure], ___: Any, ____: Evaluation) -> Measure:
     return Measure(value=bounds.NOW)
 
 
@@ -263,18 +263,18 @@ _CALLS = _calls(
 )
 
 
-_HARMLESS = frozenset({_length, _kept, _cut_time, _absolute, _number_of, _clock_call})
+_UNBOUNDED = frozenset({_length, _kept, _cut_time, _absolute, _number_of, _clock_call})
 
-JUDGED = frozenset(name for name, call in _CALLS.items() if call not in _HARMLESS)
-"""Functions that are allowed for what they are given: not where a call is written so that no arguments are seen."""
+BOUNDED = frozenset(name for name, call in _CALLS.items() if call not in _UNBOUNDED)
+"""Functions that are allowed for small arguments only; `(x).f`, a call that shows no arguments, is not allowed."""
 
 
-def measure_call(node: Any, state: State) -> Measure:
-    """What a call gives: never fewer rows than its arguments."""
+def measure_call(node: Any, evaluation: Evaluation) -> Measure:
+    """The measure of a call's result: never fewer rows than its arguments have."""
     name = node.funcname[-1].sval
-    arguments = state.each(node.args)
+    arguments = evaluation.each(node.args)
     rule = _CALLS.get(name, _any_call)
-    made = rule(name, arguments, node, state)
+    made = rule(name, arguments, node, evaluation)
     return replace(
         made,
         rows=max(made.rows, most_rows(arguments)),

@@ -1,8 +1,8 @@
-"""What the constants of a statement make of it: the longest text, the most rows, the largest numbers.
+"""How large the results of a statement's expressions can be: the longest text, the most rows, the largest numbers.
 
 Owns the description, bottom up over the parse tree: how long each value can be, between which numbers it lies, how many
-rows it gives. Decides nothing: the limits are the policy's. What the data decide counts as short and as one row, but
-never as a number that is known: `repeat('x', n)` has no bound.
+rows it gives. Decides nothing: the limits are the policy's. A value that depends on data counts as short and as one
+row, but as a number it is unknown: `repeat('x', n)` has no bound.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from engine.guard.measures import (
     COLUMN,
     FIRST,
     NOTHING,
+    Evaluation,
     Growth,
-    Kind,
     Measure,
-    State,
+    Quantity,
     most_gathered,
     most_rows,
     one_of,
@@ -35,26 +35,26 @@ from engine.guard.recursion import multiplies
 
 def growth(root: ast.Node) -> tuple[Growth, ...]:
     """All that grows in a statement, in the order of evaluation."""
-    state = State()
+    evaluation = Evaluation()
     # No recursion, as in `engine.guard.analyse`: a node is met twice, before its parts and after them.
     stack: list[tuple[Any, bool]] = [(root, False)]
     while stack:
         node, done = stack.pop()
         if done:
-            state.measures[id(node)] = _MEASURES.get(type(node), _together)(node, state)
+            evaluation.measures[id(node)] = _MEASURES.get(type(node), _sum_of_parts)(node, evaluation)
         else:
             stack.append((node, True))
             stack.extend((part, False) for part in reversed(list(parts_of(node))))
-    return tuple(state.found)
+    return tuple(evaluation.found)
 
 
-def _together(node: Any, state: State) -> Measure:
-    """What a node of no special meaning makes of its parts: their sum."""
-    parts = [state.of(part) for part in parts_of(node)]
+def _sum_of_parts(node: Any, evaluation: Evaluation) -> Measure:
+    """The measure of a node that has no rule of its own: the sum of its parts."""
+    parts = [evaluation.of(part) for part in parts_of(node)]
     return Measure(sum(p.size for p in parts), UNKNOWN, most_rows(parts), most_gathered(parts))
 
 
-def _constant(node: Any, _: State) -> Measure:
+def _constant(node: Any, _: Evaluation) -> Measure:
     match node.val:
         case ast.Integer(ival=number):
             return Measure(float(len(str(number or 0))), bounds.exactly(float(number or 0)))
@@ -63,29 +63,29 @@ def _constant(node: Any, _: State) -> Measure:
     return Measure(1.0)
 
 
-def _column(_: Any, state: State) -> Measure:
-    return Measure(state.longest)
+def _column(_: Any, evaluation: Evaluation) -> Measure:
+    return Measure(evaluation.longest)
 
 
-def _clock(_: Any, __: State) -> Measure:
+def _clock(_: Any, __: Evaluation) -> Measure:
     return Measure(value=bounds.NOW)
 
 
 _PADDED = frozenset({"bpchar", "bit"})
 
 
-def _type(node: Any, state: State) -> Measure:
+def _type(node: Any, evaluation: Evaluation) -> Measure:
     """A type that pads its values: as long as it says, wherever it is named."""
-    name, modifiers = node.names[-1].sval, state.each(node.typmods)
+    name, modifiers = node.names[-1].sval, evaluation.each(node.typmods)
     if name not in _PADDED or not modifiers:
         return NOTHING
-    state.note(Kind.CHARACTERS, name, modifiers[0].value.high)
+    evaluation.note(Quantity.CHARACTERS, name, modifiers[0].value.high)
     return Measure(modifiers[0].value.high)
 
 
-def _cast(node: Any, state: State) -> Measure:
-    argument = state.of(node.arg)
-    size = max(argument.size, state.of(node.typeName).size)
+def _cast(node: Any, evaluation: Evaluation) -> Measure:
+    argument = evaluation.of(node.arg)
+    size = max(argument.size, evaluation.of(node.typeName).size)
     doubled = isinstance(node.arg, ast.RowExpr | ast.A_ArrayExpr | ast.FuncCall | ast.TypeCast)
     if doubled and node.typeName.names[-1].sval in _TEXTS:
         size *= 2  # quotes and backslashes inside are doubled
@@ -104,100 +104,102 @@ _ARITHMETIC: dict[str, Callable[[Bound, Bound], Bound]] = {
 }
 
 
-def _operation(node: Any, state: State) -> Measure:
+def _operation(node: Any, evaluation: Evaluation) -> Measure:
     name = node.name[-1].sval
-    left, right = state.of(node.lexpr), state.of(node.rexpr)
+    left, right = evaluation.of(node.lexpr), evaluation.of(node.rexpr)
     both = [left, right]
     if node.kind.name == "AEXPR_NULLIF":
         return left
     if name == "||":
         size = left.size + right.size
-        state.note(Kind.CHARACTERS, name, size)
+        evaluation.note(Quantity.CHARACTERS, name, size)
         return Measure(size, UNKNOWN, most_rows(both), most_gathered(both))
     if name == "^":
-        state.note(Kind.DIGITS, name, bounds.digits(left.value, right.value))
+        evaluation.note(Quantity.DIGITS, name, bounds.digits(left.value, right.value))
     if name in _ARITHMETIC and node.rexpr is not None:
         first = left.value if node.lexpr is not None else bounds.exactly(0.0, time=right.value.time)
         return replace(one_of(both, _ARITHMETIC[name](first, right.value)), size=COLUMN)
     return replace(one_of(both, UNKNOWN), size=max(COLUMN, left.size, right.size))
 
 
-def _extreme(node: Any, state: State) -> Measure:
-    found = state.each(node.args)
+def _extreme(node: Any, evaluation: Evaluation) -> Measure:
+    found = evaluation.each(node.args)
     of = bounds.least if node.op.name == "IS_LEAST" else bounds.greatest
     return one_of(found, of(m.value for m in found))
 
 
-def _alternative(node: Any, state: State) -> Measure:
+def _alternative(node: Any, evaluation: Evaluation) -> Measure:
     """COALESCE, CASE and its branches: one of the results."""
     if isinstance(node, ast.CaseWhen):
-        return state.of(node.result)
+        return evaluation.of(node.result)
     parts: list[object] = [*(node.args or ())]
     if isinstance(node, ast.CaseExpr) and node.defresult is not None:
         parts.append(node.defresult)
-    found = state.each(parts)
+    found = evaluation.each(parts)
     return one_of(found, bounds.hull(m.value for m in found))
 
 
-def _subquery(node: Any, state: State) -> Measure:
+def _subquery(node: Any, evaluation: Evaluation) -> Measure:
     """A scalar one is its value, ARRAY(…) all of its rows, any other true or false."""
-    inner = state.of(node.subselect)
+    inner = evaluation.of(node.subselect)
     if node.subLinkType.name == "EXPR_SUBLINK":
         return replace(inner, gathered=0.0)
     if node.subLinkType.name == "ARRAY_SUBLINK":
-        state.note(Kind.GATHERED, "ARRAY", inner.size * inner.rows)
+        evaluation.note(Quantity.GATHERED, "ARRAY", inner.size * inner.rows)
         return Measure(inner.size * inner.rows, UNKNOWN, inner.rows)
     return Measure(5.0, UNKNOWN, inner.rows)
 
 
-def _relation(node: Any, state: State) -> Measure:
-    return Measure(state.longest, UNKNOWN, 1.0 if node.schemaname else state.rows.get(node.relname, 1.0))
+def _relation(node: Any, evaluation: Evaluation) -> Measure:
+    return Measure(
+        evaluation.longest, UNKNOWN, 1.0 if node.schemaname else evaluation.rows.get(node.relname, 1.0)
+    )
 
 
-def _functions_in_from(node: Any, state: State) -> Measure:
-    calls = [state.of(call) for call, _ in node.functions]
-    state.longest = max(state.longest, *(call.size for call in calls))
+def _functions_in_from(node: Any, evaluation: Evaluation) -> Measure:
+    calls = [evaluation.of(call) for call, _ in node.functions]
+    evaluation.longest = max(evaluation.longest, *(call.size for call in calls))
     return one_of(calls, UNKNOWN)
 
 
-def _join(node: Any, state: State) -> Measure:
-    return Measure(COLUMN, UNKNOWN, state.of(node.larg).rows * state.of(node.rarg).rows)
+def _join(node: Any, evaluation: Evaluation) -> Measure:
+    return Measure(COLUMN, UNKNOWN, evaluation.of(node.larg).rows * evaluation.of(node.rarg).rows)
 
 
-def _with_query(node: Any, state: State) -> Measure:
+def _with_query(node: Any, evaluation: Evaluation) -> Measure:
     if multiplies(node):
-        state.note(Kind.CHARACTERS, f"WITH RECURSIVE {node.ctename}", math.inf)
-    query = state.of(node.ctequery)
-    state.rows[node.ctename] = max(query.rows, state.rows.get(node.ctename, 1.0))
+        evaluation.note(Quantity.CHARACTERS, f"WITH RECURSIVE {node.ctename}", math.inf)
+    query = evaluation.of(node.ctequery)
+    evaluation.rows[node.ctename] = max(query.rows, evaluation.rows.get(node.ctename, 1.0))
     return query
 
 
-def _select(node: Any, state: State) -> Measure:
+def _select(node: Any, evaluation: Evaluation) -> Measure:
     """A query: the rows of FROM multiply, and so does what its expressions give or run for each of them."""
     if node.larg is not None:
-        arms = [state.of(node.larg), state.of(node.rarg)]
-        state.note(Kind.ROWS, "the query", sum(a.rows for a in arms))
+        arms = [evaluation.of(node.larg), evaluation.of(node.rarg)]
+        evaluation.note(Quantity.ROWS, "the query", sum(a.rows for a in arms))
         return replace(one_of(arms, bounds.hull(a.value for a in arms)), rows=sum(a.rows for a in arms))
-    lists = [state.each(row) for row in node.valuesLists or ()]
-    targets = [*state.each(node.targetList), *(value for row in lists for value in row)]
-    expressions = [*targets, *(state.of(part) for part in parts_of(node, without=FIRST))]
-    sources = math.prod(m.rows for m in state.each(node.fromClause))
+    lists = [evaluation.each(row) for row in node.valuesLists or ()]
+    targets = [*evaluation.each(node.targetList), *(value for row in lists for value in row)]
+    expressions = [*targets, *(evaluation.of(part) for part in parts_of(node, without=FIRST))]
+    sources = math.prod(m.rows for m in evaluation.each(node.fromClause))
     rows = max(sources * most_rows(expressions), float(len(lists)))
     gathered = most_gathered(expressions) * sources
-    state.note(Kind.ROWS, "the query", rows)
-    state.note(Kind.GATHERED, "an aggregate", gathered)
+    evaluation.note(Quantity.ROWS, "the query", rows)
+    evaluation.note(Quantity.GATHERED, "an aggregate", gathered)
     size = max([gathered, *(m.size for m in targets)])
-    state.longest = max(state.longest, size)
+    evaluation.longest = max(evaluation.longest, size)
     first = [row[0] for row in lists if row] or targets[:1]
     return Measure(size, bounds.hull(m.value for m in first), rows)
 
 
-def _json_gathering(node: Any, state: State) -> Measure:
-    made = _together(node, state)
+def _json_gathering(node: Any, evaluation: Evaluation) -> Measure:
+    made = _sum_of_parts(node, evaluation)
     return replace(made, gathered=made.size)
 
 
-_MEASURES: dict[type[ast.Node], Callable[[Any, State], Measure]] = {
+_MEASURES: dict[type[ast.Node], Callable[[Any, Evaluation], Measure]] = {
     ast.A_Const: _constant,
     ast.ColumnRef: _column,
     ast.SQLValueFunction: _clock,
@@ -207,10 +209,10 @@ _MEASURES: dict[type[ast.Node], Callable[[Any, State], Measure]] = {
     ast.CoalesceExpr: _alternative,
     ast.CaseExpr: _alternative,
     ast.CaseWhen: _alternative,
-    ast.ResTarget: lambda node, state: state.of(node.val),
+    ast.ResTarget: lambda node, evaluation: evaluation.of(node.val),
     ast.SubLink: _subquery,
     ast.RangeVar: _relation,
-    ast.RangeSubselect: lambda node, state: state.of(node.subquery),
+    ast.RangeSubselect: lambda node, evaluation: evaluation.of(node.subquery),
     ast.RangeFunction: _functions_in_from,
     ast.JoinExpr: _join,
     ast.CommonTableExpr: _with_query,
@@ -219,6 +221,6 @@ _MEASURES: dict[type[ast.Node], Callable[[Any, State], Measure]] = {
     ast.SelectStmt: _select,
     ast.FuncCall: measure_call,
     ast.TypeName: _type,
-    ast.NamedArgExpr: lambda node, state: state.of(node.arg),
+    ast.NamedArgExpr: lambda node, evaluation: evaluation.of(node.arg),
 }
-"""What each class makes of its parts; any other their sum."""
+"""The rule of each class of node; any other node is the sum of its parts."""

@@ -1,7 +1,7 @@
-"""How a statement's growth is described: what one node is worth, and what has been found on the way.
+"""The vocabulary of `engine.guard.growth`: the measure of one node, and the growths found so far.
 
-Owns the vocabulary of `engine.guard.growth` and the walk over a node's parts. What a node is worth is decided there,
-and for calls of functions in `engine.guard.calls`.
+Owns these values and the walk over a node's parts. The rules that measure a node are in `engine.guard.growth`, those
+for calls of functions in `engine.guard.calls`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pglast import ast
 from engine.guard.bounds import UNKNOWN, Bound
 
 COLUMN = 32.0
-"""Characters that a column's value is taken for. What they really are is the data's owner's to decide."""
+"""Characters that a column's value is taken to have: the statement does not say how many it really has."""
 
 
-class Kind(StrEnum):
-    """What grows. The limits of each are in `engine.guard.policy`."""
+class Quantity(StrEnum):
+    """What a growth counts. The limits of each are in `engine.guard.policy`."""
 
     CHARACTERS = "characters"
     ROWS = "rows"
@@ -33,16 +33,16 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """`what` (a function, an operator, a type) makes `amount` of `kind`; infinite: the statement sets no bound."""
+    """`what` (a function, an operator, a type) makes `amount` of `quantity`; infinite: the statement sets no bound."""
 
-    kind: Kind
+    quantity: Quantity
     what: str
     amount: float
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What one node is worth: `size` in characters, `value` as a number, `rows` that it gives.
+    """Upper bounds for one node: `size` in characters, `value` as a number, `rows` that it gives.
 
     `gathered`: characters that an aggregate in it keeps for each row.
     """
@@ -57,8 +57,8 @@ NOTHING = Measure(size=0.0)
 
 
 @dataclass(slots=True)
-class State:
-    """Measures by node, of queries already left the longest text, of WITH queries the rows."""
+class Evaluation:
+    """Measures by the id of their node; `longest` text of the queries done; `rows` of WITH queries by name."""
 
     measures: dict[int, Measure] = field(default_factory=dict)
     longest: float = COLUMN
@@ -66,16 +66,16 @@ class State:
     found: list[Growth] = field(default_factory=list)
 
     def of(self, node: object) -> Measure:
-        """What `node` is worth; nothing where there is none."""
+        """The measure of `node`; `NOTHING` where it has none."""
         return self.measures.get(id(node), NOTHING)
 
     def each(self, nodes: Sequence[object] | None) -> list[Measure]:
-        """The same of several."""
+        """The measures of several nodes."""
         return [self.of(node) for node in nodes or ()]
 
-    def note(self, kind: Kind, what: str, amount: float) -> None:
-        """Keeps what grows."""
-        self.found.append(Growth(kind, what, amount))
+    def note(self, quantity: Quantity, what: str, amount: float) -> None:
+        """Records a growth."""
+        self.found.append(Growth(quantity, what, amount))
 
 
 FIRST = ("withClause", "fromClause", "larg", "rarg")

@@ -24,21 +24,21 @@ from engine.guard.analyse import (
     UnreadableError,
     analyse,
 )
-from engine.guard.measures import Kind
+from engine.guard.measures import Quantity
 from engine.guard.rules import BUILT_IN, QualifiedName, Rules
 
 MAX_RELATIONS = 40
 """Names in FROM; the planner's work grows with them faster than linearly."""
 
 LIMITS = {
-    Kind.CHARACTERS: 100_000,
-    Kind.ROWS: 1_000_000,
-    Kind.GATHERED: 10_000_000,
-    Kind.PAIRS: 10_000_000,
-    Kind.DIGITS: 10_000,
-    Kind.FACTORS: 1_000,
+    Quantity.CHARACTERS: 100_000,
+    Quantity.ROWS: 1_000_000,
+    Quantity.GATHERED: 10_000_000,
+    Quantity.PAIRS: 10_000_000,
+    Quantity.DIGITS: 10_000,
+    Quantity.FACTORS: 1_000,
 }
-"""What the constants of a statement may make of it. None takes a server longer than a blink, or more than some MB."""
+"""At most this much may the constants of a statement produce: some MB of memory and a second of work on a server."""
 
 
 class Reason(StrEnum):
@@ -101,13 +101,13 @@ def check(sql: str, rules: Rules = BUILT_IN) -> Verdict:
     except UnreadableError as error:
         reason, text = _UNREADABLE[type(error)]
         return Refused(reason, f"{text}: {error}" if str(error) else text)
-    return judge(analysis, rules)
+    return decide(analysis, rules)
 
 
-def judge(analysis: Analysis, rules: Rules) -> Verdict:
-    """Asks one after the other; the first refusal is the answer."""
-    for question in QUESTIONS:
-        refusal = question(analysis, rules)
+def decide(analysis: Analysis, rules: Rules) -> Verdict:
+    """The first refusal of `CHECKS`, or `Allowed`."""
+    for refusing in CHECKS:
+        refusal = refusing(analysis, rules)
         if refusal is not None:
             return refusal
     return Allowed(analysis)
@@ -115,14 +115,14 @@ def judge(analysis: Analysis, rules: Rules) -> Verdict:
 
 def _statement(analysis: Analysis, _: Rules) -> Refused | None:
     if analysis.statement not in allowed.STATEMENTS:
-        kind = _spoken(analysis.statement)
+        kind = _in_words(analysis.statement)
         return Refused(Reason.NOT_A_QUERY, f"{kind} is not a SELECT, VALUES, TABLE or WITH query")
     return None
 
 
 def _writes(analysis: Analysis, _: Rules) -> Refused | None:
     for node in sorted(analysis.nodes & _WRITING):
-        what = "SELECT INTO" if node == "IntoClause" else f"{_spoken(node)} inside the query"
+        what = "SELECT INTO" if node == "IntoClause" else f"{_in_words(node)} inside the query"
         return Refused(Reason.WRITES, f"{what} would write")
     return None
 
@@ -135,7 +135,7 @@ def _locks(analysis: Analysis, _: Rules) -> Refused | None:
 
 def _constructs(analysis: Analysis, _: Rules) -> Refused | None:
     for node in sorted(analysis.nodes - allowed.NODES):
-        return Refused(Reason.CONSTRUCT, f"the construct {_spoken(node)} is not allowed")
+        return Refused(Reason.CONSTRUCT, f"the construct {_in_words(node)} is not allowed")
     for node, member in sorted(analysis.variants):
         if node in allowed.VARIANTS and member not in allowed.VARIANTS[node]:
             return Refused(Reason.CONSTRUCT, f"the construct {member.removeprefix('SVFOP_')} is not allowed")
@@ -175,7 +175,7 @@ def _versions(analysis: Analysis, rules: Rules) -> Refused | None:
             Reason.VERSION,
             f"the server is PostgreSQL {rules.version}, and the guard knows {versions.OLDEST} and newer",
         )
-    found = [(versions.NODES[node], _spoken(node)) for node in analysis.nodes & versions.NODES.keys()]
+    found = [(versions.NODES[node], _in_words(node)) for node in analysis.nodes & versions.NODES.keys()]
     found += _newer(analysis.functions, versions.FUNCTIONS, "function")
     found += _newer((each.name for each in analysis.types), versions.TYPES, "type")
     found += _newer(analysis.operators, versions.OPERATORS, "operator")
@@ -255,15 +255,15 @@ def _callable(field: str, rules: Rules) -> bool:
 
 
 def _cost(analysis: Analysis, _: Rules) -> Refused | None:
-    """Refuses what a few constants make dear. What reading the data costs is not judged here."""
+    """Refuses what constants in the text make expensive. The cost of reading the data is not looked at here."""
     for growth in analysis.growths:
-        limit = LIMITS[growth.kind]
+        limit = LIMITS[growth.quantity]
         if not growth.amount <= limit:
             many = f"{growth.amount:.3g}" if math.isfinite(growth.amount) else "any number of"
             hint = None if math.isfinite(growth.amount) else f"Bound it: least(…, {limit // 1000})."
             return Refused(
                 Reason.COST,
-                f"{growth.what} may make {many} {growth.kind.value}, at most {limit:,} are allowed",
+                f"{growth.what} may make {many} {growth.quantity.value}, at most {limit:,} are allowed",
                 hint,
             )
     return None
@@ -309,12 +309,12 @@ def _dotted(name: Name) -> str:
     return ".".join(name)
 
 
-def _spoken(node: str) -> str:
+def _in_words(node: str) -> str:
     """A parse tree's class in words: `CreateTableAsStmt` is CREATE TABLE AS."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", node.removesuffix("Stmt")).upper()
 
 
-QUESTIONS: tuple[Callable[[Analysis, Rules], Refused | None], ...] = (
+CHECKS: tuple[Callable[[Analysis, Rules], Refused | None], ...] = (
     _statement,
     _writes,
     _locks,
@@ -330,4 +330,4 @@ QUESTIONS: tuple[Callable[[Analysis, Rules], Refused | None], ...] = (
     _versions,
     _cost,
 )
-"""In this order, so that a statement is refused for what a reader would name first."""
+"""In this order: the first refusal is the one that is reported, so what a reader would name first comes first."""

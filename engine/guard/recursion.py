@@ -1,7 +1,7 @@
 """Whether a recursive query doubles its texts or arrays with each round, as `SELECT s || s FROM r` does.
 
-Owns that one question. What a column is made of is linear in the columns of the round before; it grows exponentially
-exactly where columns depend on each other in a circle more than once around, which is counted, not computed.
+Owns that one analysis. The length of a column is linear in the columns of the round before; it grows exponentially
+exactly where a strongly connected set of columns has more dependencies than one cycle has.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Asks a server what the guard has to know of it: `Rules` for one database.
 
-Owns the two questions, which extensions can be allowed as a whole, and which functions never can. What they cost: the
-catalogs are read once each; keeping the answer is the caller's.
+Owns the two queries, and which functions can never be allowed. Each reads the catalogs once; the caller keeps the
+answer.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from importlib.resources import files
 from asyncpg import Record
 
 from engine.guard import allowed
-from engine.guard.calls import JUDGED
+from engine.guard.calls import BOUNDED
 from engine.guard.rules import Dropped, QualifiedName, Rules
 from engine.settings import Allowances
 from schema_catalog.pg import Connection
+from schema_catalog.trust import with_trusted_roles
 
-RUNS_TEXT = (
+NEVER_ALLOWED = (
     "^(dblink|crosstab|connectby|xpath_table|query_to_|cursor_to_|table_to_|schema_to_|database_to_|ts_stat|ts_rewrite|"
     "pg_read_|pg_ls_|pg_stat_file|lo_|set_config|current_setting|addgeometry|updategeometry|dropgeometry|"
     "populate_geometry|find_srid|st_findextent|st_find_extent|st_estimatedextent|st_estimated_extent|postgis_)"
@@ -36,17 +37,17 @@ async def rules_for(
     """
     owners, extensions = list(trusted_owners), list(allowances.extensions)
     names = await connection.fetch(
-        _QUERIES.joinpath("guard_names.sql").read_text("utf-8"),
+        with_trusted_roles(_QUERIES.joinpath("guard_names.sql").read_text("utf-8"), "$4::text[]"),
         list(allowances.functions),
         list(allowances.operators),
         extensions,
         owners,
-        sorted(allowed.FUNCTIONS - JUDGED),
+        sorted(allowed.FUNCTIONS - BOUNDED),
         sorted(allowed.TYPES),
-        RUNS_TEXT,
+        NEVER_ALLOWED,
     )
     types = await connection.fetch(
-        _QUERIES.joinpath("guard_types.sql").read_text("utf-8"),
+        with_trusted_roles(_QUERIES.joinpath("guard_types.sql").read_text("utf-8"), "$3::text[]"),
         list(allowances.types),
         extensions,
         owners,

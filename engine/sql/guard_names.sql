@@ -5,11 +5,7 @@
 -- 'type field' a type that (x).name may call, 'relation' a table of the users' whose name begins with pg_, and
 -- 'other relation' one of the system's with the name of such a table.
 -- Belonging to an extension proves nothing: who owns an extension may add functions of their own to it.
--- Belonging to an extension proves nothing: who owns an extension may add functions of their own to it.
-WITH trusted (oid) AS (
-    SELECT oid FROM pg_catalog.pg_roles WHERE rolsuper OR rolname = ANY ($4::text[])
-    UNION SELECT datdba FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()
-), member (classid, objid, allowed) AS (
+WITH trusted (oid) AS (:trusted_roles), member (classid, objid, allowed) AS (
     SELECT d.classid, d.objid, e.extname = ANY ($3::text[])
     FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e ON e.oid = d.refobjid
     WHERE d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.deptype = 'e'

@@ -2,10 +2,7 @@
 -- $1: types allowed, as 'schema.name'. $2: extensions allowed. $3: trusted owners. $4: built-in types that are allowed.
 -- wanted: a trusted owner's enum, domain, composite or range, or allowed. built_in: pg_catalog has one of that name.
 -- parts: the types, not PostgreSQL's own, that reading a value of this one reads as well; arrays as their elements.
-WITH trusted (oid) AS (
-    SELECT oid FROM pg_catalog.pg_roles WHERE rolsuper OR rolname = ANY ($3::text[])
-    UNION SELECT datdba FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()
-), member (classid, objid, allowed) AS (
+WITH trusted (oid) AS (:trusted_roles), member (classid, objid, allowed) AS (
     SELECT d.classid, d.objid, e.extname = ANY ($2::text[])
     FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e ON e.oid = d.refobjid
     WHERE d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.deptype = 'e'

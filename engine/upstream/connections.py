@@ -1,7 +1,7 @@
 """Connections to the registered databases: the catalog's own, an asker's session, an asker's login.
 
-Owns who connects how, the pools, and the end of connections. What runs on them, and in which frame, is not its
-matter. No connection here can become somebody else's: the catalog's role runs nothing but the catalog's queries.
+Owns the pools, the parameters of connections and their end. Does not choose between session and login (`access`), nor
+what runs. No connection here can become somebody else's: the catalog's role runs nothing but the catalog's queries.
 """
 
 from __future__ import annotations
@@ -14,15 +14,11 @@ from typing import cast
 import asyncpg
 
 from engine.core.deadline import Deadline
-from engine.errors import NotPermittedError
 from engine.settings import UpstreamSettings
 from engine.types import LOAN_PARAMETER, SessionLoan
 from engine.upstream.meter import MeteredConnection
-from schema_catalog.logins import login_for
-from schema_catalog.naming import quote_ident
-from schema_catalog.pg import Connection, Pool
-from schema_catalog.refresh import CATALOG_PATH
-from schema_catalog.types import Database
+from schema_catalog.pg import CATALOG_PATH, Connection, Pool
+from schema_catalog.types import Database, Login
 
 _IDLE_SECONDS = 60.0
 """After which a login's connection is closed."""
@@ -48,23 +44,16 @@ class Connections:
         async with self._pooled(database.dsn, deadline, search_path=CATALOG_PATH) as connection:
             yield connection
 
-    def of_login(
-        self, database: Database, asker: str, deadline: Deadline
+    def of_asker(
+        self, through: SessionLoan | Login, deadline: Deadline
     ) -> AbstractAsyncContextManager[MeteredConnection]:
-        """A connection that was logged in as the asker; raises `NotPermittedError` where the asker has no login."""
-        dsn = login_for(database, asker)
-        if dsn is None:
-            name, user = quote_ident(database.name), quote_ident(asker)
-            raise NotPermittedError(
-                f'you cannot be logged in to database "{database.name}"',
-                detail=f"It is not the database of your session, and nobody said who {user} is there.",
-                hint=f"Ask the DBA for: pgparley catalog login {name} {user}",
-            )
-        return self._pooled(dsn, deadline)
+        """A connection as the asker: their own session, in a transaction that ends with the block, or their login."""
+        if isinstance(through, SessionLoan):
+            return self._lent(through, deadline)
+        return self._pooled(through.dsn, deadline)
 
     @asynccontextmanager
-    async def of_session(self, loan: SessionLoan, deadline: Deadline) -> AsyncIterator[MeteredConnection]:
-        """The asker's own session, in a transaction that ends with this block."""
+    async def _lent(self, loan: SessionLoan, deadline: Deadline) -> AsyncIterator[MeteredConnection]:
         connection = await asyncpg.connect(
             host=loan.host,
             port=loan.port,

@@ -1,8 +1,8 @@
 """What the engine asks of the registered databases, for whom, and within which limits.
 
-Owns the verbs and their deadlines. The first wall is `engine.guard`, asked here again so that no path around it
-exists; who connects how is `connections`', what stands before a statement is planned `frame`'s. Does not choose
-what runs.
+Owns the operations and their deadlines, and checks every statement by `engine.guard` so that none goes around it.
+`access` decides through which login a statement runs, `connections` connects, `frame` prepares the transaction. Does
+not choose what runs.
 """
 
 from __future__ import annotations
@@ -10,30 +10,32 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Collection
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 import asyncpg
 import structlog
 
 from engine.core.deadline import Deadline
 from engine.core.ports import Plan, Result, StatementError
-from engine.errors import NLError, UnsafeSQLError, UnsupportedError
+from engine.errors import NLError, UnsafeSQLError
 from engine.guard import Analysis, Refused, Rules, check
+from engine.guard.rules import Dropped
 from engine.guard.server_rules import rules_for
 from engine.settings import GuardSettings, UpstreamSettings
-from engine.types import Asker, SessionLoan
+from engine.types import Asker
+from engine.upstream.access import Access, Accesses
 from engine.upstream.connections import Connections
 from engine.upstream.errors import translated
-from engine.upstream.frame import Frame, Place
+from engine.upstream.frame import Frame
 from engine.upstream.meter import MeteredConnection
 from engine.upstream.overdue import Overdue, Statement
 from engine.upstream.qualify import Qualified
+from engine.upstream.remembered import Remembered
 from engine.upstream.rows import TypeNames, rows
-from schema_catalog.dsn import user_of
-from schema_catalog.identity import IDENTITY_QUERY
-from schema_catalog.logins import login_for
+from schema_catalog.pg import Connection
 from schema_catalog.privileges import readable_columns, row_secured_tables
 from schema_catalog.types import Database, ReadableColumns, TableKey
 
@@ -49,9 +51,6 @@ _FAREWELL = 1.0
 _OVERHEAD = 8 << 20
 """Bytes that may come with an answer: what the server says around it, and what one row may go over the cap."""
 
-_REMEMBERED = 1000
-"""Sessions of which it is remembered where they are."""
-
 _RUNNING = """
     SELECT a.pid FROM pg_catalog.pg_stat_activity a
     WHERE a.datname = pg_catalog.current_database() AND a.pid = ANY ($1::int[]) AND a.usename = ANY ($2::name[])
@@ -64,6 +63,9 @@ class _Open:
 
     connection: MeteredConnection
     statement: Qualified
+
+
+T = TypeVar("T")
 
 
 class Databases:
@@ -80,12 +82,14 @@ class Databases:
         self._guard = guard or GuardSettings()
         self._clock = clock
         self._connections = Connections(settings)
+        self._accesses = Accesses(self._connections, settings, clock)
         self._frame = Frame(settings, clock)
         self._types = TypeNames()
-        self._readable: dict[tuple[Database, str], tuple[float, ReadableColumns]] = {}
-        self._rules: dict[Database, tuple[float, Rules]] = {}
-        self._secured: dict[Database, tuple[float, frozenset[TableKey]]] = {}
-        self._places: dict[str, str | UnsupportedError] = {}
+        ttl = settings.privileges_ttl
+        self._readable = Remembered[tuple[Database, str], ReadableColumns](ttl, clock)
+        self._secured = Remembered[Database, frozenset[TableKey]](ttl, clock)
+        self._rules = Remembered[Database, Rules](ttl, clock)
+        self._dropped: dict[Database, tuple[Dropped, ...]] = {}
         self._overdue = Overdue(self._still_running, clock, most=settings.overdue_per_asker)
 
     async def aclose(self) -> None:
@@ -98,7 +102,7 @@ class Databases:
         """How many statements a server has not stopped at their deadline."""
         return self._overdue.count
 
-    # -- what the catalog's role reads of the server's own catalogs
+    # -- system catalogs, read by the catalog's role
 
     async def readable(self, database: Database, asker: Asker) -> ReadableColumns:
         """The columns that `asker` may SELECT there, at most `privileges_ttl` seconds old.
@@ -106,65 +110,58 @@ class Databases:
         Empty where the asker has neither a session nor a login there, where that role does not exist, or may not
         connect. Raises `DatabaseUnavailableError`.
         """
-        role = await self._role(database, asker)
-        if role is None:
+        access = await self._accesses.find(database, asker)
+        if access is None:
             return frozenset()
-        now = self._clock()
-        found = self._readable.get((database, role))
-        if found is not None and found[0] > now:
-            return found[1]
-        deadline = Deadline(now + self._settings.statement_timeout, self._clock)
-        with translated(database, deadline):
-            async with self._connections.of_catalog(database, deadline) as connection:
-                trusted = self._settings.trusted_owners
-                columns = await asyncio.wait_for(
-                    readable_columns(connection, role, trusted), deadline.remaining()
-                )
-        self._readable = {key: value for key, value in self._readable.items() if value[0] > now}
-        self._readable[database, role] = (now + self._settings.privileges_ttl, columns)
-        return columns
+        role, trusted = access.role, self._settings.trusted_owners
+        return await self._readable.get(
+            (database, role),
+            lambda: self._asked(database, lambda connection: readable_columns(connection, role, trusted)),
+        )
 
     async def row_secured(self, database: Database) -> frozenset[TableKey]:
         """The tables with row-level security, at most `privileges_ttl` seconds old; raises as `readable`."""
-        now = self._clock()
-        found = self._secured.get(database)
-        if found is not None and found[0] > now:
-            return found[1]
-        deadline = Deadline(now + self._settings.statement_timeout, self._clock)
-        with translated(database, deadline):
-            async with self._connections.of_catalog(database, deadline) as connection:
-                tables = await asyncio.wait_for(row_secured_tables(connection), deadline.remaining())
-        self._secured[database] = (now + self._settings.privileges_ttl, tables)
-        return tables
+        return await self._secured.get(database, lambda: self._asked(database, row_secured_tables))
 
     async def rules(self, database: Database) -> Rules:
         """What the guard knows of this server, at most `privileges_ttl` seconds old; raises as `readable`."""
-        now = self._clock()
-        found = self._rules.get(database)
-        if found is not None and found[0] > now:
-            return found[1]
-        deadline = Deadline(now + self._settings.statement_timeout, self._clock)
-        with translated(database, deadline):
-            async with self._connections.of_catalog(database, deadline) as connection:
-                asked = rules_for(connection, self._guard.of(database.name), self._settings.trusted_owners)
-                rules = await asyncio.wait_for(asked, deadline.remaining())
-        if rules.dropped and (found is None or found[1].dropped != rules.dropped):
+        rules = await self._rules.get(
+            database,
+            lambda: self._asked(
+                database,
+                lambda connection: rules_for(
+                    connection, self._guard.of(database.name), self._settings.trusted_owners
+                ),
+            ),
+        )
+        if rules.dropped and rules.dropped != self._dropped.get(database):
             names = [f"{each.name}: {each.why}" for each in rules.dropped]
             log.warning("allowed in vain", database=database.name, names=names)
-        self._rules[database] = (now + self._settings.privileges_ttl, rules)
+        self._dropped[database] = rules.dropped
         return rules
 
-    async def _still_running(self, database: Database, statements: Collection[Statement]) -> frozenset[int]:
-        """The process ids of those that run on; each is asked to end, whatever code catches its cancelling."""
-        deadline = Deadline(self._clock() + self._settings.connect_timeout, self._clock)
-        pids = [statement.pid for statement in statements]
-        roles = [statement.role for statement in statements]
+    async def _asked(self, database: Database, query: Callable[[Connection], Awaitable[T]]) -> T:
+        """What `query` gives on a connection of the catalog's role, within `statement_timeout`."""
+        deadline = Deadline(self._clock() + self._settings.statement_timeout, self._clock)
+        async with self._of_catalog(database, deadline) as connection:
+            return await query(connection)
+
+    @asynccontextmanager
+    async def _of_catalog(self, database: Database, deadline: Deadline) -> AsyncIterator[Connection]:
         with translated(database, deadline):
             async with (
                 asyncio.timeout(deadline.remaining()),
                 self._connections.of_catalog(database, deadline) as connection,
             ):
-                running = frozenset(row[0] for row in await connection.fetch(_RUNNING, pids, roles))
+                yield connection
+
+    async def _still_running(self, database: Database, statements: Collection[Statement]) -> frozenset[int]:
+        """The process ids of those that run on; each is asked to end, whatever code catches its cancelling."""
+        deadline = Deadline(self._clock() + self._settings.connect_timeout, self._clock)
+        pids = [statement.pid for statement in statements]
+        roles = [statement.access.role for statement in statements]
+        async with self._of_catalog(database, deadline) as connection:
+            running = frozenset(row[0] for row in await connection.fetch(_RUNNING, pids, roles))
         for statement in statements:
             if statement.pid in running:
                 await self._end(statement, deadline)
@@ -172,16 +169,15 @@ class Databases:
 
     async def _end(self, statement: Statement, deadline: Deadline) -> None:
         """Ends the server process of an asker as the asker, who may end their own."""
+        access, pid = statement.access, statement.pid
         try:
             async with (
                 asyncio.timeout(deadline.remaining()),
-                self._connections.of_login(statement.database, statement.asker, deadline) as connection,
+                self._connections.of_asker(access.through, deadline) as connection,
             ):
-                await connection.execute(f"SELECT pg_catalog.pg_terminate_backend({statement.pid})")
+                await connection.execute(f"SELECT pg_catalog.pg_terminate_backend({pid})")
         except (NLError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
-            log.warning(
-                "statement not ended", database=statement.database.name, pid=statement.pid, error=str(error)
-            )
+            log.warning("statement not ended", database=access.database.name, pid=pid, error=str(error))
 
     # -- what runs as the asker
 
@@ -230,16 +226,23 @@ class Databases:
         """
         rules = await self.rules(database)
         analysis = _guarded(sql, rules)
-        if not await self.is_own(database, asker):
+        access = await self._accesses.lent(database, asker)
+        if access is None:
             return None
-        async with self._transaction(database, asker, deadline) as connection:
+        async with self._transaction(access, deadline) as connection:
             path = json.loads(await connection.fetchval(_PATH))
             await self._frame.open(connection, deadline, version=rules.version, lent=True)
             unsafe = await self._frame.unsafe_schema(connection, path)
-            place = Place(database, asker.user, rules)
-            statement = await self._frame.fixed(connection, analysis, place)
-        found = unsafe is None and set(statement.schemas) <= set(path)
-        return statement.text if found else None
+            fixed = await self._frame.fixed(connection, analysis, access, rules)
+        found = unsafe is None and set(fixed.path) <= set(path)
+        return fixed.statement.text if found else None
+
+    async def is_own(self, database: Database, asker: Asker) -> bool:
+        """Whether `database` is the one that the asker's session is connected to, by its identity and not its name.
+
+        Raises `DatabaseUnavailableError` where the session's server does not answer.
+        """
+        return await self._accesses.lent(database, asker) is not None
 
     @asynccontextmanager
     async def _open(
@@ -247,101 +250,52 @@ class Databases:
     ) -> AsyncIterator[_Open]:
         rules = await self.rules(database)
         analysis = _guarded(sql, rules)
-        lent = await self.is_own(database, asker)
-        place = Place(database, await self._role(database, asker) or "", rules)
-        async with self._transaction(database, asker, deadline) as connection:
-            await self._frame.open(connection, deadline, version=rules.version, lent=lent)
-            yield _Open(connection, await self._frame.fixed(connection, analysis, place))
+        access = await self._accesses.get(database, asker)
+        async with self._transaction(access, deadline) as connection:
+            await self._frame.open(connection, deadline, version=rules.version, lent=access.lent)
+            fixed = await self._frame.fixed(connection, analysis, access, rules)
+            yield _Open(connection, fixed.statement)
 
     @asynccontextmanager
-    async def _transaction(
-        self, database: Database, asker: Asker, deadline: Deadline
-    ) -> AsyncIterator[MeteredConnection]:
-        """A connection as the asker until the block's end; whatever was begun is undone, or left behind in time."""
-        lent = await self.is_own(database, asker)
-        caps = self._settings.caps_of(database.name, asker.user)
-        with translated(database, deadline):
+    async def _transaction(self, access: Access, deadline: Deadline) -> AsyncIterator[MeteredConnection]:
+        """A connection as the asker until the block's end; what was begun is rolled back, or left behind in time."""
+        answer_bytes = self._settings.caps_of(access.database.name, access.asker).answer_bytes
+        with translated(access.database, deadline):
             async with (
-                self._overdue.turn(database, asker.user, deadline),
-                self._connected(database, asker, deadline, lent=lent) as connection,
+                self._overdue.turn(access.database, access.asker, deadline),
+                self._connections.of_asker(access.through, deadline) as connection,
             ):
-                connection.meter.allow(2 * caps.answer_bytes + _OVERHEAD)
-                pid, left = connection.get_server_pid(), lent
+                connection.meter.allow(2 * answer_bytes + _OVERHEAD)
                 try:
-                    async with asyncio.timeout(deadline.remaining()):
+                    async with self._left_in_time(access, connection, deadline):
                         yield connection
-                except (TimeoutError, asyncio.CancelledError) as error:
-                    # Not waited for: what the server still does is its own matter, and counted.
-                    left = True
-                    connection.terminate()
-                    if isinstance(error, TimeoutError):
-                        self._overdue.ran_out(asker.user)
-                    if not lent:
-                        role = user_of(login_for(database, asker.user) or "") or ""
-                        self._overdue.add(Statement(database, asker.user, role, pid))
-                    raise
-                except asyncpg.QueryCanceledError:
-                    self._overdue.ran_out(asker.user)
-                    raise
                 except (asyncpg.InterfaceError, asyncpg.PostgresConnectionError, OSError) as error:
                     if connection.meter.exceeded:
-                        raise _too_large(caps.answer_bytes) from error
+                        raise _too_large(answer_bytes) from error
                     raise
                 finally:
-                    if not (left or connection.is_closed()):
+                    if not (access.lent or connection.is_closed()):
                         await _rolled_back(connection)
 
-    def _connected(
-        self, database: Database, asker: Asker, deadline: Deadline, *, lent: bool
-    ) -> AbstractAsyncContextManager[MeteredConnection]:
-        if lent and asker.session is not None:
-            return self._connections.of_session(asker.session, deadline)
-        return self._connections.of_login(database, asker.user, deadline)
-
-    # -- whose database it is
-
-    async def is_own(self, database: Database, asker: Asker) -> bool:
-        """Whether `database` is the one that the asker's session is connected to, by its identity and not its name.
-
-        Raises `DatabaseUnavailableError` where the session's server does not answer.
-        """
-        if asker.session is None or database.identity is None or database.dbname != asker.dbname:
-            return False
-        return await self._place(database, asker.session) == database.identity
-
-    async def _place(self, database: Database, loan: SessionLoan) -> str | UnsupportedError:
-        """Where the session is, or why it cannot be lent now."""
-        if loan.token not in self._places:
-            deadline = Deadline(self._clock() + self._settings.connect_timeout, self._clock)
-            with translated(database, deadline):
-                place = await asyncio.wait_for(self._asked_place(loan, deadline), deadline.remaining())
-            while len(self._places) >= _REMEMBERED:
-                del self._places[next(iter(self._places))]
-            self._places[loan.token] = place
-        return self._places[loan.token]
-
-    async def _asked_place(self, loan: SessionLoan, deadline: Deadline) -> str | UnsupportedError:
+    @asynccontextmanager
+    async def _left_in_time(
+        self, access: Access, connection: MeteredConnection, deadline: Deadline
+    ) -> AsyncIterator[None]:
+        """Closes the connection at `deadline`, without waiting for the server; what it still runs is counted."""
+        pid = connection.get_server_pid()
         try:
-            async with self._connections.of_session(loan, deadline) as connection:
-                place: str = await connection.fetchval(IDENTITY_QUERY)
-        except (asyncpg.FeatureNotSupportedError, asyncpg.InsufficientPrivilegeError) as error:
-            return UnsupportedError(error.message or str(error), detail=error.detail, hint=error.hint)
-        return place
-
-    async def _role(self, database: Database, asker: Asker) -> str | None:
-        """The role that the asker is there; None where the asker is nobody there.
-
-        Raises `UnsupportedError` where only the session could say, and it cannot be lent now.
-        """
-        if await self.is_own(database, asker):
-            return asker.user
-        dsn = login_for(database, asker.user)
-        if dsn is not None:
-            return user_of(dsn)
-        place = None if asker.session is None else self._places.get(asker.session.token)
-        if isinstance(place, UnsupportedError) and database.dbname == asker.dbname:
-            raise place
-        return None
+            async with asyncio.timeout(deadline.remaining()):
+                yield
+        except asyncpg.QueryCanceledError:
+            self._overdue.ran_out(access.asker)
+            raise
+        except (TimeoutError, asyncio.CancelledError) as error:
+            connection.terminate()
+            if isinstance(error, TimeoutError):
+                self._overdue.ran_out(access.asker)
+            if not access.lent:
+                self._overdue.add(Statement(access, pid))
+            raise
 
 
 async def _rolled_back(connection: MeteredConnection) -> None:

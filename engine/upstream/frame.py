@@ -1,14 +1,14 @@
 """The frame in which a statement runs: a transaction that can only read, with our settings, and names that are fixed.
 
-Owns what has to stand before anything of the statement is planned: the search path, the names of its relations with
-their schemas, locks on them, and the look at who owns what would run. See docs/security.md, "The frame".
+Owns what is done before a statement is planned: setting the search path, writing out the schemas of its relations,
+locking them, and refusing code of owners who are not trusted. See docs/security.md, "The frame".
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.resources import files
 
 import asyncpg
@@ -17,9 +17,12 @@ from engine.core.deadline import Deadline
 from engine.errors import UnsafeSQLError
 from engine.guard import Analysis, Rules
 from engine.settings import UpstreamSettings
+from engine.upstream.access import Access
 from engine.upstream.meter import MeteredConnection
 from engine.upstream.qualify import Qualified, bare_names, qualified
+from engine.upstream.remembered import Remembered
 from schema_catalog.naming import quote_ident
+from schema_catalog.trust import SERVERS_OWN, with_trusted_roles
 from schema_catalog.types import Database
 
 _SETTINGS = {
@@ -35,8 +38,6 @@ _SETTINGS = {
     "extra_float_digits": "1",
     "bytea_output": "hex",
     "client_min_messages": "error",
-    # A cursor's rows are all wanted.
-    "cursor_tuple_fraction": "1",
 }
 """What a statement's meaning and the text of its values depend on, apart from the server's time zone."""
 
@@ -45,28 +46,37 @@ _OIDS = (
     " FROM pg_catalog.json_array_elements_text($1::json) AS name"
 )
 
-_LOOKS_AFTER_CLIENTS = 14
-"""The version from which a server can notice that its client has hung up, whatever code catches a cancellation."""
+_CHECKS_CONNECTIONS = 14
+"""The version from which a server can notice during a statement that its client is gone (docs 19.3.2)."""
 
 _SLACK = 10.0
-"""Seconds beyond the statement's that a server waits for the engine's next word."""
+"""Seconds beyond the statement timeout after which a server ends a transaction that the engine left idle."""
+
+_TRUSTED_TOO = f"{SERVERS_OWN} OR r.rolname = session_user"
 
 
 def _query(name: str) -> str:
     return files("engine").joinpath("upstream", "sql", name).read_text("utf-8")
 
 
+def _names(parameter: str) -> str:
+    """A JSON list as SQL's array of text: of a parameter that is an array, the driver would first ask for the type."""
+    return f"ARRAY(SELECT pg_catalog.json_array_elements_text({parameter}::json))"
+
+
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a statement runs: `role` is the session's own, `rules` are the guard's for this server."""
+class Fixed:
+    """A statement whose names mean one thing each. `path`: the schemas that are searched beside pg_catalog."""
 
-    database: Database
-    role: str
-    rules: Rules
+    statement: Qualified
+    path: tuple[str, ...]
 
 
-_Key = tuple[Database, str, tuple[int, ...], tuple[str, ...]]
-"""Of a verdict: database, role, OIDs of the relations, names of types and schemas."""
+_NamesKey = tuple[Database, str, tuple[str, ...]]
+"""Database, role, bare names of relations."""
+
+_VerdictKey = tuple[Database, str, tuple[int, ...], tuple[str, ...], tuple[str, ...]]
+"""Database, role, OIDs of the relations, names of types, schemas of what a DBA allowed."""
 
 
 class Frame:
@@ -74,14 +84,13 @@ class Frame:
 
     def __init__(self, settings: UpstreamSettings, clock: Callable[[], float]) -> None:
         self._settings = settings
-        self._clock = clock
         self._trusted = json.dumps(settings.trusted_owners)
         self._resolve = _query("resolve.sql")
         self._type_schemas = _query("type_schemas.sql")
-        self._untrusted_owner = _query("untrusted_owner.sql")
-        self._unsafe_schema = _query("unsafe_schema.sql")
-        self._found: dict[tuple[Database, str, tuple[str, ...]], tuple[float, Mapping[str, str]]] = {}
-        self._verdicts: dict[_Key, tuple[float, tuple[str, ...]]] = {}
+        self._untrusted_owner = with_trusted_roles(_query("untrusted_owner.sql"), _names("$3"), _TRUSTED_TOO)
+        self._unsafe_schema = with_trusted_roles(_query("unsafe_schema.sql"), _names("$1"), _TRUSTED_TOO)
+        self._schemas = Remembered[_NamesKey, Mapping[str, str]](settings.privileges_ttl, clock)
+        self._verdicts = Remembered[_VerdictKey, tuple[str, ...]](settings.privileges_ttl, clock)
 
     async def open(
         self, connection: MeteredConnection, deadline: Deadline, *, version: int, lent: bool
@@ -96,7 +105,7 @@ class Frame:
             "statement_timeout": str(milliseconds),
             "lock_timeout": str(int(self._settings.lock_timeout * 1000)),
         }
-        if version >= _LOOKS_AFTER_CLIENTS:
+        if version >= _CHECKS_CONNECTIONS:
             settings["client_connection_check_interval"] = "1000"
         if not lent:
             idle = milliseconds + int(_SLACK * 1000)
@@ -104,45 +113,44 @@ class Frame:
         local = "".join(f"SET LOCAL {name} = {value}; " for name, value in settings.items())
         await connection.execute(local if lent else f"BEGIN READ ONLY; {local}")
 
-    async def fixed(self, connection: MeteredConnection, analysis: Analysis, place: Place) -> Qualified:
+    async def fixed(
+        self, connection: MeteredConnection, analysis: Analysis, access: Access, rules: Rules
+    ) -> Fixed:
         """The statement with its relations' schemas, once it is known that no code but trusted would run.
 
-        Raises `UnsafeSQLError` where it would, and the driver's exceptions.
+        `rules`: the guard's for this server. Raises `UnsafeSQLError` where other code would run, and the driver's
+        exceptions.
         """
-        names = bare_names(analysis)
-        statement = qualified(analysis, await self._schemas(connection, names, place), place.rules)
+        key = (access.database, access.role, bare_names(analysis))
+        statement = qualified(analysis, await self._schemas_of(connection, key), rules)
         try:
-            schemas = await self._checked(connection, statement, place)
+            path = await self._checked(connection, statement, access)
         except asyncpg.UndefinedTableError:
             # It was there when it was last looked up; the next statement looks again.
-            self._found.pop((place.database, place.role, names), None)
+            self._schemas.forget(key)
             raise
-        if schemas:
-            path = ", ".join(["pg_catalog", *map(quote_ident, schemas), "pg_temp"])
-            await connection.execute(f"SET LOCAL search_path = {path}")
-        return replace(statement, schemas=schemas)
+        if path:
+            searched = ", ".join(["pg_catalog", *map(quote_ident, path), "pg_temp"])
+            await connection.execute(f"SET LOCAL search_path = {searched}")
+        return Fixed(statement, path)
 
-    async def _schemas(
-        self, connection: MeteredConnection, names: tuple[str, ...], place: Place
-    ) -> Mapping[str, str]:
+    async def _schemas_of(self, connection: MeteredConnection, key: _NamesKey) -> Mapping[str, str]:
         """Relation → the schema in which the search path finds it, at most `privileges_ttl` seconds old."""
+        database, _, names = key
         if not names:
             return {}
-        key, now = (place.database, place.role, names), self._clock()
-        found = self._found.get(key)
-        if found is not None and found[0] > now:
-            return found[1]
-        rows = await connection.fetch(
-            self._resolve, json.dumps(names), json.dumps(place.database.search_path)
-        )
-        schemas: dict[str, str] = {row["name"]: row["schema"] for row in rows}
-        self._found = {key: value for key, value in self._found.items() if value[0] > now}
-        if len(schemas) == len(names):
-            self._found[key] = (now + self._settings.privileges_ttl, schemas)
+
+        async def ask() -> Mapping[str, str]:
+            rows = await connection.fetch(self._resolve, json.dumps(names), json.dumps(database.search_path))
+            return {row["name"]: row["schema"] for row in rows}
+
+        schemas = await self._schemas.get(key, ask)
+        if len(schemas) < len(names):
+            self._schemas.forget(key)
         return schemas
 
     async def _checked(
-        self, connection: MeteredConnection, statement: Qualified, place: Place
+        self, connection: MeteredConnection, statement: Qualified, access: Access
     ) -> tuple[str, ...]:
         """The schemas that have to be searched beside pg_catalog; see `fixed`.
 
@@ -154,18 +162,15 @@ class Frame:
             await connection.prepare(f"SELECT FROM {', '.join(statement.relations)}")
             rows = await connection.fetch(_OIDS, json.dumps(statement.relations))
             oids = [row[0] for row in rows]
-        elif not (statement.types or statement.schemas):
+        elif not (statement.types or statement.allowed_schemas):
             return ()
-        key = (place.database, place.role, tuple(oids), (*statement.types, "", *statement.schemas))
-        now = self._clock()
-        found = self._verdicts.get(key)
-        if found is not None and found[0] > now:
-            return found[1]
-        await self._refuse_untrusted(connection, statement)
-        schemas = await self._searched(connection, statement)
-        self._verdicts = {key: value for key, value in self._verdicts.items() if value[0] > now}
-        self._verdicts[key] = (now + self._settings.privileges_ttl, schemas)
-        return schemas
+
+        async def ask() -> tuple[str, ...]:
+            await self._refuse_untrusted(connection, statement)
+            return await self._searched(connection, statement)
+
+        key = (access.database, access.role, tuple(oids), statement.types, statement.allowed_schemas)
+        return await self._verdicts.get(key, ask)
 
     async def _refuse_untrusted(self, connection: MeteredConnection, statement: Qualified) -> None:
         found = await connection.fetchrow(
@@ -185,7 +190,7 @@ class Frame:
     async def _searched(self, connection: MeteredConnection, statement: Qualified) -> tuple[str, ...]:
         """The schemas of types with operators of their own, and of what a DBA allowed; raises as `fixed`."""
         found = await connection.fetch(self._type_schemas, json.dumps(statement.relations))
-        schemas = sorted({*(row[0] for row in found), *statement.schemas})
+        schemas = sorted({*(row[0] for row in found), *statement.allowed_schemas})
         if not schemas:
             return ()
         unsafe = await self.unsafe_schema(connection, schemas)

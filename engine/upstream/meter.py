@@ -1,7 +1,7 @@
 """Counts what a server sends while it is being read, and hangs up on one that sends too much.
 
-The driver reads a message whole before anybody sees its size, and code of an asker's own may make one of a gigabyte
-(an error's text, say). So the bytes are counted below the driver.
+The driver reads a whole message before its size can be checked, and code of an asker's own can produce one of a
+gigabyte (the text of an error, for example). So the bytes are counted below the driver.
 """
 
 from __future__ import annotations
@@ -64,5 +64,5 @@ class MeteredConnection(asyncpg.Connection):
 
     @property
     def unwrapped(self) -> MeteredConnection:
-        """The connection itself: what a pool lends in its place says nothing any more once it has been closed."""
+        """The connection itself: a pool's proxy for it raises on every attribute once the connection is closed."""
         return self

@@ -1,10 +1,10 @@
-"""What askers' statements may cost a server: those that outlive their deadline, and whose turn it is after one did.
+"""Statements that outlive their deadline on a server, and the limits that their askers have afterwards.
 
-The engine does not wait for a statement at its deadline: it hangs up. A server stops by itself at
-`statement_timeout`, but not inside of what never looks (a function over constants that the planner computes, say).
-Such statements are counted, shown, and bounded for each asker. And an asker one of whose statements ran out of time
-has one lane with all others like that for a while: one statement at a time on a database, and none while one there is
-overdue. So whoever throws bombs takes the processor from each other, not from everybody.
+The engine does not wait for a statement at its deadline: it closes the connection. A server stops by itself at
+`statement_timeout`, but not inside code that never checks for interrupts (a function over constants that the planner
+computes, for example). Such statements are counted, shown, and bounded for each asker. For a while after a statement
+of theirs ran out of time, askers share one lane for each database: one statement at a time, and none while one there
+is overdue. So expensive statements delay each other, and nobody else's.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import structlog
 from engine.core.deadline import Deadline
 from engine.core.ports import StatementError
 from engine.errors import NLError, QuotaError
+from engine.upstream.access import Access
 from schema_catalog.types import Database
 
 SLOW_SECONDS = 60.0
@@ -32,11 +33,9 @@ log = structlog.stdlib.get_logger("engine")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One that outlived its deadline. `pid`: of its server process, `role`: under which it logged in."""
+    """A statement that outlived its deadline. `pid`: of its server process."""
 
-    database: Database
-    asker: str
-    role: str
+    access: Access
     pid: int
 
 
@@ -66,7 +65,7 @@ class Overdue:
 
     @asynccontextmanager
     async def turn(self, database: Database, asker: str, deadline: Deadline) -> AsyncIterator[None]:
-        """A statement of `asker` has its turn inside of this block.
+        """Waits until a statement of `asker` may run; it runs inside the block.
 
         Raises `QuotaError` where too many of the asker's still run, `TimeoutError` where the lane took too long.
         """
@@ -90,7 +89,7 @@ class Overdue:
         self._slow[asker] = self._clock() + SLOW_SECONDS
 
     def _refuse(self, database: Database, asker: str) -> None:
-        own = sum(each.asker == asker for each in self._of(database))
+        own = sum(each.access.asker == asker for each in self._of(database))
         if own >= self._most:
             raise QuotaError(
                 f"{own} earlier statements of yours still run on {database.name}",
@@ -99,15 +98,15 @@ class Overdue:
             )
 
     def _of(self, database: Database) -> set[Statement]:
-        return {each for each in self._statements if each.database == database}
+        return {each for each in self._statements if each.access.database == database}
 
     # -- what has been left behind
 
     def add(self, statement: Statement) -> None:
         """One was left behind just now."""
         self._statements.add(statement)
-        database = statement.database
-        log.warning("statement overdue", database=database.name, asker=statement.asker, pid=statement.pid)
+        database, asker = statement.access.database, statement.access.asker
+        log.warning("statement overdue", database=database.name, asker=asker, pid=statement.pid)
         if database not in self._watching:
             name = f"overdue statements of {database.name}"
             self._watching[database] = asyncio.create_task(self._watch(database), name=name)
@@ -118,7 +117,7 @@ class Overdue:
             try:
                 running = await self._running(database, here)
             except (NLError, StatementError) as error:
-                # Nobody can say: they count until somebody can.
+                # Unknown is not ended: they count until a look succeeds.
                 log.warning("overdue statements unknown", database=database.name, error=str(error))
                 continue
             self._statements -= {each for each in here if each.pid not in running}

@@ -1,7 +1,7 @@
 """A statement with the schemas of its relations and types written out, so that no search path decides what it reads.
 
-Owns the text, and which schemas have to be searched for what cannot be written so. Names of WITH queries stay as
-they are.
+Owns the rewriting, and which schemas have to be searched for names that stay bare. Names of WITH queries are not
+touched.
 """
 
 from __future__ import annotations
@@ -17,15 +17,14 @@ from schema_catalog.naming import quote_ident
 class Qualified:
     """`text`: the statement. `relations`, `types`: what it names, as SQL writes it, each once.
 
-    `schemas`: those that have to be searched: at first for the functions and operators that a DBA allowed and it names
-    bare, in the end also for types with operators of their own. `insertions`: (offset in
-    the original text, characters put there), in order.
+    `allowed_schemas`: of the functions and operators that a DBA allowed and that it names bare; they have to be
+    searched. `insertions`: (offset in the original text, characters put there), in order.
     """
 
     text: str
     relations: tuple[str, ...]
     types: tuple[str, ...]
-    schemas: tuple[str, ...]
+    allowed_schemas: tuple[str, ...]
     insertions: tuple[tuple[int, int], ...]
 
     def original(self, position: int) -> int:

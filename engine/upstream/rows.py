@@ -15,8 +15,6 @@ from engine.guard import allowed
 from engine.settings import ResultCaps
 from engine.upstream.meter import MeteredConnection
 
-_RESULT_TYPES = files("engine").joinpath("upstream", "sql", "result_types.sql")
-
 _FIRST_OF_USERS = 16_384
 """The least OID of what is not built in (`FirstNormalObjectId`)."""
 
@@ -25,8 +23,8 @@ _UTF8 = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A column of the result; `fixed`: no value of its type is long."""
+class ResultColumn:
+    """A column of the result; `fixed`: its type has a fixed length."""
 
     name: str
     type: str
@@ -34,30 +32,30 @@ class Column:
 
 
 class TypeNames:
-    """The names of types, remembered for those that are built in: they are the same everywhere."""
+    """The names of types; those of built-in types, the same on every server, are kept."""
 
     def __init__(self) -> None:
+        self._query = files("engine").joinpath("upstream", "sql", "result_types.sql").read_text("utf-8")
         self._known: dict[int, tuple[str, bool]] = {}
 
-    async def columns(self, connection: MeteredConnection, body: str) -> list[Column]:
+    async def columns(self, connection: MeteredConnection, body: str) -> list[ResultColumn]:
         """The columns of `body`; their types are those that every PostgreSQL has, others are text.
 
         Raises the driver's exceptions.
         """
         attributes = (await connection.prepare(body)).get_attributes()
         oids = {attribute.type.oid for attribute in attributes}
-        described = dict(self._known)
+        described = {oid: self._known[oid] for oid in oids & self._known.keys()}
         if unknown := sorted(oids - described.keys()):
-            rows = await connection.fetch(
-                _RESULT_TYPES.read_text("utf-8"), json.dumps(unknown), json.dumps(sorted(allowed.TYPES))
-            )
+            listed = json.dumps(sorted(allowed.TYPES))
+            rows = await connection.fetch(self._query, json.dumps(unknown), listed)
             described |= {row["oid"]: (row["type"], row["fixed"]) for row in rows}
             self._known |= {oid: described[oid] for oid in unknown if oid < _FIRST_OF_USERS}
-        return [Column(attribute.name, *described[attribute.type.oid]) for attribute in attributes]
+        return [ResultColumn(attribute.name, *described[attribute.type.oid]) for attribute in attributes]
 
 
 async def rows(
-    connection: MeteredConnection, body: str, columns: list[Column], row_cap: int, caps: ResultCaps
+    connection: MeteredConnection, body: str, columns: list[ResultColumn], row_cap: int, caps: ResultCaps
 ) -> Result:
     """The first rows of `body`, in its order: at most `row_cap`, and no more bytes than `caps` allow.
 
@@ -75,7 +73,7 @@ async def rows(
     )
 
 
-def _capped(body: str, columns: list[Column], limit: int, caps: ResultCaps) -> str:
+def _capped(body: str, columns: list[ResultColumn], limit: int, caps: ResultCaps) -> str:
     """The rows of `body` as text, then whether a value was cut, then whether the answer has gone over its cap.
 
     `format` writes a value as its type's output function does, where a cast to text does not (inet, boolean);

@@ -1,11 +1,6 @@
 -- The first of the schemas $2 into which somebody may put a function or an operator who is neither
 -- trusted nor the session's own user. $1: owners trusted by name.
-WITH trusted (oid) AS (
-    SELECT r.oid FROM pg_catalog.pg_roles r
-    WHERE r.rolsuper OR r.oid < 16384 OR r.rolname = session_user OR r.rolname IN (SELECT pg_catalog.json_array_elements_text($1::json))
-    UNION ALL
-    SELECT d.datdba FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database()
-)
+WITH trusted (oid) AS (:trusted_roles)
 SELECT n.nspname::text
 FROM pg_catalog.pg_namespace n
 LEFT JOIN LATERAL pg_catalog.aclexplode(n.nspacl) AS granted ON granted.privilege_type = 'CREATE'

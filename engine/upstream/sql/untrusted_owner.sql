@@ -2,12 +2,7 @@
 -- types $2 (names as SQL writes them) and what they depend on. $3: owners trusted by name.
 -- By owner and not by content: what an object is may change between this look and the statement, its owner only by
 -- the will of one who is trusted. Objects without a row in pg_shdepend belong to the bootstrap superuser.
-WITH RECURSIVE trusted (oid) AS (
-    SELECT r.oid FROM pg_catalog.pg_roles r
-    WHERE r.rolsuper OR r.oid < 16384 OR r.rolname = session_user OR r.rolname IN (SELECT pg_catalog.json_array_elements_text($3::json))
-    UNION ALL
-    SELECT d.datdba FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database()
-), part (class, oid) AS (
+WITH RECURSIVE trusted (oid) AS (:trusted_roles), part (class, oid) AS (
     SELECT 'pg_catalog.pg_class'::pg_catalog.regclass::pg_catalog.oid,
            pg_catalog.to_regclass(name)::pg_catalog.oid
     FROM pg_catalog.json_array_elements_text($1::json) AS written (name)

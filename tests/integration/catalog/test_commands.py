@@ -2,43 +2,31 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import asyncpg
 import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+from engine.settings import UpstreamSettings
 from pgparley.catalog_commands import catalog_app
 from pgparley.cluster import Cluster
+from tests.support.statements import execute_now
 
 Run = Callable[..., Result]
-
-
-def execute(dsn: str, *statements: str) -> None:
-    async def go() -> None:
-        connection = await asyncpg.connect(dsn)
-        try:
-            for statement in statements:
-                await connection.execute(statement)
-        finally:
-            await connection.close()
-
-    asyncio.run(go())
 
 
 @pytest.fixture
 def run(server: Cluster) -> Iterator[Run]:
     """Runs a command on a store of its own; the server also has a database `shop`."""
-    execute(
+    execute_now(
         server.dsn(),
         "CREATE DATABASE store",
         "CREATE DATABASE shop",
     )
-    execute(
+    execute_now(
         server.dsn("shop"),
         """CREATE TABLE "Order" (id int PRIMARY KEY, note text);
            COMMENT ON TABLE "Order" IS E'[bold]bought\\033[31m';
@@ -51,7 +39,7 @@ def run(server: Cluster) -> Iterator[Run]:
         return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "160", "TERM": "dumb"})
 
     yield go
-    execute(server.dsn(), "DROP DATABASE store WITH (FORCE)", "DROP DATABASE shop WITH (FORCE)")
+    execute_now(server.dsn(), "DROP DATABASE store WITH (FORCE)", "DROP DATABASE shop WITH (FORCE)")
 
 
 def test_a_database_from_its_registration_to_its_end(run: Run, server: Cluster) -> None:
@@ -68,7 +56,7 @@ def test_a_database_from_its_registration_to_its_end(run: Run, server: Cluster) 
     ]
     assert listed[0]["taken_at"] is not None
     assert run("refresh", "shop").output == "shop: unchanged\n"
-    execute(
+    execute_now(
         server.dsn("shop"),
         "ALTER TABLE item ALTER sku TYPE varchar(9), ADD price money; DROP TABLE other.thing",
     )
@@ -80,6 +68,28 @@ def test_a_database_from_its_registration_to_its_end(run: Run, server: Cluster) 
     )
     assert run("remove", "shop").exit_code == 0
     assert json.loads(run("list", "--json").output) == []
+
+
+def test_registering_names_the_owners_that_have_to_be_trusted(run: Run, server: Cluster) -> None:
+    execute_now(
+        server.dsn("shop"),
+        'CREATE ROLE "Keeper"; CREATE ROLE clerk; CREATE ROLE known; CREATE ROLE elsewhere',
+        'ALTER TABLE item OWNER TO "Keeper"; ALTER SCHEMA other OWNER TO clerk',
+        'ALTER TABLE "Order" OWNER TO known; CREATE SCHEMA aside AUTHORIZATION elsewhere',
+    )
+    trusting = catalog_app(lambda: server.dsn("store"), lambda: UpstreamSettings(trusted_owners=("known",)))
+    told = CliRunner().invoke(trusting, ["add", "shop"]).output.splitlines()
+    assert told[2:] == [
+        'Nobody else can ask about what belongs to "Keeper", clerk: if you trust their code with every asker\'s '
+        "rights, add them to trusted_owners in [upstream]."
+    ]
+    part = run("add", "part", "--dsn", server.dsn("shop"), "--schema", "other").output
+    assert "belongs to clerk:" in part
+    execute_now(
+        server.dsn("shop"),
+        'REASSIGN OWNED BY "Keeper", clerk, known, elsewhere TO postgres',
+        'DROP ROLE "Keeper", clerk, known, elsewhere',
+    )
 
 
 def test_what_is_shown(run: Run) -> None:
@@ -144,10 +154,10 @@ def test_what_cannot_be_reached_is_not_registered_and_no_password_is_said(
 def test_a_database_that_went_away_is_reported_and_the_others_are_refreshed(
     run: Run, server: Cluster
 ) -> None:
-    execute(server.dsn(), "CREATE DATABASE gone")
+    execute_now(server.dsn(), "CREATE DATABASE gone")
     run("add", "gone")
     run("add", "shop")
-    execute(server.dsn(), "DROP DATABASE gone WITH (FORCE)")
+    execute_now(server.dsn(), "DROP DATABASE gone WITH (FORCE)")
     result = run("refresh")
     assert result.exit_code == 1
     assert 'gone: cannot connect: database "gone" does not exist' in result.output
@@ -155,7 +165,7 @@ def test_a_database_that_went_away_is_reported_and_the_others_are_refreshed(
 
 
 def test_passwords_are_listed_as_asterisks(run: Run, server: Cluster) -> None:
-    execute(server.dsn(), "CREATE ROLE pw SUPERUSER LOGIN PASSWORD 'hunter2'")
+    execute_now(server.dsn(), "CREATE ROLE pw SUPERUSER LOGIN PASSWORD 'hunter2'")
     try:
         dsn = f"host={server.socket_dir} port={server.port} user=pw password=hunter2 dbname=shop"
         assert run("add", "shop", "--dsn", dsn).exit_code == 0
@@ -164,11 +174,11 @@ def test_passwords_are_listed_as_asterisks(run: Run, server: Cluster) -> None:
         assert json.loads(run("list", "--json").output)[0]["dsn"].startswith("postgresql://pw:***@/shop")
     finally:
         run("remove", "shop")
-        execute(server.dsn(), "DROP ROLE pw")
+        execute_now(server.dsn(), "DROP ROLE pw")
 
 
 def test_an_empty_database(run: Run, server: Cluster) -> None:
-    execute(server.dsn("shop"), 'DROP SCHEMA other CASCADE; DROP TABLE item, "Order"')
+    execute_now(server.dsn("shop"), 'DROP SCHEMA other CASCADE; DROP TABLE item, "Order"')
     result = run("add", "shop")
     assert result.exit_code == 0
     assert "nothing to ask about yet" in result.output

@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import asyncpg
 import pytest
@@ -17,6 +16,7 @@ from pgparley.cluster import Cluster
 from schema_catalog.logins import login_for
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database
+from tests.support.statements import execute_now, fetch_now
 
 Run = Callable[..., Result]
 
@@ -24,31 +24,18 @@ ODD = 'Bob "B@/:%ü'
 """A role whose name is a trap for whoever writes connection strings."""
 
 
-async def fetch(dsn: str, *statements: str) -> list[Any]:
-    """Runs statements; the rows of the last."""
-    connection = await asyncpg.connect(dsn)
-    try:
-        for statement in statements[:-1]:
-            await connection.execute(statement)
-        return list(await connection.fetch(statements[-1]))
-    finally:
-        await connection.close()
-
-
 @pytest.fixture
 def run(server: Cluster) -> Iterator[Run]:
     """Runs a command on a store of its own, in which `shop` is registered by the role `pgparley`."""
     odd = ODD.replace('"', '""')
     roles = f'pgparley, ana, ana_ro, boss, "{odd}"'
-    asyncio.run(
-        fetch(
-            server.dsn(),
-            "CREATE DATABASE store",
-            "CREATE DATABASE shop",
-            "CREATE ROLE pgparley LOGIN; CREATE ROLE ana LOGIN; CREATE ROLE ana_ro LOGIN PASSWORD 'hunter2'",
-            "CREATE ROLE boss LOGIN SUPERUSER",
-            f'CREATE ROLE "{odd}" LOGIN',
-        )
+    execute_now(
+        server.dsn(),
+        "CREATE DATABASE store",
+        "CREATE DATABASE shop",
+        "CREATE ROLE pgparley LOGIN; CREATE ROLE ana LOGIN; CREATE ROLE ana_ro LOGIN PASSWORD 'hunter2'",
+        "CREATE ROLE boss LOGIN SUPERUSER",
+        f'CREATE ROLE "{odd}" LOGIN',
     )
     app = catalog_app(lambda: server.dsn("store"))
 
@@ -57,13 +44,11 @@ def run(server: Cluster) -> Iterator[Run]:
 
     assert go("add", "shop", "--dsn", server.dsn("shop", "pgparley")).exit_code == 0
     yield go
-    asyncio.run(
-        fetch(
-            server.dsn(),
-            "DROP DATABASE store WITH (FORCE)",
-            "DROP DATABASE shop WITH (FORCE)",
-            f"DROP ROLE {roles}",
-        )
+    execute_now(
+        server.dsn(),
+        "DROP DATABASE store WITH (FORCE)",
+        "DROP DATABASE shop WITH (FORCE)",
+        f"DROP ROLE {roles}",
     )
 
 
@@ -81,7 +66,7 @@ def who(server: Cluster, asker: str) -> tuple[str, str]:
     """The role and the database that statements of `asker` would have."""
     dsn = login_for(stored(server), asker)
     assert dsn is not None
-    rows = asyncio.run(fetch(dsn, "SELECT session_user::text, current_database()::text"))
+    rows = fetch_now(dsn, "SELECT session_user::text, current_database()::text")
     return (rows[0][0], rows[0][1])
 
 
@@ -211,17 +196,15 @@ def test_secrets_by_reference(
 
 def test_the_identity_is_read_and_a_change_is_said(run: Run, server: Cluster) -> None:
     before = stored(server).identity
-    rows = asyncio.run(
-        fetch(
-            server.dsn("shop"),
-            "SELECT (SELECT system_identifier FROM pg_control_system()) || '/' || oid FROM pg_database"
-            " WHERE datname = 'shop'",
-        )
+    rows = fetch_now(
+        server.dsn("shop"),
+        "SELECT (SELECT system_identifier FROM pg_control_system()) || '/' || oid FROM pg_database"
+        " WHERE datname = 'shop'",
     )
     assert before == rows[0][0]
     assert json.loads(run("list", "--json").output)[0]["identity"] == before
     assert "not the database that it was" not in run("refresh", "shop").output
-    asyncio.run(fetch(server.dsn("store"), "UPDATE pgparley.database SET identity = '1/1'", "SELECT 1"))
+    execute_now(server.dsn("store"), "UPDATE pgparley.database SET identity = '1/1'")
     moved = run("refresh", "shop")
     assert (moved.exit_code, "not the database that it was" in moved.output) == (0, True)
     assert stored(server).identity == before

@@ -7,19 +7,12 @@ from collections.abc import Awaitable, Callable
 import asyncpg
 
 from schema_catalog.introspect import introspect
-from schema_catalog.privileges import readable_columns
+from schema_catalog.privileges import readable_columns, untrusted_owners
 from schema_catalog.types import Database, ReadableColumns
+from tests.support.statements import execute
 
 MakeDatabase = Callable[[str], Awaitable[Database]]
 MakeRole = Callable[..., Awaitable[str]]
-
-
-async def execute(database: Database, sql: str) -> None:
-    connection = await asyncpg.connect(database.dsn)
-    try:
-        await connection.execute(sql)
-    finally:
-        await connection.close()
 
 
 async def readable(database: Database, role: str) -> ReadableColumns:
@@ -52,9 +45,9 @@ async def test_grants_on_tables_and_to_everybody(make_role: MakeRole, make_datab
     role = await make_role()
     database = await make_database(f"{TABLES} GRANT SELECT ON public_ TO PUBLIC")
     assert await readable(database, role) == PUBLIC
-    await execute(database, f"GRANT SELECT ON pay TO {role}")
+    await execute(database.dsn, f"GRANT SELECT ON pay TO {role}")
     assert await readable(database, role) == PAY | PUBLIC
-    await execute(database, f"REVOKE SELECT ON pay FROM {role}; GRANT INSERT, UPDATE ON pay TO {role}")
+    await execute(database.dsn, f"REVOKE SELECT ON pay FROM {role}; GRANT INSERT, UPDATE ON pay TO {role}")
     assert await readable(database, role) == PUBLIC
 
 
@@ -75,7 +68,7 @@ async def test_membership_counts_as_it_does_when_running(
     )
     assert await readable(database, member) == PAY
     assert await readable(database, apart) == frozenset()
-    await execute(database, f"REVOKE {group} FROM {apart}, {member}")
+    await execute(database.dsn, f"REVOKE {group} FROM {apart}, {member}")
 
 
 async def test_a_schema_without_usage_hides_its_tables(
@@ -84,7 +77,7 @@ async def test_a_schema_without_usage_hides_its_tables(
     role = await make_role()
     database = await make_database(f"{TABLES} GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}")
     assert await readable(database, role) == PAY | PUBLIC
-    await execute(database, "REVOKE USAGE ON SCHEMA public FROM PUBLIC")
+    await execute(database.dsn, "REVOKE USAGE ON SCHEMA public FROM PUBLIC")
     assert await readable(database, role) == frozenset()
 
 
@@ -95,9 +88,9 @@ async def test_superusers_and_owners_read_without_a_grant(
     owner = await make_role()
     database = await make_database(TABLES)
     assert await readable(database, super_) == PAY | PUBLIC
-    await execute(database, f"ALTER TABLE public_ OWNER TO {owner}")
+    await execute(database.dsn, f"ALTER TABLE public_ OWNER TO {owner}")
     assert await readable(database, owner) == PUBLIC
-    await execute(database, "ALTER TABLE public_ OWNER TO postgres")
+    await execute(database.dsn, "ALTER TABLE public_ OWNER TO postgres")
 
 
 async def test_what_belongs_to_others_is_not_read_unless_they_are_trusted(
@@ -106,11 +99,14 @@ async def test_what_belongs_to_others_is_not_read_unless_they_are_trusted(
     """Whoever owns a table, or its schema, decides which code reading it runs."""
     role, other = await make_role(), await make_role()
     database = await make_database(f"{TABLES} GRANT SELECT ON pay, public_ TO {role}")
-    await execute(database, f"ALTER TABLE public_ OWNER TO {other}")
+    await execute(database.dsn, f"ALTER TABLE public_ OWNER TO {other}")
     connection = await asyncpg.connect(database.dsn)
     try:
         assert await readable_columns(connection, role) == PAY
         assert await readable_columns(connection, role, (other,)) == PAY | PUBLIC
+        assert await untrusted_owners(connection, ()) == (other,)
+        assert await untrusted_owners(connection, (), (other,)) == ()
+        assert await untrusted_owners(connection, ("elsewhere",)) == ()
         await connection.execute(f"ALTER SCHEMA public OWNER TO {other}")
         assert await readable_columns(connection, role) == frozenset()
         await connection.execute("ALTER SCHEMA public OWNER TO pg_database_owner")
@@ -127,7 +123,7 @@ async def test_unknown_role_and_no_connect(make_role: MakeRole, make_database: M
     database = await make_database(f"{TABLES} GRANT SELECT ON pay TO PUBLIC")
     assert await readable(database, "nobody_here") == frozenset()
     assert await readable(database, role) == PAY
-    await execute(database, f"REVOKE CONNECT ON DATABASE {database.dbname} FROM PUBLIC")
+    await execute(database.dsn, f"REVOKE CONNECT ON DATABASE {database.dbname} FROM PUBLIC")
     connection = await asyncpg.connect(database.dsn)
     try:
         assert await readable_columns(connection, role) == frozenset()
@@ -163,4 +159,4 @@ async def test_roles_with_odd_names(make_database: MakeDatabase) -> None:
         finally:
             await connection.close()
     finally:
-        await execute(database, """DROP OWNED BY "O'Neil ü"; DROP ROLE "O'Neil ü" """)
+        await execute(database.dsn, """DROP OWNED BY "O'Neil ü"; DROP ROLE "O'Neil ü" """)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -10,7 +9,6 @@ from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import asyncpg
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -19,6 +17,7 @@ from pgparley.catalog_commands import catalog_app
 from pgparley.cluster import Cluster
 from pgparley.config import load
 from pgparley.router_commands import router_app
+from tests.support.statements import execute_now
 
 Run = Callable[..., Result]
 
@@ -71,24 +70,12 @@ def model_url() -> Iterator[str]:
     thread.join()
 
 
-def execute(dsn: str, *statements: str) -> None:
-    async def go() -> None:
-        connection = await asyncpg.connect(dsn)
-        try:
-            for statement in statements:
-                await connection.execute(statement)
-        finally:
-            await connection.close()
-
-    asyncio.run(go())
-
-
 @pytest.fixture
 def run(server: Cluster, tmp_path: Path, model_url: str) -> Iterator[Run]:
     """Runs `catalog …` or `router …` on a store of its own; the server also has the databases music and zoo."""
-    execute(server.dsn(), "CREATE DATABASE store", "CREATE DATABASE music", "CREATE DATABASE zoo")
-    execute(server.dsn("music"), "CREATE TABLE singer (id int PRIMARY KEY, name text, kind text)")
-    execute(server.dsn("zoo"), "CREATE TABLE animal (id int PRIMARY KEY, kind text, weight int)")
+    execute_now(server.dsn(), "CREATE DATABASE store", "CREATE DATABASE music", "CREATE DATABASE zoo")
+    execute_now(server.dsn("music"), "CREATE TABLE singer (id int PRIMARY KEY, name text, kind text)")
+    execute_now(server.dsn("zoo"), "CREATE TABLE animal (id int PRIMARY KEY, kind text, weight int)")
     config = load(None, {"XDG_CACHE_HOME": str(tmp_path)})
     config = replace(
         config,
@@ -106,7 +93,7 @@ def run(server: Cluster, tmp_path: Path, model_url: str) -> Iterator[Run]:
 
     yield go
     for name in ("store", "music", "zoo"):
-        execute(server.dsn(), f"DROP DATABASE {name} WITH (FORCE)")
+        execute_now(server.dsn(), f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def test_a_router_from_its_training_to_its_rollback(run: Run, server: Cluster, tmp_path: Path) -> None:
@@ -138,7 +125,7 @@ def test_a_router_from_its_training_to_its_rollback(run: Run, server: Cluster, t
         "zoo": "trained",
     }
 
-    execute(server.dsn("zoo"), "ALTER TABLE animal ADD height int")
+    execute_now(server.dsn("zoo"), "ALTER TABLE animal ADD height int")
     run("catalog", "refresh", "zoo")
     assert json.loads(run("router", "status", "--json").output)["databases"]["zoo"] == "changed since"
 

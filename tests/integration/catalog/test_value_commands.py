@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable, Iterator
-from typing import Any
 
-import asyncpg
 import pytest
 from typer.testing import CliRunner, Result
 
 from pgparley.catalog_commands import catalog_app
 from pgparley.cluster import Cluster
+from tests.support.statements import execute_now, fetch_now
 
 Run = Callable[..., Result]
 
@@ -30,24 +28,11 @@ CREATE TABLE "Odd Name" ("Some.Thing" text); INSERT INTO "Odd Name" VALUES ('x"y
 """
 
 
-def execute(dsn: str, *statements: str) -> list[Any]:
-    async def go() -> list[Any]:
-        connection = await asyncpg.connect(dsn)
-        try:
-            for statement in statements[:-1]:
-                await connection.execute(statement)
-            return list(await connection.fetch(statements[-1]))
-        finally:
-            await connection.close()
-
-    return asyncio.run(go())
-
-
 @pytest.fixture
 def run(server: Cluster) -> Iterator[Run]:
     """Runs a command on a store of its own, in which the database `shop` is registered."""
-    execute(server.dsn(), "CREATE DATABASE values_store", "CREATE DATABASE shop", "SELECT 1")
-    execute(server.dsn("shop"), SHOP, "SELECT 1")
+    execute_now(server.dsn(), "CREATE DATABASE values_store", "CREATE DATABASE shop")
+    execute_now(server.dsn("shop"), SHOP)
     app = catalog_app(lambda: server.dsn("values_store"))
 
     def go(*arguments: str) -> Result:
@@ -55,13 +40,11 @@ def run(server: Cluster) -> Iterator[Run]:
 
     assert go("add", "shop").exit_code == 0
     yield go
-    execute(
-        server.dsn(), "DROP DATABASE values_store WITH (FORCE)", "DROP DATABASE shop WITH (FORCE)", "SELECT 1"
-    )
+    execute_now(server.dsn(), "DROP DATABASE values_store WITH (FORCE)", "DROP DATABASE shop WITH (FORCE)")
 
 
 def stored(server: Cluster, column: str) -> list[str] | None:
-    rows = execute(
+    rows = fetch_now(
         server.dsn("values_store"),
         f"""SELECT stored FROM pgparley.value_column WHERE "column" = '{column}'""",
     )
@@ -75,7 +58,7 @@ def problems(run: Run) -> dict[str, str | None]:
 def test_no_value_is_read_until_it_is_allowed(run: Run, server: Cluster) -> None:
     assert run("refresh", "shop").output == "shop: unchanged\n"
     assert "No value of shop may be shown" in run("values", "shop").output
-    assert execute(server.dsn("values_store"), "SELECT * FROM pgparley.value_column") == []
+    assert fetch_now(server.dsn("values_store"), "SELECT * FROM pgparley.value_column") == []
 
 
 def test_a_permission_from_its_start_to_its_end(run: Run, server: Cluster) -> None:
@@ -84,7 +67,7 @@ def test_a_permission_from_its_start_to_its_end(run: Run, server: Cluster) -> No
     assert stored(server, "city") == ["Oslo", "Rome"], "the commonest first"
     assert stored(server, "code") == ["NO", "IT"]
     assert stored(server, "name") is None
-    execute(server.dsn("shop"), "INSERT INTO customer VALUES (5, 'Di', 'Bonn', 'DE')", "SELECT 1")
+    execute_now(server.dsn("shop"), "INSERT INTO customer VALUES (5, 'Di', 'Bonn', 'DE')")
     assert run("refresh", "shop").output == "shop: unchanged\n  values: 6 of 2 columns\n"
     assert stored(server, "city") == ["Oslo", "Bonn", "Rome"]
     assert run("values", "shop", "--deny", "customer.city").output == "shop: 1 columns are allowed\n"
@@ -98,7 +81,7 @@ def test_all_text_is_the_text_that_there_is(run: Run, server: Cluster) -> None:
     assert output.startswith("shop: 7 columns are allowed\n")
     assert set(problems(run)) == {"city", "code", "note", "owner", "word", "Some.Thing"}
     assert stored(server, "Some.Thing") == ["x\"y'z"]
-    execute(server.dsn("shop"), "ALTER TABLE customer ADD later text DEFAULT 'new'", "SELECT 1")
+    execute_now(server.dsn("shop"), "ALTER TABLE customer ADD later text DEFAULT 'new'")
     assert run("refresh", "shop").exit_code == 0
     assert stored(server, "later") is None, "a new column needs a permission of its own"
 
@@ -120,14 +103,14 @@ def test_what_shows_each_role_other_rows_is_never_read(run: Run, server: Cluster
 def test_values_go_when_row_level_security_comes(run: Run, server: Cluster) -> None:
     run("values", "shop", "--allow", "customer.city")
     assert stored(server, "city")
-    execute(server.dsn("shop"), "ALTER TABLE customer ENABLE ROW LEVEL SECURITY", "SELECT 1")
+    execute_now(server.dsn("shop"), "ALTER TABLE customer ENABLE ROW LEVEL SECURITY")
     run("refresh", "shop")
     assert stored(server, "city") == []
 
 
 def test_a_column_that_is_gone(run: Run, server: Cluster) -> None:
     run("values", "shop", "--allow", "customer.code")
-    execute(server.dsn("shop"), "ALTER TABLE customer DROP code", "SELECT 1")
+    execute_now(server.dsn("shop"), "ALTER TABLE customer DROP code")
     assert "no values of public.customer.code: it does not exist any more" in run("refresh", "shop").output
     assert stored(server, "code") == []
     assert run("values", "shop", "--deny", "public.customer.code").exit_code == 0
@@ -135,7 +118,7 @@ def test_a_column_that_is_gone(run: Run, server: Cluster) -> None:
 
 def test_the_connection_s_own_rights_bound_what_is_read(run: Run, server: Cluster) -> None:
     """A role that may not read a column, and one of whose tables somebody else's function guards."""
-    execute(
+    execute_now(
         server.dsn("shop"),
         "CREATE ROLE reader LOGIN; CREATE ROLE mallory; GRANT SELECT (city) ON customer TO reader",
         "CREATE FUNCTION trap(text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN true; END'",
@@ -144,7 +127,6 @@ def test_the_connection_s_own_rights_bound_what_is_read(run: Run, server: Cluste
         "CREATE INDEX ON trapped (v) WHERE trap('x')",
         """CREATE OR REPLACE FUNCTION trap(text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS
            'BEGIN RAISE EXCEPTION ''sprung''; END'""",
-        "SELECT 1",
     )
     run("add", "mine", "--dsn", server.dsn("shop", "reader"))
     output = run(
@@ -154,10 +136,9 @@ def test_the_connection_s_own_rights_bound_what_is_read(run: Run, server: Cluste
     assert 'no values of public.trapped.v: reading that could run code of role "mallory"' in output
     assert "sprung" not in output
     assert "values: 2 of 1 columns" in output
-    execute(
+    execute_now(
         server.dsn("shop"),
         "DROP TABLE trapped; DROP FUNCTION trap; DROP OWNED BY reader; DROP ROLE reader, mallory",
-        "SELECT 1",
     )
 
 
@@ -176,7 +157,7 @@ def test_mistakes(run: Run, arguments: tuple[str, ...], message: str) -> None:
 
 
 def test_a_name_in_two_schemas_is_asked_back(run: Run, server: Cluster) -> None:
-    execute(server.dsn("shop"), "CREATE SCHEMA b; CREATE TABLE b.customer (city text)", "SELECT 1")
+    execute_now(server.dsn("shop"), "CREATE SCHEMA b; CREATE TABLE b.customer (city text)")
     run("refresh", "shop")
     assert (
         "may be several columns: b.customer.city, public.customer.city"

@@ -14,15 +14,7 @@ from pgparley.demo.run import STORE, configure, register
 from pgparley.demo.site import Site
 from schema_catalog.logins import login_for
 from schema_catalog.store import CatalogStore, Entry
-
-
-async def execute(dsn: str, *statements: str) -> None:
-    connection = await asyncpg.connect(dsn)
-    try:
-        for statement in statements:
-            await connection.execute(statement)
-    finally:
-        await connection.close()
+from tests.support.statements import execute
 
 
 async def entries(running: Cluster) -> tuple[Entry, ...]:

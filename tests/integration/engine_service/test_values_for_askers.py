@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
-import asyncpg
 import pytest
 
 from engine.api.question_store import Questions
@@ -20,6 +19,7 @@ from pgparley.cluster import Cluster
 from schema_catalog.refresh import ConnectSettings
 from schema_catalog.store import CatalogStore
 from schema_catalog.values import ColumnValues, ValueStore
+from tests.support.statements import execute
 
 ANA = Asker("ana", "music")
 BOB = Asker("bob", "music")
@@ -57,14 +57,6 @@ def asking(pool: Any, service: Service, upstream: Databases, values: StoredValue
     return Service(tools, Questions(pool, 600.0), Limits(k=2, calls=2))
 
 
-async def execute(server: Cluster, sql: str) -> None:
-    connection = await asyncpg.connect(server.dsn("music"))
-    try:
-        await connection.execute(sql)
-    finally:
-        await connection.close()
-
-
 async def everything(service: Service, asker: Asker) -> str:
     """The trace and the prompts of a question."""
     reply = await service.ask(AskRequest(asker, QUESTION))
@@ -89,13 +81,14 @@ async def test_a_value_that_the_asker_may_not_read_is_nowhere(asking: Service) -
 
 async def test_row_level_security_ends_it_at_once(asking: Service, server: Cluster) -> None:
     await execute(
-        server, "ALTER TABLE singer ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON singer USING (true)"
+        server.dsn("music"),
+        "ALTER TABLE singer ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON singer USING (true)",
     )
     assert "Birk" not in await everything(asking, ANA)
 
 
 async def test_a_revoked_column_gives_no_value(asking: Service, server: Cluster) -> None:
-    await execute(server, "REVOKE SELECT (family_name) ON singer FROM ana")
+    await execute(server.dsn("music"), "REVOKE SELECT (family_name) ON singer FROM ana")
     assert "Birk" not in await everything(asking, ANA)
 
 

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from engine.types import ANSWER_COLUMNS
-from tests.integration.main_path.conftest import Stack
+from tests.support.stack import Stack
 
 pytestmark = [pytest.mark.llm, pytest.mark.timeout(300)]
 

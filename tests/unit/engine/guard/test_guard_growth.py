@@ -9,12 +9,12 @@ import pytest
 from engine.guard import Allowed, Reason, Refused, check
 from engine.guard.analyse import analyse
 from engine.guard.bounds import Bound, exactly, literal, steps
-from engine.guard.measures import Kind
+from engine.guard.measures import Quantity
 from engine.guard.policy import LIMITS
 
 
-def largest(sql: str, kind: Kind) -> float:
-    return max((growth.amount for growth in analyse(sql).growths if growth.kind is kind), default=0.0)
+def largest(sql: str, kind: Quantity) -> float:
+    return max((growth.amount for growth in analyse(sql).growths if growth.quantity is kind), default=0.0)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def largest(sql: str, kind: Kind) -> float:
     ],
 )
 def test_the_longest_text(sql: str, characters: float) -> None:
-    assert largest(sql, Kind.CHARACTERS) == characters
+    assert largest(sql, Quantity.CHARACTERS) == characters
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_the_longest_text(sql: str, characters: float) -> None:
     ],
 )
 def test_the_most_rows(sql: str, rows: float) -> None:
-    assert largest(sql, Kind.ROWS) == rows
+    assert largest(sql, Quantity.ROWS) == rows
 
 
 def test_a_text_is_followed_through_queries() -> None:
@@ -72,10 +72,10 @@ def test_a_text_is_followed_through_queries() -> None:
 
 
 def test_the_limits_are_exact() -> None:
-    limit = LIMITS[Kind.CHARACTERS]
+    limit = LIMITS[Quantity.CHARACTERS]
     assert isinstance(check(f"SELECT repeat('x', {limit})"), Allowed)
     assert isinstance(check(f"SELECT repeat('x', {limit + 1})"), Refused)
-    rows = LIMITS[Kind.ROWS]
+    rows = LIMITS[Quantity.ROWS]
     assert isinstance(check(f"SELECT count(*) FROM generate_series(1, {rows})"), Allowed)
     assert isinstance(check(f"SELECT count(*) FROM generate_series(0, {rows})"), Refused)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-
 from engine.rewrite.rules.joins import complete_joins
+
 from schema_catalog.types import ForeignKey, Snapshot, Table
 from tests.support.schemas import MUSIC, table
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from engine.rewrite.rules.mending import mended
+
 from engine.core.elements import Relation, ValueLink
 from engine.rewrite.rules.literals import moved
-from engine.rewrite.rules.mending import mended
 from tests.support.schemas import MUSIC
 
 LINKS = (

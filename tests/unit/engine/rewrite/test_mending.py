@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-
 from engine.rewrite.rules.mending import mended, unknown_apart
+
 from engine.sql.resolution import resolve
 from schema_catalog.types import TableKind
 from tests.support.schemas import MUSIC

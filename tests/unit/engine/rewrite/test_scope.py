@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from engine.rewrite.rules.mending import mended
 from sqlglot import exp
 
-from engine.rewrite.rules.mending import mended
 from engine.rewrite.scope import Scopes, parsed
 from engine.sql.resolution import resolve
 from schema_catalog.types import Snapshot

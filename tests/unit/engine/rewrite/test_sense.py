@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-
 from engine.rewrite.rules.sense import senseless, with_what_refers
+
 from tests.support.schemas import MUSIC, table
 
 KNOWN = {

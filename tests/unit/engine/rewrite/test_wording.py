@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from engine.rewrite.rules.wording import reworded
 
 from engine.linking.mentions import mentioned_tables
-from engine.rewrite.rules.wording import reworded
 from tests.support.schemas import MUSIC
 
 PLAYED = (

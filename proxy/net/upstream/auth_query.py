@@ -47,7 +47,7 @@ class AuthQueryConnection(asyncio.Protocol):
 
         Raises:
             OSError: The server cannot be reached.
-            LookupFailedError: It does not let `auth_user` in.
+            AuthQueryError: It does not let `auth_user` in.
         """
         connection = AuthQueryConnection(settings)
         ready = connection._expect()
@@ -68,7 +68,7 @@ class AuthQueryConnection(asyncio.Protocol):
         """The secret of `user`; None where there is no such role, or it may not log in.
 
         Raises:
-            LookupFailedError: The query fails, or the connection ends (it is not `usable` then).
+            AuthQueryError: The query fails, or the connection ends (it is not `usable` then).
         """
         answer = self._expect()
         parse = codec.encode_parse(Parse(b"", self._settings.auth_query.encode(), ()))

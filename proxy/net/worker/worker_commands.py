@@ -1,6 +1,6 @@
 """The commands that a worker carries out for a sibling, or for its own console.
 
-Owns the verbs of `worker_ipc.Request` and the report. The choice of workers, and the console's reply,
+Owns the verbs of `worker_ipc.WorkerRequest` and the report. The choice of workers, and the console's reply,
 are in `admin_commands`.
 """
 

@@ -39,7 +39,7 @@ class Roles:
         self.gate.set()
 
     async def connect(self) -> AuthQueryConnection:
-        """As `LookupConnection.open`."""
+        """As `AuthQueryConnection.open`."""
         self.connections += 1
         if self.down:
             raise ConnectionRefusedError("nobody there")
@@ -57,7 +57,7 @@ class Roles:
 
 
 class Connection:
-    """As `LookupConnection`."""
+    """As `AuthQueryConnection`."""
 
     def __init__(self, roles: Roles) -> None:
         self._roles = roles

@@ -26,12 +26,12 @@ from engine.types import (
     PlanRequest,
     RowSet,
     ShowRequest,
-    TellRequest,
+    TopicRequest,
     ViewRequest,
 )
 
 EngineRequest = (
-    AskRequest | ChooseRequest | ShowRequest | MoreRequest | PlanRequest | CorrectRequest | TellRequest
+    AskRequest | ChooseRequest | ShowRequest | MoreRequest | PlanRequest | CorrectRequest | TopicRequest
 )
 EngineReply = AskReply | Chosen | RowSet
 _Reply = TypeVar("_Reply", bound=EngineReply | JudgeReply | Pairs | Status)
@@ -42,7 +42,7 @@ _VERBS: dict[type[EngineRequest], tuple[str, type[AskReply | Chosen | RowSet]]] 
     MoreRequest: ("/v1/more", AskReply),
     PlanRequest: ("/v1/plan", Chosen),
     CorrectRequest: ("/v1/correct", AskReply),
-    TellRequest: ("/v1/tell", RowSet),
+    TopicRequest: ("/v1/topic", RowSet),
 }
 _OK = 200
 _FAILURES = frozenset({400, 503})

@@ -232,7 +232,7 @@ class CorrectRequest:
 
 
 class Topic(StrEnum):
-    """What a `TellRequest` wants to know or to leave behind."""
+    """What a `TopicRequest` wants to know or to leave behind."""
 
     EXPLAIN = "explain"
     WHY = "why"
@@ -261,7 +261,7 @@ TOPIC_COLUMNS: dict[Topic, tuple[tuple[str, str], ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class TellRequest:
+class TopicRequest:
     """Something about an answer, or about the asker's questions. Answered by `RowSet`.
 
     `qid` None means all of the asker's (HISTORY, FORGET). `n`: a row (EXPLAIN), or rows at most (HISTORY).

@@ -32,8 +32,8 @@ from engine.types import (
     RowKind,
     RowSet,
     ShowRequest,
-    TellRequest,
     Topic,
+    TopicRequest,
 )
 from pgparley import cluster
 from pgparley.cluster import Cluster
@@ -73,7 +73,7 @@ class FakeEngine:
     asked: list[AskRequest] = field(default_factory=list)
     chosen: list[ChooseRequest] = field(default_factory=list)
     shown: list[ShowRequest] = field(default_factory=list)
-    others: list[MoreRequest | PlanRequest | CorrectRequest | TellRequest] = field(default_factory=list)
+    others: list[MoreRequest | PlanRequest | CorrectRequest | TopicRequest] = field(default_factory=list)
     waiting: threading.Event = field(default_factory=threading.Event)
     aborted: threading.Event = field(default_factory=threading.Event)
 
@@ -88,7 +88,7 @@ class FakeEngine:
                 web.post("/v1/more", self._more),
                 web.post("/v1/plan", self._plan),
                 web.post("/v1/correct", self._correct),
-                web.post("/v1/tell", self._tell),
+                web.post("/v1/topic", self._tell),
                 web.get("/health", self._health),
             ]
         )
@@ -190,7 +190,7 @@ class FakeEngine:
         return _reply(AskReply(asked.qid, (row,)))
 
     async def _tell(self, request: web.Request) -> web.Response:
-        asked = msgspec.json.decode(await request.read(), type=TellRequest)
+        asked = msgspec.json.decode(await request.read(), type=TopicRequest)
         self.others.append(asked)
         return _reply(RowSet(TOLD[asked.topic]))
 

@@ -30,7 +30,7 @@ from engine.types import (
     MoreRequest,
     PlanRequest,
     ShowRequest,
-    TellRequest,
+    TopicRequest,
     ViewRequest,
 )
 
@@ -68,7 +68,7 @@ class EngineAPI:
         app.router.add_post("/v1/more", self._verb("more", MoreRequest, self._more))
         app.router.add_post("/v1/plan", self._verb("plan", PlanRequest, self._service.plan))
         app.router.add_post("/v1/correct", self._verb("correct", CorrectRequest, self._service.correct))
-        app.router.add_post("/v1/tell", self._verb("tell", TellRequest, self._service.tell))
+        app.router.add_post("/v1/topic", self._verb("topic", TopicRequest, self._service.topic))
         app.router.add_post("/v1/view", self._verb("view", ViewRequest, self._views.view))
         calibrating = self._calibrating
         app.router.add_post("/v1/calibration/judge", self._verb("judge", JudgeRequest, calibrating.judge))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from engine.api.question_store import Questions, find_row
 from engine.errors import InternalError
-from engine.types import BECOMES, AnswerRow, Cell, RowSet, TellRequest, Topic, TraceLine
+from engine.types import BECOMES, AnswerRow, Cell, RowSet, Topic, TopicRequest, TraceLine
 
 HISTORY_ROWS = 20
 """Lines of `NL HISTORY` where the asker names no number."""
@@ -15,7 +15,7 @@ HISTORY_ROWS = 20
 MAX_HISTORY_ROWS = 1000
 
 
-async def introspect(request: TellRequest, questions: Questions) -> RowSet:
+async def introspect(request: TopicRequest, questions: Questions) -> RowSet:
     """The rows of `request.topic`; raises `UnknownQuestionError` where the question is not the asker's."""
     user = request.asker.user
     match request.topic:
@@ -32,7 +32,7 @@ async def introspect(request: TellRequest, questions: Questions) -> RowSet:
     return await _about(request, request.qid, questions)
 
 
-async def _about(request: TellRequest, qid: str, questions: Questions) -> RowSet:
+async def _about(request: TopicRequest, qid: str, questions: Questions) -> RowSet:
     user = request.asker.user
     match request.topic:
         case Topic.PROMPT:

@@ -50,8 +50,8 @@ from engine.types import (
     RowKind,
     RowSet,
     ShowRequest,
-    TellRequest,
     Topic,
+    TopicRequest,
 )
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import Database
@@ -157,7 +157,7 @@ class Service:
                 await self._learner.corrected(shown, row.database, row.sql, request.asker)
         return reply
 
-    async def tell(self, request: TellRequest) -> RowSet:
+    async def topic(self, request: TopicRequest) -> RowSet:
         """What is known about an answer, or remembered of the asker."""
         table = await introspection.introspect(request, self._questions)
         if self._learner is not None and request.topic is Topic.NONE and request.qid is not None:

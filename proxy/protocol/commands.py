@@ -15,12 +15,12 @@ from engine.types import (
     PlanRequest,
     RowSet,
     ShowRequest,
-    TellRequest,
+    TopicRequest,
 )
 from proxy.protocol.messages import Startup
 
 EngineRequest = (
-    AskRequest | ChooseRequest | ShowRequest | MoreRequest | PlanRequest | CorrectRequest | TellRequest
+    AskRequest | ChooseRequest | ShowRequest | MoreRequest | PlanRequest | CorrectRequest | TopicRequest
 )
 EngineReply = AskReply | Chosen | RowSet | ErrorReply
 

@@ -24,8 +24,8 @@ from engine.types import (
     RowKind,
     RowSet,
     ShowRequest,
-    TellRequest,
     Topic,
+    TopicRequest,
 )
 from proxy.protocol import codec, notices, replacement_sql
 from proxy.protocol.commands import EngineReply, EngineRequest
@@ -188,9 +188,9 @@ class Conversation:
         if isinstance(statement, AnswerTopic):
             qid = self._qid(statement.qid)
             text = None if statement.text is None else require_valid(statement.text)
-            request = TellRequest(self._asker, statement.topic, qid, statement.n, text)
+            request = TopicRequest(self._asker, statement.topic, qid, statement.n, text)
         else:
-            request = TellRequest(self._asker, statement.topic, None, statement.n)
+            request = TopicRequest(self._asker, statement.topic, None, statement.n)
         reply = yield request
         table = _as(RowSet, reply)
         if statement.topic is Topic.FORGET and request.qid in (None, self.last_qid):

@@ -16,7 +16,7 @@ from engine.types import (
     ResultColumn,
     RowKind,
     RowSet,
-    TellRequest,
+    TopicRequest,
 )
 from proxy.protocol import codec, replacement_sql
 from proxy.protocol.commands import Close, Command, Consult, Dial, EngineReply, EngineRequest, ToUpstream
@@ -110,7 +110,7 @@ class Driver:
 
 def _reply(request: EngineRequest, rng: random.Random) -> EngineReply:
     name = type(request).__name__
-    if isinstance(request, TellRequest):
+    if isinstance(request, TopicRequest):
         columns = TOPIC_COLUMNS[request.topic]
         return rng.choice([RowSet(()), RowSet((tuple(None for _ in columns),)), _ANSWERS[-1]])
     wanted = Chosen if name in ("ChooseRequest", "PlanRequest") else AskReply

@@ -35,8 +35,8 @@ from engine.types import (
     ChooseRequest,
     CorrectRequest,
     MoreRequest,
-    TellRequest,
     Topic,
+    TopicRequest,
     ViewRequest,
 )
 from pgparley.calibrate_commands import Calibration, calibrate, status
@@ -159,7 +159,7 @@ async def test_a_calibrated_answer_leaves_out_what_does_not_conform(
 ) -> None:
     whole = await learning.ask(AskRequest(ANA, QUESTION))
     assert len(whole.rows) == 2
-    why = (await learning.tell(TellRequest(ANA, Topic.WHY, whole.qid))).rows
+    why = (await learning.topic(TopicRequest(ANA, Topic.WHY, whole.qid))).rows
     assert next(line[2] for line in why if line[:2] == ("select", "uncalibrated")).startswith(
         "0 of 19 points"
     )
@@ -279,7 +279,7 @@ async def test_a_choice_from_a_whole_answer_becomes_a_point_and_is_forgotten_wit
     assert (kept.source, [each.right for each in kept.point.candidates]) == (Source.CHOICE, [False, True])
     stored = str([tuple(line) for line in await pool.fetch("SELECT * FROM pgparley.calibration_point")])
     assert "singer" not in stored
-    await learning.tell(TellRequest(ANA, Topic.FORGET, reply.qid))
+    await learning.topic(TopicRequest(ANA, Topic.FORGET, reply.qid))
     assert await points.points() == ()
 
 

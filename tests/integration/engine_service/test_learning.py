@@ -28,8 +28,8 @@ from engine.types import (
     CorrectRequest,
     MoreRequest,
     RowKind,
-    TellRequest,
     Topic,
+    TopicRequest,
 )
 from pgparley.cluster import Cluster
 
@@ -136,7 +136,7 @@ async def test_a_choice_changes_order_prompt_and_trace_of_the_next_question(
         ("apply_preferences", "agrees"),
         ("apply_preferences", "contradicts"),
     } <= events
-    told = await learning.tell(TellRequest(ANA, Topic.WHY, after.qid))
+    told = await learning.topic(TopicRequest(ANA, Topic.WHY, after.qid))
     assert any(row[1] == "hint" and HINT in str(row[2]) and "weak" in str(row[2]) for row in told.rows)
 
 
@@ -234,7 +234,7 @@ async def test_a_rejection_puts_the_statements_last_and_ends_the_verified_one(
     again = await ask(learning, QUESTION)
     assert again.rows[0].kind is RowKind.VERIFIED
     refused = {row.sql for row in again.rows}
-    await learning.tell(TellRequest(ANA, Topic.NONE, again.qid))
+    await learning.topic(TopicRequest(ANA, Topic.NONE, again.qid))
     after = await ask(learning, QUESTION, k=3)
     assert all(row.kind is RowKind.CANDIDATE for row in after.rows)
     assert [row.sql in refused for row in after.rows] == [False, True, True]
@@ -253,11 +253,11 @@ async def test_forgetting_is_whole(learning: Service, pool: Any, model: Any) -> 
     second = await choose(learning, STAGE, "Give the name of singers")
     await approve(pool)
     await pool.execute("DELETE FROM pgparley.question WHERE qid = $1", first.qid)
-    assert (await learning.tell(TellRequest(ANA, Topic.FORGET, first.qid))).rows == ((1,),)
+    assert (await learning.topic(TopicRequest(ANA, Topic.FORGET, first.qid))).rows == ((1,),)
     assert [row["qid"] for row in await pool.fetch("SELECT qid FROM pgparley.learned_example")] == [
         second.qid
     ]
-    await learning.tell(TellRequest(ANA, Topic.FORGET))
+    await learning.topic(TopicRequest(ANA, Topic.FORGET))
     assert await pool.fetchval("SELECT count(*) FROM pgparley.learned_example") == 0
     assert [row.sql for row in (await ask(learning)).rows] == [NAME, STAGE]
     assert "rather than" not in shown(model)
@@ -348,6 +348,6 @@ async def test_an_adapter_is_trained_when_it_is_due_and_used_if_it_was_kept(
     # Not due again at once, and gone with what it was trained on.
     await choose(eager, STAGE, "name of every singer")
     assert len(await pool.fetch("SELECT FROM pgparley.learned_adapter")) == 1
-    await eager.tell(TellRequest(ANA, Topic.FORGET))
+    await eager.topic(TopicRequest(ANA, Topic.FORGET))
     assert await pool.fetch("SELECT FROM pgparley.learned_adapter") == []
     await learner.aclose()

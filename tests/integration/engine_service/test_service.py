@@ -25,8 +25,8 @@ from engine.types import (
     PlanRequest,
     RowKind,
     ShowRequest,
-    TellRequest,
     Topic,
+    TopicRequest,
 )
 
 ANA = Asker("ana", "music")
@@ -137,17 +137,17 @@ async def test_correction_that_would_not_run_is_refused(
 
 async def test_why_and_explain(service: Service) -> None:
     reply = await ask(service)
-    why = await service.tell(TellRequest(ANA, Topic.WHY, reply.qid))
+    why = await service.topic(TopicRequest(ANA, Topic.WHY, reply.qid))
     assert why.rows == tuple((t.stage, t.event, t.detail, t.score) for t in reply.trace)
     assert {row[0] for row in why.rows} >= {"route", "generate", "rank"}
-    words = dict((await service.tell(TellRequest(ANA, Topic.EXPLAIN, reply.qid, 1))).rows)
+    words = dict((await service.topic(TopicRequest(ANA, Topic.EXPLAIN, reply.qid, 1))).rows)
     assert words["statement"] == reply.rows[0].sql
     assert words["database"] == "music"
 
 
 async def test_prompt_is_what_was_sent_and_holds_nothing_unreadable(service: Service, model: Any) -> None:
     reply = await ask(service)
-    rows = (await service.tell(TellRequest(ANA, Topic.PROMPT, reply.qid))).rows
+    rows = (await service.topic(TopicRequest(ANA, Topic.PROMPT, reply.qid))).rows
     assert [row[2] for row in rows if row[1] == "user"] == [prompt.user for prompt in model.prompts]
     assert {row[1] for row in rows} == {"system", "user", "assistant"}
     assert "singer" in str(rows)
@@ -158,25 +158,25 @@ async def test_history_and_verdicts(service: Service) -> None:
     first = await ask(service, "first name of each singer")
     second = await ask(service, "second name of each singer")
     await service.choose(ChooseRequest(ANA, first.qid, 2))
-    await service.tell(TellRequest(ANA, Topic.NONE, second.qid, text="it's wrong"))
-    rows = (await service.tell(TellRequest(ANA, Topic.HISTORY))).rows
+    await service.topic(TopicRequest(ANA, Topic.NONE, second.qid, text="it's wrong"))
+    rows = (await service.topic(TopicRequest(ANA, Topic.HISTORY))).rows
     assert [row[1:] for row in rows] == [
         (second.qid, "second name of each singer", len(second.rows), None, "none"),
         (first.qid, "first name of each singer", 2, 2, None),
     ]
-    assert len((await service.tell(TellRequest(ANA, Topic.HISTORY, n=1))).rows) == 1
-    assert (await service.tell(TellRequest(BOB, Topic.HISTORY))).rows == ()
+    assert len((await service.topic(TopicRequest(ANA, Topic.HISTORY, n=1))).rows) == 1
+    assert (await service.topic(TopicRequest(BOB, Topic.HISTORY))).rows == ()
 
 
 async def test_forget(service: Service, pool: Any) -> None:
     replies = [await ask(service) for _ in range(3)]
     await service.choose(ChooseRequest(ANA, replies[0].qid, 1))
     with pytest.raises(UnknownQuestionError):
-        await service.tell(TellRequest(BOB, Topic.FORGET, replies[0].qid))
-    assert (await service.tell(TellRequest(BOB, Topic.FORGET))).rows == ((0,),)
-    assert (await service.tell(TellRequest(ANA, Topic.FORGET, replies[0].qid))).rows == ((1,),)
+        await service.topic(TopicRequest(BOB, Topic.FORGET, replies[0].qid))
+    assert (await service.topic(TopicRequest(BOB, Topic.FORGET))).rows == ((0,),)
+    assert (await service.topic(TopicRequest(ANA, Topic.FORGET, replies[0].qid))).rows == ((1,),)
     assert await pool.fetchval("SELECT count(*) FROM pgparley.choice") == 0
-    assert (await service.tell(TellRequest(ANA, Topic.FORGET))).rows == ((2,),)
+    assert (await service.topic(TopicRequest(ANA, Topic.FORGET))).rows == ((2,),)
     with pytest.raises(UnknownQuestionError):
         await service.show(ShowRequest(ANA, replies[1].qid))
 
@@ -186,7 +186,7 @@ async def test_a_question_is_its_askers_alone(service: Service, topic: Topic) ->
     reply = await ask(service)
     for qid, asker in ((reply.qid, BOB), ("q000000", ANA)):
         with pytest.raises(UnknownQuestionError, match=f'no question "{qid}"'):
-            await service.tell(TellRequest(asker, topic, qid, 1))
+            await service.topic(TopicRequest(asker, topic, qid, 1))
 
 
 async def test_a_row_of_an_older_version_can_be_asked_again(service: Service, pool: Any) -> None:
@@ -194,4 +194,4 @@ async def test_a_row_of_an_older_version_can_be_asked_again(service: Service, po
     await pool.execute("UPDATE pgparley.question SET request = DEFAULT, prompts = DEFAULT")
     stored = await Questions(pool, 1.0).stored(reply.qid, "ana")
     assert stored.request == AskRequest(ANA, QUESTION)
-    assert (await service.tell(TellRequest(ANA, Topic.PROMPT, reply.qid))).rows == ()
+    assert (await service.topic(TopicRequest(ANA, Topic.PROMPT, reply.qid))).rows == ()

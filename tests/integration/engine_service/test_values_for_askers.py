@@ -13,7 +13,7 @@ from engine.api.service import Service
 from engine.linking.source import StoredValues
 from engine.linking.value_reader import read_values
 from engine.settings import Limits, UpstreamSettings
-from engine.types import Asker, AskRequest, TellRequest, Topic
+from engine.types import Asker, AskRequest, Topic, TopicRequest
 from engine.upstream import Databases
 from pgparley.cluster import Cluster
 from schema_catalog.refresh import ConnectSettings
@@ -60,8 +60,8 @@ def asking(pool: Any, service: Service, upstream: Databases, values: StoredValue
 async def everything(service: Service, asker: Asker) -> str:
     """The trace and the prompts of a question."""
     reply = await service.ask(AskRequest(asker, QUESTION))
-    shown = await service.tell(TellRequest(asker, Topic.PROMPT, reply.qid))
-    why = await service.tell(TellRequest(asker, Topic.WHY, reply.qid))
+    shown = await service.topic(TopicRequest(asker, Topic.PROMPT, reply.qid))
+    why = await service.topic(TopicRequest(asker, Topic.WHY, reply.qid))
     return f"{shown.rows} {why.rows}"
 
 

@@ -17,8 +17,8 @@ from engine.types import (
     CorrectRequest,
     MoreRequest,
     PlanRequest,
-    TellRequest,
     Topic,
+    TopicRequest,
 )
 
 ASKER = Asker("analyst", "wire")
@@ -42,16 +42,16 @@ def expected(gateway: Any, question: str) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize(
     ("query", "request_"),
     [
-        ("NL EXPLAIN 1", TellRequest(ASKER, Topic.EXPLAIN, "q1", 1)),
-        ("NL WHY", TellRequest(ASKER, Topic.WHY, "q1")),
-        ("NL SHOWPROMPT OF 'q7'", TellRequest(ASKER, Topic.PROMPT, "q7")),
-        ("NL HISTORY 5", TellRequest(ASKER, Topic.HISTORY, None, 5)),
-        ("NL FORGET ALL", TellRequest(ASKER, Topic.FORGET)),
-        ("NL FORGET", TellRequest(ASKER, Topic.FORGET, "q1")),
-        ("NL NONE $$it's wrong$$", TellRequest(ASKER, Topic.NONE, "q1", text="it's wrong")),
+        ("NL EXPLAIN 1", TopicRequest(ASKER, Topic.EXPLAIN, "q1", 1)),
+        ("NL WHY", TopicRequest(ASKER, Topic.WHY, "q1")),
+        ("NL SHOWPROMPT OF 'q7'", TopicRequest(ASKER, Topic.PROMPT, "q7")),
+        ("NL HISTORY 5", TopicRequest(ASKER, Topic.HISTORY, None, 5)),
+        ("NL FORGET ALL", TopicRequest(ASKER, Topic.FORGET)),
+        ("NL FORGET", TopicRequest(ASKER, Topic.FORGET, "q1")),
+        ("NL NONE $$it's wrong$$", TopicRequest(ASKER, Topic.NONE, "q1", text="it's wrong")),
     ],
 )
-def test_tables(connection: Any, gateway: Any, query: str, request_: TellRequest) -> None:
+def test_tables(connection: Any, gateway: Any, query: str, request_: TopicRequest) -> None:
     cursor = connection.execute(query)
     assert gateway.engine.others[-1] == request_
     assert [column.name for column in cursor.description] == [n for n, _ in TOPIC_COLUMNS[request_.topic]]

@@ -43,7 +43,9 @@ def check_names(off: Collection[str]) -> None:
     for name in off:
         if name not in known:
             near = ", ".join(difflib.get_close_matches(name, known)) or ", ".join(sorted(known))
-            raise InvalidSettingError.of("generation.rules_off", name, f"Rules are called: {near}.")
+            raise InvalidSettingError(
+                f'invalid value for [generation] rules_off: "{name}"', hint=f"Rules are called: {near}."
+            )
 
 
 def normalise(sql: str, context: Context, off: Collection[str] = ()) -> Rewritten:

@@ -8,7 +8,7 @@ is right decides which ones are made (`engine.rewrite.worth`).
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import structlog
@@ -24,7 +24,7 @@ READINGS = 4
 """Readings made of one statement at most, the likeliest ones."""
 
 KEPT = 8
-"""Readings that further readings are made of at most."""
+"""Readings that further readings are made of at most, beside the statement itself."""
 
 _LOG = structlog.get_logger()
 
@@ -43,7 +43,9 @@ def check_names(off: Collection[str]) -> None:
     for name in off:
         if name not in known:
             near = ", ".join(difflib.get_close_matches(name, known)) or ", ".join(sorted(known))
-            raise InvalidSettingError.of("generation.rules_off", name, f"Rules are called: {near}.")
+            raise InvalidSettingError(
+                f'invalid value for [generation] rules_off: "{name}"', hint=f"Rules are called: {near}."
+            )
 
 
 def normalise(sql: str, context: Context, off: Collection[str] = ()) -> Rewritten:
@@ -64,17 +66,19 @@ def readings(accepted: Rewritten, context: Context, off: Collection[str] = ()) -
             other = each.apply(rule)
             if other is not None and other.sql not in made:
                 made[other.sql] = _Working(other, context)
-        made = {work.given.sql: work for work in sorted(made.values(), key=_worth)[: KEPT + 1]}
-    found = [work.given for work in sorted(made.values(), key=_worth) if work.given is not accepted]
-    return found[:READINGS]
+        likeliest = _likeliest(made, accepted)[:KEPT]
+        made = {work.given.sql: work for work in (made[accepted.sql], *likeliest)}
+    return [work.given for work in _likeliest(made, accepted)[:READINGS]]
 
 
 def _rules(kind: RuleKind, off: Collection[str]) -> list[Rule]:
     return [rule for rule in RULES if rule.kind is kind and rule.name not in off]
 
 
-def _worth(work: _Working) -> float:
-    return -worth(work.given.changes)
+def _likeliest(made: Mapping[str, _Working], accepted: Rewritten) -> list[_Working]:
+    """The readings among `made`, likeliest first."""
+    others = [work for work in made.values() if work.given is not accepted]
+    return sorted(others, key=lambda work: worth(work.given.changes), reverse=True)
 
 
 def _in_turn(given: Rewritten, kind: RuleKind, context: Context, off: Collection[str]) -> Rewritten:

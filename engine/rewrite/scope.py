@@ -45,6 +45,13 @@ class Scopes:
         self.called: dict[str, list[Table]] = {}
         for table in snapshot.tables:
             self.called.setdefault(table.name, []).append(table)
+        # In WITH RECURSIVE a query may be named before it is written, which sqlglot's scopes do not see.
+        self._recursive = {
+            query.alias
+            for clause in tree.find_all(exp.With)
+            if clause.args.get("recursive")
+            for query in clause.expressions
+        }
         self.reads = {
             id(select): list(self._references(select, scope))
             for scope in traverse_scope(tree)
@@ -60,7 +67,9 @@ class Scopes:
         """The catalog's table that FROM names; None for a query's rows, be it one of WITH."""
         if not isinstance(node, exp.Table) or not isinstance(source, exp.Table):
             return None
-        return self.tables.get((node.db, node.name)) if node.db else self.bare(node.name)
+        if node.db:
+            return self.tables.get((node.db, node.name))
+        return None if node.name in self._recursive else self.bare(node.name)
 
     def bare(self, name: str) -> Table | None:
         """The table that the search path finds by a name without a schema."""

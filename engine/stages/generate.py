@@ -155,7 +155,7 @@ class Explorer:
             second = await self._writer.rewrite(left, sql, reason)
             calls.append(second)
             again = await self._checked(second, left)
-            if isinstance(again, Candidate):
+            if isinstance(again, Candidate) and all(again.sql != each.sql for each in candidates):
                 better = not candidates or not self._left_out(again)
                 candidates = [again, *candidates] if better else [*candidates, again]
                 written = second if better else first

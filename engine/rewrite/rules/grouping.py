@@ -13,7 +13,7 @@ from schema_catalog.types import TableKind
 _KEYED = (TableKind.TABLE, TableKind.PARTITIONED)
 """Relations whose primary key PostgreSQL groups by; a view's it does not know."""
 
-_GROUPING_SETS = ("rollup", "cube", "grouping_sets")
+_GROUPING_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
 
 def group_by_shown(statement: Statement, _context: Context) -> str | None:
@@ -21,7 +21,7 @@ def group_by_shown(statement: Statement, _context: Context) -> str | None:
     added: list[str] = []
     for select in statement.tree.find_all(exp.Select):
         group = select.args.get("group") or exp.Group()
-        if any(group.args.get(each) for each in _GROUPING_SETS):
+        if group.find(*_GROUPING_SETS) is not None:
             continue
         if not group.expressions and not _sorted_by_aggregate(select):
             continue

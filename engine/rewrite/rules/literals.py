@@ -13,7 +13,7 @@ from engine.rewrite.rule import Context, Statement
 from engine.rewrite.scope import Scopes, identifier
 from schema_catalog.types import ColumnKey
 
-_NUMBER = r"^\s*([-+]?(\d{1,3}(,\d{3})+|\d+)([.]\d+)?)(?![\d.,])"
+_NUMBER = r"^\s*([-+]?([0-9]{1,3}(,[0-9]{3})+|[0-9]+)([.][0-9]+)?)(?![0-9.,])"
 """A number at the start of a text, thousands in groups: `1,200`, `-3.5 km`; not `1,20` or `1.2.3`."""
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from sqlglot import exp
 
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.scope import Scopes, TableRef, from_parts, identifier, written
+from schema_catalog.foreign_keys import Edge
 from schema_catalog.naming import quote_ident
 from schema_catalog.types import Table, TableKey
 
@@ -74,11 +75,15 @@ def join_missing_tables(statement: Statement, context: Context) -> str | None:
     A table that no chain reaches stays missing: the check of names will say so.
     """
     joined: list[str] = []
+    queries = {query.alias for query in statement.tree.find_all(exp.CTE)}
     for select in list(statement.tree.find_all(exp.Select)):
         reads = statement.scopes.reads[id(select)]
         sources = {read.table.key: read.name for read in reads if read.table is not None}
         for table in _missing(select, statement.scopes):
-            joined += _join(select, table.key, sources, context, statement.scopes)
+            path = () if table.key in sources else context.references.path(sources, table.key)
+            # Names that stand for another table or a query already cannot be given again without an alias.
+            if not {edge.other[1] for edge in path} & {*sources.values(), *queries}:
+                joined += _join(select, path, sources, statement.scopes)
     return f"joins {', '.join(joined)}" if joined else None
 
 
@@ -102,13 +107,10 @@ def _meant(schema: str, name: str, columns: Collection[str], scopes: Scopes) -> 
 
 
 def _join(
-    select: exp.Select, goal: TableKey, sources: dict[TableKey, str], context: Context, scopes: Scopes
+    select: exp.Select, path: Iterable[Edge], sources: dict[TableKey, str], scopes: Scopes
 ) -> list[str]:
-    """The names of the tables joined up to `goal`. `sources`: table → its name in FROM; it grows."""
-    path = () if goal in sources else context.references.path(sources, goal)
-    # Names that stand for another table already cannot be given again without an alias.
-    if {edge.other[1] for edge in path} & set(sources.values()):
-        return []
+    """The names of the tables joined along `path`. `sources`: table → its name in FROM; it grows."""
+    names = []
     for edge in path:
         table = scopes.tables[edge.other]
         condition = " AND ".join(
@@ -117,7 +119,8 @@ def _join(
         )
         select.join(written(table, scopes.snapshot), on=condition, dialect="postgres", copy=False)
         sources[edge.other] = table.name
-    return [edge.other[1] for edge in path]
+        names.append(table.name)
+    return names
 
 
 def join_by_reference(statement: Statement, context: Context) -> str | None:

@@ -16,6 +16,7 @@ from engine.routing.artifact import ArtifactStore, CurrentWeights, Manifest
 from engine.settings import (
     EncoderSettings,
     EngineSettings,
+    GenerationSettings,
     GuardSettings,
     LearningSettings,
     Limits,
@@ -44,6 +45,7 @@ NO_PART = frozenset({"engine", "engine.errors", "engine.settings", "engine.types
         replace(SETTINGS, limits=Limits(timeout=1.0)),
         replace(SETTINGS, limits=Limits(run_candidates=False)),
         replace(SETTINGS, learning=LearningSettings(alike=0.7)),
+        replace(SETTINGS, generation=GenerationSettings(rules_off=("both",))),
         replace(SETTINGS, guard=GuardSettings(extensions=("postgis",))),
         replace(SETTINGS, upstream=UpstreamSettings(statement_timeout=1.0)),
         replace(SETTINGS, router=None),
@@ -88,8 +90,9 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         "prompting/prompts/generate_user.txt",
         "decoding/statement.lark",
-        "rewrite/rules/mending.py",
-        "rewrite/rules/wording.py",
+        "rewrite/rules/quantifiers.py",
+        "rewrite/rules/references.py",
+        "rewrite/worth.json",
         "stages/deduplicate.py",
         "stages/rank.py",
         "conditions/base/weights.npz",

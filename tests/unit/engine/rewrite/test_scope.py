@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from engine.rewrite.rules.mending import mended
 from sqlglot import exp
 
-from engine.rewrite.scope import Scopes, parsed
+from engine.rewrite.scope import Scopes
 from engine.sql.resolution import resolve
+from engine.sql.tree import parsed
 from schema_catalog.types import Snapshot
 from tests.support.schemas import MUSIC, table
 
@@ -66,11 +66,6 @@ def test_the_scope_of_with(name: str) -> None:
     reads = [read for each in Scopes(tree, MUSIC).reads.values() for read in each]
     assert [read.table.name for read in reads if read.table is not None] == tables
     assert {key[1] for key in resolve(sql, MUSIC).tables} == set(tables)
-
-
-def test_a_rule_leaves_the_columns_of_a_query_of_with_alone() -> None:
-    sql = "WITH singer AS (SELECT title AS entry_id FROM concert) SELECT singer.entry_id FROM singer"
-    assert mended(sql, MUSIC) == sql
 
 
 def test_a_bare_name_is_the_search_paths() -> None:

@@ -18,9 +18,10 @@ from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.guard.rules import BUILT_IN, Rules
 from engine.linking.element_text import linked
+from engine.settings import GenerationSettings
 from engine.stages.generate import generate
-from engine.types import Asker, AskRequest
-from schema_catalog.types import Database
+from engine.types import Asker, AskRequest, TraceLine
+from schema_catalog.types import Database, TableKey
 from tests.support.schemas import MUSIC
 
 SORTED, GROUPED = "sort (ORDER BY)", "group (GROUP BY)"
@@ -65,6 +66,9 @@ class Upstream:
     async def rules(self, *_: object) -> Rules:
         return BUILT_IN
 
+    async def row_secured(self, *_: object) -> frozenset[TableKey]:
+        return frozenset()
+
     async def explain(self, *_: object) -> Plan:
         return Plan(1.0, 1.0)
 
@@ -93,6 +97,7 @@ def generated(
     k: int = 6,
     question: str = "artist name of each singer",
     values: tuple[ValueLink, ...] = (),
+    settings: GenerationSettings | None = None,
 ) -> State:
     encoder = Encoder()
     database = Database("music", "", "music", ("public",), ("public",))
@@ -111,9 +116,16 @@ def generated(
         model=cast("Any", model),
         router=cast("Any", None),
         conditions=cast("Any", Conditions()),
+        generation=settings or GenerationSettings(),
     )
     state = State(AskRequest(Asker("ana", "music"), question), k, 6, Deadline(1e12), 0.0, routes=(route,))
     return asyncio.run(generate(replace(state), tools))
+
+
+@pytest.fixture(autouse=True)
+def _readings_are_worth_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that no test depends on what was fitted."""
+    monkeypatch.setattr("engine.rewrite.worth._table", dict)
 
 
 def test_the_likeliest_conditions_are_told_once_in_the_same_words() -> None:
@@ -158,11 +170,28 @@ def test_a_condition_finds_what_was_not_written_without_it() -> None:
     assert all(not each.masked for each in found.values() if "GROUP" in each.sql or "title" in each.sql)
 
 
+def test_what_is_refused_is_repaired_by_rule_without_a_call() -> None:
+    written = "SELECT T1.title FROM stadium AS T1 JOIN concert AS T2 ON T1.stadium_id = T2.stadium_id"
+    repaired = "SELECT t2.title FROM stadium AS t1 JOIN concert AS t2 ON t1.stadium_id = t2.stadium_id"
+    model = Model([("", written)])
+    state = generated(model, k=1, question="titles of concerts and their stadiums")
+    (only,) = state.candidates
+    assert (only.sql, [change.rule for change in only.changes]) == (repaired, ["requalify"])
+    assert [line for line in state.trace if line.stage == "rewrite"] == [
+        TraceLine(
+            "rewrite",
+            "repair requalify: takes title from the table that has it",
+            f"{written}\nbecomes\n{repaired}",
+        )
+    ]
+    assert len(model.prompts) == 1
+
+
 @pytest.mark.parametrize(
-    ("written", "kept"),
+    ("written", "reading"),
     [
         (
-            "SELECT T1.title FROM stadium AS T1 JOIN concert AS T2 ON T1.stadium_id = T2.concert_id",
+            "SELECT t2.title FROM stadium AS t1 JOIN concert AS t2 ON t1.stadium_id = t2.concert_id",
             "SELECT t2.title FROM stadium AS t1 JOIN concert AS t2 ON t1.stadium_id = t2.stadium_id",
         ),
         (
@@ -171,17 +200,32 @@ def test_a_condition_finds_what_was_not_written_without_it() -> None:
         ),
     ],
 )
-def test_what_the_catalog_knows_is_put_right_before_it_is_checked(written: str, kept: str) -> None:
+def test_a_reading_stands_beside_what_the_model_wrote(written: str, reading: str) -> None:
     model = Model([("", written)])
-    assert [each.sql for each in generated(model, k=1, question="greatest of stadiums").candidates] == [kept]
+    state = generated(model, k=1, question="greatest of stadiums")
+    assert [each.sql for each in state.candidates] == [written, reading]
     assert len(model.prompts) == 1
+    (line,) = [line for line in state.trace if line.stage == "rewrite"]
+    assert line.event.startswith("reading ")
+    assert line.detail == f"{written}\nbecomes\n{reading}"
+
+
+def test_a_rule_that_is_off_makes_no_reading() -> None:
+    model = Model([("", "SELECT name FROM stadium ORDER BY capacity DESC LIMIT 1")])
+    off = GenerationSettings(rules_off=("unknown_last",))
+    state = generated(model, k=1, question="greatest of stadiums", settings=off)
+    assert len(state.candidates) == 1
 
 
 def test_a_statement_without_a_table_that_the_question_names_is_written_again() -> None:
     model = Model([("is about singer", "SELECT artist_name FROM singer"), ("", "SELECT title FROM concert")])
-    assert [each.sql for each in generated(model, k=1).candidates] == ["SELECT artist_name FROM singer"]
+    assert [each.sql for each in generated(model, k=1).candidates] == [
+        "SELECT artist_name FROM singer",
+        "SELECT title FROM concert",
+    ], "the better one first, and none lost"
     stubborn = Model([("", "SELECT title FROM concert")])
-    assert [each.sql for each in generated(stubborn, k=1).candidates] == ["SELECT title FROM concert"]
+    (only,) = generated(stubborn, k=1).candidates
+    assert (only.sql, only.masked) == ("SELECT title FROM concert", frozenset())
     assert len(model.prompts) == len(stubborn.prompts) == 2
 
 
@@ -189,14 +233,15 @@ def test_a_statement_without_a_value_that_the_question_names_is_written_again() 
     held = ValueLink("Kenya", ("public", "singer", "country"), ("Kenya",), 1.0, Relation.EQUALS)
     filtered = "SELECT artist_name FROM singer WHERE country = 'Kenya'"
     model = Model([("does not filter by", filtered), ("", "SELECT artist_name FROM singer")])
-    (only,) = generated(model, k=1, question="artist names of Kenya", values=(held,)).candidates
-    assert only.sql == filtered
+    first, _ = generated(model, k=1, question="artist names of Kenya", values=(held,)).candidates
+    assert first.sql == filtered
 
 
 def test_a_table_that_was_read_in_place_of_the_named_one_may_not_be_named_again() -> None:
     model = Model([("is about singer", "SELECT artist_name FROM singer"), ("", "SELECT name FROM stadium")])
-    (only,) = generated(model, k=1, question="names of singers").candidates
-    assert only.masked == {("public", "stadium", "*")}
+    first, second = generated(model, k=1, question="names of singers").candidates
+    assert first.masked == {("public", "stadium", "*")}
+    assert second.masked == frozenset()
 
 
 def test_a_column_of_a_table_that_is_not_read_may_not_be_named_again() -> None:
@@ -210,10 +255,13 @@ def test_a_column_of_a_table_that_is_not_read_may_not_be_named_again() -> None:
     assert only.masked == {("public", "stadium", "capacity")}
 
 
-def test_the_question_settles_what_the_model_left_out() -> None:
-    model = Model([("", "SELECT title FROM concert WHERE year IN ('2014', '2015')")])
-    (only,) = generated(model, k=1, question="titles of both 2014 and 2015").candidates
-    assert "INTERSECT" in only.sql
+def test_what_the_questions_words_may_mean_is_a_reading() -> None:
+    written = "SELECT title FROM concert WHERE year IN ('2014', '2015')"
+    first, reading = generated(
+        Model([("", written)]), k=1, question="titles of both 2014 and 2015"
+    ).candidates
+    assert (first.sql, first.changes) == (written, ())
+    assert "INTERSECT" in reading.sql
 
 
 def test_what_the_model_nearly_named_is_exchanged_first() -> None:
@@ -256,6 +304,7 @@ def test_what_the_model_did_not_write_has_no_likelihood() -> None:
         ("SELECT performer_name FROM singer", None),
         ("SELECT artist_name FROM singer WHERE country = 'Adele'", -0.1),
         ("SELECT artist_name FROM singer WHERE artist_name = 'Adele'", None),
+        ("SELECT name FROM stadium ORDER BY capacity DESC", -0.1),
         ("SELECT name FROM stadium ORDER BY capacity DESC NULLS LAST", None),
     ]
 
@@ -264,4 +313,4 @@ def test_what_was_refused_is_what_the_model_is_shown() -> None:
     model = Model([("### Refused", "SELECT 1"), ("", "SELECT nothing FROM stadium ORDER BY capacity DESC")])
     generated(model, k=1, question="greatest of stadiums")
     refused = model.prompts[1].partition("### Refused\n")[2].partition("\n")[0]
-    assert refused == "SELECT nothing FROM stadium ORDER BY capacity DESC NULLS LAST"
+    assert refused == "SELECT nothing FROM stadium ORDER BY capacity DESC", "as the model wrote it"

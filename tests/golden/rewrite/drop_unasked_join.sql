@@ -1,0 +1,23 @@
+-- A table of which nothing is used and that the question does not name is left out, one of its rows to each at most.
+
+-- question: Which titles are of 2014?
+SELECT c.title FROM concert AS c JOIN stadium AS s ON c.stadium_id = s.stadium_id WHERE c.year = '2014'
+=>
+SELECT c.title FROM concert AS c WHERE c.year = '2014'
+
+-- question: Concerts that have a venue
+SELECT c.title FROM concert AS c JOIN stadium AS s ON c.stadium_id = s.stadium_id
+=>
+SELECT c.title FROM concert AS c
+
+-- the question names it
+-- question: Which concerts of 2014 were in a stadium?
+SELECT c.title FROM concert AS c JOIN stadium AS s ON c.stadium_id = s.stadium_id WHERE c.year = '2014'
+=>
+unchanged
+
+-- each row is repeated by it
+-- question: Names of venues
+SELECT s.name FROM stadium AS s JOIN concert AS c ON s.stadium_id = c.stadium_id
+=>
+unchanged

@@ -1,0 +1,152 @@
+"""The golden pairs of the rules over SQL, and the schemas that they are written for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from engine.core.elements import Relation, ValueLink
+from engine.linking.mentions import mentioned_tables
+from engine.rewrite.rule import Context, Rule, RuleKind, Statement
+from engine.rewrite.rules import RULES
+from engine.sql.tree import parsed
+from schema_catalog.types import ForeignKey, Snapshot, Table, TableKey, TableKind
+from tests.support.schemas import MUSIC, table
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "rewrite"
+
+BY_NAME: Mapping[str, Rule] = {rule.name: rule for rule in RULES}
+
+UNCHANGED = "unchanged"
+
+_HEADER = re.compile(r"^-- (question|values|near|schema|secured|rules): (.+)$")
+
+
+def _enforced(snapshot: Snapshot, *, required: bool) -> Snapshot:
+    """`snapshot` with foreign keys that hold at every moment, over columns that are NULL only where not `required`."""
+    return replace(snapshot, tables=tuple(_with_keys(each, required=required) for each in snapshot.tables))
+
+
+def _with_keys(table: Table, *, required: bool) -> Table:
+    referring = {name for key in table.foreign_keys for name in key.columns}
+    return replace(
+        table,
+        columns=tuple(replace(c, nullable=not (required and c.name in referring)) for c in table.columns),
+        foreign_keys=tuple(replace(key, enforced=True) for key in table.foreign_keys),
+    )
+
+
+def _of(schema: str, name: str, columns: str, *references: tuple[str, str, str, str]) -> Table:
+    """`columns`: the first one is the primary key; `references`: (column, schema, table, column)."""
+    keys = tuple(ForeignKey((c,), to, t, (r,)) for c, to, t, r in references)
+    return replace(table(name, columns), schema=schema, foreign_keys=keys)
+
+
+SCHEMAS: Mapping[str, Snapshot] = {
+    "music": MUSIC,
+    "required": _enforced(MUSIC, required=True),
+    "optional": _enforced(MUSIC, required=False),
+    "view": replace(
+        MUSIC,
+        tables=tuple(
+            replace(each, kind=TableKind.VIEW) if each.name == "singer" else each for each in MUSIC.tables
+        ),
+    ),
+    "tour": replace(
+        MUSIC,
+        tables=(*MUSIC.tables, table("tour", "tour_id stadium_id", ("stadium_id", "stadium", "stadium_id"))),
+    ),
+    "shop": Snapshot(
+        "shop",
+        ("public",),
+        (
+            _of("archive", "orders", "id total closed", ("id", "public", "clients", "id")),
+            _of("archive", "refunds", "id order_id", ("order_id", "archive", "orders", "id")),
+            _of("public", "clients", "id email"),
+            _of("public", "orders", "id total client_id", ("client_id", "public", "clients", "id")),
+            _of("public", "payments", "id order_id", ("order_id", "public", "orders", "id")),
+        ),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A statement, and what a rule makes of it; None where it changes nothing.
+
+    `near`: "table similarity; …". `values`: "table.column = value, value; …".
+    """
+
+    rule: Rule
+    before: str
+    after: str | None
+    schema: str = "music"
+    question: str = ""
+    values: str = ""
+    near: str = ""
+    secured: str = ""
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The catalog that the pair is written for."""
+        return SCHEMAS[self.schema]
+
+    @property
+    def context(self) -> Context:
+        """What the rule may look at; the mentioned tables are the question's."""
+        return Context(
+            self.snapshot,
+            self.question,
+            _links(self.values),
+            mentioned_tables(self.question, self.snapshot),
+            _similarity(self.near),
+            frozenset(("public", name) for name in self.secured.split()),
+        )
+
+    def applied(self, sql: str) -> str | None:
+        """What the rule makes of `sql`; None where it changes nothing, and then not the tree it was given either."""
+        tree = parsed(sql)
+        assert tree is not None, sql
+        statement = Statement(tree.copy(), self.snapshot, sql)
+        if self.rule.apply(statement, self.context) is None:
+            assert statement.tree == tree, f"{self.rule.name} changed what it said to leave: {sql}"
+            return None
+        return statement.sql
+
+
+def pairs(kind: RuleKind | None = None) -> list[Pair]:
+    """Every pair of the rules of one kind, or of all."""
+    found = [pair for path in sorted(GOLDEN.glob("*.sql")) for pair in _read(path)]
+    return [pair for pair in found if kind in (None, pair.rule.kind)]
+
+
+def _read(path: Path) -> list[Pair]:
+    blocks = re.split(r"\n{2,}", path.read_text("utf-8").strip())[1:]
+    return [pair for block in blocks for pair in _pairs(block, path.stem)]
+
+
+def _pairs(block: str, name: str) -> list[Pair]:
+    """The pair that a block holds, once for each of its rules: that of the file's name where it says none."""
+    given = dict(match.groups() for line in block.splitlines() if (match := _HEADER.match(line)))
+    rules = given.pop("rules", name).split(", ")
+    lines = [line for line in block.splitlines() if not line.startswith("--")]
+    before, after = " ".join(lines).split(" => ")
+    return [Pair(BY_NAME[rule], before, None if after == UNCHANGED else after, **given) for rule in rules]
+
+
+def _links(text: str) -> tuple[ValueLink, ...]:
+    made = []
+    for part in filter(None, text.split("; ")):
+        column, values = part.split(" = ")
+        table, name = column.split(".")
+        stored = tuple(values.split(", "))
+        made.append(ValueLink(stored[0].lower(), ("public", table, name), stored, 1.0, Relation.EQUALS))
+    return tuple(made)
+
+
+def _similarity(text: str) -> dict[TableKey, float]:
+    return {
+        ("public", name): float(value) for name, value in (part.split() for part in text.split("; ") if part)
+    }

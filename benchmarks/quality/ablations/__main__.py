@@ -13,6 +13,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -29,8 +30,9 @@ from benchmarks.quality.candidates.model_server import model_server
 from benchmarks.quality.candidates.questions import QuestionSet, Selection, by_name
 from benchmarks.quality.candidates.running import Pass, run
 from benchmarks.quality.candidates.site import Site, site
-from benchmarks.wire.machine import describe
-from engine.state import Candidate, Tools
+from benchmarks.wire.machine import cpu_seconds, describe
+from engine.core.candidate import Candidate
+from engine.core.tools import Tools
 from pgparley.config import cache_dir, load
 
 
@@ -96,7 +98,8 @@ async def _run(options: Options, console: Console) -> None:
             return
         if not options.score and any(each.left for each in passes):
             await asyncio.to_thread(_load_networks, place.tools)
-            with model_server(place.meter, options.work / "model.log"):
+            with model_server(place.meter, options.work / "model.log") as server:
+                replay.clock = partial(cpu_seconds, (server,))
                 for each in passes:
                     await _measure(each, place, replay, machine.commit, console)
         kept.close()

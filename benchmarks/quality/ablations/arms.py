@@ -19,24 +19,17 @@ from benchmarks.quality.candidates.gateway import Gateway, as_built
 from benchmarks.quality.candidates.journal import Proposal
 from benchmarks.quality.candidates.tasks import Task
 from engine import pipeline
-from engine.generation.schema_text import schema_text
-from engine.prompts import prompt
+from engine.core.defaults import ByLikelihood, NoConditions, NoValues
+from engine.core.ports import Completion, LanguageModel, Prompt, Weighed
+from engine.core.state import State
+from engine.core.tools import Tools
+from engine.prompting.prompts import prompt
+from engine.prompting.schema_text import schema_text
 from engine.settings import Limits
+from engine.stages.deduplicate import deduplicate
 from engine.stages.generate import generate
-from engine.stages.merge import merge
 from engine.stages.rank import rank
-from engine.stages.recall import recall
-from engine.state import (
-    ByLikelihood,
-    Completion,
-    LanguageModel,
-    NoConditions,
-    NoValues,
-    Prompt,
-    State,
-    Tools,
-    Weighed,
-)
+from engine.stages.retrieve_feedback import retrieve_feedback
 
 WHOLE = "all"
 """The arm that lacks nothing."""
@@ -58,7 +51,7 @@ async def all_fruitful(state: State, tools: Tools) -> State:  # noqa: ARG001 - a
 
 
 class NothingAlike:
-    """`engine.state.Encoder` whose vectors have the cosine 0."""
+    """`engine.core.ports.Encoder` whose vectors have the cosine 0."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Zeros, shape (len(texts), 1)."""
@@ -73,19 +66,19 @@ class WithoutAlternatives:
 
     @property
     def grammars(self) -> bool:
-        """See `engine.state.LanguageModel.grammars`."""
+        """See `engine.core.ports.LanguageModel.grammars`."""
         return self.model.grammars
 
     async def complete(self, prompt: Prompt, **options: object) -> Completion:
-        """See `engine.state.LanguageModel.complete`."""
+        """See `engine.core.ports.LanguageModel.complete`."""
         return replace(await self.model.complete(prompt, **options), tokens=())  # type: ignore[arg-type]  # as given
 
     async def weigh(self, prompt: Prompt, options: Sequence[str], **rest: object) -> Weighed:
-        """See `engine.state.LanguageModel.weigh`."""
+        """See `engine.core.ports.LanguageModel.weigh`."""
         return await self.model.weigh(prompt, options, **rest)  # type: ignore[arg-type]  # as given
 
     async def read(self, prompt: Prompt, **rest: object) -> None:
-        """See `engine.state.LanguageModel.read`."""
+        """See `engine.core.ports.LanguageModel.read`."""
         await self.model.read(prompt, **rest)  # type: ignore[arg-type]  # as given
 
 
@@ -114,13 +107,15 @@ def _never_run(tools: Tools) -> Tools:
 
 ARMS = (
     Arm(WHOLE, "nothing"),
-    Arm("masks", "masked schemas", _exchanged(recall, recall, unlinked)),
+    Arm("masks", "masked schemas", _exchanged(retrieve_feedback, retrieve_feedback, unlinked)),
     Arm("exchanges", "columns exchanged for others of like names", _exchanged(generate, unlike)),
     Arm("token_alternatives", "columns that the model nearly named", adapt=_without_alternatives),
     Arm("conditions", "conditions", adapt=partial(replace, conditions=NoConditions())),
     Arm("values", "stored values", adapt=partial(replace, values=NoValues())),
-    Arm("merging", "running candidates before ranking", adapt=_never_run),
-    Arm("fruitless", "less weight for what finds nothing", _exchanged(merge, merge, all_fruitful)),
+    Arm("deduplication", "running candidates before ranking", adapt=_never_run),
+    Arm(
+        "fruitless", "less weight for what finds nothing", _exchanged(deduplicate, deduplicate, all_fruitful)
+    ),
     Arm("second_stage", "the cross-encoder (by likelihood)", adapt=partial(replace, ranker=ByLikelihood())),
     Arm("ranking", "ranking (in the order found)", _exchanged(rank)),
 )

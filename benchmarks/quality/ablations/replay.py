@@ -21,7 +21,8 @@ from typing import Generic, TypeVar
 import msgspec
 
 from benchmarks.quality.candidates.journal import Cost
-from engine.state import Completion, Deadline, LanguageModel, Prompt, Weighed
+from engine.core.deadline import Deadline
+from engine.core.ports import Completion, LanguageModel, Prompt, Weighed
 
 ReplyT = TypeVar("ReplyT", Completion, Weighed)
 
@@ -32,7 +33,7 @@ _TABLE = (
 
 @dataclass(frozen=True, slots=True)
 class Recorded(Generic[ReplyT]):
-    """What the model said and the wall seconds that it took."""
+    """What the model said and the seconds that it took, by the clock of the `Replay` that asked."""
 
     reply: ReplyT
     seconds: float
@@ -89,9 +90,15 @@ class _Spent:
 
 
 class Replay:
-    """Implements `engine.state.LanguageModel` over `model`, which is asked for what `kept` does not have."""
+    """Implements `engine.core.ports.LanguageModel` over `model`, which is asked for what `kept` does not have.
 
-    def __init__(self, model: LanguageModel, kept: Completions) -> None:
+    `clock`: gives seconds, of which a call takes the difference; best the processor seconds of the model's server.
+    """
+
+    def __init__(
+        self, model: LanguageModel, kept: Completions, clock: Callable[[], float] = time.perf_counter
+    ) -> None:
+        self.clock = clock
         self._model = model
         self._kept = kept
         self._turn = asyncio.Lock()
@@ -101,7 +108,7 @@ class Replay:
 
     @property
     def grammars(self) -> bool:
-        """See `engine.state.LanguageModel.grammars`."""
+        """See `engine.core.ports.LanguageModel.grammars`."""
         return self._model.grammars
 
     def about(self, beginning: Prompt) -> None:
@@ -116,7 +123,7 @@ class Replay:
         """What was asked since the last time; counting begins anew.
 
         The seconds are those of the recorded calls and this process's own processor seconds: on a machine that others
-        use, the wall clock tells of them.
+        use, the wall clock tells of them instead.
         """
         now = time.process_time()
         done, self._spent = self._spent, _Spent(now)
@@ -134,7 +141,7 @@ class Replay:
         seed: int = 0,
         others: int = 0,
     ) -> Completion:
-        """See `engine.state.LanguageModel.complete`."""
+        """See `engine.core.ports.LanguageModel.complete`."""
 
         def ask() -> Awaitable[Completion]:
             return self._model.complete(
@@ -151,7 +158,7 @@ class Replay:
         return await self._replayed(key, Completion, ask, deadline)
 
     async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:
-        """See `engine.state.LanguageModel.weigh`."""
+        """See `engine.core.ports.LanguageModel.weigh`."""
 
         def ask() -> Awaitable[Weighed]:
             return self._model.weigh(prompt, options, deadline=deadline)
@@ -159,7 +166,7 @@ class Replay:
         return await self._replayed(_key("weigh", prompt, list(options)), Weighed, ask, deadline)
 
     async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
-        """See `engine.state.LanguageModel.read`; neither counted nor kept."""
+        """See `engine.core.ports.LanguageModel.read`; neither counted nor kept."""
         await self._model.read(prompt, deadline=deadline)
 
     async def _replayed(
@@ -169,9 +176,9 @@ class Replay:
             found = self._kept.find(key, kind)
             if found is None:
                 await self._warm(deadline)
-                began = time.perf_counter()
+                began = self.clock()
                 reply = await ask()
-                found = Recorded(reply, time.perf_counter() - began)
+                found = Recorded(reply, self.clock() - began)
                 self._kept.add(key, found)
             self._count(found)
             return found.reply

@@ -37,19 +37,13 @@ from benchmarks.quality.candidates.judging import Scorer
 from benchmarks.quality.candidates.questions import Selection, read_items
 from benchmarks.wire.machine import Machine
 from engine import pipeline
+from engine.core.candidate import Candidate
+from engine.core.deadline import Deadline
+from engine.core.elements import Entity
+from engine.core.ports import Completion, LanguageModel, Prompt, Token
+from engine.core.state import Route, State
+from engine.core.tools import Tools
 from engine.settings import Limits
-from engine.state import (
-    Candidate,
-    Completion,
-    Deadline,
-    Entity,
-    LanguageModel,
-    Prompt,
-    Route,
-    State,
-    Token,
-    Tools,
-)
 from engine.types import Asker, AskRequest
 from schema_catalog.types import Database, Snapshot
 

@@ -11,7 +11,8 @@ from typing import cast
 import pytest
 
 from benchmarks.quality.ablations.replay import Completions, Replay, file_for
-from engine.state import Completion, Deadline, LanguageModel, Prompt, Token, Weighed
+from engine.core.deadline import Deadline
+from engine.core.ports import Completion, LanguageModel, Prompt, Token, Weighed
 
 DEADLINE = Deadline(60.0, lambda: 0.0)
 PROMPT = Prompt("system", "user", "```sql\n")

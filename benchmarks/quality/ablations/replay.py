@@ -14,7 +14,7 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -22,9 +22,12 @@ import msgspec
 
 from benchmarks.quality.candidates.journal import Cost
 from engine.core.deadline import Deadline
-from engine.core.ports import Completion, LanguageModel, Prompt, Weighed
+from engine.core.ports import Completion, LanguageModel, Prompt, Token, Weighed
 
 ReplyT = TypeVar("ReplyT", Completion, Weighed)
+
+TOLD = 20
+"""Of how many tokens the model always tells how likely they were: who asks for fewer makes the same call."""
 
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS completion (key BLOB PRIMARY KEY, seconds REAL NOT NULL, reply BLOB NOT NULL)"
@@ -151,11 +154,12 @@ class Replay:
                 grammar=grammar,
                 temperature=temperature,
                 seed=seed,
-                others=others,
+                others=TOLD,
             )
 
-        key = _key("complete", prompt, grammar, max_tokens, temperature, seed, others)
-        return await self._replayed(key, Completion, ask, deadline)
+        key = _key("complete", prompt, grammar, max_tokens, temperature, seed, TOLD)
+        reply = await self._replayed(key, Completion, ask, deadline)
+        return replace(reply, tokens=tuple(Token(each.text, each.others[:others]) for each in reply.tokens))
 
     async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:
         """See `engine.core.ports.LanguageModel.weigh`."""

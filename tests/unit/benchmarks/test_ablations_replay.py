@@ -78,6 +78,17 @@ async def test_every_argument_makes_another_call(tmp_path: Path) -> None:
     assert len({each.text for each in calls}) == len(calls) == len(model.asked)
 
 
+async def test_who_asks_for_fewer_alternatives_makes_the_same_call(tmp_path: Path) -> None:
+    model = Counting()
+    kept = replay(model, tmp_path / "kept")
+    told = [
+        (await kept.complete(PROMPT, deadline=DEADLINE, max_tokens=9, others=others)).tokens
+        for others in (0, 1, 20)
+    ]
+    assert [len(each.others) for (each,) in told] == [0, 1, 2]
+    assert len(model.asked) == 1
+
+
 async def test_a_replayed_call_costs_what_it_cost(tmp_path: Path) -> None:
     kept = replay(Counting(), tmp_path / "kept")
     kept.take(0.0)

@@ -6,13 +6,11 @@ An arm is data: other stages, or tools with one of them set otherwise, for `engi
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from benchmarks.quality.ablations.replay import Replay
 from benchmarks.quality.candidates.gateway import Gateway, as_built
@@ -20,66 +18,24 @@ from benchmarks.quality.candidates.journal import Proposal
 from benchmarks.quality.candidates.tasks import Task
 from engine import pipeline
 from engine.core.defaults import ByLikelihood, NoConditions, NoValues
-from engine.core.ports import Completion, LanguageModel, Prompt, Weighed
+from engine.core.ports import Prompt
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
+from engine.rewrite.rule import RuleKind
+from engine.rewrite.rules import RULES
 from engine.settings import Limits
 from engine.stages.deduplicate import deduplicate
-from engine.stages.generate import generate
 from engine.stages.rank import rank
-from engine.stages.retrieve_feedback import retrieve_feedback
 
 WHOLE = "all"
 """The arm that lacks nothing."""
 
 
-async def unlinked(state: State, tools: Tools) -> State:  # noqa: ARG001 - a stage
-    """Takes the phrases of the question away: without them no element can be masked."""
-    return replace(state, routes=tuple(replace(route, entities=()) for route in state.routes))
-
-
-async def unlike(state: State, tools: Tools) -> State:
-    """Generates where no two names are alike."""
-    return await generate(state, replace(tools, encoder=NothingAlike()))
-
-
 async def all_fruitful(state: State, tools: Tools) -> State:  # noqa: ARG001 - a stage
     """Forgets which candidates found nothing."""
     return replace(state, candidates=tuple(replace(each, fruitless=False) for each in state.candidates))
-
-
-class NothingAlike:
-    """`engine.core.ports.Encoder` whose vectors have the cosine 0."""
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Zeros, shape (len(texts), 1)."""
-        return np.zeros((len(texts), 1), dtype=np.float32)
-
-
-@dataclass(frozen=True, slots=True)
-class WithoutAlternatives:
-    """`model`, which does not tell what it would have written in a token's place. Asks it the same."""
-
-    model: LanguageModel
-
-    @property
-    def grammars(self) -> bool:
-        """See `engine.core.ports.LanguageModel.grammars`."""
-        return self.model.grammars
-
-    async def complete(self, prompt: Prompt, **options: object) -> Completion:
-        """See `engine.core.ports.LanguageModel.complete`."""
-        return replace(await self.model.complete(prompt, **options), tokens=())  # type: ignore[arg-type]  # as given
-
-    async def weigh(self, prompt: Prompt, options: Sequence[str], **rest: object) -> Weighed:
-        """See `engine.core.ports.LanguageModel.weigh`."""
-        return await self.model.weigh(prompt, options, **rest)  # type: ignore[arg-type]  # as given
-
-    async def read(self, prompt: Prompt, **rest: object) -> None:
-        """See `engine.core.ports.LanguageModel.read`."""
-        await self.model.read(prompt, **rest)  # type: ignore[arg-type]  # as given
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +53,27 @@ def _exchanged(one: pipeline.Stage, *others: pipeline.Stage) -> tuple[pipeline.S
     return tuple(stage for each in pipeline.STAGES for stage in (others if each is one else (each,)))
 
 
-def _without_alternatives(tools: Tools) -> Tools:
-    return replace(tools, model=WithoutAlternatives(tools.model))
+def _switched(**switches: Any) -> Callable[[Tools], Tools]:
+    """Tools with these of `[generation]`."""
+
+    def adapt(tools: Tools) -> Tools:
+        return replace(tools, generation=replace(tools.generation, **switches))
+
+    return adapt
 
 
 def _never_run(tools: Tools) -> Tools:
     return replace(tools, limits=replace(tools.limits, run_candidates=False))
 
 
+_READINGS = tuple(rule.name for rule in RULES if rule.kind is RuleKind.READING)
+
 ARMS = (
     Arm(WHOLE, "nothing"),
-    Arm("masks", "masked schemas", _exchanged(retrieve_feedback, retrieve_feedback, unlinked)),
-    Arm("exchanges", "columns exchanged for others of like names", _exchanged(generate, unlike)),
-    Arm("token_alternatives", "columns that the model nearly named", adapt=_without_alternatives),
+    Arm("masks", "masked schemas", adapt=_switched(masks=False)),
+    Arm("exchanges", "one name exchanged for another", adapt=_switched(exchanges=False)),
+    Arm("token_alternatives", "what the model nearly named", adapt=_switched(token_alternatives=False)),
+    Arm("repair", "asking again with the reason", adapt=_switched(repair=False)),
     Arm("conditions", "conditions", adapt=partial(replace, conditions=NoConditions())),
     Arm("values", "stored values", adapt=partial(replace, values=NoValues())),
     Arm("deduplication", "running candidates before ranking", adapt=_never_run),
@@ -118,6 +82,16 @@ ARMS = (
     ),
     Arm("second_stage", "the cross-encoder (by likelihood)", adapt=partial(replace, ranker=ByLikelihood())),
     Arm("ranking", "ranking (in the order found)", _exchanged(rank)),
+    Arm("readings", "the rules that add readings", adapt=_switched(rules_off=_READINGS)),
+    Arm("rules", "all rules", adapt=_switched(rules_off=tuple(rule.name for rule in RULES))),
+    *(
+        Arm(
+            f"rule_{rule.name}",
+            f"the rule {rule.name} ({rule.kind})",
+            adapt=_switched(rules_off=(rule.name,)),
+        )
+        for rule in RULES
+    ),
 )
 
 

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
 import pytest
 
 from benchmarks.quality.ablations import by_question, report
 from benchmarks.quality.ablations.arms import (
     ARMS,
     WHOLE,
-    NothingAlike,
     Trial,
-    WithoutAlternatives,
     all_fruitful,
-    unlinked,
 )
 from benchmarks.quality.ablations.drawing import (
     DEV,
@@ -40,10 +36,10 @@ from engine import pipeline
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.elements import Entity
-from engine.core.ports import Completion, LanguageModel, Prompt, Token
 from engine.core.state import Route, State
 from engine.core.tools import Tools
-from engine.settings import Limits
+from engine.rewrite.rules import RULES
+from engine.settings import GenerationSettings, Limits
 from engine.types import Asker, AskRequest
 from schema_catalog.types import Database, Snapshot
 
@@ -118,26 +114,23 @@ async def test_stages_take_away_what_they_say() -> None:
     candidates = (Candidate("d", "SELECT 1", fruitless=True), Candidate("d", "SELECT 2"))
     state = State(ask, 3, 6, Deadline(1.0, lambda: 0.0), 0.0, (route,), candidates)
     tools = cast("Tools", None)
-    assert (await unlinked(state, tools)).routes == (replace(route, entities=()),)
     assert [each.fruitless for each in (await all_fruitful(state, tools)).candidates] == [False, False]
-    vectors = NothingAlike().encode(["a", "a"])
-    assert np.all(vectors @ vectors.T == 0)
 
 
-async def test_without_alternatives_the_model_is_asked_the_same() -> None:
-    class Telling:
-        grammars = True
-        options: dict[str, object]
-
-        async def complete(self, _: Prompt, **options: object) -> Completion:
-            self.options = options
-            return Completion("SELECT 1", 1, 0, 1, -0.1, finished=True, tokens=(Token("SELECT", ()),))
-
-    model = Telling()
-    silent = WithoutAlternatives(cast("LanguageModel", model))
-    assert (await silent.complete(Prompt("", ""), others=20)).tokens == ()
-    assert model.options == {"others": 20}
-    assert silent.grammars
+def test_each_rule_and_each_switch_of_generation_has_an_arm() -> None:
+    tools = Tools(*(cast("Any", None),) * 5)
+    off = {
+        arm.name: arm.adapt(tools).generation
+        for arm in ARMS
+        if arm.adapt(tools).generation != tools.generation
+    }
+    switches = {each.name for each in dataclasses.fields(GenerationSettings)} - {"rules_off"}
+    assert set(off) == switches | {f"rule_{rule.name}" for rule in RULES} | {"readings", "rules"}
+    for name in switches:
+        assert off[name] == GenerationSettings(**cast("Any", {name: False}))
+    for rule in RULES:
+        assert off[f"rule_{rule.name}"].rules_off == (rule.name,)
+    assert len(off["rules"].rules_off) == len(RULES) > len(off["readings"].rules_off)
 
 
 def outcome(name: str, database: str, place: int | None, seconds: float = 2.0) -> Outcome:

@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 ARGS ?=
 SERVERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/servers
 
-.PHONY: demo test test-all check servers bench bench-guard bench-lending bench-personal bench-quality bench-routing bench-wire compat clean
+.PHONY: demo test test-all check servers bench bench-ablations bench-guard bench-lending bench-personal bench-quality bench-routing bench-wire compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
@@ -31,7 +31,7 @@ check: $(VENV)/.installed  ## ruff, mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: bench-routing bench-wire bench-quality bench-personal bench-guard bench-lending  ## every benchmark; results in benchmarks/results
+bench: bench-routing bench-wire bench-quality bench-ablations bench-personal bench-guard bench-lending  ## every benchmark; results in benchmarks/results
 
 bench-routing: $(VENV)/.installed  ## databases and tables found among many, beside baselines; what it costs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
@@ -47,6 +47,12 @@ bench-quality: $(VENV)/.installed  ## candidates beside baselines, ablations and
 	@$(BIN)/pgparley fetch-model
 	$(BIN)/python -m benchmarks.quality.candidates --json benchmarks/results/candidates.json \
 		--plot benchmarks/results/candidates.png --page benchmarks/results/candidates.md $(ARGS)
+
+bench-ablations: $(VENV)/.installed  ## what each part that makes answers is worth; hours, resumable
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
+	@$(BIN)/pgparley fetch-model
+	$(BIN)/python -m benchmarks.quality.ablations --json benchmarks/results/ablations.json \
+		--page benchmarks/results/ablations.md $(ARGS)
 
 bench-lending: $(VENV)/.installed  ## what it costs to run statements as the asker
 	$(BIN)/python -m benchmarks.lending --json benchmarks/results/lending.json $(ARGS)

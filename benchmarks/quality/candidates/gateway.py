@@ -32,7 +32,7 @@ ALL_SETS = tuple(each.name for each in SETS)
 AMBIQT = tuple(name for name in ALL_SETS if name.startswith("ambiqt"))
 GIVEN = ("spider", *AMBIQT)
 
-TAKEN_AWAY = {"rank": "no_ranking", "merge": "no_merging"}
+TAKEN_AWAY = {"rank": "no_ranking", "deduplicate": "no_merging"}
 """Stages that can be left out, and what the pipeline is called without them."""
 
 

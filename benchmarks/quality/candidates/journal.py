@@ -33,13 +33,17 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What an answer took: wall seconds, model calls, tokens by kind (`engine.types.Usage`)."""
+    """What an answer took: wall seconds, model calls, tokens by kind (`engine.types.Usage`).
+
+    `model_seconds`: those of the model's calls, where they are told apart.
+    """
 
     seconds: float
     calls: int = 0
     prefilled: int = 0
     cached: int = 0
     generated: int = 0
+    model_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ _READY = 120.0
 
 
 @contextmanager
-def model_server(meter: Meter, log: Path) -> Iterator[None]:
-    """The embedded model server on a free port, with an empty cache, as what `meter` relays to."""
+def model_server(meter: Meter, log: Path) -> Iterator[int]:
+    """The embedded model server on a free port, with an empty cache, as what `meter` relays to; its process id."""
     port = _free_port()
     environment = {
         **os.environ,
@@ -36,7 +36,7 @@ def model_server(meter: Meter, log: Path) -> Iterator[None]:
     try:
         meter.target = f"http://127.0.0.1:{port}"
         _until_healthy(f"{meter.target}/health", started, log)
-        yield
+        yield started.pid
     finally:
         started.terminate()
         started.wait(30)

@@ -20,7 +20,7 @@ import asyncpg
 from benchmarks.quality.candidates.meter import Meter, metering
 from benchmarks.quality.candidates.questions import Asked, Views, catalogued
 from benchmarks.quality.candidates.tasks import READER, Place, Task
-from engine import process
+from engine.app import main as engine_process
 from engine.core.ports import Upstream
 from engine.core.tools import Tools
 from engine.linking.value_reader import refresh_values, text_columns
@@ -109,7 +109,7 @@ async def site(work: Path, bench: Path) -> AsyncIterator[Site]:
                 upstream=UpstreamSettings(privileges_ttl=_PRIVILEGES_TTL),
             )
             plain = ChatModel(replace(settings, grammar=GrammarSupport.NONE), meter.url)
-            async with process.tools(engine) as (tools, _, pool):
+            async with engine_process.tools(engine) as (tools, _, pool):
                 await _register(pool, tools.upstream, running, catalogued(bench))
                 entries = await tools.catalog.entries()
                 places = {database.name: Place(database, snapshot) for database, snapshot in entries}

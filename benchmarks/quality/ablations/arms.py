@@ -1,0 +1,142 @@
+"""What is measured: the whole pipeline, and the pipeline without one part each.
+
+An arm is data: other stages, or tools with one of them set otherwise, for `engine.pipeline.run`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.quality.ablations.replay import Replay
+from benchmarks.quality.candidates.gateway import Gateway, as_built
+from benchmarks.quality.candidates.journal import Proposal
+from benchmarks.quality.candidates.tasks import Task
+from engine import pipeline
+from engine.core.defaults import ByLikelihood, NoConditions, NoValues
+from engine.core.ports import Prompt
+from engine.core.state import State
+from engine.core.tools import Tools
+from engine.prompting.prompts import prompt
+from engine.prompting.schema_text import schema_text
+from engine.rewrite.rule import RuleKind
+from engine.rewrite.rules import RULES
+from engine.settings import Limits
+from engine.stages.deduplicate import deduplicate
+from engine.stages.rank import rank
+
+WHOLE = "all"
+"""The arm that lacks nothing."""
+
+
+async def all_fruitful(state: State, tools: Tools) -> State:  # noqa: ARG001 - a stage
+    """Forgets which candidates found nothing."""
+    return replace(state, candidates=tuple(replace(each, fruitless=False) for each in state.candidates))
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """pgparley without one part. `name`: the part's, in the results. `lacks`: the same in words."""
+
+    name: str
+    lacks: str
+    stages: tuple[pipeline.Stage, ...] = pipeline.STAGES
+    adapt: Callable[[Tools], Tools] = as_built
+
+
+def _exchanged(one: pipeline.Stage, *others: pipeline.Stage) -> tuple[pipeline.Stage, ...]:
+    """The product's stages with `others` in the place of `one`."""
+    return tuple(stage for each in pipeline.STAGES for stage in (others if each is one else (each,)))
+
+
+def _switched(**switches: Any) -> Callable[[Tools], Tools]:
+    """Tools with these of `[generation]`."""
+
+    def adapt(tools: Tools) -> Tools:
+        return replace(tools, generation=replace(tools.generation, **switches))
+
+    return adapt
+
+
+def _never_run(tools: Tools) -> Tools:
+    return replace(tools, limits=replace(tools.limits, run_candidates=False))
+
+
+_READINGS = tuple(rule.name for rule in RULES if rule.kind is RuleKind.READING)
+
+ARMS = (
+    Arm(WHOLE, "nothing"),
+    Arm("masks", "masked schemas", adapt=_switched(masks=False)),
+    Arm("exchanges", "one name exchanged for another", adapt=_switched(exchanges=False)),
+    Arm("token_alternatives", "what the model nearly named", adapt=_switched(token_alternatives=False)),
+    Arm("repair", "asking again with the reason", adapt=_switched(repair=False)),
+    Arm("conditions", "conditions", adapt=partial(replace, conditions=NoConditions())),
+    Arm("values", "stored values", adapt=partial(replace, values=NoValues())),
+    Arm("deduplication", "running candidates before ranking", adapt=_never_run),
+    Arm(
+        "fruitless", "less weight for what finds nothing", _exchanged(deduplicate, deduplicate, all_fruitful)
+    ),
+    Arm("second_stage", "the cross-encoder (by likelihood)", adapt=partial(replace, ranker=ByLikelihood())),
+    Arm("ranking", "ranking (in the order found)", _exchanged(rank)),
+    Arm("readings", "the rules that add readings", adapt=_switched(rules_off=_READINGS)),
+    Arm("rules", "all rules", adapt=_switched(rules_off=tuple(rule.name for rule in RULES))),
+    *(
+        Arm(
+            f"rule_{rule.name}",
+            f"the rule {rule.name} ({rule.kind})",
+            adapt=_switched(rules_off=(rule.name,)),
+        )
+        for rule in RULES
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """`benchmarks.quality.candidates.tasks.System`: an arm's pipeline over a model whose answers are kept."""
+
+    gateway: Gateway
+    replay: Replay
+
+    @classmethod
+    def of(cls, arm: Arm, k: int, replay: Replay) -> Trial:
+        """The arm, asked for `k` candidates with the calls that a user's question has."""
+        calls = max(Limits().calls, k)
+        return cls(Gateway(arm.name, k, calls, (), arm.stages, arm.adapt), replay)
+
+    @property
+    def name(self) -> str:
+        """The arm's."""
+        return self.gateway.name
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """None in particular."""
+        return ()
+
+    @property
+    def settings(self) -> str:
+        """What of this decides answers, beside the code."""
+        return self.gateway.settings
+
+    @property
+    def sources(self) -> tuple[Path, ...]:
+        """The pipeline's and this file."""
+        return (Path(__file__), *self.gateway.sources)
+
+    async def prepare(self, task: Task) -> None:
+        """Has the router encode the schema, and names what the prompts begin like."""
+        await self.gateway.prepare(task)
+        if task.place is not None:
+            text, _ = await asyncio.to_thread(schema_text, task.place.snapshot, ())
+            user = prompt("generate_user", schema=text, values="", question="")
+            self.replay.about(Prompt(prompt("generate_system"), user))
+
+    async def answer(self, task: Task) -> tuple[Proposal, ...]:
+        """What the pipeline shows."""
+        tools = replace(task.tools, model=self.replay)
+        return await self.gateway.answer(replace(task, tools=tools))

@@ -35,7 +35,7 @@ bench: bench-routing bench-wire bench-quality bench-personal bench-guard bench-l
 
 bench-routing: $(VENV)/.installed  ## databases and tables found among many, beside baselines; what it costs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
-	$(BIN)/python -m benchmarks.quality.routing_run --json benchmarks/results/routing.json --plot benchmarks/results/routing.png $(ARGS)
+	$(BIN)/python -m benchmarks.quality.routing --json benchmarks/results/routing.json --plot benchmarks/results/routing.png $(ARGS)
 
 bench-wire: $(VENV)/.installed  ## the relay beside PgBouncer and a direct connection
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"

@@ -1,6 +1,6 @@
 """Trains the classifier of conditions that comes with the program, on Spider's training questions.
 
-    python -m benchmarks.quality.conditions_base --bench FOLDER --out engine/conditions/base
+    python -m training.conditions --bench FOLDER --out engine/conditions/base
 
 A fifth of the databases, by a hash of their names, gives the figures and is not trained on; what is written is then
 trained on all of them with the same settings. Where a gold statement takes `min` of a column only because PostgreSQL
@@ -212,7 +212,7 @@ def main() -> int:
         format=FORMAT,
         encoder="all-MiniLM-L6-v2",
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        command=f"python -m benchmarks.quality.conditions_base --bench FOLDER --out FOLDER --seed {options.seed}",
+        command=f"python -m training.conditions --bench FOLDER --out FOLDER --seed {options.seed}",
         questions=len(questions),
         minutes=round((time.monotonic() - started) / 60, 1),
         figures={key: round(value, 4) for key, value in figures.items()},

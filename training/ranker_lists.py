@@ -1,6 +1,6 @@
 """Makes the ranker's training data: what the embedded model writes for Spider's training questions, right or wrong.
 
-    python -m benchmarks.quality.ranking_data --bench FOLDER --out FILE --work FOLDER --minutes N
+    python -m training.ranker_lists --bench FOLDER --out FILE --work FOLDER --minutes N
 
 For each question one greedy answer, greedy answers with one element of the schema masked that the first one used, and
 samples at a high temperature, all under the engine's grammar; each runs on PostgreSQL and is judged by the benchmark's

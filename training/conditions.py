@@ -29,12 +29,12 @@ from torch.nn import functional
 from benchmarks.quality.candidates.questions import Item, read_items
 from engine.conditions.classifier import FORMAT, LABELS, NAME, indicator
 from engine.conditions.features import assembled, owners_of, words_of
-from engine.conditions.sql_features import kind_of
 from engine.conditions.types import Operator, StatementKind
 from engine.linking.element_text import element_words
 from engine.models.encoder import MiniLMEncoder
 from engine.models.packaged import Manifest, write
 from schema_catalog.types import Column, ForeignKey, Snapshot, Table, TableKind
+from training.sql_features import kind_of
 
 QUESTIONS = "spider/train.jsonl"
 HIDDEN, STEPS, BATCH, RATE, DECAY, DROPPED = 128, 1_500, 128, 2e-3, 0.02, 0.4

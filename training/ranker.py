@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import sqlglot
 import torch
 from numpy.typing import NDArray
@@ -28,7 +29,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from benchmarks.quality.candidates.questions import Item, read_items
-from engine.models.cross import CrossEncoder, Pair, arrays_of, tokenized
+from engine.models.cross import HEADS, LAYERS, CrossEncoder, Pair, tokenized
 from engine.models.cross_network import Heads, Pairs, Scores
 from engine.models.encoder import loaded_model
 from engine.models.packaged import Manifest, write
@@ -187,6 +188,13 @@ def train(options: argparse.Namespace, left_out: set[str]) -> tuple[Trainer, int
             sys.stdout.flush()
             recent = 0.0
     return trainer, min(at, len(items))
+
+
+def arrays_of(layers: Any, heads: Any) -> dict[str, NDArray[Any]]:
+    """What an artifact holds, in half precision. `layers`, `heads`: torch modules."""
+    found = {f"{LAYERS}.{name}": value for name, value in layers.state_dict().items()}
+    found |= {f"{HEADS}.{name}": value for name, value in heads.state_dict().items()}
+    return {name: value.detach().numpy().astype(np.float16) for name, value in found.items()}
 
 
 def main() -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.conditions.sql_features import kind_of
+from training.sql_features import kind_of
 from engine.conditions.types import Condition, Hardness, Operator, StatementKind
 from engine.conditions.words import words
 

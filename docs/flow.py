@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 WIDTH, HEIGHT = 980, 486
-STAGE, GAP = 78, 12
+STAGE, GAP = 82, 10
 """Of the boxes of the engine's stages."""
 
 STYLE = """
@@ -17,6 +17,7 @@ text { font: 14px system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Arial,
 .name { font-weight: 600; font-size: 15px }
 .small { font-size: 12.5px; fill: #59636e }
 .code { font-family: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: 12.5px }
+.step { font-size: 12.5px }
 .said { fill: #0a58b5 }
 .page { fill: #ffffff; stroke: #d1d9e0 }
 .box { fill: #f6f8fa; stroke: #afb8c1 }
@@ -44,12 +45,12 @@ text { font: 14px system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Arial,
 GROUPS = (
     (
         "find",
-        ("route", "link", "recall"),
+        ("route", "link", "retrieve_feedback"),
         ("which database,", "columns and values;", "what was meant before"),
     ),
     ("write", ("generate",), ("several statements", "that differ")),
-    ("check", ("validate", "merge"), ("guard, EXPLAIN,", "the rows themselves")),
-    ("choose", ("rank", "prefer", "select"), ("best first; leave out", "what does not conform")),
+    ("check", ("validate", "deduplicate"), ("guard, EXPLAIN,", "the rows themselves")),
+    ("choose", ("rank", "apply_preferences", "select"), ("best first; leave out", "what does not conform")),
 )
 """What is done, by which stages of the pipeline, and to what end."""
 
@@ -115,17 +116,21 @@ def engine() -> list[str]:
     places: list[float] = []
     for name, stages, why in GROUPS:
         width = STAGE * len(stages) + GAP * (len(stages) - 1)
-        column = max(width, 132)
+        column = max(width, 122)
         left = x + (column - width) / 2
         drawn.append(text(x + column / 2, 252, name, "small said"))
         for number, stage in enumerate(stages):
-            place = left + (STAGE + GAP) * number
-            drawn += [box(place, 264, STAGE, 36, "stage"), text(place + STAGE / 2, 286, stage, "code")]
+            place, words = left + (STAGE + GAP) * number, stage.split("_")
+            drawn.append(box(place, 262, STAGE, 42, "stage"))
+            drawn += [
+                text(place + STAGE / 2, 287 + 15 * (line - (len(words) - 1) / 2), word, "step")
+                for line, word in enumerate(words)
+            ]
             places += [place, place + STAGE]
-        drawn += [text(x + column / 2, 324 + 17 * line, words, "small") for line, words in enumerate(why)]
+        drawn += [text(x + column / 2, 327 + 17 * line, words, "small") for line, words in enumerate(why)]
         x += column + 2 * GAP
     drawn += [
-        arrow(end, 282, start, 282, "asked") for end, start in zip(places[1:-1:2], places[2::2], strict=True)
+        arrow(end, 283, start, 283, "asked") for end, start in zip(places[1:-1:2], places[2::2], strict=True)
     ]
     return drawn
 

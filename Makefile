@@ -5,14 +5,21 @@ BIN := $(VENV)/bin
 ARGS ?=
 SERVERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/servers
 
-.PHONY: demo test test-all check servers bench bench-guard bench-lending bench-personal bench-quality bench-routing bench-wire compat clean
+.PHONY: demo test test-all check servers bench bench-encoder bench-guard bench-lending bench-personal bench-quality bench-routing bench-wire compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
 
 test: check servers  ## what CI runs
 	@$(BIN)/pgparley fetch-model
+ifeq ($(strip $(ARGS)),)
+	$(BIN)/python -m coverage run -m pytest tests/unit tests/property
+	@echo "Branch coverage of tests/unit and tests/property, in percent:"
+	@$(BIN)/python -m coverage report
+	$(BIN)/python -m pytest --ignore tests/unit --ignore tests/property
+else
 	$(BIN)/python -m pytest $(ARGS)
+endif
 
 test-all: check servers  ## the slow tests as well
 	@$(BIN)/pgparley fetch-model
@@ -31,7 +38,7 @@ check: $(VENV)/.installed  ## ruff, mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: bench-routing bench-wire bench-quality bench-personal bench-guard bench-lending  ## every benchmark; results in benchmarks/results
+bench: bench-routing bench-wire bench-quality bench-personal bench-encoder bench-guard bench-lending  ## every benchmark; results in benchmarks/results
 
 bench-routing: $(VENV)/.installed  ## databases and tables found among many, beside baselines; what it costs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
@@ -47,6 +54,9 @@ bench-quality: $(VENV)/.installed  ## candidates beside baselines, ablations and
 	@$(BIN)/pgparley fetch-model
 	$(BIN)/python -m benchmarks.quality.candidates --json benchmarks/results/candidates.json \
 		--plot benchmarks/results/candidates.png --page benchmarks/results/candidates.md $(ARGS)
+
+bench-encoder: $(VENV)/.installed  ## the encoder's own forward pass beside the library's
+	$(BIN)/python -m benchmarks.encoder --json benchmarks/results/encoder.json $(ARGS)
 
 bench-lending: $(VENV)/.installed  ## what it costs to run statements as the asker
 	$(BIN)/python -m benchmarks.lending --json benchmarks/results/lending.json $(ARGS)

@@ -5,14 +5,21 @@ BIN := $(VENV)/bin
 ARGS ?=
 SERVERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/servers
 
-.PHONY: demo test test-all check servers bench bench-ablations bench-guard bench-lending bench-personal bench-quality bench-routing bench-wire compat clean
+.PHONY: demo test test-all check servers bench bench-ablations bench-encoder bench-guard bench-lending bench-personal bench-quality bench-routing bench-wire compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
 
 test: check servers  ## what CI runs
 	@$(BIN)/pgparley fetch-model
+ifeq ($(strip $(ARGS)),)
+	$(BIN)/python -m coverage run -m pytest tests/unit tests/property
+	@echo "Branch coverage of tests/unit and tests/property, in percent:"
+	@$(BIN)/python -m coverage report
+	$(BIN)/python -m pytest --ignore tests/unit --ignore tests/property
+else
 	$(BIN)/python -m pytest $(ARGS)
+endif
 
 test-all: check servers  ## the slow tests as well
 	@$(BIN)/pgparley fetch-model
@@ -31,11 +38,11 @@ check: $(VENV)/.installed  ## ruff, mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: bench-routing bench-wire bench-quality bench-ablations bench-personal bench-guard bench-lending  ## every benchmark; results in benchmarks/results
+bench: bench-routing bench-wire bench-quality bench-ablations bench-personal bench-encoder bench-guard bench-lending  ## every benchmark; results in benchmarks/results
 
 bench-routing: $(VENV)/.installed  ## databases and tables found among many, beside baselines; what it costs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
-	$(BIN)/python -m benchmarks.quality.routing_run --json benchmarks/results/routing.json --plot benchmarks/results/routing.png $(ARGS)
+	$(BIN)/python -m benchmarks.quality.routing --json benchmarks/results/routing.json --plot benchmarks/results/routing.png $(ARGS)
 
 bench-wire: $(VENV)/.installed  ## the relay beside PgBouncer and a direct connection
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
@@ -53,6 +60,9 @@ bench-ablations: $(VENV)/.installed  ## what each part that makes answers is wor
 	@$(BIN)/pgparley fetch-model
 	$(BIN)/python -m benchmarks.quality.ablations --json benchmarks/results/ablations.json \
 		--page benchmarks/results/ablations.md $(ARGS)
+
+bench-encoder: $(VENV)/.installed  ## the encoder's own forward pass beside the library's
+	$(BIN)/python -m benchmarks.encoder --json benchmarks/results/encoder.json $(ARGS)
 
 bench-lending: $(VENV)/.installed  ## what it costs to run statements as the asker
 	$(BIN)/python -m benchmarks.lending --json benchmarks/results/lending.json $(ARGS)

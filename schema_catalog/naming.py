@@ -9,9 +9,7 @@ import re
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
 
-# Every keyword of PostgreSQL 18 outside the unreserved class (`pg_get_keywords()`, catcode <> 'U'): the set
-# that the server's own quote_ident() quotes. An integration test compares it with the server's.
-_KEYWORDS = frozenset(
+KEYWORDS = frozenset(
     """
     all analyse analyze and any array as asc asymmetric authorization between bigint binary bit boolean both
     case cast char character check coalesce collate collation column concurrently constraint create cross
@@ -28,6 +26,8 @@ _KEYWORDS = frozenset(
     xmlforest xmlnamespaces xmlparse xmlpi xmlroot xmlserialize xmltable
     """.split()  # noqa: SIM905  a list of 170 quoted words is no easier to read
 )
+"""Every keyword of PostgreSQL 18 outside the unreserved class (`pg_get_keywords()`, catcode <> 'U'): the set that the
+server's own quote_ident() quotes. An integration test compares it with the server's."""
 
 
 def quote_ident(name: str) -> str:
@@ -36,6 +36,6 @@ def quote_ident(name: str) -> str:
     The rule is that of the server's `quote_ident()`: bare are lower-case ASCII words that no keyword class
     but the unreserved one holds.
     """
-    if _PLAIN.match(name) and name not in _KEYWORDS:
+    if _PLAIN.match(name) and name not in KEYWORDS:
         return name
     return '"' + name.replace('"', '""') + '"'

@@ -61,6 +61,10 @@ class Learner:
             ]
         )
 
+    async def settled(self) -> None:
+        """Waits for the trainings that run."""
+        await asyncio.gather(*self._training.values())
+
     async def aclose(self) -> None:
         """Ends trainings that still run."""
         for task in self._training.values():

@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 
 from engine.errors import ModelUnavailableError
-from engine.llm import fetch_hub, fetch_slices
+from engine.llm import fetch_slices
 from engine.llm.model_file import Limits, ModelFile, Progress
 
 _HASH_CHUNK = 8 << 20
@@ -73,6 +73,8 @@ def _download(model: ModelFile, path: Path, progress: Progress, limits: Limits) 
 
 
 def _transfer(model: ModelFile, partial: Path, progress: Progress, limits: Limits) -> None:
+    from engine.llm import fetch_hub  # noqa: PLC0415  heavy; most starts find the file
+
     try:
         fetch_hub.download(model, partial, progress, limits)
     except fetch_hub.HubError as hub:

@@ -1,133 +1,92 @@
-"""The model file from the hub: one HTTP GET, resumed by Range where a transfer was cut.
+"""The model file from the hub, through the hub's own client, which goes on where a transfer was cut.
 
-Owns opening the connection within a bound, appending to the `.partial` file and the decision whether another
-attempt makes sense. Does not judge the bytes: the digest check is the caller's.
+Owns the bound on reaching the hub and appending to the `.partial` file. Where the hub is, is that client's
+configuration (HF_ENDPOINT). Does not judge the bytes: the digest check is the caller's. Heavy: imported when the file
+is missing.
 """
 
 from __future__ import annotations
 
-import http.client
-import threading
-import urllib.error
-import urllib.request
-from collections.abc import Callable
-from http import HTTPStatus
+import multiprocessing
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Self
+
+from huggingface_hub import get_hf_file_metadata, hf_hub_url
+from huggingface_hub.errors import HfHubHTTPError
+from huggingface_hub.file_download import http_get
 
 from engine.llm.model_file import Limits, ModelFile, Progress
-
-_T = TypeVar("_T")
-_CHUNK = 1 << 20
 
 
 class HubError(Exception):
     """The hub did not deliver; the text says why in a few words."""
 
 
-class _CutError(Exception):
-    """The transfer broke off: what arrived is kept, another attempt goes on from there."""
-
-
 def download(model: ModelFile, partial: Path, progress: Progress, limits: Limits) -> None:
-    """Appends to `partial` until it has `model.size` bytes.
-
-    A hub that cannot be reached, or that refuses, is given up at once; one that was cut is asked again,
-    `limits.attempts` times in all.
+    """Appends to `partial` until it has `model.size` bytes; what a cut transfer brought is kept.
 
     Raises:
         HubError: with the reason.
     """
-    for attempt in range(1, limits.attempts + 1):
-        try:
-            _append(model, partial, progress, limits)
-        except _CutError as cut:
-            if attempt == limits.attempts:
-                raise HubError(f"the transfer was cut {attempt} times ({cut})") from cut
-        else:
-            return
-
-
-def _append(model: ModelFile, partial: Path, progress: Progress, limits: Limits) -> None:
-    have = partial.stat().st_size if partial.exists() else 0
-    with _open(model.url, have, limits) as response:
-        start = _start(response, have, model.size)
-        with partial.open("r+b" if start else "wb") as file:
-            file.truncate(start)
-            file.seek(start)
-            done = start
-            while chunk := _read(response):
-                file.write(chunk)
-                done += len(chunk)
-                progress("downloading the model (bytes)", done, model.size)
-    if done < model.size:
-        raise _CutError(f"{done} of {model.size} bytes")
-
-
-def _open(url: str, have: int, limits: Limits) -> http.client.HTTPResponse:
-    if not url.startswith(("https://", "http://")):
-        raise HubError(f"not a web address: {url}")
-    headers = {"Range": f"bytes={have}-"} if have else {}
-    request = urllib.request.Request(url, headers=headers)  # noqa: S310 - the scheme was checked above
-
-    def open_url() -> http.client.HTTPResponse:
-        response: http.client.HTTPResponse = urllib.request.urlopen(  # noqa: S310 - the scheme was checked above
-            request, timeout=limits.stall
-        )
-        return response
-
+    url = hf_hub_url(model.repository, model.name)
     try:
-        return _within(limits.connect, open_url)
-    except urllib.error.HTTPError as refused:
-        with refused:
-            raise HubError(f"it answers {refused.code} {refused.reason}") from refused
-    except urllib.error.URLError as unreachable:
-        raise HubError(f"not reachable ({unreachable.reason})") from unreachable
-    except (OSError, http.client.HTTPException) as unreachable:
-        raise HubError(f"not reachable ({unreachable or type(unreachable).__name__})") from unreachable
-
-
-def _start(response: http.client.HTTPResponse, have: int, size: int) -> int:
-    """Where in the file the body begins. What the response says of the whole file's size has to fit."""
-    if response.status == HTTPStatus.PARTIAL_CONTENT:
-        expected = f"bytes {have}-{size - 1}/{size}"
-        if response.headers.get("Content-Range") != expected:
-            raise HubError("it sent another range than the one asked for")
-        return have
-    if response.headers.get("Content-Length", str(size)) != str(size):
+        size = _size(url, limits.connect)
+        if size in {None, model.size}:
+            _append(url, model, partial, progress)
+    except multiprocessing.TimeoutError as silent:
+        raise HubError(f"not reachable (no answer within {limits.connect:g} s)") from silent
+    except HfHubHTTPError as refused:
+        raise HubError(f"it refuses ({_line(refused)})") from refused
+    except (
+        Exception
+    ) as problem:  # the client's errors have no root of their own; after each the next source is asked
+        raise HubError(f"not reachable ({_line(problem)})") from problem
+    if size not in {None, model.size}:
         raise HubError("it has a file of another size")
-    return 0
 
 
-def _read(response: http.client.HTTPResponse) -> bytes:
-    try:
-        return response.read(_CHUNK)
-    except (OSError, http.client.HTTPException) as cut:
-        raise _CutError(str(cut) or type(cut).__name__) from cut
+def _size(url: str, seconds: float) -> int | None:
+    """What the hub says that the file has, in bytes.
 
-
-def _within(seconds: float, call: Callable[[], _T]) -> _T:
-    """Runs `call` in a thread that is left behind when it takes longer.
-
-    A socket's time-out bounds neither name resolution nor the sum over the addresses that are tried.
-
-    Raises:
-        TimeoutError: after `seconds`. Else whatever `call` raised.
+    One request, in a thread that is left behind: the client repeats a failed request for half a minute, and its
+    time-out bounds neither name resolution nor the sum over a name's addresses.
     """
-    results: list[_T] = []
-    errors: list[BaseException] = []
+    with ThreadPool(1) as pool:
+        return pool.apply_async(get_hf_file_metadata, (url,), {"timeout": seconds}).get(seconds).size
 
-    def run() -> None:
-        try:
-            results.append(call())
-        except BaseException as error:  # noqa: BLE001 - handed to the waiting thread, which raises it
-            errors.append(error)
 
-    thread = threading.Thread(target=run, name="model-hub-connect", daemon=True)
-    thread.start()
-    thread.join(seconds)
-    for error in errors:
-        raise error
-    for result in results:
-        return result
-    raise TimeoutError(f"no answer within {seconds:g} s")
+def _append(url: str, model: ModelFile, partial: Path, progress: Progress) -> None:
+    with partial.open("ab") as file:
+        http_get(
+            url,
+            file,
+            resume_size=file.tell(),
+            expected_size=model.size,
+            tqdm_class=_bar(model, progress),
+        )
+
+
+def _line(problem: Exception) -> str:
+    return (str(problem) or type(problem).__name__).splitlines()[0]
+
+
+def _bar(model: ModelFile, progress: Progress) -> Any:
+    """A class of what the client takes for its progress bar."""
+
+    class Bar:
+        def __init__(self, *, initial: int = 0, **_others: object) -> None:
+            self._done = initial
+
+        def __enter__(self) -> Self:
+            return self
+
+        def __exit__(self, *_raised: object) -> None:
+            """Nothing to close."""
+
+        def update(self, count: int) -> None:
+            """`count` bytes more."""
+            self._done += count
+            progress("downloading the model (bytes)", self._done, model.size)
+
+    return Bar

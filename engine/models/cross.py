@@ -74,13 +74,6 @@ class CrossEncoder:
         return self._built
 
 
-def arrays_of(layers: Any, heads: Any) -> dict[str, NDArray[Any]]:
-    """What an artifact holds, in half precision. `layers`, `heads`: torch modules."""
-    found = {f"{LAYERS}.{name}": value for name, value in layers.state_dict().items()}
-    found |= {f"{HEADS}.{name}": value for name, value in heads.state_dict().items()}
-    return {name: value.detach().numpy().astype(np.float16) for name, value in found.items()}
-
-
 def tokenized(tokenizer: Any, pairs: Sequence[Pair]) -> Pairs:
     """The pairs as one batch, padded to the longest."""
     import torch  # noqa: PLC0415  heavy: loaded with the first question

@@ -60,16 +60,12 @@ class MiniLMEncoder:
             return np.zeros((0, 384), dtype=np.float32)
         return np.stack([found[text] for text in texts])
 
-    def encode_tokens(self, text: str) -> tuple[Vectors, Vectors]:
-        """A question's unit vector, shape (384,), and those of its tokens in context, shape (tokens, 384).
+    def encode_tokens_many(self, texts: Sequence[str]) -> list[tuple[Vectors, Vectors]]:
+        """For each question its unit vector, shape (384,), and those of its tokens in context, (tokens, 384).
 
         One forward pass gives both; the marks that the model puts around a text are left out. The vector is
         that of `encode` up to a cosine of about 0.998 (`engine.models.sentences`), and is not remembered.
         """
-        return self.encode_tokens_many([text])[0]
-
-    def encode_tokens_many(self, texts: Sequence[str]) -> list[tuple[Vectors, Vectors]]:
-        """The same for each of several questions, in batches: a third of the time a question."""
         if not texts:
             return []
         with self._lock:

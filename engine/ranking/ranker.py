@@ -28,9 +28,6 @@ FEATURES = ("whole", "phrases", "logprob", "schema", "masked")
 SECOND_STAGE = 10
 """Candidates that the cross-encoder reads at most (the paper's ten); beyond, the first stage chooses which."""
 
-PRIOR = np.array([0.0, 0.0, 6.0, 1.0, 0.0], dtype=np.float32)
-"""The head without training: one nat of mean log-probability weighs six times as much as similarity."""
-
 UNREAD = -1.0
 """Added to the score of what the second stage did not read, for each place it came after those that it did."""
 

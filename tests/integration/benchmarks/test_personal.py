@@ -13,8 +13,9 @@ from aiohttp import web
 
 from benchmarks.quality.candidates.questions import SETS
 from benchmarks.quality.candidates.site import site
-from benchmarks.quality.personal import Measuring, Options, Outcome, summary
-from benchmarks.quality.personal_pairs import pairs
+from benchmarks.quality.personal.measuring import Measuring, Options, Outcome
+from benchmarks.quality.personal.pairs import pairs
+from benchmarks.quality.personal.report import summary
 from tests.chat_server import chat_server, completion
 
 LOADER = """

@@ -10,7 +10,7 @@ import pytest
 
 from pgparley.cluster import Cluster
 from schema_catalog.introspect import introspect
-from schema_catalog.naming import _KEYWORDS, quote_ident
+from schema_catalog.naming import KEYWORDS, quote_ident
 from schema_catalog.types import Column, Database, ForeignKey, Snapshot, TableKind
 
 MakeDatabase = Callable[[str], Awaitable[Database]]
@@ -134,7 +134,7 @@ async def test_the_keywords_are_those_of_the_server(server: Cluster) -> None:
         rows = await connection.fetch("SELECT word FROM pg_get_keywords() WHERE catcode <> 'U'")
     finally:
         await connection.close()
-    assert {row["word"] for row in rows} == _KEYWORDS
+    assert {row["word"] for row in rows} == KEYWORDS
 
 
 async def test_a_name_that_another_schema_takes_first_is_qualified(make_database: MakeDatabase) -> None:

@@ -25,6 +25,7 @@ from engine.calibration.service import Calibrating
 from engine.calibration.splits import Split, id_hash, split_of
 from engine.calibration.store import CalibrationStore, Kept, Source
 from engine.calibration.types import JudgeRequest, Outcome, PairsRequest, StatusRequest
+from engine.core.tools import Tools
 from engine.errors import InvalidSettingError, NoRouteError, UnsupportedError
 from engine.llm.settings import ModelSettings
 from engine.metrics import Metrics
@@ -63,9 +64,9 @@ def points(pool: Any) -> CalibrationStore:
 
 
 @pytest.fixture
-def calibrating(service: Service, points: CalibrationStore) -> Calibrating:
-    tools = replace(service._tools, calibration=points, selection=SelectionSettings(audit=0.0))
-    return Calibrating(tools, points, LIMITS)
+def calibrating(tools: Tools, points: CalibrationStore) -> Calibrating:
+    asked = replace(tools, calibration=points, selection=SelectionSettings(audit=0.0))
+    return Calibrating(asked, points, LIMITS)
 
 
 @pytest.fixture

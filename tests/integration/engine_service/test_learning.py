@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import re
 from collections.abc import AsyncIterator
@@ -16,6 +15,7 @@ from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.calibration.store import CalibrationStore
 from engine.core.ports import Completion, Prompt
+from engine.core.tools import Tools
 from engine.learning.feedback import Learner
 from engine.learning.store import LearningStore, Taught
 from engine.learning.types import ExampleKind, Vote
@@ -35,6 +35,7 @@ from pgparley.cluster import Cluster
 
 ANA = Asker("ana", "music")
 BOB = Asker("bob", "music")
+RECIPE = "recipe"
 QUESTION = "name of each singer"
 OTHER = "What is the name of each old singer?"
 NAME, STAGE = "SELECT name FROM singer", "SELECT stage_name FROM singer"
@@ -66,16 +67,23 @@ def model() -> Reader:
     return Reader()
 
 
-def made(service: Service, pool: Any, settings: LearningSettings) -> Service:
-    store = LearningStore(pool, settings)
-    tools = replace(service._tools, memory=store, learning=settings)
-    points = CalibrationStore(pool, "recipe")
-    return Service(tools, Questions(pool, 600.0), LIMITS, points, Learner(tools, store))
+def remembering(tools: Tools, pool: Any, settings: LearningSettings) -> Tools:
+    return replace(tools, memory=LearningStore(pool, settings), learning=settings)
+
+
+def learner_of(tools: Tools, pool: Any, settings: LearningSettings) -> Learner:
+    return Learner(remembering(tools, pool, settings), LearningStore(pool, settings))
+
+
+def made(tools: Tools, pool: Any, settings: LearningSettings, learner: Learner | None = None) -> Service:
+    using, points = remembering(tools, pool, settings), CalibrationStore(pool, RECIPE)
+    learner = learner or learner_of(tools, pool, settings)
+    return Service(using, Questions(pool, 600.0), LIMITS, points, learner)
 
 
 @pytest.fixture
-def learning(service: Service, pool: Any) -> Service:
-    return made(service, pool, LearningSettings())
+def learning(tools: Tools, pool: Any) -> Service:
+    return made(tools, pool, LearningSettings())
 
 
 @pytest.fixture
@@ -155,8 +163,8 @@ async def test_another_users_choice_counts_once_it_is_approved(
     assert (await ask(learning, QUESTION, BOB)).rows[0].kind is RowKind.VERIFIED
 
 
-async def test_auto_approval_shares_at_once(service: Service, pool: Any, music: Any) -> None:
-    shared = made(service, pool, LearningSettings(auto_approve=True))
+async def test_auto_approval_shares_at_once(tools: Tools, pool: Any, music: Any) -> None:
+    shared = made(tools, pool, LearningSettings(auto_approve=True))
     await choose(shared, STAGE)
     assert [row.sql for row in (await ask(shared, asker=BOB)).rows] == [STAGE, NAME]
 
@@ -269,11 +277,9 @@ async def test_a_program_that_runs_a_statement_teaches_nothing(learning: Service
     assert await pool.fetchval("SELECT count(*) FROM pgparley.learned_example") == 0
 
 
-async def test_turned_off_it_neither_learns_nor_recalls(
-    service: Service, pool: Any, learning: Service
-) -> None:
+async def test_turned_off_it_neither_learns_nor_recalls(tools: Tools, pool: Any, learning: Service) -> None:
     await choose(learning, STAGE)
-    off = made(service, pool, LearningSettings(enabled=False))
+    off = made(tools, pool, LearningSettings(enabled=False))
     assert [row.sql for row in (await ask(off)).rows] == [NAME, STAGE]
     await choose(off, NAME)
     assert await pool.fetchval("SELECT count(*) FROM pgparley.learned_example") == 1
@@ -292,8 +298,7 @@ async def test_an_earlier_question_is_data_in_the_prompt(learning: Service, mode
 
 
 async def test_calibration_is_due_when_what_is_shared_has_doubled(learning: Service, pool: Any) -> None:
-    points = learning._points
-    assert points is not None
+    points = CalibrationStore(pool, RECIPE)
     reply = await ask(learning, QUESTION)
     await learning.choose(ChooseRequest(ANA, reply.qid, 2))
     assert len(await points.points()) == 1
@@ -307,17 +312,19 @@ async def test_calibration_is_due_when_what_is_shared_has_doubled(learning: Serv
     assert (len(await points.points()), await points.stale()) == (1, 0)
 
 
-async def test_a_store_that_fails_costs_what_was_learned_alone(learning: Service, pool: Any) -> None:
+async def test_a_store_that_fails_costs_what_was_learned_alone(
+    learning: Service, tools: Tools, pool: Any
+) -> None:
     await choose(learning, STAGE)
     await pool.execute("ALTER TABLE pgparley.learning_version RENAME TO gone")
-    tools = replace(learning._tools)
-    reply = await Service(tools, Questions(pool, 600.0), LIMITS).ask(AskRequest(ANA, OTHER))
+    using = remembering(tools, pool, LearningSettings())
+    reply = await Service(using, Questions(pool, 600.0), LIMITS).ask(AskRequest(ANA, OTHER))
     assert [row.sql for row in reply.rows] == [NAME, STAGE]
     assert any(line.event == "nothing is recalled" for line in reply.trace)
 
 
 async def test_an_adapter_is_trained_when_it_is_due_and_used_if_it_was_kept(
-    service: Service, pool: Any, learning: Service
+    tools: Tools, pool: Any, learning: Service
 ) -> None:
     columns = ("singer_id", "name", "stage_name", "family_name", "age")
     pairs = list(itertools.combinations(columns, 2))
@@ -330,12 +337,11 @@ async def test_an_adapter_is_trained_when_it_is_due_and_used_if_it_was_kept(
         await store.keep(
             [Taught("ana", "music", f"question {number}", NAME, ExampleKind.CHOSEN, f"q{number}", votes)]
         )
-    eager = made(service, pool, LearningSettings(adapter_votes=51))
-    learner = eager._learner
-    assert learner is not None
+    settings = LearningSettings(adapter_votes=51)
+    learner = learner_of(tools, pool, settings)
+    eager = made(tools, pool, settings, learner)
     await choose(eager, STAGE)
-    assert set(learner._training) == {"ana"}
-    await asyncio.gather(*learner._training.values())
+    await learner.settled()
     (kept,) = await pool.fetch(
         "SELECT scope, votes, weights, before, after, verdict FROM pgparley.learned_adapter"
     )

@@ -10,6 +10,7 @@ import pytest
 
 from engine.api.question_store import Questions
 from engine.api.service import Service
+from engine.core.tools import Tools
 from engine.linking.source import StoredValues
 from engine.linking.value_reader import read_values
 from engine.settings import Limits, UpstreamSettings
@@ -52,9 +53,9 @@ async def values(pool: Any, upstream: Databases) -> StoredValues:
 
 
 @pytest.fixture
-def asking(pool: Any, service: Service, upstream: Databases, values: StoredValues) -> Service:
-    tools = replace(service._tools, upstream=upstream, values=values)
-    return Service(tools, Questions(pool, 600.0), Limits(k=2, calls=2))
+def asking(pool: Any, tools: Tools, upstream: Databases, values: StoredValues) -> Service:
+    allowed = replace(tools, upstream=upstream, values=values)
+    return Service(allowed, Questions(pool, 600.0), Limits(k=2, calls=2))
 
 
 async def everything(service: Service, asker: Asker) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchmarks.quality.routing_catalog import ComposingEncoder, catalog, questions, vocabulary
+from benchmarks.quality.routing.catalog import ComposingEncoder, catalog, questions, vocabulary
 
 
 def test_the_same_numbers_give_the_same_catalog_and_a_larger_one_begins_so() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.quality.routing_systems import Bm25, Crush, Imagination
+from benchmarks.quality.routing.systems import Bm25, Crush, Imagination
 from schema_catalog.types import Column, ReadableColumns, Snapshot, Table, TableKind
 
 

@@ -53,7 +53,7 @@ def test_order_batches_repetition_and_the_bounded_memory_do_not_show(encoder: Mi
 
 
 def test_tokens_come_with_nearly_the_same_sentence_vector(encoder: MiniLMEncoder) -> None:
-    sentence, tokens = encoder.encode_tokens("How many vocalists?")
+    sentence, tokens = encoder.encode_tokens_many(["How many vocalists?"])[0]
     assert float(sentence @ encoder.encode(["How many vocalists?"])[0]) > 0.99
     assert tokens.shape[1] == 384
     assert len(tokens) >= 4
@@ -65,7 +65,7 @@ def test_a_question_among_many_is_as_alone(encoder: MiniLMEncoder) -> None:
     together = encoder.encode_tokens_many([*questions, "売上", ""])
     assert len(together) == 132
     for number in (0, 10, 64, 129, 130, 131):
-        sentence, tokens = encoder.encode_tokens([*questions, "売上", ""][number])
+        sentence, tokens = encoder.encode_tokens_many([[*questions, "売上", ""][number]])[0]
         assert tokens.shape == together[number][1].shape
         assert float(sentence @ together[number][0]) > 0.999
         assert np.einsum("td,td->t", tokens, together[number][1]).min() > 0.995
@@ -117,7 +117,7 @@ def test_batches_hold_texts_of_like_length(lengths: list[int], expected: list[li
 
 @pytest.mark.parametrize("text", ["", "   ", "\x00", "x " * 5000, "売上"])
 def test_any_text_has_a_vector(encoder: MiniLMEncoder, text: str) -> None:
-    sentence, tokens = encoder.encode_tokens(text)
+    sentence, tokens = encoder.encode_tokens_many([text])[0]
     assert np.isfinite(sentence).all()
     assert np.isfinite(tokens).all()
     assert len(tokens) >= 1

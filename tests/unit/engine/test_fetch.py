@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import socket
+import subprocess
+import sys
 import threading
 import time
 import zipfile
@@ -16,6 +19,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from huggingface_hub import constants
 
 from engine.errors import ModelUnavailableError
 from engine.llm.fetch import ensure_model
@@ -27,13 +31,13 @@ MODEL = ModelFile(
     name="tiny.gguf",
     size=len(CONTENT),
     sha256=hashlib.sha256(CONTENT).hexdigest(),
-    url="http://127.0.0.1:9/tiny.gguf",
+    repository="some/model",
     slices=tuple(
         Slice(f"pgparley-test-slice{n}==0.1", f"pgparley_test_slice{n}/data/part{n}.bin", size)
         for n, size in enumerate((SLICE, SLICE, 50_000), start=1)
     ),
 )
-LIMITS = Limits(connect=3, stall=3, package=60, attempts=3)
+LIMITS = Limits(connect=3, package=60)
 
 
 @dataclass
@@ -53,21 +57,35 @@ class Steps:
 
 @dataclass
 class Hub:
-    """Serves `content` with Range; `cuts` says after how many bytes each successive transfer breaks off."""
+    """Serves `content` with Range; `cuts` says after how many bytes each successive transfer breaks off.
 
-    url: str
+    `most`: transfers beyond which it refuses.
+    """
+
     content: bytes = CONTENT
+    asked: list[str] = field(default_factory=list)
     ranges: list[str | None] = field(default_factory=list)
     cuts: list[int] = field(default_factory=list)
     honours_range: bool = True
+    most: int = 9
 
 
 @pytest.fixture
-def hub() -> Iterator[Hub]:
+def hub(monkeypatch: pytest.MonkeyPatch, unreachable: None) -> Iterator[Hub]:
     class Handler(BaseHTTPRequestHandler):
+        def do_HEAD(self) -> None:
+            state.asked.append(self.path)
+            self.send_response(HTTPStatus.OK)
+            self.send_header("ETag", '"one"')
+            self.send_header("Content-Length", str(len(state.content)))
+            self.end_headers()
+
         def do_GET(self) -> None:
             asked = self.headers.get("Range")
             state.ranges.append(asked)
+            if len(state.ranges) > state.most:
+                self.send_error(HTTPStatus.SERVICE_UNAVAILABLE)
+                return
             match = re.fullmatch(r"bytes=(\d+)-", asked or "")
             start = int(match[1]) if match and state.honours_range else 0
             size = len(state.content)
@@ -85,13 +103,31 @@ def hub() -> Iterator[Hub]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    state = Hub(f"http://127.0.0.1:{server.server_address[1]}/tiny.gguf")
+    state = Hub()
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
+    at(monkeypatch, server.server_address[1])
+    monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 10_000)
     yield state
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+def at(monkeypatch: pytest.MonkeyPatch, port: int) -> None:
+    """What HF_ENDPOINT does at the start of a process."""
+    endpoint = f"http://127.0.0.1:{port}"
+    monkeypatch.setattr(constants, "ENDPOINT", endpoint)
+    template = endpoint + "/{repo_id}/resolve/{revision}/{filename}"
+    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+    # The sentence encoder, which other tests load, forbids asking the hub.
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+
+
+@pytest.fixture(autouse=True)
+def unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing listens there."""
+    at(monkeypatch, 9)
 
 
 @pytest.fixture
@@ -128,17 +164,16 @@ def leftovers(cache: Path) -> set[str]:
 
 def test_takes_the_file_from_the_hub(tmp_path: Path, hub: Hub) -> None:
     steps = Steps()
-    path = ensure_model(replace(MODEL, url=hub.url), tmp_path, steps, LIMITS)
+    path = ensure_model(MODEL, tmp_path, steps, LIMITS)
     assert path.read_bytes() == CONTENT
     assert steps.of("downloading")[-1] == (MODEL.size, MODEL.size)
     assert leftovers(tmp_path) == {"tiny.gguf", "tiny.gguf.verified", "tiny.gguf.lock"}
 
 
 def test_second_start_neither_hashes_nor_asks(tmp_path: Path, hub: Hub) -> None:
-    model = replace(MODEL, url=hub.url)
-    ensure_model(model, tmp_path, Steps(), LIMITS)
+    ensure_model(MODEL, tmp_path, Steps(), LIMITS)
     steps = Steps()
-    assert ensure_model(model, tmp_path, steps, LIMITS) == tmp_path / MODEL.name
+    assert ensure_model(MODEL, tmp_path, steps, LIMITS) == tmp_path / MODEL.name
     assert (steps.seen, len(hub.ranges)) == ([], 1)
 
 
@@ -152,48 +187,47 @@ def test_cached_file_without_a_record_is_hashed_once_and_needs_no_network(tmp_pa
 
 
 def test_changed_cached_file_is_fetched_again(tmp_path: Path, hub: Hub) -> None:
-    model = replace(MODEL, url=hub.url)
-    path = ensure_model(model, tmp_path, Steps(), LIMITS)
+    path = ensure_model(MODEL, tmp_path, Steps(), LIMITS)
     path.write_bytes(bytes(MODEL.size))
-    assert ensure_model(model, tmp_path, Steps(), LIMITS).read_bytes() == CONTENT
+    assert ensure_model(MODEL, tmp_path, Steps(), LIMITS).read_bytes() == CONTENT
     assert len(hub.ranges) == 2
 
 
 def test_resumes_where_the_hub_was_cut(tmp_path: Path, hub: Hub) -> None:
     hub.cuts = [90_000, 60_000]
-    path = ensure_model(replace(MODEL, url=hub.url), tmp_path, Steps(), LIMITS)
+    path = ensure_model(MODEL, tmp_path, Steps(), LIMITS)
     assert path.read_bytes() == CONTENT
     assert hub.ranges == [None, "bytes=90000-", "bytes=150000-"]
 
 
 def test_resumes_what_an_earlier_run_left(tmp_path: Path, hub: Hub) -> None:
     (tmp_path / "tiny.gguf.partial").write_bytes(CONTENT[:123])
-    ensure_model(replace(MODEL, url=hub.url), tmp_path, Steps(), LIMITS)
+    ensure_model(MODEL, tmp_path, Steps(), LIMITS)
     assert hub.ranges == ["bytes=123-"]
 
 
 def test_starts_over_where_the_hub_ignores_ranges(tmp_path: Path, hub: Hub) -> None:
     hub.honours_range = False
     (tmp_path / "tiny.gguf.partial").write_bytes(b"x" * 123)
-    path = ensure_model(replace(MODEL, url=hub.url), tmp_path, Steps(), LIMITS)
+    path = ensure_model(MODEL, tmp_path, Steps(), LIMITS)
     assert path.read_bytes() == CONTENT
 
 
 def test_wrong_digest_removes_the_file_and_says_what_to_do(tmp_path: Path, hub: Hub) -> None:
     hub.content = bytes(MODEL.size)
     with pytest.raises(ModelUnavailableError, match="damaged and was removed") as caught:
-        ensure_model(replace(MODEL, url=hub.url), tmp_path, Steps(), LIMITS)
+        ensure_model(MODEL, tmp_path, Steps(), LIMITS)
     assert leftovers(tmp_path) == {"tiny.gguf.lock"}
     assert MODEL.sha256 in (caught.value.detail or "")
     assert str(tmp_path / MODEL.name) in (caught.value.hint or "")
     hub.content = CONTENT
-    assert ensure_model(replace(MODEL, url=hub.url), tmp_path, Steps(), LIMITS).read_bytes() == CONTENT
+    assert ensure_model(MODEL, tmp_path, Steps(), LIMITS).read_bytes() == CONTENT
 
 
 def test_file_of_another_size_is_not_downloaded(tmp_path: Path, hub: Hub) -> None:
     hub.content = CONTENT + b"more"
     with pytest.raises(ModelUnavailableError) as caught:
-        ensure_model(replace(MODEL, url=hub.url, slices=()), tmp_path, Steps(), LIMITS)
+        ensure_model(replace(MODEL, slices=()), tmp_path, Steps(), LIMITS)
     assert "another size" in (caught.value.detail or "")
     assert "no package" in (caught.value.detail or "")
 
@@ -203,16 +237,30 @@ def test_slices_when_the_hub_is_unreachable(tmp_path: Path, index: Path) -> None
     steps = Steps()
     path = ensure_model(MODEL, cache, steps, LIMITS)
     assert path.read_bytes() == CONTENT
-    assert steps.of("not reachable") == [(1, 3), (2, 3), (3, 3)]
+    assert steps.of("not reachable ([Errno 111] Connection refused)") == [(1, 3), (2, 3), (3, 3)]
     assert leftovers(cache) == {"tiny.gguf", "tiny.gguf.verified", "tiny.gguf.lock"}
 
 
 def test_slices_go_on_from_what_the_hub_left(tmp_path: Path, hub: Hub, index: Path) -> None:
-    hub.cuts = [70_000, 50_000, 5_000]
+    hub.cuts, hub.most = [70_000, 50_000], 2
     (index / "pgparley_test_slice1-0.1-py3-none-any.whl").unlink()
-    path = ensure_model(replace(MODEL, url=hub.url), tmp_path / "cache", Steps(), LIMITS)
+    steps = Steps()
+    path = ensure_model(MODEL, tmp_path / "cache", steps, LIMITS)
     assert path.read_bytes() == CONTENT
-    assert len(hub.ranges) == LIMITS.attempts
+    assert hub.ranges == [None, "bytes=70000-", "bytes=120000-"]
+    assert steps.of("it refuses (Server error '503")[-1] == (3, 3)
+
+
+def test_the_hub_is_where_its_client_s_setting_says(tmp_path: Path, hub: Hub) -> None:
+    code = (
+        "import pathlib; from engine.llm.fetch import ensure_model; from engine.llm.model_file import ModelFile\n"
+        f"model = ModelFile('tiny.gguf', {MODEL.size}, '{MODEL.sha256}', 'some/model')\n"
+        f"ensure_model(model, pathlib.Path({str(tmp_path)!r}), lambda *_: None)"
+    )
+    environment = {**os.environ, "HF_ENDPOINT": constants.ENDPOINT, "HF_HUB_OFFLINE": "0"}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)  # noqa: S603  our own code
+    assert hub.asked == ["/some/model/resolve/main/tiny.gguf"]
+    assert (tmp_path / "tiny.gguf").read_bytes() == CONTENT
 
 
 def test_missing_slice_is_named_and_the_next_run_goes_on(tmp_path: Path, index: Path) -> None:
@@ -245,21 +293,22 @@ def test_slice_of_another_size_is_refused(tmp_path: Path, index: Path) -> None:
     assert "99999 bytes instead of 100000" in (caught.value.detail or "")
 
 
-def test_silent_hub_costs_no_more_than_the_connect_limit(tmp_path: Path) -> None:
+def test_silent_hub_costs_no_more_than_the_connect_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        model = replace(MODEL, url=f"http://127.0.0.1:{silent.getsockname()[1]}/", slices=())
+        at(monkeypatch, silent.getsockname()[1])
         started = time.monotonic()
         with pytest.raises(ModelUnavailableError) as caught:
-            ensure_model(model, tmp_path, Steps(), replace(LIMITS, connect=0.3))
+            ensure_model(replace(MODEL, slices=()), tmp_path, Steps(), replace(LIMITS, connect=0.3))
     assert time.monotonic() - started < 2
     assert "no answer within 0.3 s" in (caught.value.detail or "")
 
 
 def test_two_callers_at_once_download_once(tmp_path: Path, hub: Hub) -> None:
-    model = replace(MODEL, url=hub.url)
     paths: list[Path] = []
     threads = [
-        threading.Thread(target=lambda: paths.append(ensure_model(model, tmp_path, Steps(), LIMITS)))
+        threading.Thread(target=lambda: paths.append(ensure_model(MODEL, tmp_path, Steps(), LIMITS)))
         for _ in range(3)
     ]
     for thread in threads:

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks.quality.ranker_base import Example, Trainer, listwise
 from engine.core.candidate import Candidate
-from engine.models.cross import PAIR_TOKENS, CrossEncoder, arrays_of, tokenized
+from engine.models.cross import PAIR_TOKENS, CrossEncoder, tokenized
 from engine.models.cross_network import Scores
 from engine.models.encoder import MiniLMEncoder
 from engine.ranking.phrases import phrases
 from engine.ranking.ranker import TwoStages, packaged
 from engine.settings import EncoderSettings
+from training.ranker import Example, Trainer, arrays_of, listwise
 
 EXAMPLES = (
     Example(

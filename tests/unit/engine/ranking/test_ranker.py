@@ -18,11 +18,12 @@ from engine.core.ports import Ranker
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.models.cross import Pair
-from engine.ranking.ranker import FEATURES, PRIOR, SECOND_STAGE, FirstStage, TwoStages, features
+from engine.ranking.ranker import FEATURES, SECOND_STAGE, FirstStage, TwoStages, features
 from engine.stages.rank import rank
 from engine.types import Asker, AskRequest
 from schema_catalog.types import Database
 from tests.support.schemas import MUSIC
+from training.ranker_head import PRIOR
 
 
 class Counting:

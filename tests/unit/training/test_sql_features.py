@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.conditions.sql_features import kind_of
 from engine.conditions.types import Condition, Hardness, Operator, StatementKind
 from engine.conditions.words import words
+from training.sql_features import kind_of
 
 JOINED = "SELECT a.x FROM a JOIN b ON a.id = b.id"
 COUNTED = "SELECT a.x, count(*) FROM a JOIN b ON a.id = b.id JOIN c ON b.k = c.k GROUP BY a.x"

@@ -1,6 +1,6 @@
 """Makes the ranker's training data: what the embedded model writes for Spider's training questions, right or wrong.
 
-    python -m benchmarks.quality.ranking_data --bench FOLDER --out FILE --work FOLDER --minutes N
+    python -m training.ranker_lists --bench FOLDER --out FILE --work FOLDER --minutes N
 
 For each question one greedy answer, greedy answers with one element of the schema masked that the first one used, and
 samples at a high temperature, all under the engine's grammar; each runs on PostgreSQL and is judged by the benchmark's
@@ -28,7 +28,6 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
-from engine.rewrite.rules.joins import complete_joins
 
 from benchmarks.quality.candidates.meter import metering
 from benchmarks.quality.candidates.model_server import model_server
@@ -43,6 +42,8 @@ from engine.llm.client import ChatModel
 from engine.llm.settings import ModelSettings
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
+from engine.rewrite.driver import Rewritten, repair
+from engine.rewrite.rule import Context
 from engine.sql.resolution import resolve
 from pgparley import cluster
 from schema_catalog.introspect import introspect
@@ -179,7 +180,7 @@ class Author:
 
     def _written(self, done: Completion, mask: tuple[ColumnKey, ...], heat: float) -> Written:
         text = _LINE_BREAK.sub(" ", done.text.split("```", maxsplit=1)[0].strip().rstrip(";").strip())
-        sql = complete_joins(text, self._place.snapshot)
+        sql = repair(Rewritten(text), Context(self._place.snapshot)).sql
         return Written(sql, right=False, runs=False, logprob=done.logprob, masked=mask, temperature=heat)
 
 

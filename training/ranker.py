@@ -1,8 +1,8 @@
 """Trains the ranker that comes along: a cross-encoder on statements made wrong by rule, a head on real lists.
 
-    python -m benchmarks.quality.ranker_base --bench FOLDER --lists FILE --out FOLDER
+    python -m training.ranker --bench FOLDER --lists FILE --out FOLDER
 
-`--lists` is what `benchmarks.quality.ranking_data` wrote. The databases of those lists are no part of what the
+`--lists` is what `training.ranker_lists` wrote. The databases of those lists are no part of what the
 cross-encoder is trained on: its scores of the lists are those of unseen databases. The head, which weighs these scores
 against what the engine knows anyway, is fitted on the lists; its figures are by cross-validation over their databases.
 """
@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import sqlglot
 import torch
 from numpy.typing import NDArray
@@ -28,16 +29,16 @@ from torch import Tensor
 from torch.nn import functional
 
 from benchmarks.quality.candidates.questions import Item, read_items
-from benchmarks.quality.conditions_base import snapshots
-from benchmarks.quality.mutations import mutations
-from benchmarks.quality.ranking_lists import fitted
-from engine.models.cross import CrossEncoder, Pair, arrays_of, tokenized
+from engine.models.cross import HEADS, LAYERS, CrossEncoder, Pair, tokenized
 from engine.models.cross_network import Heads, Pairs, Scores
 from engine.models.encoder import loaded_model
 from engine.models.packaged import Manifest, write
 from engine.ranking.phrases import phrases
 from engine.ranking.ranker import FORMAT, NAME
 from engine.settings import EncoderSettings
+from training.conditions import snapshots
+from training.mutations import mutations
+from training.ranker_head import fitted
 
 TUNED = 3
 """Layers of the encoder that are trained, from the top: the rest is the packaged model's."""
@@ -189,13 +190,22 @@ def train(options: argparse.Namespace, left_out: set[str]) -> tuple[Trainer, int
     return trainer, min(at, len(items))
 
 
+def arrays_of(layers: Any, heads: Any) -> dict[str, NDArray[Any]]:
+    """What an artifact holds, in half precision. `layers`, `heads`: torch modules."""
+    found = {f"{LAYERS}.{name}": value for name, value in layers.state_dict().items()}
+    found |= {f"{HEADS}.{name}": value for name, value in heads.state_dict().items()}
+    return {name: value.detach().numpy().astype(np.float16) for name, value in found.items()}
+
+
 def main() -> int:
     """Trains, fits, measures, writes; returns the exit status."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--bench", type=Path, required=True, help="the data's folder")
-    parser.add_argument("--lists", type=Path, nargs="+", required=True, help="what ranking_data wrote")
+    parser.add_argument(
+        "--lists", type=Path, nargs="+", required=True, help="what training.ranker_lists wrote"
+    )
     parser.add_argument("--out", type=Path, required=True, help="the artifact's folder")
     parser.add_argument("--steps", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
@@ -222,7 +232,7 @@ def finish(
         format=FORMAT,
         encoder="all-MiniLM-L6-v2",
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        command="python -m benchmarks.quality.ranker_base --bench FOLDER --lists FILE --out FOLDER"
+        command="python -m training.ranker --bench FOLDER --lists FILE --out FOLDER"
         f" --steps {options.steps} --seed {options.seed}",
         questions=questions,
         minutes=round((time.monotonic() - started) / 60, 1),

@@ -1,6 +1,6 @@
 """What routing costs: a question alone, questions in batches, a new database, memory, and growth of the catalog.
 
-    python -m benchmarks.quality.routing_cost --tables N     # one point of the growth curve, in a process of its own
+    python -m benchmarks.quality.routing.cost --tables N     # one point of the growth curve, in a process of its own
 
 The catalogs of the growth curve are made up and their vectors composed (`routing_catalog`): figures of time and
 memory, none of quality. The questions' own encoding is the real one throughout.
@@ -20,9 +20,9 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.quality.routing import ROOT, Item, View
-from benchmarks.quality.routing_catalog import ComposingEncoder, catalog, questions
-from benchmarks.quality.routing_training import versions
+from benchmarks.quality.routing.catalog import ComposingEncoder, catalog, questions
+from benchmarks.quality.routing.collection import ROOT, Item, View
+from benchmarks.quality.routing.versions import versions
 from engine.models.encoder import MiniLMEncoder
 from engine.routing.artifact import BASE
 from engine.routing.router import HybridRouter
@@ -83,7 +83,7 @@ def growth(folder: Path, *, learned: bool) -> list[Item]:
     """Each size in a process of its own, so that memory is that size's alone."""
     points = []
     for tables in GROWTH:
-        command = [sys.executable, "-m", "benchmarks.quality.routing_cost", "--tables", str(tables)]
+        command = [sys.executable, "-m", "benchmarks.quality.routing.cost", "--tables", str(tables)]
         command += ["--work", str(folder)] + (["--learned"] if learned else [])
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
         points.append(json.loads(done.stdout.splitlines()[-1]))

@@ -1,6 +1,6 @@
 """Trains the router that comes with the program, on Spider's training questions.
 
-    python -m benchmarks.quality.router_base --bench FOLDER --wordnet FOLDER --out engine/models/router_base
+    python -m training.router --bench FOLDER --wordnet FOLDER --out engine/models/router_base
 
 The databases of Spider's development questions, of the variants of these, and of the pool are not among the
 candidates and give no question: what is learned is how questions speak of schemas, not which databases there
@@ -20,8 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.quality.routing import Item, Options, _read, _views
-from benchmarks.quality.wordnet import WordNet, reworded
+from benchmarks.quality.routing.collection import Item, read_items, read_views
 from engine.models.encoder import MiniLMEncoder, packaged_model
 from engine.models.fitting import NetworkTrainer
 from engine.routing.artifact import BASE, Manifest, write
@@ -37,6 +36,7 @@ from engine.routing.training import (
     rate,
 )
 from engine.settings import EncoderSettings
+from training.wordnet import WordNet, reworded
 
 QUESTIONS = ("spider/train.jsonl", "spider/train_others.jsonl")
 CROWDED = 300
@@ -82,7 +82,7 @@ def main() -> int:
     started = time.monotonic()
     rng = np.random.default_rng(args.seed)
     trainer = NetworkTrainer(None, EncoderSettings(threads=args.threads), seed=args.seed)
-    items = [item for name in QUESTIONS for item in _read(args.bench / name)]
+    items = [item for name in QUESTIONS for item in read_items(args.bench / name)]
     parts = _parts(args.bench, {item["db"] for item in items})
     apart = {name for name in parts if held_out(name, args.apart)}
     material = _material(trainer, items, apart, WordNet.load(args.wordnet), rng)
@@ -102,7 +102,7 @@ def main() -> int:
         version=BASE,
         encoder="all-MiniLM-L6-v2",
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        command=" ".join(["python -m benchmarks.quality.router_base", *sys.argv[1:]]),
+        command=" ".join(["python -m training.router", *sys.argv[1:]]),
         questions=material.plain,
         minutes=round((time.monotonic() - started) / 60, 1),
         figures=figures,
@@ -115,10 +115,9 @@ def main() -> int:
 
 def _parts(bench: Path, wanted: set[str]) -> dict[str, SchemaIndexEntry]:
     encoder = MiniLMEncoder(EncoderSettings())
-    options = Options(bench, pool=False, half=None, train=0, json=None)
     return {
         snapshot.database: build(snapshot, encoder.encode)
-        for snapshot, _ in _views(options, pool=False)
+        for snapshot, _ in read_views(bench, pool=False)
         if snapshot.database in wanted
     }
 

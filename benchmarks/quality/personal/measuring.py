@@ -1,43 +1,29 @@
-"""Personalisation (Odin §8): is the first candidate right when a user meets an ambiguity for the second time?
+"""A simulated user's two meetings with an ambiguity, asked and judged.
 
-    python -m benchmarks.quality.personal [--n PAIRS] [--only SETS] [--half 0|1] [--plan] [--score]
-
-A simulated user means one reading of an ambiguous column or table. The user asks a first question and chooses the first
-row that is right under that reading, or else corrects with what would have been; then asks a second question. That
-is answered twice: with what was learned, and by the same engine without a memory. `personal_gain` is the ratio of the
-shares of second questions whose first candidate is right. What is learned goes through the engine's own learner and
-store. A run that was cut off goes on where it stopped when the same command is given again. Three answers a pair.
+Owns what is asked of the engine, with what was learned and without, and how the user teaches it. Where a run ends, it
+goes on: what was answered is in a journal.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
-import math
-import sys
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import asyncpg
-from rich.console import Console
-from rich.table import Table
 
-from benchmarks.quality.candidates.command import ROOT, check_bench, common_parser, finished
-from benchmarks.quality.candidates.figures import Figure, percentile, ratio
 from benchmarks.quality.candidates.gateway import Gateway, gateways
 from benchmarks.quality.candidates.journal import Answer, Cost, Journal, identity
 from benchmarks.quality.candidates.judging import Scorer
-from benchmarks.quality.candidates.model_server import model_server
-from benchmarks.quality.candidates.questions import SETS, Asked, QuestionSet, by_name
-from benchmarks.quality.candidates.site import Site, site
+from benchmarks.quality.candidates.questions import Asked, QuestionSet
+from benchmarks.quality.candidates.site import Site
 from benchmarks.quality.candidates.tasks import READER, Task
-from benchmarks.quality.personal_pairs import Meetings, pairs
-from benchmarks.wire.machine import describe
+from benchmarks.quality.personal.pairs import Meetings, pairs
 from engine.api.question_store import Stored
 from engine.core.defaults import NoMemory
 from engine.errors import ModelUnavailableError, NLError
@@ -52,10 +38,6 @@ from schema_catalog.store import CatalogStore, DuplicateNameError
 STORE = "personal"
 """The database of what is learned: apart from the candidates benchmark's, whose engine must know nothing."""
 
-PACE = 13.0
-"""Seconds an answer, for the estimate: two processors, nothing else running."""
-
-AMBIQT = tuple(each for each in SETS if each.name.startswith("ambiqt"))
 FIRST, WITH, WITHOUT = "first", "with", "without"
 
 
@@ -90,30 +72,6 @@ class Outcome:
     without_set: bool
 
 
-def main() -> int:
-    """Measures, prints the table, returns the exit status (2: no data, wrong options, another run; 130: stopped)."""
-    return finished(_options, _run, Console(width=150))
-
-
-async def _run(options: Options, console: Console) -> None:
-    machine = describe(ROOT)
-    async with site(options.work, options.bench) as place:
-        made = [Measuring(of, options, place) for of in options.sets]
-        left = sum(each.left for each in made)
-        console.print(f"{left} answers to give, about {left * PACE / 60:.0f} min. Stop it when you like.")
-        if options.plan:
-            return
-        if left and not options.score:
-            with model_server(place.meter, options.work / "model.log"):
-                for each in made:
-                    await each.measure(machine.commit, lambda text: console.print(text, markup=False))
-        outcomes = [outcome for each in made for outcome in await asyncio.to_thread(each.outcomes)]
-    console.print(_table(outcomes))
-    found = summary(outcomes)
-    console.print(found)
-    _write(options, found, outcomes, asdict(machine))
-
-
 class Measuring:
     """One set: its pairs, what was answered, and what that is worth."""
 
@@ -123,7 +81,7 @@ class Measuring:
         self._site = place
         self._system: Gateway = gateways(place.plain, options.k)[0]
         self._pairs = pairs(options.bench, of, options.n, options.seed, options.half)
-        own = (Path(__file__), *(Path(__file__).parent / "candidates").glob("*.py"))
+        own = (Path(__file__), *(Path(__file__).parents[1] / "candidates").glob("*.py"))
         name = identity(
             f"personal {self._system.settings} seed={options.seed}", (*self._system.sources, *own)
         )
@@ -269,92 +227,3 @@ async def _store(place: Site) -> AsyncIterator[Pool]:
         async with pool.acquire() as one:
             await migrate(one)
         yield pool
-
-
-def summary(outcomes: Sequence[Outcome]) -> dict[str, float | None]:
-    """The flat numbers; a ratio and its bounds are None where nothing was right without."""
-    found: dict[str, float | None] = {}
-    for name, of in _groups(outcomes):
-        gain = ratio([float(each.with_first) for each in of], [float(each.without_first) for each in of])
-        for key, value in (
-            ("gain", gain),
-            ("with", _share(of, "with_first")),
-            ("without", _share(of, "without_first")),
-        ):
-            for part in ("value", "low", "high") if value else ():
-                suffix = "" if part == "value" else f"_{part}"
-                number = round(getattr(value, part), 4)
-                found[f"personal{name}_{key}{suffix}"] = number if math.isfinite(number) else None
-            if value is None:
-                found[f"personal{name}_{key}"] = None
-        found[f"personal{name}_n"] = len(of)
-    return found
-
-
-def _groups(outcomes: Sequence[Outcome]) -> list[tuple[str, list[Outcome]]]:
-    """All together, and each set by itself."""
-    groups = [("", list(outcomes))] if outcomes else []
-    each = (
-        (f"_{of.name[-1]}", [outcome for outcome in outcomes if outcome.set_name == of.name]) for of in AMBIQT
-    )
-    return groups + [group for group in each if group[1]]
-
-
-def _share(outcomes: Sequence[Outcome], what: str) -> Figure:
-    """A share with its bootstrap interval: over the same resamples as the ratio."""
-    values = [float(getattr(each, what)) for each in outcomes]
-    share = ratio(values, [1.0] * len(values))
-    return share or Figure(0.0, 0.0, percentile([0.0], 0.5))
-
-
-def _table(outcomes: Sequence[Outcome]) -> Table:
-    grid = Table(
-        "set", "pairs", "shown at first", "first right: 1st meeting", "2nd, without", "2nd, with", "gain"
-    )
-    for name, of in _groups(outcomes):
-        gain = ratio([float(each.with_first) for each in of], [float(each.without_first) for each in of])
-        shares = [_share(of, what) for what in ("shown", "first_right", "without_first", "with_first")]
-        grid.add_row(name.strip("_") or "all", str(len(of)), *map(_shown, shares), _shown(gain))
-    return grid
-
-
-def _shown(figure: Figure | None) -> str:
-    return "" if figure is None else f"{figure.value:.2f} [{figure.low:.2f}, {figure.high:.2f}]"
-
-
-def _write(
-    options: Options, found: dict[str, float | None], outcomes: Sequence[Outcome], machine: dict[str, Any]
-) -> None:
-    if options.json is not None:
-        asked = {"seed": options.seed, "n": options.n, "half": options.half, "k": options.k}
-        whole = {
-            "machine": machine,
-            "config": asked,
-            "summary": found,
-            "pairs": [asdict(each) for each in outcomes],
-        }
-        options.json.write_text(json.dumps(whole, indent=1, default=str) + "\n", encoding="utf-8")
-    if options.into is not None:
-        whole = json.loads(options.into.read_text(encoding="utf-8"))
-        whole["summary"] |= found
-        options.into.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
-
-
-def _options() -> Options:
-    parser = common_parser("benchmarks.quality.personal", __doc__)
-    parser.add_argument("--only", help=f"sets, comma-separated, of {', '.join(each.name for each in AMBIQT)}")
-    parser.add_argument("--n", type=int, default=10, help="pairs a set")
-    parser.add_argument(
-        "--into", type=Path, help="a result of the candidates benchmark whose summary gets the figures"
-    )
-    given = parser.parse_args()
-    if given.n < 1:
-        raise ValueError(f"--n is a number of pairs, not {given.n}")
-    check_bench(given.bench)
-    sets = by_name(given.only, AMBIQT, "set", lambda each: each.name)
-    names = ("bench", "work", "n", "seed", "half", "k", "plan", "score", "json", "into")
-    return Options(sets=sets, **{name: getattr(given, name) for name in names})
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """Trains the classifier of conditions that comes with the program, on Spider's training questions.
 
-    python -m benchmarks.quality.conditions_base --bench FOLDER --out engine/conditions/base
+    python -m training.conditions --bench FOLDER --out engine/conditions/base
 
 A fifth of the databases, by a hash of their names, gives the figures and is not trained on; what is written is then
 trained on all of them with the same settings. Where a gold statement takes `min` of a column only because PostgreSQL
@@ -29,12 +29,12 @@ from torch.nn import functional
 from benchmarks.quality.candidates.questions import Item, read_items
 from engine.conditions.classifier import FORMAT, LABELS, NAME, indicator
 from engine.conditions.features import assembled, owners_of, words_of
-from engine.conditions.sql_features import kind_of
 from engine.conditions.types import Operator, StatementKind
 from engine.linking.element_text import element_words
 from engine.models.encoder import MiniLMEncoder
 from engine.models.packaged import Manifest, write
 from schema_catalog.types import Column, ForeignKey, Snapshot, Table, TableKind
+from training.sql_features import kind_of
 
 QUESTIONS = "spider/train.jsonl"
 HIDDEN, STEPS, BATCH, RATE, DECAY, DROPPED = 128, 1_500, 128, 2e-3, 0.02, 0.4
@@ -212,7 +212,7 @@ def main() -> int:
         format=FORMAT,
         encoder="all-MiniLM-L6-v2",
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        command=f"python -m benchmarks.quality.conditions_base --bench FOLDER --out FOLDER --seed {options.seed}",
+        command=f"python -m training.conditions --bench FOLDER --out FOLDER --seed {options.seed}",
         questions=len(questions),
         minutes=round((time.monotonic() - started) / 60, 1),
         figures={key: round(value, 4) for key, value in figures.items()},

@@ -1,6 +1,6 @@
 """Writes questions for the benchmark's schemas with the embedded model, to train the router on.
 
-    python -m benchmarks.quality.synthesis --out FILE [--bench FOLDER] [--seconds N] [--per-table N] [--most N]
+    python -m benchmarks.quality.routing.synthesis --out FILE [--bench FOLDER] [--seconds N] [--per-table N] [--most N]
 
 Reads schemas only, never a question. The model server is its own, on two threads; both may be stopped and continued
 (SIGSTOP, SIGCONT) at any time. A rerun with the same file goes on where the last one ended. SIGINT and SIGTERM end
@@ -24,7 +24,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.quality.routing import ROOT, Options, _views
+from benchmarks.quality.routing.collection import ROOT, read_views
 from engine.llm.client import ChatModel
 from engine.llm.settings import ModelSettings
 from engine.routing.synthesis import Journal, Progress, SynthesisSettings, synthesise
@@ -48,16 +48,13 @@ def main() -> int:
     parser.add_argument("--most", type=int, default=24, help="walks of one database at most")
     parser.add_argument("--port", type=int, default=0, help="of the model server; 0 finds one")
     args = parser.parse_args()
-    with _model_server(args.port or _free_port()) as url:
+    with model_server(args.port) as url:
         asyncio.run(_synthesise(args, url))
     return 0
 
 
 async def _synthesise(args: argparse.Namespace, url: str) -> None:
-    snapshots = [
-        snapshot
-        for snapshot, _ in _views(Options(args.bench, pool=True, half=None, train=0, json=None), pool=True)
-    ]
+    snapshots = [snapshot for snapshot, _ in read_views(args.bench, pool=True)]
     journal = Journal(args.out)
     named = ModelSettings()
     settings = SynthesisSettings(named.model, per_table=args.per_table, most=args.most, concurrent=CALLS)
@@ -96,8 +93,9 @@ class _Reporter:
 
 
 @contextlib.contextmanager
-def _model_server(port: int) -> Iterator[str]:
-    """The base URL of an embedded model server that ends with this block."""
+def model_server(port: int = 0) -> Iterator[str]:
+    """The base URL of an embedded model server on `port`, 0 for a free one; it ends with this block."""
+    port = port or _free_port()
     values = {"PORT": port, "THREADS": THREADS, "SEQUENCES": CALLS + 2, "CONTEXT": CONTEXT}
     settings = {f"PGPARLEY_EMBEDDED_MODEL_{name}": str(value) for name, value in values.items()}
     command = [sys.executable, "-m", "pgparley.processes", "model"]

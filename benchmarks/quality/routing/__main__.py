@@ -1,6 +1,6 @@
 """Measures routing: ours, baselines and ablations on the same questions with the same scorer, and what it costs.
 
-    python -m benchmarks.quality.routing_run [--bench FOLDER] [--only STEPS] [--half 0|1] [--crush-n N] [--json FILE]
+    python -m benchmarks.quality.routing [--bench FOLDER] [--only STEPS] [--half 0|1] [--crush-n N] [--json FILE]
 
 A step's result is kept in the work folder as soon as it is there; a later run reads it from there unless the step
 is named by `--only`, so a long run may be cut off and parts may be repeated. Steps: train, ours, ablations, bm25,
@@ -23,10 +23,19 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 
-from benchmarks.quality import routing_cost as cost
-from benchmarks.quality import routing_report as report
-from benchmarks.quality.routing import ROOT, SETS, Item, Options, View, _questions, _views, half_of, judged
-from benchmarks.quality.routing_systems import (
+from benchmarks.quality.routing import cost, report
+from benchmarks.quality.routing.collection import (
+    ROOT,
+    SETS,
+    Item,
+    View,
+    half_of,
+    judged,
+    questions_of,
+    read_views,
+)
+from benchmarks.quality.routing.synthesis import model_server
+from benchmarks.quality.routing.systems import (
     IMAGINE,
     Bm25,
     Crush,
@@ -36,7 +45,7 @@ from benchmarks.quality.routing_systems import (
     System,
     timed,
 )
-from benchmarks.quality.routing_training import synthetic, trained, versions
+from benchmarks.quality.routing.versions import synthetic, trained, versions
 from benchmarks.wire.machine import describe
 from engine.core.deadline import Deadline
 from engine.core.ports import Prompt
@@ -84,17 +93,15 @@ class Bench:
     def views(self, world: str) -> list[View]:
         """166 databases, or 243 with the pool's."""
         if world not in self._views:
-            self._views[world] = list(_views(self._options, pool=bool(world)))
+            self._views[world] = list(read_views(self.choices.bench, pool=bool(world)))
         return self._views[world]
-
-    @property
-    def _options(self) -> Options:
-        return Options(self.choices.bench, pool=True, half=self.choices.half, train=0, json=None)
 
     @cached_property
     def sets(self) -> dict[str, list[Item]]:
         """The questions of each test set."""
-        return {name: _questions(self._options, name, path) for name, path in SETS.items()}
+        return {
+            name: questions_of(self.choices.bench / path, self.choices.half) for name, path in SETS.items()
+        }
 
     @property
     def routers(self) -> Path:
@@ -235,9 +242,7 @@ def _crush(bench: Bench) -> Item:
 
 
 async def _imagine(missing: Sequence[str], held: Imagination) -> None:
-    from benchmarks.quality.synthesis import _free_port, _model_server  # noqa: PLC0415  imports this package's data
-
-    with _model_server(_free_port()) as url:
+    with model_server() as url:
         model = ChatModel(ModelSettings(), url)
         gate = asyncio.Semaphore(8)
 

@@ -1,6 +1,6 @@
 """A made-up catalog of any size, up to 10,000 databases, 100,000 tables and 1,000,000 columns, and questions on it.
 
-    python -m benchmarks.quality.routing_catalog [--tables N] [--seed N]
+    python -m benchmarks.quality.routing.catalog [--tables N] [--seed N]
 
 Owns names that read like those of real schemas (no two databases, and no two tables of a database, share one) and
 the vectors of so many texts. A text's vector is **composed** there: the normalised sum of its words' vectors, each

@@ -1,6 +1,6 @@
 """Data and yardstick of the routing benchmark: schemas as snapshots, questions, and the benchmark's own scorer.
 
-Its data is no part of this repository. The systems are in `routing_systems`, the command in `routing_run`.
+Its data is no part of this repository. What is measured on it is the other modules' matter.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 from schema_catalog.types import Column, ForeignKey, ReadableColumns, Snapshot, Table, TableKind
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SETS = {"spider": "spider/dev.jsonl", "syn": "spider/syn_dev.jsonl", "realistic": "spider/realistic.jsonl"}
 FIGURES = {
     "db_r1": "database recall@1",
@@ -39,26 +39,16 @@ class Ranking:
     tables: tuple[TableName, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What is measured. `half`: only questions whose text hashes to it, None for all."""
-
-    bench: Path
-    pool: bool
-    half: int | None
-    train: int
-    json: Path | None
-
-
-def _read(path: Path) -> list[Item]:
+def read_items(path: Path) -> list[Item]:
+    """The objects of a JSONL file."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
-def _views(options: Options, *, pool: bool) -> Iterator[View]:
-    """Every database as a snapshot that is wholly readable."""
+def read_views(bench: Path, *, pool: bool) -> Iterator[View]:
+    """Every database as a snapshot that is wholly readable; `pool`: with the databases that no question is about."""
     files = ["spider/schemas.jsonl"] + (["pool/schemas.jsonl"] if pool else [])
     tables: dict[str, list[Table]] = defaultdict(list)
-    for item in (item for name in files for item in _read(options.bench / name)):
+    for item in (item for name in files for item in read_items(bench / name)):
         tables[item["db"]].append(_table(item))
     for name in sorted(tables):
         snapshot = Snapshot(name, ("public",), tuple(sorted(tables[name], key=lambda table: table.name)))
@@ -80,12 +70,9 @@ def _table(item: Item) -> Table:
     )
 
 
-def _questions(options: Options, name: str, path: str) -> list[Item]:
-    items = _read(options.bench / path)
-    if name == "train":
-        ordered = sorted(items, key=lambda item: hashlib.sha256(item["question"].encode()).hexdigest())
-        return ordered[: options.train]
-    return [item for item in items if options.half in {None, half_of(item["question"])}]
+def questions_of(path: Path, half: int | None) -> list[Item]:
+    """The questions of a set's file; `half`: only those whose text hashes to it, None for all."""
+    return [item for item in read_items(path) if half in {None, half_of(item["question"])}]
 
 
 def half_of(question: str) -> int:

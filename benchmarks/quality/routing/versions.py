@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks.quality.routing import Item, View
+from benchmarks.quality.routing.collection import Item, View
 from engine.models.fitting import NetworkTrainer
 from engine.models.pointer import PointerModel, packaged_base
 from engine.routing.artifact import BASE, ArtifactStore, Manifest

@@ -11,7 +11,7 @@ from typing import Any
 
 from rich.table import Table
 
-from benchmarks.quality.routing import FIGURES, SETS, Item
+from benchmarks.quality.routing.collection import FIGURES, SETS, Item
 from benchmarks.wire.machine import Machine
 
 Found = dict[str, Item]

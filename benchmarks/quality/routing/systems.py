@@ -21,7 +21,7 @@ import bm25s
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.quality.routing import Ranking, TableName, View
+from benchmarks.quality.routing.collection import Ranking, TableName, View
 from engine.core.ports import Match
 from engine.models.encoder import MiniLMEncoder
 from engine.routing.router import HybridRouter

@@ -8,9 +8,9 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from benchmarks.quality.mutations import RULES, Draft, Rule, mutations
 from engine.ranking.phrases import phrases
 from tests.support.schemas import MUSIC
+from training.mutations import RULES, Draft, Rule, mutations
 
 RIGHT = (
     "SELECT country, COUNT(singer_id) FROM singer WHERE NOT artist_name = 'A' AND singer_id > 3"

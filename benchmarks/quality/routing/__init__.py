@@ -1,0 +1,6 @@
+"""The routing benchmark: databases and tables found among many, beside baselines, and what that costs.
+
+`collection` reads schemas and questions and scores rankings, `systems` are what is compared, `versions` trains the
+routers that are measured, `synthesis` writes the questions that they are trained on, `catalog` makes up schemas of
+any number, `cost` measures time and memory, `report` writes the results.
+"""

@@ -1,0 +1,10 @@
+"""What makes the trained weights that come with the program; nothing that answers a question imports it.
+
+    python -m training.router        engine/models/router_base: which database and tables a question is about
+    python -m training.conditions    engine/conditions/base: what a statement has to do, read from the question
+    python -m training.ranker        engine/ranking/base: which statement says what the question says
+
+Data comes from folders that are no part of this repository; `training.ranker_lists` writes the ranker's, with the
+embedded model. Training on a catalog of one's own is the product's matter
+(`pgparley router train`, `engine.routing.training`).
+"""

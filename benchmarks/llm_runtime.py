@@ -330,15 +330,16 @@ def main() -> None:
 
 
 async def _report(servers: dict[str, Server], rounds: int, base: str, file: Path | None) -> None:
-    number = 0
     async for figures in measure(servers, rounds):
-        number += 1
         rows = summary(figures, base)
         print(*rows, sep="\n", flush=True)
         if file is not None:
-            machine = asdict(describe(ROOT))
-            report = {"machine": machine, "seed": 0, "rounds": number, "ratios_to": base, "rows": rows}
-            file.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+            _write(file, rows, base)
+
+
+def _write(file: Path, rows: list[dict[str, Any]], base: str) -> None:
+    report = {"machine": asdict(describe(ROOT)), "seed": 0, "ratios_to": base, "rows": rows}
+    file.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
@@ -30,17 +30,19 @@ PROMPT = Prompt("You write PostgreSQL.", "singer(name, country)\n\nHow many sing
 
 
 @pytest.fixture
-async def model() -> AsyncIterator[ChatModel]:
-    path = str(cache_dir() / "models" / QWEN_CODER_1_5B.name)
-    command = [sys.executable, "-c", SERVER, path]
+def address() -> Iterator[str]:
+    command = [sys.executable, "-c", SERVER, str(cache_dir() / "models" / QWEN_CODER_1_5B.name)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:  # noqa: S603
         assert process.stdout is not None
-        chat = ChatModel(
-            ModelSettings(grammar=GrammarSupport.LLGUIDANCE), f"{process.stdout.readline().strip()}/v1"
-        )
-        yield chat
-        await chat.aclose()
+        yield process.stdout.readline().strip()
         process.kill()
+
+
+@pytest.fixture
+async def model(address: str) -> AsyncIterator[ChatModel]:
+    chat = ChatModel(ModelSettings(grammar=GrammarSupport.LLGUIDANCE), f"{address}/v1")
+    yield chat
+    await chat.aclose()
 
 
 async def test_a_grammar_is_obeyed_and_the_answer_is_the_continuation_alone(model: ChatModel) -> None:

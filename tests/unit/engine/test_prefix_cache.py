@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import cast
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.llm.embedded import library
 from engine.llm.embedded.prefix_cache import PrefixCache, common
 from engine.llm.embedded.runtime import Runtime
 
@@ -135,22 +133,3 @@ def test_common(left: list[int], right: list[int]) -> None:
     length = common(left, right)
     assert left[:length] == right[:length]
     assert length == min(len(left), len(right)) or left[length] != right[length]
-
-
-def test_a_missing_library_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "find_spec", lambda _: None)
-    with pytest.raises(OSError, match="pip install"):
-        library.load()
-
-
-def test_a_library_that_cannot_be_loaded_says_what_it_needs(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / "xllamacpp.abi3.so").write_bytes(b"no library")
-
-    class Found:
-        origin = str(tmp_path / "__init__.py")
-
-    monkeypatch.setattr(library, "find_spec", lambda _: Found)
-    with pytest.raises(OSError, match="libgomp"):
-        library.load()

@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 ARGS ?=
 SERVERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/servers
 
-.PHONY: demo test test-all check servers bench bench-ablations bench-encoder bench-guard bench-lending bench-personal bench-quality bench-routing bench-wire compat clean
+.PHONY: demo test test-all check servers bench bench-ablations bench-encoder bench-guard bench-lending bench-llm bench-personal bench-quality bench-routing bench-wire compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
@@ -38,7 +38,7 @@ check: $(VENV)/.installed  ## ruff, mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: bench-routing bench-wire bench-quality bench-ablations bench-personal bench-encoder bench-guard bench-lending  ## every benchmark; results in benchmarks/results
+bench: bench-routing bench-wire bench-quality bench-ablations bench-personal bench-encoder bench-guard bench-lending bench-llm  ## every benchmark; results in benchmarks/results
 
 bench-routing: $(VENV)/.installed  ## databases and tables found among many, beside baselines; what it costs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
@@ -67,6 +67,10 @@ bench-encoder: $(VENV)/.installed  ## the encoder's own forward pass beside the 
 bench-lending: $(VENV)/.installed  ## what it costs to run statements as the asker
 	$(BIN)/python -m benchmarks.lending --json benchmarks/results/lending.json $(ARGS)
 
+bench-llm: $(VENV)/.installed  ## seconds a question with each way to serve the embedded model
+	@$(BIN)/pgparley fetch-model
+	$(BIN)/python -m benchmarks.llm_runtime --json benchmarks/results/llm.json $(ARGS)
+
 bench-guard: $(VENV)/.installed  ## what the guard takes for each statement; seconds
 	$(BIN)/python -m benchmarks.guard
 
@@ -81,7 +85,7 @@ compat: $(VENV)/.installed  ## real clients through the gateway; writes docs/com
 	$(BIN)/python -m pytest tests/compat --matrix docs/compatibility.md $(ARGS)
 
 $(VENV)/.installed: pyproject.toml setup.py constraints.txt $(wildcard proxy/*/*.c proxy/*/*.h)
-	@echo "Installing into $(VENV). The language model's runtime is compiled: 4 to 8 minutes on two cores, once."
+	@echo "Installing into $(VENV): some 2 GB, once."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar on --constraint constraints.txt \

@@ -20,6 +20,9 @@ from engine.llm.settings import GrammarSupport, ModelSettings
 TOP_LOGPROBS = 20
 """Of how many tokens the log-probabilities are asked for: the protocol's most."""
 
+LARK = "%llguidance {}\n"
+"""What tells `llama-server` that a grammar is llguidance's Lark and not its own GBNF."""
+
 
 class ChatModel:
     """Implements `engine.core.ports.LanguageModel`."""
@@ -32,7 +35,7 @@ class ChatModel:
     @property
     def grammars(self) -> bool:
         """Whether the server takes grammars."""
-        return self._settings.grammar is GrammarSupport.STRUCTURED_OUTPUTS
+        return self._settings.grammar is not GrammarSupport.NONE
 
     async def complete(
         self,
@@ -49,9 +52,9 @@ class ChatModel:
         extra: dict[str, Any] = {"seed": seed} if seed else {}
         if others:
             extra["top_logprobs"] = min(others, TOP_LOGPROBS)
-        if grammar is not None and self.grammars:
-            extra["structured_outputs"] = {"grammar": grammar}
-        return _completion(await self._ask(prompt, deadline, max_tokens, temperature, extra))
+        if grammar is not None:
+            extra |= _constraint(self._settings.grammar, grammar)
+        return _completion(await self._ask(prompt, deadline, max_tokens, temperature, extra), prompt.prefix)
 
     async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:
         """See `engine.core.ports.LanguageModel.weigh`."""
@@ -97,6 +100,19 @@ class ChatModel:
         await self._client.close()
 
 
+def _constraint(support: GrammarSupport, grammar: str) -> dict[str, Any]:
+    """The fields of the request's body that make the answer match `grammar`."""
+    match support:
+        case GrammarSupport.STRUCTURED_OUTPUTS:
+            return {"structured_outputs": {"grammar": grammar}}
+        case GrammarSupport.GUIDED_GRAMMAR:
+            return {"guided_grammar": grammar}
+        case GrammarSupport.LLGUIDANCE:
+            return {"grammar": LARK + grammar}
+        case GrammarSupport.NONE:
+            return {}
+
+
 def _weighed(reply: ChatCompletion, options: Sequence[str]) -> Weighed:
     cost = _completion(reply)
     logprobs = reply.choices[0].logprobs
@@ -115,21 +131,24 @@ def _summed(logprobs: Sequence[float]) -> float | None:
     return math.log(sum(map(math.exp, logprobs))) if logprobs else None
 
 
-def _completion(reply: ChatCompletion) -> Completion:
+def _completion(reply: ChatCompletion, prefix: str = "") -> Completion:
+    """What was written; `llama-server` says the `prefix` that it continued again, others do not."""
     choice = reply.choices[0]
     usage = reply.usage
     prompt = usage.prompt_tokens if usage else 0
     details = usage.prompt_tokens_details if usage else None
     cached = (details.cached_tokens or 0) if details else 0
-    content = choice.logprobs.content if choice.logprobs else None
+    told = (choice.logprobs.content or ()) if choice.logprobs else ()
+    # `llama-server` tells of the token that ends the answer too, which has no text.
+    content = [token for token in told if token.bytes != []]
     return Completion(
-        text=choice.message.content or "",
+        text=(choice.message.content or "").removeprefix(prefix),
         prefilled=prompt - cached,
         cached=cached,
         generated=usage.completion_tokens if usage else 0,
         logprob=sum(token.logprob for token in content) / len(content) if content else None,
         finished=choice.finish_reason == "stop",
-        tokens=tuple(map(_token, content or ())),
+        tokens=tuple(map(_token, content)),
     )
 
 

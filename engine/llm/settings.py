@@ -8,9 +8,15 @@ from pathlib import Path
 
 
 class GrammarSupport(StrEnum):
-    """How the model server takes a grammar: as vLLM's `structured_outputs`, or not at all."""
+    """How the model server takes a grammar, which is Lark as llguidance reads it.
+
+    `STRUCTURED_OUTPUTS`: the embedded server and vLLM; `GUIDED_GRAMMAR`: vLLM before 0.12; `LLGUIDANCE`: a
+    `llama-server` that was built with llguidance.
+    """
 
     STRUCTURED_OUTPUTS = "structured_outputs"
+    GUIDED_GRAMMAR = "guided_grammar"
+    LLGUIDANCE = "llguidance"
     NONE = "none"
 
 

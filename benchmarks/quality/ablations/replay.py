@@ -76,7 +76,7 @@ def file_for(folder: Path, model: Path) -> Path:
     """The file of completions of a model and of what runs it: other weights or another runtime have their own."""
     with model.open("rb") as opened:
         digest = hashlib.file_digest(opened, "sha256")
-    digest.update(importlib.metadata.version("llama-cpp-python").encode())
+    digest.update(importlib.metadata.version("xllamacpp").encode())
     return folder / f"completions-{digest.hexdigest()[:16]}.sqlite"
 
 

@@ -137,7 +137,7 @@ def _has(systems: Sequence[System], name: str) -> bool:
 
 def _versions() -> dict[str, str]:
     found = {}
-    for name in ("openai", "llama-cpp-python", "torch", "vanna", "langchain-classic", "langchain-openai"):
+    for name in ("openai", "xllamacpp", "torch", "vanna", "langchain-classic", "langchain-openai"):
         try:
             found[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:

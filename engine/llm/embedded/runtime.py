@@ -12,16 +12,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import llama_cpp
-import llguidance
-import llguidance.llamacpp
 import numpy as np
+from llguidance import LLTokenizer
 from numpy.typing import NDArray
 
+from engine.llm.embedded import library
 from engine.llm.settings import EmbeddedModelSettings
 
 BATCH_TOKENS = 512
 """Tokens that one call decodes at most: llama.cpp's own default for a CPU."""
+
+
+_PIECE_BYTES = 256
+
+_CONTROL, _USER_DEFINED = 1 << 3, 1 << 4
+"""Attributes of a token (`llama_token_attr`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,44 +40,46 @@ class Slice:
 
 
 class Runtime:
-    """One loaded model and its context. Raises `OSError` where the file is missing or no model."""
+    """One loaded model and its context.
+
+    Raises `OSError` where the file is missing or no model, or where the library is missing or not the one expected.
+    """
 
     def __init__(self, settings: EmbeddedModelSettings) -> None:
-        self._log = llama_cpp.llama_log_callback(_ignore_log)
-        llama_cpp.llama_log_set(self._log, ctypes.c_void_p())
-        llama_cpp.llama_backend_init()
-        model = llama_cpp.llama_model_load_from_file(
-            os.fsencode(settings.path), llama_cpp.llama_model_default_params()
-        )
+        self._library = lib = library.load()
+        self._log = library.LogCallback(_ignore_log)
+        lib.llama_log_set(self._log, None)
+        lib.llama_backend_init()
+        model = lib.llama_model_load_from_file(os.fsencode(settings.path), lib.llama_model_default_params())
         if not model:
             raise OSError(f"no language model could be loaded from {settings.path}")
         self._model = model
-        self._vocab = llama_cpp.llama_model_get_vocab(model)
-        self._context = llama_cpp.llama_init_from_model(model, _context_parameters(settings))
-        self._memory = llama_cpp.llama_get_memory(self._context)
-        self._batch = llama_cpp.llama_batch_init(BATCH_TOKENS, 0, 1)
+        self._vocab = lib.llama_model_get_vocab(model)
+        self._context = _context(lib, model, settings)
+        self._memory = lib.llama_get_memory(self._context)
+        self._batch = lib.llama_batch_init(BATCH_TOKENS, 0, 1)
         self.cells = settings.context
         self.sequences = settings.sequences
-        self.vocabulary = int(llama_cpp.llama_vocab_n_tokens(self._vocab))
-        self.tokenizer = llguidance.llamacpp.lltokenizer_from_vocab(self._vocab)
+        self.vocabulary = int(lib.llama_vocab_n_tokens(self._vocab))
+        self.tokenizer = self._tokenizer()
 
     def tokenize(self, text: str, *, special: bool = False) -> list[int]:
         """Token ids of `text`; where `special` is off, `<|im_end|>` in it is plain text, not a control token."""
         data = text.encode()
         room = len(data) + 8
-        tokens = (llama_cpp.llama_token * room)()
-        count = llama_cpp.llama_tokenize(self._vocab, data, len(data), tokens, room, False, special)  # noqa: FBT003
+        tokens = (ctypes.c_int32 * room)()
+        count = self._library.llama_tokenize(self._vocab, data, len(data), tokens, room, False, special)  # noqa: FBT003
         return list(tokens[:count])
 
-    def piece(self, token: int) -> bytes:
-        """The bytes of one token; control tokens have none."""
-        buffer = ctypes.create_string_buffer(256)
-        size = llama_cpp.llama_token_to_piece(self._vocab, token, buffer, 256, 0, False)  # noqa: FBT003
+    def piece(self, token: int, *, special: bool = False) -> bytes:
+        """The bytes of one token; control tokens have none where `special` is off."""
+        buffer = ctypes.create_string_buffer(_PIECE_BYTES)
+        size = self._library.llama_token_to_piece(self._vocab, token, buffer, _PIECE_BYTES, 0, special)
         return buffer.raw[: max(size, 0)]
 
     def is_end(self, token: int) -> bool:
         """Whether `token` ends an answer."""
-        return bool(llama_cpp.llama_vocab_is_eog(self._vocab, token))
+        return bool(self._library.llama_vocab_is_eog(self._vocab, token))
 
     def decode(self, slices: Sequence[Slice]) -> list[list[NDArray[np.float32]]]:
         """Decodes all slices in one pass and gives, a slice each, the logits asked for, in order.
@@ -92,50 +99,66 @@ class Runtime:
                 at += 1
             rows.append(range(at - piece.logits, at))
         self._batch.n_tokens = at
-        if llama_cpp.llama_decode(self._context, self._batch) != 0:
+        if self._library.llama_decode(self._context, self._batch) != 0:
             raise MemoryError("the key-value cache is full")
         return [[self._logits(row) for row in wanted] for wanted in rows]
 
     def copy(self, source: int, target: int, length: int) -> None:
         """Lets `target` share the first `length` cells of `source`."""
-        llama_cpp.llama_memory_seq_cp(self._memory, source, target, 0, length)
+        self._library.llama_memory_seq_cp(self._memory, source, target, 0, length)
 
     def truncate(self, sequence: int, length: int) -> None:
         """Forgets the cells of `sequence` from `length` on."""
-        llama_cpp.llama_memory_seq_rm(self._memory, sequence, length, -1)
+        self._library.llama_memory_seq_rm(self._memory, sequence, length, -1)
 
     def save(self, sequence: int, tokens: Sequence[int], path: Path) -> None:
         """Writes the cells of `tokens`, with which `sequence` begins, to a file; whole or not at all."""
         part = path.with_suffix(f".{os.getpid()}.part")
-        array = (llama_cpp.llama_token * len(tokens))(*tokens)
-        if llama_cpp.llama_state_seq_save_file(
+        array = (ctypes.c_int32 * len(tokens))(*tokens)
+        if self._library.llama_state_seq_save_file(
             self._context, os.fsencode(part), sequence, array, len(tokens)
         ):
             part.replace(path)
 
     def load(self, sequence: int, path: Path) -> list[int]:
         """Fills the empty `sequence` from a file and gives its tokens; none where the file does not fit."""
-        array = (llama_cpp.llama_token * self.cells)()
+        array = (ctypes.c_int32 * self.cells)()
         count = ctypes.c_size_t()
-        size = llama_cpp.llama_state_seq_load_file(
+        size = self._library.llama_state_seq_load_file(
             self._context, os.fsencode(path), sequence, array, self.cells, ctypes.byref(count)
         )
         return list(array[: count.value]) if size else []
 
     def close(self) -> None:
         """Frees the model; nothing may be called afterwards."""
-        llama_cpp.llama_batch_free(self._batch)
-        llama_cpp.llama_free(self._context)
-        llama_cpp.llama_model_free(self._model)
+        self._library.llama_batch_free(self._batch)
+        self._library.llama_free(self._context)
+        self._library.llama_model_free(self._model)
+
+    def _tokenizer(self) -> LLTokenizer:
+        """The vocabulary as grammars need it; the mark 0xff before a token keeps its text from meaning it."""
+        tokens = []
+        for token in range(self.vocabulary):
+            text = self.piece(token, special=True)
+            attributes = self._library.llama_vocab_get_attr(self._vocab, token)
+            named = attributes & _USER_DEFINED and text.startswith(b"<") and text.endswith(b">")
+            tokens.append(b"\xff" + text if attributes & _CONTROL or named else text)
+        return LLTokenizer.from_llamacpp(  # type: ignore[attr-defined,no-any-return]  # missing in its stub
+            tokens=tokens,
+            vocab_ptr=self._vocab,
+            tokenize_fptr=ctypes.cast(self._library.llama_tokenize, ctypes.c_void_p).value,
+            eos_token=self._library.llama_vocab_eos(self._vocab),
+            slices=None,
+        )
 
     def _logits(self, row: int) -> NDArray[np.float32]:
-        pointer = llama_cpp.llama_get_logits_ith(self._context, row)
+        pointer = self._library.llama_get_logits_ith(self._context, row)
         return np.ctypeslib.as_array(pointer, shape=(self.vocabulary,))
 
 
-def _context_parameters(settings: EmbeddedModelSettings) -> llama_cpp.llama_context_params:
+def _context(lib: ctypes.CDLL, model: int, settings: EmbeddedModelSettings) -> int:
     threads = settings.threads or os.cpu_count() or 1
-    parameters = llama_cpp.llama_context_default_params()
+    parameters = lib.llama_context_default_params()
     parameters.n_ctx = settings.context
     parameters.n_batch = BATCH_TOKENS
     parameters.n_ubatch = BATCH_TOKENS
@@ -143,8 +166,17 @@ def _context_parameters(settings: EmbeddedModelSettings) -> llama_cpp.llama_cont
     parameters.n_threads = threads
     parameters.n_threads_batch = threads
     parameters.kv_unified = True
-    return parameters  # type: ignore[no-any-return]  # the library has no types
+    context = lib.llama_init_from_model(model, parameters)
+    if not context:
+        raise OSError(f"the model's context of {settings.context} tokens could not be made: is there memory?")
+    # Where the cells are not shared each sequence has a part of them: the field lies elsewhere in this library.
+    if (lib.llama_n_seq_max(context), lib.llama_n_ctx_seq(context)) != (
+        settings.sequences,
+        lib.llama_n_ctx(context),
+    ):
+        raise OSError("xllamacpp is not the version that pgparley was made for: install the one it names")
+    return int(context)
 
 
-def _ignore_log(_level: int, _text: bytes, _data: ctypes.c_void_p) -> None:
+def _ignore_log(_level: int, _text: bytes, _data: int) -> None:
     """llama.cpp writes hundreds of lines as it loads; what matters comes back as a return code."""

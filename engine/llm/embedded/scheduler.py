@@ -1,10 +1,8 @@
 """Continuous batching over one `Runtime`: every step decodes one batch that serves all running requests.
 
-Owns the sequences of the key-value cache. What a finished or running request left there is the prefix cache:
-a new request starts from the sequence that shares the longest beginning with its prompt, so that candidates
-for one question, and questions on one schema, pay for their own tokens alone. Prompts are computed one after
-the other, because the next one usually shares the beginning of the one before it; answers are written
-together, because a batch of six costs a CPU about two and a half times what one costs, and several tokens at
+Prompts are computed one after the other, because the next one usually shares the beginning of the one before it
+(`prefix_cache`): candidates for one question, and questions on one schema, pay for their own tokens alone. Answers are
+written together, because a batch of six costs a CPU about two and a half times what one costs, and several tokens at
 once where another answer lets them be guessed (`drafts`).
 
 Runs in its own thread; `submit` is for the event loop's thread.
@@ -25,6 +23,7 @@ from llguidance import LLMatcher
 from numpy.typing import NDArray
 
 from engine.llm.embedded import drafts
+from engine.llm.embedded.prefix_cache import PrefixCache, common
 from engine.llm.embedded.runtime import BATCH_TOKENS, Runtime, Slice
 
 PROMPT_TOKENS_BESIDE_ANSWERS = 64
@@ -70,16 +69,6 @@ class GrammarProblemError(Exception):
     """The grammar cannot be compiled, or the model left it."""
 
 
-@dataclass(slots=True)
-class _Sequence:
-    """One sequence of the cache: its tokens, when it was last used, and where in it an answer begins."""
-
-    tokens: list[int] = field(default_factory=list)
-    used: int = 0
-    busy: bool = False
-    answer: int = 0
-
-
 @dataclass(slots=True, eq=False)
 class _Job:
     request: Request
@@ -102,11 +91,10 @@ class Scheduler:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        self._sequences = [_Sequence() for _ in range(runtime.sequences)]
+        self._cache = PrefixCache(runtime)
         self._inbox: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._waiting: list[_Job] = []
         self._running: list[_Job] = []
-        self._clock = 0
         self._closing = False
         self._mask = llguidance.numpy.allocate_token_bitmask(1, runtime.vocabulary)
         self._thread = threading.Thread(target=self._run, name="llm-scheduler", daemon=True)
@@ -158,8 +146,7 @@ class Scheduler:
         """Starts the next waiting request unless a prompt is being computed or no sequence is free."""
         if not self._waiting or any(len(job.pending) > 1 for job in self._running):
             return
-        free = [i for i, s in enumerate(self._sequences) if not s.busy]
-        if not free:
+        if not self._cache.has_room():
             return
         job = self._waiting.pop(0)
         try:
@@ -170,7 +157,7 @@ class Scheduler:
         if len(job.request.prompt) + job.request.max_tokens > self._runtime.cells:
             _fail(job, MemoryError("the prompt is longer than the model's context"))
             return
-        self._place(job, free)
+        self._place(job)
         self._running.append(job)
 
     def _matcher(self, grammar: str | None) -> LLMatcher | None:
@@ -181,61 +168,14 @@ class Scheduler:
             raise GrammarProblemError(matcher.get_error())
         return matcher
 
-    def _place(self, job: _Job, free: list[int]) -> None:
+    def _place(self, job: _Job) -> None:
         """Gives the job a sequence that begins with as much of its prompt as the cache holds."""
-        prompt = job.request.prompt
-        shared = [_common(s.tokens, prompt) for s in self._sequences]
-        source = max(range(len(shared)), key=shared.__getitem__)
-        # At least one prompt token is computed: its logits choose the first token of the answer.
-        length = min(shared[source], len(prompt) - 1)
-        target = source if source in free and length >= len(self._sequences[source].tokens) - 1 else None
-        if target is None:
-            empty = [i for i in free if not self._sequences[i].tokens]
-            others = [i for i in free if i != source] or free
-            target = empty[0] if empty else min(others, key=lambda i: self._sequences[i].used)
-        if target != source:
-            self._runtime.truncate(target, 0)
-            self._runtime.copy(source, target, length)
-        self._runtime.truncate(target, length)
-        if (file := job.request.keep) is not None and length < len(prompt) - 1 and file.is_file():
-            length = self._restore(target, file, prompt)
-        self._make_room(len(prompt) - length + job.request.max_tokens, keep={target})
-        self._clock += 1
-        self._sequences[target] = _Sequence(list(prompt[:length]), self._clock, busy=True, answer=len(prompt))
-        self._sequences[source].used = self._clock
-        job.sequence, job.cached, job.pending = target, length, list(prompt[length:])
-        job.random = np.random.default_rng(job.request.seed)
-
-    def _restore(self, target: int, file: Path, prompt: tuple[int, ...]) -> int:
-        """Fills `target` from `file`; gives how much of the prompt that saves computing."""
-        self._runtime.truncate(target, 0)
-        length = min(_common(self._runtime.load(target, file), prompt), len(prompt) - 1)
-        self._runtime.truncate(target, length)
-        return length
-
-    def _make_room(self, needed: int, keep: set[int]) -> None:
-        """Forgets idle sequences, least recently used first, until `needed` cells are free.
-
-        Counts shared cells once a sequence: an upper bound, so what it frees is enough.
-        """
-        idle = sorted(
-            (i for i, s in enumerate(self._sequences) if not s.busy and i not in keep and s.tokens),
-            key=lambda i: self._sequences[i].used,
-        )
-        reserved = sum(job.request.max_tokens for job in self._running)
-        while idle and self._cells_used() + reserved + needed > self._runtime.cells:
-            victim = idle.pop(0)
-            self._runtime.truncate(victim, 0)
-            self._sequences[victim].tokens = []
-
-    def _cells_used(self) -> int:
-        distinct: set[tuple[int, ...]] = set()
-        total = 0
-        for sequence in self._sequences:
-            best = max((_common(list(other), sequence.tokens) for other in distinct), default=0)
-            total += len(sequence.tokens) - best
-            distinct.add(tuple(sequence.tokens))
-        return total
+        request = job.request
+        reserved = sum(other.request.max_tokens for other in self._running)
+        job.sequence = self._cache.place(request.prompt, request.keep, request.max_tokens, reserved)
+        job.cached = len(self._cache[job.sequence].tokens)
+        job.pending = list(request.prompt[job.cached :])
+        job.random = np.random.default_rng(request.seed)
 
     def _step(self) -> None:
         """Decodes one batch: a part of the prompt that is being computed, a token or more of every answer."""
@@ -249,7 +189,7 @@ class Scheduler:
             whole = len(tokens) == len(job.pending)
             guessed = self._guess(job, room - len(tokens)) if whole else []
             room -= len(tokens) + len(guessed)
-            position = len(self._sequences[job.sequence].tokens)
+            position = len(self._cache[job.sequence].tokens)
             slices.append(Slice(job.sequence, position, tokens + guessed, whole + len(guessed)))
             jobs.append(job)
         try:
@@ -258,7 +198,7 @@ class Scheduler:
             self._give_up(problem)
             return
         for job, piece, rows in zip(jobs, slices, logits, strict=True):
-            self._sequences[job.sequence].tokens.extend(piece.tokens)
+            self._cache[job.sequence].tokens.extend(piece.tokens)
             job.pending = job.pending[len(piece.tokens) :]
             if rows:
                 self._keep(job)
@@ -270,9 +210,7 @@ class Scheduler:
         if request.temperature > 0 or (request.keep is not None and not job.answer):
             return []
         ending = (*request.prompt[-drafts.GRAM :], *job.answer)
-        others = [s for n, s in enumerate(self._sequences) if s.answer and n != job.sequence]
-        others.sort(key=lambda s: s.used, reverse=True)
-        answers = (s.tokens[max(0, s.answer - drafts.GRAM) :] for s in others)
+        answers = self._cache.answers(job.sequence, drafts.GRAM)
         left = request.max_tokens - len(job.answer) - 1
         return drafts.guess(ending, answers, min(job.guess, room, left))
 
@@ -281,19 +219,17 @@ class Scheduler:
 
         The first row belongs to the last token that was not guessed, each other one to a guessed token.
         """
-        sequence = self._sequences[job.sequence]
         begin = len(job.request.prompt)
         first = len(job.answer)
-        guessed = sequence.tokens[begin + first :]
+        guessed = self._cache[job.sequence].tokens[begin + first :]
         going = True
         while (
             going and (more := len(job.answer) - first) < len(rows) and guessed[:more] == job.answer[first:]
         ):
             going = self._sample(job, rows[more])
-        right = _common(guessed, job.answer[first:])
+        right = common(guessed, job.answer[first:])
         if right < len(guessed):
-            self._runtime.truncate(job.sequence, begin + first + right)
-            del sequence.tokens[begin + first + right :]
+            self._cache.cut(job.sequence, begin + first + right)
         job.pending = job.answer[first + right :]
         if guessed:
             job.guess = drafts.next_length(len(guessed), right)
@@ -309,9 +245,7 @@ class Scheduler:
         for job in list(self._running):
             self._release(job)
             _fail(job, problem)
-        for index, sequence in enumerate(self._sequences):
-            self._runtime.truncate(index, 0)
-            sequence.tokens = []
+        self._cache.clear()
 
     def _sample(self, job: _Job, logits: NDArray[np.float32]) -> bool:
         """Writes one token and those that the grammar then forces; whether the answer goes on."""
@@ -361,7 +295,7 @@ class Scheduler:
 
     def _release(self, job: _Job) -> None:
         self._running.remove(job)
-        self._sequences[job.sequence].busy = False
+        self._cache.release(job.sequence)
 
 
 def _log_total(logits: NDArray[np.float32]) -> float:
@@ -377,14 +311,6 @@ def _likeliest(logits: NDArray[np.float32], count: int, total: float) -> Likely:
     found = np.argpartition(logits, -count)[-count:]
     ordered = found[np.argsort(logits[found])[::-1]]
     return tuple((int(token), float(logits[token]) - total) for token in ordered)
-
-
-def _common(left: list[int], right: tuple[int, ...] | list[int]) -> int:
-    """Length of the common beginning."""
-    limit = min(len(left), len(right))
-    if left[:limit] == list(right[:limit]):
-        return limit
-    return next(i for i in range(limit) if left[i] != right[i])
 
 
 def _fail(job: _Job, problem: Exception) -> None:

@@ -138,7 +138,7 @@ async def test_what_fails_is_not_kept(tmp_path: Path) -> None:
 
 
 def test_other_weights_have_a_file_of_their_own(tmp_path: Path) -> None:
-    pytest.importorskip("llama_cpp")
+    pytest.importorskip("xllamacpp")
     model = tmp_path / "model.gguf"
     model.write_bytes(b"a")
     first = file_for(tmp_path, model)

@@ -1,0 +1,133 @@
+"""The sequences of one `Runtime`'s key-value cache, and what of them a new prompt can begin with.
+
+What a finished or running request left in a sequence is the prefix cache: a new prompt starts from the sequence that
+shares its longest beginning. Owns which tokens stand where and what is forgotten when cells run short. Does not
+decode. One thread drives it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from engine.llm.embedded.runtime import Runtime
+
+
+@dataclass(slots=True)
+class CachedSequence:
+    """One sequence: its tokens, when it was last used, and where in it an answer begins (0: nowhere)."""
+
+    tokens: list[int] = field(default_factory=list)
+    used: int = 0
+    busy: bool = False
+    answer: int = 0
+
+
+class PrefixCache:
+    """Which tokens each sequence of the runtime holds."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._sequences = [CachedSequence() for _ in range(runtime.sequences)]
+        self._clock = 0
+
+    def __getitem__(self, number: int) -> CachedSequence:
+        return self._sequences[number]
+
+    def has_room(self) -> bool:
+        """Whether a sequence is free."""
+        return not all(s.busy for s in self._sequences)
+
+    def place(self, prompt: tuple[int, ...], kept: Path | None, max_tokens: int, reserved: int) -> int:
+        """The number of a free sequence, from now on busy, that begins with as much of the prompt as is known.
+
+        At least the prompt's last token is left to compute: its logits choose the first token of the answer. `kept`:
+        a file that may hold the computed prompt. `reserved`: cells that running answers will still need.
+        """
+        source, length = self._longest(prompt)
+        target = self._target(source, length)
+        if target != source:
+            self._runtime.truncate(target, 0)
+            self._runtime.copy(source, target, length)
+        self._runtime.truncate(target, length)
+        if kept is not None and length < len(prompt) - 1 and kept.is_file():
+            length = self._restore(target, kept, prompt)
+        self._make_room(len(prompt) - length + max_tokens + reserved, target)
+        self._clock += 1
+        self._sequences[target] = CachedSequence(
+            list(prompt[:length]), self._clock, busy=True, answer=len(prompt)
+        )
+        self._sequences[source].used = self._clock
+        return target
+
+    def release(self, number: int) -> None:
+        """What the sequence holds may be forgotten from now on."""
+        self._sequences[number].busy = False
+
+    def cut(self, number: int, length: int) -> None:
+        """Forgets what the sequence holds from `length` on."""
+        self._runtime.truncate(number, length)
+        del self._sequences[number].tokens[length:]
+
+    def clear(self) -> None:
+        """Forgets everything."""
+        for number in range(len(self._sequences)):
+            self.cut(number, 0)
+
+    def answers(self, but: int, before: int) -> list[list[int]]:
+        """The answers of all sequences except `but`, the latest first, each with `before` tokens of its prompt."""
+        others = [s for n, s in enumerate(self._sequences) if s.answer and n != but]
+        others.sort(key=lambda s: s.used, reverse=True)
+        return [s.tokens[max(0, s.answer - before) :] for s in others]
+
+    def _longest(self, prompt: tuple[int, ...]) -> tuple[int, int]:
+        """The sequence that shares the prompt's longest beginning, and how many tokens of it are of use."""
+        shared = [common(s.tokens, prompt) for s in self._sequences]
+        source = max(range(len(shared)), key=shared.__getitem__)
+        return source, min(shared[source], len(prompt) - 1)
+
+    def _target(self, source: int, length: int) -> int:
+        """A free sequence: the source itself where nothing of it is lost, else an empty one, else the oldest."""
+        free = [i for i, s in enumerate(self._sequences) if not s.busy]
+        if source in free and length >= len(self._sequences[source].tokens) - 1:
+            return source
+        empty = [i for i in free if not self._sequences[i].tokens]
+        others = [i for i in free if i != source] or free
+        return empty[0] if empty else min(others, key=lambda i: self._sequences[i].used)
+
+    def _restore(self, target: int, file: Path, prompt: tuple[int, ...]) -> int:
+        """Fills `target` from `file`; gives how much of the prompt that saves computing."""
+        self._runtime.truncate(target, 0)
+        length = min(common(self._runtime.load(target, file), prompt), len(prompt) - 1)
+        self._runtime.truncate(target, length)
+        return length
+
+    def _make_room(self, needed: int, keep: int) -> None:
+        """Forgets idle sequences, least recently used first, until `needed` cells are free.
+
+        Counts shared cells once a sequence: an upper bound, so what it frees is enough.
+        """
+        idle = sorted(
+            (i for i, s in enumerate(self._sequences) if not s.busy and i != keep and s.tokens),
+            key=lambda i: self._sequences[i].used,
+        )
+        while idle and self._cells_used() + needed > self._runtime.cells:
+            self.cut(idle.pop(0), 0)
+
+    def _cells_used(self) -> int:
+        distinct: set[tuple[int, ...]] = set()
+        total = 0
+        for sequence in self._sequences:
+            best = max((common(other, sequence.tokens) for other in distinct), default=0)
+            total += len(sequence.tokens) - best
+            distinct.add(tuple(sequence.tokens))
+        return total
+
+
+def common(left: Sequence[int], right: Sequence[int]) -> int:
+    """Length of the common beginning."""
+    limit = min(len(left), len(right))
+    if list(left[:limit]) == list(right[:limit]):
+        return limit
+    return next(i for i in range(limit) if left[i] != right[i])

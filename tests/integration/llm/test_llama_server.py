@@ -1,0 +1,61 @@
+"""The client against llama.cpp's own server, which comes in the wheel of the embedded model's runtime."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from engine.core.deadline import Deadline
+from engine.core.ports import Prompt
+from engine.llm.client import ChatModel
+from engine.llm.model_file import QWEN_CODER_1_5B
+from engine.llm.settings import GrammarSupport, ModelSettings
+from pgparley.config import cache_dir
+
+pytestmark = [pytest.mark.llm, pytest.mark.slow, pytest.mark.timeout(300)]
+
+SERVER = """
+import sys, time, xllamacpp
+parameters = xllamacpp.CommonParams()
+parameters.model.path, parameters.n_ctx = sys.argv[1], 2048
+server = xllamacpp.Server(parameters)
+print(server.listening_address, flush=True)
+time.sleep(600)
+"""
+
+PROMPT = Prompt("You write PostgreSQL.", "singer(name, country)\n\nHow many singers are there?", "```sql\n")
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    command = [sys.executable, "-c", SERVER, str(cache_dir() / "models" / QWEN_CODER_1_5B.name)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:  # noqa: S603
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.kill()
+
+
+@pytest.fixture
+async def model(address: str) -> AsyncIterator[ChatModel]:
+    chat = ChatModel(ModelSettings(grammar=GrammarSupport.LLGUIDANCE), f"{address}/v1")
+    yield chat
+    await chat.aclose()
+
+
+async def test_a_grammar_is_obeyed_and_the_answer_is_the_continuation_alone(model: ChatModel) -> None:
+    grammar = 'start: "SELECT 4" /[0-9]/ " FROM singer"'
+    deadline = Deadline(time.monotonic() + 200)
+    written = await model.complete(PROMPT, deadline=deadline, max_tokens=60, grammar=grammar, others=3)
+    assert written.text.startswith("SELECT 4")
+    assert written.text.endswith(" FROM singer")
+    assert written.finished
+    assert "".join(token.text for token in written.tokens) == written.text
+    assert all(len(token.others) == 3 for token in written.tokens)
+    again = await model.complete(PROMPT, deadline=deadline, max_tokens=60, grammar=grammar)
+    assert again.cached > again.prefilled
+    weighed = await model.weigh(Prompt("Answer A or B.", "A?"), ("A", "B"), deadline=deadline)
+    assert weighed.generated == 1

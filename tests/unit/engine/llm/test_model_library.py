@@ -1,0 +1,56 @@
+"""The model's runtime where it is missing, cannot be loaded, or is another version than the one it was written for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from engine.llm.embedded import library, runtime
+from engine.llm.settings import EmbeddedModelSettings
+
+
+def library_that_gives(context: int, cells: int, cells_a_sequence: int) -> Any:
+    """A library that makes contexts of this size, whatever it is asked for."""
+    return SimpleNamespace(
+        llama_context_default_params=SimpleNamespace,
+        llama_init_from_model=lambda _model, _parameters: context,
+        llama_n_seq_max=lambda _context: 16,
+        llama_n_ctx=lambda _context: cells,
+        llama_n_ctx_seq=lambda _context: cells_a_sequence,
+    )
+
+
+SETTINGS = EmbeddedModelSettings(path=Path("model.gguf"), context=4096, sequences=16)
+
+
+def test_a_context_whose_cells_are_not_shared_is_refused() -> None:
+    with pytest.raises(OSError, match="not the version"):
+        runtime._context(library_that_gives(1, 4096, 256), 1, SETTINGS)
+    assert runtime._context(library_that_gives(1, 4096, 4096), 1, SETTINGS) == 1
+
+
+def test_a_context_that_could_not_be_made_is_told() -> None:
+    with pytest.raises(OSError, match="4096 tokens"):
+        runtime._context(library_that_gives(0, 0, 0), 1, SETTINGS)
+
+
+def test_a_missing_library_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "find_spec", lambda _: None)
+    with pytest.raises(OSError, match="pip install"):
+        library.load()
+
+
+def test_a_library_that_cannot_be_loaded_says_what_it_needs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "xllamacpp.abi3.so").write_bytes(b"no library")
+
+    class Found:
+        origin = str(tmp_path / "__init__.py")
+
+    monkeypatch.setattr(library, "find_spec", lambda _: Found)
+    with pytest.raises(OSError, match="libgomp"):
+        library.load()

@@ -6,7 +6,8 @@
 A list is one training question's candidates, all that generation made, with the scorer's verdicts and the ranker's
 scores. A pair is a reading and the statement it was made of, of which one is right. The log-odds of the reading are the
 ranker's difference plus the sum of its rules' worths; these are fitted by maximum likelihood, held to 0 by a normal
-prior. Questions are those of `benchmarks.quality.ablations.drawing`: the development databases tell what this is worth.
+prior. Questions are of the same databases as the ablations' (`benchmarks.quality.ablations.drawing`) and none of
+them: what the worths are worth, the development databases tell.
 """
 
 from __future__ import annotations
@@ -117,7 +118,8 @@ def main() -> int:
     parser.add_argument("--bench", type=Path, default=ROOT.parent / "shared" / "bench")
     parser.add_argument("--work", type=Path, default=cache_dir() / "bench-ablations")
     parser.add_argument("--record", action="store_true")
-    parser.add_argument("--n", type=int, default=100)
+    parser.add_argument("--n", type=int, default=70)
+    parser.add_argument("--skip", type=int, default=100, help="questions that ablations are measured on")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
@@ -148,7 +150,9 @@ async def _record(given: argparse.Namespace) -> None:
     async with site(given.work, given.bench) as place:
         kept = Completions(await asyncio.to_thread(file_for, given.work, load(None).embedded_model.path))
         replay = Replay(place.tools.model, kept)
-        asked = drawn(given.bench, TRAIN, Selection(given.n, given.seed, None))
+        measured = set(drawn(given.bench, TRAIN, Selection(given.skip, given.seed, None)))
+        more = drawn(given.bench, TRAIN, Selection(given.skip + given.n, given.seed, None))
+        asked = [each for each in more if each not in measured]
         with model_server(place.meter, given.work / "model.log"):
             lists = [each for one in asked if (each := await _listed(one, place, replay)) is not None]
         kept.close()

@@ -80,7 +80,7 @@ def test_normal_forms_keep_the_rows_and_readings_run(databases: Databases) -> No
     met: Counter[str] = Counter()
 
     @settings(
-        max_examples=250,
+        max_examples=500,
         deadline=None,
         derandomize=True,
         database=None,

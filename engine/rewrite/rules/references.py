@@ -164,13 +164,19 @@ def _followed(
 
 
 def _taken_out(select: exp.Select, join: exp.Expression, last: TableRef, names: Collection[str]) -> bool:
-    """Removes the join; what needs its table names it by its own name, so that the way there is looked up again."""
+    """Removes the join; what needs its table names it by its own name, so that the way there is looked up again.
+
+    False, and nothing changed, where another join needs it, or that name stands for another table already.
+    """
     if last.table is None or last.table.name in names:
         return False
     inside = {id(column) for column in join.find_all(exp.Column)}
-    for column in select.find_all(exp.Column):
-        if column.table == last.name and id(column) not in inside:
-            column.set("table", identifier(last.table.name))
+    users = [c for c in select.find_all(exp.Column) if c.table == last.name and id(c) not in inside]
+    # The table comes back behind all joins, too late for the condition of one of them.
+    if any(isinstance(column.find_ancestor(exp.Join, exp.Select), exp.Join) for column in users):
+        return False
+    for column in users:
+        column.set("table", identifier(last.table.name))
     join.pop()
     return True
 

@@ -26,3 +26,8 @@ unchanged
 SELECT a.country FROM singer a JOIN singer b ON a.country = b.artist_name
 =>
 unchanged
+
+-- another join needs the table that would have to go
+SELECT s.artist_name FROM concert c JOIN singer s ON c.concert_id = s.singer_id JOIN singer_in_concert e ON e.singer_id = s.singer_id
+=>
+unchanged

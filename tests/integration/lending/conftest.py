@@ -77,9 +77,10 @@ class House:
         return psycopg.connect(self.cluster.dsn(dbname), autocommit=True)
 
 
-async def _made(name: str, cluster: Cluster, store: CatalogStore) -> None:
+async def register(name: str, tables: str, cluster: Cluster, store: CatalogStore) -> None:
+    """Fills a new database and tells the catalog of it."""
     connection: Connection = await asyncpg.connect(cluster.dsn(name))
-    await connection.execute(MUSIC if name == "music" else "CREATE TABLE pets (id int)")
+    await connection.execute(tables)
     identity = await read_identity(connection)
     database = Database(name, cluster.dsn(name, "catalog"), name, ("public",), identity=identity)
     await store.add(database)
@@ -92,8 +93,8 @@ async def _service(cluster: Cluster, model: ScriptedLLM) -> tuple[Service, Datab
     async with pool.acquire() as connection:
         await migrate(connection)
     store = CatalogStore(pool)
-    for name in ("music", "pets"):
-        await _made(name, cluster, store)
+    for name, tables in (("music", MUSIC), ("pets", "CREATE TABLE pets (id int)")):
+        await register(name, tables, cluster, store)
     upstream = Databases(UpstreamSettings(pool_size=2))
     encoder: Any = WordEncoder()
     catalog = CachedCatalog(store)

@@ -1,0 +1,115 @@
+"""A statement that runs is answered as the model wrote it; what rules make of it stands beside it, in the open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import sqlglot
+
+from engine.api.introspection import BECOMES
+from engine.core.candidate import Candidate
+from engine.guard import analyse
+from engine.settings import GenerationSettings
+from engine.sql import tree
+from engine.stages.deduplicate import deduplicate
+from engine.stages.generate import generate
+from engine.stages.rank import rank
+from engine.stages.validate import validate
+from tests.support.asking import PlanningUpstream, answered
+
+STAGES = (generate, validate, deduplicate, rank)
+
+SANG = (
+    "FROM singer AS s JOIN singer_in_concert AS e ON s.singer_id = e.singer_id"
+    " JOIN concert AS c ON e.concert_id = c.concert_id"
+)
+
+WRITTEN = {
+    "Name and country of singers who sang between 2014 and 2015": (
+        f"SELECT s.artist_name, s.country {SANG} WHERE c.year IN ('2014','2015')",
+        {"both"},
+    ),
+    "Which singers have at least one concert that was not in 2014?": (
+        f"SELECT s.artist_name {SANG} WHERE c.year <> '2014'",
+        {"none_of_them", "known_excluded"},
+    ),
+    "For every performance, the artist's name": (
+        "SELECT s.artist_name FROM singer_in_concert e JOIN singer s ON s.singer_id = e.singer_id",
+        {"each_once"},
+    ),
+    "The concerts that have a venue": (
+        "SELECT c.title FROM concert c JOIN stadium s ON c.stadium_id = s.stadium_id",
+        {"drop_unasked_join"},
+    ),
+    "Titles of concerts by year, the unknown ones at the top": (
+        "SELECT title FROM concert ORDER BY year DESC NULLS FIRST",
+        set(),
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def _readings_are_worth_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that no test depends on what was fitted."""
+    monkeypatch.setattr("engine.rewrite.worth._table", dict)
+
+
+def rules(candidate: Candidate) -> set[str]:
+    return {change.rule for change in candidate.changes}
+
+
+@pytest.mark.parametrize("question", WRITTEN)
+def test_what_runs_is_a_candidate_byte_for_byte(question: str) -> None:
+    sql, readings = WRITTEN[question]
+    state = answered(question, sql)
+    first, *others = state.candidates
+    assert (first.sql, first.changes) == (sql, ())
+    made = [each for each in others if each.changes]
+    assert {name for each in made for name in rules(each)} <= readings
+    assert all(sql not in (change.after for change in each.changes) for each in made)
+    through = answered(question, sql, stages=STAGES)
+    assert sql in [each.sql for each in through.candidates]
+
+
+@pytest.mark.parametrize("question", WRITTEN)
+def test_without_readings_nothing_but_the_statement_is_left(question: str) -> None:
+    sql, readings = WRITTEN[question]
+    settings = GenerationSettings(exchanges=False, masks=False, rules_off=tuple(readings))
+    assert [each.sql for each in answered(question, sql, settings=settings).candidates] == [sql]
+
+
+def test_a_sum_of_texts_is_refused_repaired_and_said_so() -> None:
+    sql = "SELECT SUM(capacity) FROM stadium"
+    upstream = PlanningUpstream({"SUM(capacity)": "function sum(text) does not exist"})
+    state = answered("What is the capacity of all stadiums together?", sql, upstream)
+    first = state.candidates[0]
+    assert rules(first) == {"text_as_number"}
+    (line,) = [line for line in state.trace if line.stage == "rewrite"]
+    assert line.event == "repair text_as_number: reads the texts of capacity as numbers"
+    assert line.detail == f"{sql}{BECOMES}{first.sql}"
+
+
+def counted(function: Callable[..., Any], texts: list[str]) -> Callable[..., Any]:
+    """The function, that notes its first argument at each call."""
+
+    def call(text: str, *arguments: Any, **more: Any) -> Any:
+        texts.append(text)
+        return function(text, *arguments, **more)
+
+    return call
+
+
+@pytest.mark.parametrize("question", WRITTEN)
+def test_a_statement_is_parsed_at_most_five_times(question: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By PostgreSQL's parser and sqlglot's together, from the model's answer to the ranked candidates."""
+    texts: list[str] = []
+    monkeypatch.setattr(analyse, "parse_sql", counted(analyse.parse_sql, texts))
+    monkeypatch.setattr(sqlglot, "parse_one", counted(sqlglot.parse_one, texts))
+    tree._kept.cache_clear()
+    analyse._kept.cache_clear()
+    state = answered(question, WRITTEN[question][0], stages=STAGES)
+    times = {each.sql: texts.count(each.sql) for each in state.candidates}
+    assert times
+    assert all(2 <= number <= 5 for number in times.values()), times

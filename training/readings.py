@@ -25,6 +25,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+from rich.progress import track
 
 from benchmarks.quality.ablations.drawing import TRAIN, drawn
 from benchmarks.quality.ablations.replay import Completions, Replay, file_for
@@ -154,7 +155,8 @@ async def _record(given: argparse.Namespace) -> None:
         more = drawn(given.bench, TRAIN, Selection(given.skip + given.n, given.seed, None))
         asked = [each for each in more if each not in measured]
         with model_server(place.meter, given.work / "model.log"):
-            lists = [each for one in asked if (each := await _listed(one, place, replay)) is not None]
+            found = [await _listed(one, place, replay) for one in track(asked, "Asking")]
+        lists = [each for each in found if each is not None]
         kept.close()
         judged = await asyncio.to_thread(
             _judged, lists, Scorer(given.bench, place.dsn, given.work / "scoring")
@@ -175,11 +177,14 @@ async def _listed(asked: Asked, place: Site, replay: Replay) -> QuestionList | N
         return None
     scores = await asyncio.to_thread(tools.ranker.rank, asked.question.text, done.candidates)
     reading = {rule.name for rule in RULES if rule.kind == "reading"}
-    places = {candidate.sql: n for n, candidate in enumerate(done.candidates)}
-    listed = []
+    listed: list[Listed] = []
+    places: dict[str, int] = {}
     for candidate, ranking in zip(done.candidates, scores, strict=True):
         made = [change for change in candidate.changes if change.rule in reading]
+        if made and candidate.changes[-1].after != candidate.sql:
+            continue  # Its names were exchanged as well.
         base = places.get(made[0].before) if made else None
+        places[candidate.sql] = len(listed)
         listed.append(Listed(candidate.sql, tuple(change.rule for change in made), base, ranking.score))
     return QuestionList(asked.question.id, str(asked.question.database), tuple(listed))
 

@@ -35,7 +35,8 @@ class Checker:
 
         Where the repaired one is refused as well, that is what the first refusal says. Raises as `check_candidate`.
         """
-        normal = await asyncio.to_thread(normalise, candidate.sql, self.context, self.off)
+        written = Rewritten(candidate.sql, candidate.changes)
+        normal = await asyncio.to_thread(normalise, written, self.context, self.off)
         outcome = await self._checked(candidate, normal)
         if isinstance(outcome, Candidate) or outcome.cause not in REPAIRED:
             return outcome

@@ -48,9 +48,9 @@ def check_names(off: Collection[str]) -> None:
             )
 
 
-def normalise(sql: str, context: Context, off: Collection[str] = ()) -> Rewritten:
-    """`sql` after the rules that change no row of its result on any data."""
-    return _in_turn(Rewritten(sql), RuleKind.NORMALISE, context, off)
+def normalise(written: Rewritten, context: Context, off: Collection[str] = ()) -> Rewritten:
+    """`written` after the rules that change no row of its result on any data."""
+    return _in_turn(written, RuleKind.NORMALISE, context, off)
 
 
 def repair(refused: Rewritten, context: Context, off: Collection[str] = ()) -> Rewritten:

@@ -136,6 +136,7 @@ class Explorer:
             attempt = await self._attempt_freely()
             state = _noted(state, attempt)
             found = {each.sql: each for each in attempt.candidates}
+            readings = {each.sql: each for each in attempt.readings}
         kept = [*found.values(), *(each for sql, each in readings.items() if sql not in found)]
         return replace(state, candidates=(*state.candidates, *kept)).noted(*_changes(kept))
 
@@ -168,10 +169,11 @@ class Explorer:
         node = Node(frozenset(), 1.0)
         written = await self._writer.write_freely(node)
         outcome = await self._checked(written, node)
+        readings = await self._readings(outcome)
         ready = self._state.deadline.clock()
         if isinstance(outcome, Rejection):
             return Attempt(node, (written,), written, ready, rejection=outcome)
-        return Attempt(node, (written,), written, ready, (outcome,))
+        return Attempt(node, (written,), written, ready, (outcome,), tuple(readings))
 
     async def _checked(self, written: Completion, node: Node) -> Candidate | Rejection:
         if not written.finished:

@@ -131,7 +131,7 @@ def join_by_reference(statement: Statement, context: Context) -> str | None:
         if any(read.table is None for read in reads):
             continue
         for place, join in list(enumerate(from_parts(select)))[1:]:
-            if _followed(select, join, reads[:place], reads[place], context):
+            if _followed(select, join, reads, place, context):
                 changed.append(reads[place].name)
     if not changed:
         return None
@@ -141,8 +141,9 @@ def join_by_reference(statement: Statement, context: Context) -> str | None:
 
 
 def _followed(
-    select: exp.Select, join: exp.Expression, before: list[TableRef], last: TableRef, context: Context
+    select: exp.Select, join: exp.Expression, reads: list[TableRef], place: int, context: Context
 ) -> bool:
+    before, last = reads[:place], reads[place]
     compared = _compared(join, before, last)
     if compared is None or last.table is None:
         return False
@@ -160,15 +161,18 @@ def _followed(
     there = [read.table.key for read in before if read.table]
     if pairs or not context.references.reachable(there, last.table.key):
         return False
-    return _taken_out(select, join, last, {read.name for read in before})
+    return _taken_out(select, join, last, [read for read in reads if read is not last])
 
 
-def _taken_out(select: exp.Select, join: exp.Expression, last: TableRef, names: Collection[str]) -> bool:
+def _taken_out(
+    select: exp.Select, join: exp.Expression, last: TableRef, others: Collection[TableRef]
+) -> bool:
     """Removes the join; what needs its table names it by its own name, so that the way there is looked up again.
 
-    False, and nothing changed, where another join needs it, or that name stands for another table already.
+    False, and nothing changed, where another join needs it, or FROM has that name or that table once more.
     """
-    if last.table is None or last.table.name in names:
+    table = last.table
+    if table is None or any(read.name == table.name or read.table == table for read in others):
         return False
     inside = {id(column) for column in join.find_all(exp.Column)}
     users = [c for c in select.find_all(exp.Column) if c.table == last.name and id(c) not in inside]
@@ -176,7 +180,7 @@ def _taken_out(select: exp.Select, join: exp.Expression, last: TableRef, names: 
     if any(isinstance(column.find_ancestor(exp.Join, exp.Select), exp.Join) for column in users):
         return False
     for column in users:
-        column.set("table", identifier(last.table.name))
+        column.set("table", identifier(table.name))
     join.pop()
     return True
 

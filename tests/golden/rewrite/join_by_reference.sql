@@ -31,3 +31,8 @@ unchanged
 SELECT s.artist_name FROM concert c JOIN singer s ON c.concert_id = s.singer_id JOIN singer_in_concert e ON e.singer_id = s.singer_id
 =>
 unchanged
+
+-- the table is there once more
+SELECT s.artist_name FROM concert c JOIN singer s ON c.concert_id = s.singer_id JOIN singer t ON c.title = t.artist_name
+=>
+unchanged

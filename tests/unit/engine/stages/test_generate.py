@@ -288,6 +288,9 @@ def test_where_the_grammar_leads_nowhere_the_model_writes_freely() -> None:
     model = Model([("", "SELECT artist_name FROM singer")], stuck=True)
     assert [each.sql for each in generated(model).candidates] == ["SELECT artist_name FROM singer"]
     assert len(model.prompts) == 4, "the question, two conditions, and once more"
+    sorted_by = "SELECT name FROM stadium ORDER BY capacity DESC"
+    free = generated(Model([("", sorted_by)], stuck=True), question="greatest of stadiums")
+    assert [each.sql for each in free.candidates] == [sorted_by, f"{sorted_by} NULLS LAST"]
 
 
 def test_what_the_model_did_not_write_has_no_likelihood() -> None:

@@ -190,7 +190,7 @@ class Explorer:
         )
         outcome = await self._checker.statement(candidate)
         # An alias that two tables share, or a server without grammars, lets a masked name through.
-        if isinstance(outcome, Candidate) and (hidden := _elements_used(outcome) & node.mask):
+        if isinstance(outcome, Candidate) and (hidden := _named(outcome) & node.mask):
             return Rejection(
                 Cause.MASK, f"it reads what is masked: {', '.join(sorted(key[2] for key in hidden))}"
             )
@@ -200,7 +200,7 @@ class Explorer:
         if isinstance(outcome, Rejection):
             return []
         found = await self._checker.readings(outcome)
-        return [each for each in found if not _elements_used(each) & outcome.masked]
+        return [each for each in found if not _named(each) & outcome.masked]
 
     def _reason(self, outcome: Candidate | Rejection, readings: Iterable[Candidate]) -> str | None:
         """Why the model is asked again, in words for it; None where the statement will do."""
@@ -284,6 +284,11 @@ def _elements_used(candidate: Candidate) -> frozenset[ColumnKey]:
     """The columns a statement reads, and each table of which it reads none."""
     read = {key[:2] for key in candidate.columns}
     return candidate.columns | {(*table, WHOLE_TABLE) for table in candidate.tables if table not in read}
+
+
+def _named(candidate: Candidate) -> frozenset[ColumnKey]:
+    """All that a mask on would forbid: the columns a statement reads, and its tables as a whole."""
+    return candidate.columns | {(*table, WHOLE_TABLE) for table in candidate.tables}
 
 
 def _changes(candidates: Sequence[Candidate]) -> list[TraceLine]:

@@ -13,8 +13,8 @@ from engine.rewrite.rule import Context, Statement
 from engine.rewrite.scope import Scopes, identifier
 from schema_catalog.types import ColumnKey
 
-_NUMBER = r"^\s*([-+]?([0-9]{1,3}(,[0-9]{3})+|[0-9]+)([.][0-9]+)?)(?![0-9.,]|[eE][-+]?[0-9])"
-"""A number at the start of a text, thousands in groups: `1,200`, `-3.5 km`; not `1,20`, `1.2.3` or `1e5`."""
+_NUMBER = r"^\s*([-+]?([0-9]{1,3}(,[0-9]{3})+|[0-9]+)([.][0-9]+)?)(?![0-9.,]|[-/:eE][-+]?[0-9])"
+"""A number at the start of a text, thousands in groups: `1,200`, `-3.5 km`; not `1,20`, `1.2.3`, `1e5`, a date or a time."""
 
 
 def literal_as_stored(statement: Statement, context: Context) -> str | None:

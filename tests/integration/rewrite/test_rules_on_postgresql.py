@@ -96,6 +96,8 @@ NUMBERS = {
     "1.2.3": None,
     "12.": None,
     "1e5": None,
+    "2014-05-01": None,
+    "12:30": None,
     "n/a": None,
     "over 9000": None,
     "٣": None,

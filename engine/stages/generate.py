@@ -228,7 +228,7 @@ class Explorer:
         if isinstance(outcome, Rejection):
             return outcome.stray
         asked = {table.key for table in self._mentioned}
-        alone = len(outcome.tables) == 1 and not outcome.tables & asked
+        alone = asked and len(outcome.tables) == 1 and not outcome.tables & asked
         return frozenset((*table, WHOLE_TABLE) for table in outcome.tables) if alone else frozenset()
 
     async def _exchanged(

@@ -14,7 +14,7 @@ from engine.rewrite.scope import Scopes, identifier
 from schema_catalog.types import ColumnKey
 
 _NUMBER = r"^\s*([-+]?([0-9]{1,3}(,[0-9]{3})+|[0-9]+)([.][0-9]+)?)(?![0-9.,]|[-/:eE][-+]?[0-9])"
-"""A number at the start of a text, thousands in groups: `1,200`, `-3.5 km`; not `1,20`, `1.2.3`, `1e5`, a date, a time."""
+"""A number at the start of a text, thousands in groups: `1,200`, `-3.5 km`; not `1,20`, `1.2.3`, `1e5`, a date."""
 
 
 def literal_as_stored(statement: Statement, context: Context) -> str | None:

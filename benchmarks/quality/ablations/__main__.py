@@ -9,6 +9,7 @@ asks nothing, `--score` reports what is answered so far.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import shlex
 import sys
 from collections.abc import Sequence
@@ -31,8 +32,6 @@ from benchmarks.quality.candidates.questions import QuestionSet, Selection, by_n
 from benchmarks.quality.candidates.running import Pass, run
 from benchmarks.quality.candidates.site import Site, site
 from benchmarks.wire.machine import cpu_seconds, describe
-from engine.core.candidate import Candidate
-from engine.core.tools import Tools
 from pgparley.config import cache_dir, load
 
 
@@ -97,9 +96,9 @@ async def _run(options: Options, console: Console) -> None:
         if options.plan:
             return
         if not options.score and any(each.left for each in passes):
-            await asyncio.to_thread(_load_networks, place.tools)
             with model_server(place.meter, options.work / "model.log") as server:
                 replay.clock = partial(cpu_seconds, (server,))
+                await _warm_up(next(each for each in passes if each.left), place)
                 for each in passes:
                     await _measure(each, place, replay, machine.commit, console)
         kept.close()
@@ -127,10 +126,13 @@ def _passes(options: Options, of: QuestionSet, replay: Replay) -> list[Pass]:
     return made
 
 
-def _load_networks(tools: Tools) -> None:
-    """So that the first question is not charged for it."""
-    tools.encoder.encode(["ready"])
-    tools.ranker.rank("ready", (Candidate("", "SELECT 1"),))
+async def _warm_up(one: Pass, place: Site) -> None:
+    """Answers a question for nothing, so that the first that counts is not charged for loading networks and schemas."""
+    task = await place.task(one.left[0])
+    await one.system.prepare(task)
+    # It is asked again, and then told what becomes of it.
+    with contextlib.suppress(Exception):
+        await one.system.answer(task)
 
 
 async def _measure(one: Pass, place: Site, replay: Replay, commit: str, console: Console) -> None:

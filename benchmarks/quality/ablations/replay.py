@@ -60,9 +60,11 @@ class Completions:
         )
 
     def add(self, key: bytes, recorded: Recorded[ReplyT]) -> None:
-        """Keeps a reply."""
+        """Keeps a reply; where another run has kept one meanwhile, that one stays."""
         packed = zlib.compress(msgspec.json.encode(recorded.reply))
-        self._connection.execute("INSERT INTO completion VALUES (?, ?, ?)", (key, recorded.seconds, packed))
+        self._connection.execute(
+            "INSERT OR IGNORE INTO completion VALUES (?, ?, ?)", (key, recorded.seconds, packed)
+        )
 
     def __len__(self) -> int:
         return int(self._connection.execute("SELECT count(*) FROM completion").fetchone()[0])

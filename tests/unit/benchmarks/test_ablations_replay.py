@@ -10,7 +10,7 @@ from typing import cast
 
 import pytest
 
-from benchmarks.quality.ablations.replay import Completions, Replay, file_for
+from benchmarks.quality.ablations.replay import Completions, Recorded, Replay, file_for
 from engine.core.deadline import Deadline
 from engine.core.ports import Completion, LanguageModel, Prompt, Token, Weighed
 
@@ -121,6 +121,14 @@ async def test_the_schema_is_read_once_before_what_is_not_replayed_and_not_count
     again.about(Prompt("system", "schema"))
     await ask(again, seed=1)
     assert len(model.asked) == 3
+
+
+def test_of_two_runs_the_first_keeps_the_reply(tmp_path: Path) -> None:
+    one, two = Completions(tmp_path / "kept"), Completions(tmp_path / "kept")
+    one.add(b"key", Recorded(Weighed((-1.0,), 1, 0, 1), 2.0))
+    two.add(b"key", Recorded(Weighed((-3.0,), 1, 0, 1), 4.0))
+    assert two.find(b"key", Weighed) == Recorded(Weighed((-1.0,), 1, 0, 1), 2.0)
+    assert len(one) == 1
 
 
 async def test_what_fails_is_not_kept(tmp_path: Path) -> None:

@@ -293,15 +293,6 @@ class RowSet:
 
 
 @dataclass(frozen=True, slots=True)
-class SentPrompt:
-    """A conversation as it went to the language model; `prefix` is the beginning of its answer."""
-
-    system: str
-    user: str
-    prefix: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class ErrorReply:
     """An error as a client will see it."""
 

@@ -14,7 +14,7 @@ from engine.calibration.service import Calibrating
 from engine.calibration.types import StatusRequest
 from engine.errors import UnsupportedError
 from engine.llm.settings import ModelSettings
-from engine.metrics import OVERDUE, figures
+from engine.metrics import OVERDUE, figures, ratio
 from engine.types import Cell, RowSet, ViewRequest
 from schema_catalog.pg import Pool
 
@@ -86,12 +86,12 @@ class ConsoleViews:
                 line.points,
                 line.needed,
                 line.coverage,
-                line.kept / line.possible if line.possible else None,
+                ratio(line.kept, line.possible),
                 line.tested,
                 line.possible,
-                line.right / line.tested if line.tested else None,
-                line.shown / line.tested if line.tested else None,
-                line.generated / line.tested if line.tested else None,
+                ratio(line.right, line.tested),
+                ratio(line.shown, line.tested),
+                ratio(line.generated, line.tested),
             )
             for line in status.lines
         )

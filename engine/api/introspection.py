@@ -5,6 +5,8 @@ Owns the rows of every `Topic`. All of it comes from the store, and only of ques
 
 from __future__ import annotations
 
+from dataclasses import astuple
+
 from engine.api.question_store import Questions, find_row
 from engine.errors import InternalError
 from engine.types import BECOMES, AnswerRow, Cell, RowSet, Topic, TopicRequest, TraceLine
@@ -22,9 +24,7 @@ async def introspect(request: TopicRequest, questions: Questions) -> RowSet:
         case Topic.HISTORY:
             limit = min(request.n or HISTORY_ROWS, MAX_HISTORY_ROWS)
             lines = await questions.history(user, limit)
-            return RowSet(
-                tuple((li.asked_at, li.qid, li.question, li.rows, li.chosen, li.verdict) for li in lines)
-            )
+            return RowSet(tuple(astuple(line) for line in lines))
         case Topic.FORGET:
             return RowSet(((await questions.forget(user, request.qid),),))
     if request.qid is None:

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from engine.core.ports import Prompt
 from engine.errors import InvalidSettingError, UnknownQuestionError
-from engine.types import AnswerRow, Asker, AskReply, AskRequest, SentPrompt
-from schema_catalog.pg import Connection, Pool
+from engine.types import AnswerRow, Asker, AskReply, AskRequest
+from schema_catalog.pg import Pool
 
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 _HINT = "The qid stands in every row of an answer; NL HISTORY lists yours. Ask again to get a new one."
@@ -41,7 +42,7 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class HistoryLine:
     """A line of an asker's history. `asked_at` in ISO 8601; `chosen`: the row chosen last."""
 
     asked_at: str
@@ -68,7 +69,7 @@ class Questions:
         """A short name, e.g. `q7f3k2m`: 31^6 of them, and only the asker's own are ever looked up."""
         return "q" + "".join(secrets.choice(_ALPHABET) for _ in range(6))
 
-    async def save(self, ask: AskRequest, reply: AskReply, prompts: tuple[SentPrompt, ...] = ()) -> None:
+    async def save(self, ask: AskRequest, reply: AskReply, prompts: tuple[Prompt, ...] = ()) -> None:
         """Keeps an answer for `ttl` seconds, and forgets what expired."""
         await self._pool.execute("DELETE FROM pgparley.question WHERE expires_at < now()")
         await self._pool.execute(
@@ -103,27 +104,17 @@ class Questions:
             request = msgspec.json.decode(row["request"], type=AskRequest)
         return Stored(request, msgspec.json.decode(row["reply"], type=AskReply))
 
-    async def prompts(self, qid: str, user: str) -> tuple[SentPrompt, ...]:
+    async def prompts(self, qid: str, user: str) -> tuple[Prompt, ...]:
         """What the language model was sent for it, in the order of the calls."""
         text = await self._pool.fetchval(_OWN.format("prompts"), qid, user)
         if text is None:
             raise _unknown(qid)
-        return msgspec.json.decode(text, type=tuple[SentPrompt, ...])
+        return msgspec.json.decode(text, type=tuple[Prompt, ...])
 
-    async def history(self, user: str, limit: int) -> tuple[Remembered, ...]:
+    async def history(self, user: str, limit: int) -> tuple[HistoryLine, ...]:
         """The newest questions of `user`, newest first."""
         rows = await self._pool.fetch(_HISTORY, user, limit)
-        return tuple(
-            Remembered(
-                row["asked_at"].isoformat(),
-                row["qid"],
-                row["question"],
-                row["rows"],
-                row["chosen"],
-                row["verdict"],
-            )
-            for row in rows
-        )
+        return tuple(HistoryLine(asked_at.isoformat(), *line) for asked_at, *line in rows)
 
     async def forget(self, user: str, qid: str | None) -> int:
         """Removes one question of `user`, or all, with what was said, chosen and learned of it. Returns how many.
@@ -163,19 +154,15 @@ class Questions:
     async def corrected(self, reply: AskReply, database: str, sql: str) -> None:
         """Remembers what would have been right, and the answer with it as its last row: both or neither."""
         async with self._pool.acquire() as connection, connection.transaction():
-            await self._correct(connection, reply, database, sql)
-
-    @staticmethod
-    async def _correct(connection: Connection, reply: AskReply, database: str, sql: str) -> None:
-        await connection.execute(
-            "UPDATE pgparley.question SET reply = $2 WHERE qid = $1", reply.qid, _json(reply)
-        )
-        await connection.execute(
-            "INSERT INTO pgparley.verdict (qid, kind, database, body) VALUES ($1, 'corrected', $2, $3)",
-            reply.qid,
-            database,
-            sql,
-        )
+            await connection.execute(
+                "UPDATE pgparley.question SET reply = $2 WHERE qid = $1", reply.qid, _json(reply)
+            )
+            await connection.execute(
+                "INSERT INTO pgparley.verdict (qid, kind, database, body) VALUES ($1, 'corrected', $2, $3)",
+                reply.qid,
+                database,
+                sql,
+            )
 
 
 def find_row(reply: AskReply, number: int) -> AnswerRow:

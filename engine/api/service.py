@@ -1,7 +1,7 @@
-"""What the engine does for a gateway: ask, choose, plan, show, correct, tell.
+"""The engine's verbs for a gateway: ask, more, choose, plan, correct, topic, show.
 
-Owns how a pipeline's outcome becomes rows, and what a choice needs. Knows neither HTTP nor SQL text. What is
-told about answers is `engine.api.introspection`, what becomes of a correction `engine.api.corrections`.
+Knows neither HTTP nor SQL text. Topics are answered by `engine.api.introspection`, corrections by
+`engine.api.corrections`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from engine import pipeline
 from engine.api import introspection
+from engine.api.answer_rows import answer_rows
 from engine.api.corrections import corrected
 from engine.api.prompt_log import RecordingModel
 from engine.api.question_store import Questions, find_row
@@ -47,7 +48,6 @@ from engine.types import (
     MoreRequest,
     PlanRequest,
     ResultColumn,
-    RowKind,
     RowSet,
     ShowRequest,
     Topic,
@@ -94,7 +94,7 @@ class Service:
         members = (*verified, *await asyncio.to_thread(_wanted, state))
         reply = AskReply(
             qid=qid,
-            rows=_rows(state, members[: self._limits.width(request.k)], qid),
+            rows=answer_rows(state, members[: self._limits.width(request.k)], qid),
             trace=state.trace,
             timings=state.timings,
             usage=state.usage,
@@ -277,41 +277,6 @@ def _wanted(state: State) -> tuple[Candidate, ...]:
         for candidate in state.candidates
         if (candidate.database, canonical(candidate.sql, snapshots[candidate.database])) not in excluded
     )
-
-
-def _rows(state: State, shown: tuple[Candidate, ...], qid: str) -> tuple[AnswerRow, ...]:
-    if not shown:
-        return (_abstained(state, qid),)
-    return tuple(
-        _candidate(number, candidate, qid, verified=candidate is state.verified)
-        for number, candidate in enumerate(shown, 1)
-    )
-
-
-def _candidate(number: int, candidate: Candidate, qid: str, *, verified: bool) -> AnswerRow:
-    return AnswerRow(
-        n=number,
-        kind=RowKind.VERIFIED if verified else RowKind.CANDIDATE,
-        database=candidate.database,
-        # A person's word has no confidence of ours.
-        confidence=None if verified else round(candidate.confidence, 3),
-        sql=candidate.sql,
-        explanation=candidate.explanation,
-        next=f"NL CHOOSE {number} OF '{qid}'",
-        qid=qid,
-    )
-
-
-def _abstained(state: State, qid: str) -> AnswerRow:
-    """Why there is no candidate, and what would help: no guess is shown."""
-    if not state.routes:
-        why = "No database that you may read seems to hold this. Name what you look for as its tables and columns do"
-    elif state.ask.exclude:
-        why = "No other statement than those shown stood every check. Ask in other words"
-    else:
-        names = ", ".join(route.database.name for route in state.routes)
-        why = f"No statement on {names} stood every check. Name the table or column you mean, or ask a smaller part"
-    return AnswerRow(1, RowKind.ABSTAIN, None, None, None, why, "NL HELP", qid)
 
 
 def as_reply(problem: Exception) -> InternalError:

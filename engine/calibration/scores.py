@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from engine.calibration.conformal import UNSCORED
 from engine.core.candidate import Candidate
-from engine.core.elements import WHOLE_TABLE, Entity
+from engine.core.elements import Entity, elements_read
 from engine.settings import ScoreFunction
 from schema_catalog.types import ColumnKey
 
@@ -31,7 +31,7 @@ def encoder_score(candidate: Candidate, entities: Sequence[Entity]) -> float:
     Every entity counts with the nearest column or table that the statement reads. Without entities -1: nothing
     speaks against any statement. `UNSCORED` where it reads nothing of the catalog.
     """
-    used = _elements(candidate)
+    used = elements_read(candidate.columns, candidate.tables)
     if not entities:
         return -1.0
     if not used:
@@ -45,7 +45,7 @@ def shortfall_score(candidate: Candidate, entities: Sequence[Entity]) -> float:
     Odin's score asks how near that is; but a value (*France*) is near to no column, and then weighs on every statement
     alike. What counts here is what the statement passed over. Without entities 0. `UNSCORED` as `encoder_score`.
     """
-    used = _elements(candidate)
+    used = elements_read(candidate.columns, candidate.tables)
     if not entities:
         return 0.0
     if not used:
@@ -56,10 +56,6 @@ def shortfall_score(candidate: Candidate, entities: Sequence[Entity]) -> float:
 def _passed_over(entity: Entity, used: frozenset[ColumnKey]) -> float:
     nearest = max(entity.similarities.values(), default=-1.0)
     return nearest - max(entity.similarities.get(key, -1.0) for key in used)
-
-
-def _elements(candidate: Candidate) -> frozenset[ColumnKey]:
-    return candidate.columns | {(*table, WHOLE_TABLE) for table in candidate.tables}
 
 
 def confidence_score(candidate: Candidate) -> float:

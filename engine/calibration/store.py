@@ -21,6 +21,7 @@ from engine.calibration.conformal import Calibrated
 from engine.calibration.records import Judged, Point, Score, known
 from engine.calibration.selection import Selection
 from engine.calibration.splits import divide, id_hash
+from engine.calibration.types import KnownPair
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.pg import Pool
 
@@ -83,17 +84,6 @@ class Kept:
     source: Source
     width: int
     point: Point
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """A question with the statement that answers it. `identity`: decides to which split it belongs."""
-
-    identity: str
-    question: str
-    database: str
-    sql: str
-    user: str
 
 
 class _Candidate(msgspec.Struct):
@@ -217,7 +207,7 @@ class CalibrationStore:
         )
         return True
 
-    async def verified(self) -> tuple[Pair, ...]:
+    async def verified(self) -> tuple[KnownPair, ...]:
         """The corrections that have not expired, the newest of each question."""
         return await self._pairs(
             "SELECT DISTINCT ON (v.database, lower(q.question)) q.question, v.database, v.body, q.asker"
@@ -226,7 +216,7 @@ class CalibrationStore:
             " ORDER BY v.database, lower(q.question), v.given_at DESC"
         )
 
-    async def choices(self) -> tuple[Pair, ...]:
+    async def choices(self) -> tuple[KnownPair, ...]:
         """The choices from whole answers that have not expired, the newest of each question."""
         return await self._pairs(
             "SELECT DISTINCT ON (r ->> 'database', lower(q.question))"
@@ -238,11 +228,11 @@ class CalibrationStore:
             " ORDER BY r ->> 'database', lower(q.question), c.chosen_at DESC"
         )
 
-    async def _pairs(self, query: str) -> tuple[Pair, ...]:
+    async def _pairs(self, query: str) -> tuple[KnownPair, ...]:
         async with _answering():
             rows = await self._pool.fetch(query)
         return tuple(
-            Pair(asked_before(database, question), question, database, sql, user)
+            KnownPair(asked_before(database, question), question, database, sql, user)
             for question, database, sql, user in rows
         )
 

@@ -56,7 +56,7 @@ class PairsRequest:
 
 @dataclass(frozen=True, slots=True)
 class KnownPair:
-    """One of them; `user`: who asked."""
+    """A question with the statement that answers it. `identity` decides its split; `user`: who asked."""
 
     identity: str
     question: str

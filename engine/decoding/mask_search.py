@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from engine.conditions.types import Condition
-from engine.core.elements import WHOLE_TABLE, Entity
+from engine.core.elements import Entity, is_masked
 from schema_catalog.types import ColumnKey
 
 Mask = frozenset[ColumnKey]
@@ -112,8 +112,7 @@ class MaskSearch:
         )
 
     def _unmasked(self, mask: Mask) -> frozenset[ColumnKey]:
-        tables = {key[:2] for key in mask if key[2] == WHOLE_TABLE}
-        return frozenset(key for key in self.elements - mask if key[:2] not in tables)
+        return frozenset(key for key in self.elements if not is_masked(key, mask))
 
     def _relevance(self, element: ColumnKey) -> float:
         """How near `element` is to any entity: among equal schemas, the one that lost what was asked for first."""

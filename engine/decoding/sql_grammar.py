@@ -16,11 +16,9 @@ from collections.abc import Container, Iterable
 from dataclasses import replace
 from importlib import resources
 
+from engine.core.elements import WHOLE_TABLE
 from schema_catalog.naming import quote_ident
 from schema_catalog.types import ColumnKey, Snapshot, Table
-
-WHOLE_TABLE = "*"
-"""The column of a `ColumnKey` that stands for its table: masked, nothing of the table may be named."""
 
 ANY_TABLE = ("T1", "T2", "T3", "T4", "T5", "t1", "t2", "t3", "t4", "t5")
 """Aliases that models give by position: the first table, the second. They belong to every table: a model that began to

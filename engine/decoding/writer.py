@@ -12,7 +12,7 @@ import re
 
 from engine.conditions.types import Condition
 from engine.conditions.words import words
-from engine.core.elements import WHOLE_TABLE
+from engine.core.elements import is_masked
 from engine.core.ports import Completion, Prompt
 from engine.core.state import Route, State
 from engine.core.tools import Tools
@@ -117,10 +117,5 @@ def statement(text: str) -> str:
 
 def without(snapshot: Snapshot, mask: Mask) -> Snapshot:
     """The snapshot less the masked elements."""
-    tables = {key[:2] for key in mask if key[2] == WHOLE_TABLE}
-    left = frozenset(
-        (*table.key, column.name)
-        for table, column in snapshot.columns()
-        if table.key not in tables and (*table.key, column.name) not in mask
-    )
-    return snapshot.restricted_to(left)
+    columns = frozenset((*table.key, column.name) for table, column in snapshot.columns())
+    return snapshot.restricted_to(frozenset(key for key in columns if not is_masked(key, mask)))

@@ -13,10 +13,11 @@ from collections.abc import Sequence
 import structlog
 
 from engine.api.question_store import Stored
+from engine.core.elements import elements_read
 from engine.core.tools import Tools
 from engine.errors import NLError
 from engine.learning.adapter_training import adapt
-from engine.learning.hints import elements, phrases, votes
+from engine.learning.phrase_votes import bare_entities, votes
 from engine.learning.store import LearningStore, Taught
 from engine.learning.types import ExampleKind, Vote
 from engine.linking.entities import entities
@@ -106,8 +107,11 @@ class Learner:
         rejected = [found for other in others if not (found := resolve(other, snapshot)).problems]
         if chosen.problems or not rejected:
             return ()
-        spoken = phrases(entities(question), snapshot, self._tools.encoder)
-        return votes(spoken, elements(chosen), map(elements, rejected), WEIGHTS[kind])
+        linked = bare_entities(entities(question), snapshot, self._tools.encoder)
+        chosen_elements, *others_elements = (
+            elements_read(each.columns, each.tables) for each in (chosen, *rejected)
+        )
+        return votes(linked, chosen_elements, others_elements, WEIGHTS[kind])
 
     async def _train_when_due(self, user: str) -> None:
         """Trains in the background once there are enough new votes: the asker's adapter and everybody's."""

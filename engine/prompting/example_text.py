@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Container, Iterator
 
-from engine.core.elements import WHOLE_TABLE
+from engine.core.elements import WHOLE_TABLE, elements_read, is_masked
 from engine.decoding.sql_grammar import qualifier
 from engine.learning.types import Element, Example, Learned, Preference
 from engine.prompting.prompts import prompt
@@ -41,7 +41,7 @@ def example_text(learned: Learned, shown: Snapshot, hidden: Container[ColumnKey]
 
 def _preferences(learned: Learned, shown: Snapshot, hidden: Container[ColumnKey]) -> Iterator[str]:
     for each in learned.preferences:
-        if each.named and not any(_hidden(element, hidden) for element in (each.preferred, each.rejected)):
+        if each.named and not any(is_masked(element, hidden) for element in (each.preferred, each.rejected)):
             line = preference_line(each, shown)
             if line is not None:
                 yield line
@@ -64,8 +64,8 @@ def _examples(learned: Learned, shown: Snapshot, hidden: Container[ColumnKey]) -
 
 def _names_only(example: Example, shown: Snapshot, hidden: Container[ColumnKey]) -> bool:
     resolution = resolve(example.sql, shown)
-    read = resolution.columns | {(*table, WHOLE_TABLE) for table in resolution.tables}
-    return not resolution.problems and not any(_hidden(element, hidden) for element in read)
+    read = elements_read(resolution.columns, resolution.tables)
+    return not resolution.problems and not any(is_masked(element, hidden) for element in read)
 
 
 def quoted(text: str) -> str:
@@ -97,7 +97,3 @@ def _written(element: Element, shown: Snapshot) -> str | None:
     if element[2] not in {column.name for column in table.columns}:
         return None
     return f"{qualifier(shown, table)}.{quote_ident(element[2])}"
-
-
-def _hidden(element: Element, hidden: Container[ColumnKey]) -> bool:
-    return element in hidden or (*element[:2], WHOLE_TABLE) in hidden

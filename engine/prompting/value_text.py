@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
-from engine.core.elements import WHOLE_TABLE, Relation, ValueLink
+from engine.core.elements import Relation, ValueLink, is_masked
 from engine.decoding.sql_grammar import qualifier
 from engine.prompting.prompts import prompt
 from schema_catalog.naming import quote_ident
@@ -20,7 +20,9 @@ def value_text(
 ) -> str:
     """The block for the prompt, or nothing; only of columns of `shown` that are not `hidden`."""
     lines = dict.fromkeys(
-        line for link in links if not _hidden(link, hidden) and (line := condition(link, shown)) is not None
+        line
+        for link in links
+        if not is_masked(link.column, hidden) and (line := condition(link, shown)) is not None
     )
     return prompt("values", lines="\n".join(lines)) + "\n\n" if lines else ""
 
@@ -34,7 +36,3 @@ def condition(link: ValueLink, shown: Snapshot) -> str | None:
     written = f"{qualifier(shown, table)}.{quote_ident(column)}"
     literals = ["'" + value.replace("'", "''") + "'" for value in link.values]
     return f"{written} {'is either' if link.relation is Relation.ONE_OF else link.relation} {' or '.join(literals)}"
-
-
-def _hidden(link: ValueLink, hidden: Container[ColumnKey]) -> bool:
-    return link.column in hidden or (*link.column[:2], WHOLE_TABLE) in hidden

@@ -1,7 +1,7 @@
-"""The index over all schemas, kept between questions.
+"""The router: the index over all schemas, kept between questions, and the two legs that rank over it.
 
-Owns which parts are kept and when they are rebuilt. A part belongs to a snapshot and to what a role may read
-of it, so that roles with the same view share one, and a changed schema costs its own part alone.
+Owns which entries are kept and when they are rebuilt. An entry belongs to a snapshot restricted to what a role may
+read: roles with the same view share one, and a changed schema rebuilds its own alone.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
 from threadpoolctl import ThreadpoolController
 
-from engine.core.ports import Match, TableSet
+from engine.core.ports import Encoder, Match
 from engine.routing.index import Index
-from engine.routing.learned_router import LearnedLeg, Standing, Versions
+from engine.routing.learned_router import LearnedLeg, Versions
 from engine.routing.pointer_api import PointingSettings
 from engine.routing.schema_index_entry import SchemaIndexEntry, build
 from engine.routing.scoring import EncodedQuestion, Scored, SearchLimits, Vectors, Weights, score
@@ -29,21 +29,11 @@ _INDEXES = 8
 """Indexes kept: one for each group of roles with the same view. Each holds a copy of its parts' vectors."""
 
 
-class QuestionEncoder(Protocol):
-    """An encoder that also gives the tokens of texts in their context."""
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors, shape (len(texts), d)."""
+class QuestionEncoder(Encoder, Protocol):
+    """An encoder that also gives the vectors of a text's tokens in context."""
 
     def encode_tokens_many(self, texts: Sequence[str]) -> Sequence[tuple[Vectors, Vectors]]:
         """Each text's unit vector, shape (d,), and one for each of its tokens, shape (tokens, d)."""
-
-
-class SchemaEncoder(Protocol):
-    """What gives schema texts their vectors: the same encoder, as a rule behind a `VectorCache`."""
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors, shape (len(texts), d)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +55,7 @@ class HybridRouter:
     def __init__(
         self,
         encoder: QuestionEncoder,
-        schemas: SchemaEncoder | None = None,
+        schemas: Encoder | None = None,
         *,
         weights: Weights | None = None,
         limits: SearchLimits | None = None,
@@ -128,22 +118,19 @@ class HybridRouter:
             learned = self._learned.rank(questions, catalog.index) if self._learned else None
             if learned is None:
                 return self._retrieved(questions, catalog)
-        asked = [question_words(question) for question in questions]
-        parts = catalog.index.parts
         return [
-            tuple(_match(each, words, catalog.numbers[each.part], parts[each.part]) for each in standings)
-            for words, standings in zip(asked, learned, strict=True)
+            tuple(replace(match, position=catalog.numbers[match.position]) for match in matches)
+            for matches in learned
         ]
 
     def _retrieved(self, questions: Sequence[str], catalog: _Catalog) -> list[tuple[Match, ...]]:
         """By the retrieval leg alone."""
+        encoded = self._encoder.encode_tokens_many(questions)
         found = []
-        for question, (sentence, tokens) in zip(
-            questions, self._encoder.encode_tokens_many(questions), strict=True
-        ):
+        for question, (sentence, tokens) in zip(questions, encoded, strict=True):
             asked = EncodedQuestion(sentence, tokens, question_words(question))
             scored = score(asked, catalog.index, self._weights, self._limits)
-            found.append(tuple(_retrieved_match(each, asked.words, catalog) for each in scored))
+            found.append(tuple(_match(each, asked.words, catalog) for each in scored))
         return found
 
     def _catalog(self, views: Sequence[tuple[Snapshot, ReadableColumns]]) -> _Catalog:
@@ -214,26 +201,9 @@ class HybridRouter:
         return part
 
 
-def _retrieved_match(scored: Scored, words: Sequence[str], catalog: _Catalog) -> Match:
+def _match(scored: Scored, words: Sequence[str], catalog: _Catalog) -> Match:
     part = catalog.index.parts[scored.part]
     tables = tuple((part.snapshot.tables[table].key, value) for table, value in scored.tables)
     known = tuple(word for word in words if word in part.words)
     number = catalog.numbers[scored.part]
     return Match(number, part.snapshot, scored.logit, scored.evidence, known, tables, scored.logit)
-
-
-def _match(standing: Standing, words: Sequence[str], number: int, part: SchemaIndexEntry) -> Match:
-    keys = [table.key for table in part.snapshot.tables]
-    return Match(
-        position=number,
-        snapshot=part.snapshot,
-        logit=standing.logit,
-        evidence=standing.evidence,
-        words=tuple(word for word in words if word in part.words),
-        tables=tuple((keys[table], value) for table, value in standing.tables),
-        retrieval=standing.retrieval,
-        sets=tuple(
-            TableSet(tuple(keys[table] for table in one.tables), one.probability, one.state)
-            for one in standing.sets
-        ),
-    )

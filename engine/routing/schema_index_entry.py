@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.text.tokens import identifier_words
+from engine.text.tokens import folded_name, identifier_words
 from schema_catalog.types import Column, Snapshot, Table
 
 Vectors = NDArray[np.float32]
@@ -58,27 +58,20 @@ def build(snapshot: Snapshot, encode: Callable[[Sequence[str]], Vectors]) -> Sch
     )
 
 
-def _spoken(name: str) -> str:
-    return " ".join(identifier_words(name)) or name
-
-
-def _noted(text: str, description: str | None) -> str:
-    return f"{text}: {description}" if description else text
-
-
 def _database_text(snapshot: Snapshot) -> str:
-    names = ", ".join(_spoken(table.name) for table in snapshot.tables)
-    return f"{_spoken(snapshot.database)}: {names}"
+    names = ", ".join(folded_name(table.name) for table in snapshot.tables)
+    return f"{folded_name(snapshot.database)}: {names}"
 
 
 def _table_text(table: Table) -> str:
-    columns = ", ".join(_spoken(column.name) for column in table.columns)
-    text = f"{_spoken(table.name)}: {columns}"
+    columns = ", ".join(folded_name(column.name) for column in table.columns)
+    text = f"{folded_name(table.name)}: {columns}"
     return f"{text}. {table.description}" if table.description else text
 
 
 def _column_text(table: Table, column: Column) -> str:
-    return _noted(f"{_spoken(table.name)} {_spoken(column.name)}", column.description)
+    text = f"{folded_name(table.name)} {folded_name(column.name)}"
+    return f"{text}: {column.description}" if column.description else text
 
 
 def _words(tables: Sequence[Table]) -> dict[str, tuple[NDArray[np.intp], Vectors]]:

@@ -25,7 +25,7 @@ from engine.prompting.prompts import prompt
 from engine.routing.graph import Graph
 from engine.routing.question_filter import Style, Vocabulary, fold, grammar, read_lines
 from engine.routing.walks import Walk, walks
-from engine.text.tokens import identifier_words
+from engine.text.tokens import folded_name
 from schema_catalog.types import Column, Snapshot, Table
 
 ANSWER_TOKENS = 150
@@ -175,9 +175,11 @@ def _task(
         (names[t], snapshot.tables[t], [snapshot.tables[t].columns[number] for number in numbers])
         for t, numbers in zip(walk.tables, walk.columns, strict=True)
     ]
-    spoken = " ".join(identifier_words(snapshot.database)) or snapshot.database
     shown = "\n".join(_shown(*one) for one in picked)
-    asked = Prompt(prompt("question_system"), prompt("question_user", database=spoken, tables=shown))
+    asked = Prompt(
+        prompt("question_system"),
+        prompt("question_user", database=folded_name(snapshot.database), tables=shown),
+    )
     vocabulary = Vocabulary.of(snapshot, walk)
     lark = grammar(vocabulary)
     whole = (asked.system, asked.user, lark, settings.model, settings.temperature, settings.seed)

@@ -295,11 +295,10 @@ def _pointed(pointer: Pointer, terrain: Terrain, examples: Sequence[Example]) ->
     at_once = 64
     for start in range(0, len(examples), at_once):
         texts = [one.question for one in examples[start : start + at_once]]
-        asked = []
-        for text, read in zip(texts, pointer.read(texts), strict=True):
-            words, coverage = lexical(question_words(text), terrain.index)
-            shares = words.astype(np.float32), coverage.astype(np.float32)
-            asked.append(Asked(read.sentence, read.tokens, *shares))
+        asked = [
+            Asked.of(text, read, terrain.index, terrain.field)
+            for text, read in zip(texts, pointer.read(texts), strict=True)
+        ]
         yield from pointer.point(asked, terrain.field, PointingSettings())
 
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from engine.core.candidate import Candidate
-from engine.core.elements import WHOLE_TABLE, Entity
+from engine.core.elements import Entity, elements_read
 from engine.core.ports import Encoder
 from engine.core.state import Route, State
 from engine.core.tools import Tools
@@ -81,8 +81,8 @@ def _adapter(known: Known, encoder: Encoder) -> PhraseAdapter | None:
 def _preferences(
     question: str, route: Route, phrases: Sequence[str], known: Known, tools: Tools
 ) -> tuple[Preference, ...]:
-    shown = {(*table.key, column.name) for table, column in route.snapshot.columns()}
-    shown |= {(*table.key, WHOLE_TABLE) for table in route.snapshot.tables}
+    columns = ((*table.key, column.name) for table, column in route.snapshot.columns())
+    shown = elements_read(columns, (table.key for table in route.snapshot.tables))
     casts = [each for each in known.casts if {each.vote.preferred, each.vote.rejected} <= shown]
     if not casts or not phrases:
         return ()
@@ -125,7 +125,7 @@ def _examples(
 
 def agreement(read: Candidate | Resolution, found: Sequence[Preference]) -> float:
     """How far what a statement reads agrees with preferences: the strengths of those it follows, less the others'."""
-    used = read.columns | {(*table, WHOLE_TABLE) for table in read.tables}
+    used = elements_read(read.columns, read.tables)
     return sum(
         each.strength * ((each.preferred in used) - (each.rejected in used))
         for each in found

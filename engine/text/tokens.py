@@ -26,6 +26,11 @@ def identifier_words(name: str) -> tuple[str, ...]:
     return tuple(_folded(name))
 
 
+def folded_name(name: str) -> str:
+    """The folded words of a name as one text; the name itself where it has none."""
+    return " ".join(identifier_words(name)) or name
+
+
 def question_words(question: str) -> tuple[str, ...]:
     """The folded words of a question that may name something of a schema, each once, in order."""
     plain = re.sub(r"['\u2019]s\b", "", question)

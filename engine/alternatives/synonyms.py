@@ -1,9 +1,7 @@
-"""Statements that differ in a name alone: what a mask would have the model write, without a call of the model.
+"""Which elements are synonyms (Odin's ambiguities), so that a statement's alternatives need no call of the model.
 
-Owns which elements could stand for each other (Odin's ambiguities: two columns of a table, a column here and in a
-table that refers to this one, two tables of the same columns) and the rewriting of a statement from one to the other.
-A model that may not name `artist_name` writes `performer_name` and, often enough, something else besides; here
-everything else stays. Where there is no such element, a mask and the model are the way (`engine.decoding.mask_search`).
+Two columns of one table, one column in two tables joined by a foreign key, two tables of the same columns. Other
+ambiguities take a mask and the model (`engine.decoding.mask_search`).
 """
 
 from __future__ import annotations
@@ -18,19 +16,16 @@ from schema_catalog.foreign_keys import ForeignKeyGraph, foreign_key_graph
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey
 
 ALIKE = 0.55
-"""Cosine of two columns' names, with and without the table's, averaged, from which they are exchanged.
-
-Of AmbiQT's pairs of synonyms, and they are chosen to be different words, a tenth is below it.
-"""
+"""Least cosine of two columns' names, averaged with and without the table's: above it in 9 of 10 pairs of AmbiQT."""
 
 SAME_COLUMNS = 0.8
-"""Share of their columns that two tables have in common at least, to be taken for each other."""
+"""Least share of columns in common of two tables that are exchanged."""
 
 _NUMBER = re.compile(r"bigint|integer|smallint|numeric.*|double precision|real")
 _TEXT = re.compile(r"text|character.*|name|citext")
 
 Likeness = Callable[[str, str], float]
-"""How alike two phrases are, a cosine in [-1, 1]."""
+"""Cosine of two phrases, in [-1, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +40,7 @@ class Exchange:
 def exchanges(
     columns: Iterable[ColumnKey], tables: Iterable[TableKey], snapshot: Snapshot, likeness: Likeness
 ) -> list[Exchange]:
-    """What could stand for an element of a statement that reads `columns` and `tables`, the most alike first."""
+    """The exchanges for a statement that reads `columns` and `tables`, the most alike first."""
     read = frozenset(columns)
     known = {table.key: table for table in snapshot.tables}
     found = [
@@ -61,7 +56,7 @@ def exchanges(
 
 
 def interchangeable(used: ColumnKey, other: ColumnKey, snapshot: Snapshot) -> bool:
-    """Whether two columns of one table are of one kind and play the same part as keys."""
+    """Whether two columns of one table have one kind of type and the same role as keys."""
     columns = {(*table.key, column.name): column for table, column in snapshot.columns()}
     if used not in columns or other not in columns or _kind(columns[used]) != _kind(columns[other]):
         return False
@@ -69,7 +64,7 @@ def interchangeable(used: ColumnKey, other: ColumnKey, snapshot: Snapshot) -> bo
 
 
 def phrases(tables: Iterable[Table]) -> list[str]:
-    """All that `exchanges` compares where statements read `tables`, each once."""
+    """The phrases that `exchanges` compares for statements over `tables`, each once."""
     texts = [
         text
         for table in tables
@@ -134,7 +129,7 @@ def _same_role(one: ColumnKey, other: ColumnKey, references: ForeignKeyGraph) ->
 
 
 def _kind(column: Column) -> str:
-    """The column's type, all numbers being one and all texts."""
+    """The column's type; all numbers are one kind, and all texts."""
     if _NUMBER.fullmatch(column.type):
         return "number"
     return "text" if _TEXT.fullmatch(column.type) else column.type

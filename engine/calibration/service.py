@@ -37,7 +37,7 @@ class Calibrating:
         object.__setattr__(self, "statuses", statuses)
 
     async def judge(self, request: JudgeRequest) -> JudgeReply:
-        """Asks and judges one question, and keeps the outcome as a point."""
+        """Labels one question; raises `UnsupportedError` where selection is off, `InvalidSettingError` by `k`."""
         if self.tools.selection.score is ScoreFunction.NONE:
             raise UnsupportedError(
                 "selection is turned off", hint='Set [selection] score, e.g. to "encoder".'
@@ -47,14 +47,14 @@ class Calibrating:
             return await judge(request, self.tools, self.store, self.limits)
 
     async def pairs(self, request: PairsRequest) -> Pairs:
-        """Questions with the statements by which users have answered them."""
+        """The stored questions with a known answer."""
         with _reported():
             if request.source == Source.VERIFIED:
                 return Pairs(await self.store.verified())
             return Pairs(await self.store.choices())
 
     async def status(self, request: StatusRequest) -> Status:
-        """Points, thresholds, observed coverage."""
+        """Points, thresholds, observed coverage; raises `InvalidSettingError` for a coverage not between 0 and 1."""
         for coverage in request.coverages:
             if not 0.0 < coverage < 1.0:
                 raise InvalidSettingError(f"coverage is {coverage}", hint="It is between 0 and 1, e.g. 0.95.")

@@ -1,7 +1,6 @@
 """The model's verdict on each candidate: does it answer the question, A (yes) or B (no) (Odin §6.3.1).
 
-Owns the asking. The prompts begin as those of the generator do, so the schema is in the model's prefix cache, and
-they go out together: what is computed is a statement's own tokens and the question behind them.
+The prompts begin as the generator's do, so the schema is in the model's prefix cache, and go out together.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class Verdict:
 
 
 async def verdicts(state: State, tools: Tools) -> tuple[Verdict, ...]:
-    """One for each of `state.candidates`. What the model fails on has no score, and costs the answer nothing else."""
+    """One for each of `state.candidates`; `UNSCORED` where the model fails."""
     routes = {route.database.name: route for route in state.routes}
     return tuple(
         await asyncio.gather(

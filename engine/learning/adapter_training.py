@@ -1,8 +1,7 @@
-"""When an adapter of the encoder is trained, on what, and whether it is used.
+"""Training and acceptance of an adapter of the encoder.
 
-Owns the check: a third of the pairs of alternatives, drawn by their hash, is held out, and so are all verified
-questions. An adapter that orders fewer of the held-out votes rightly than the encoder alone, or by which the verified
-statements represent their questions worse, is dropped, and its record says so.
+A third of the pairs of alternatives, by hash, and all verified questions are held out. An adapter that orders fewer of
+the held-out votes rightly than the encoder alone, or raises the verified statements' mean shortfall, is dropped.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ from engine.sql.resolution import resolve
 from schema_catalog.types import Snapshot
 
 FEWEST = 8
-"""Votes below which nothing is trained, and held-out ones below which nothing can be checked: a third of them."""
+"""Least votes for a training; a third of them must be held out."""
 
 WORSE = 0.005
-"""By how much the verified statements' mean shortfall may rise: what rounding does."""
+"""Tolerated rise of the verified statements' mean shortfall: rounding."""
 
 log = structlog.stdlib.get_logger("engine")
 
@@ -49,7 +48,7 @@ class Triplets:
 
 
 async def adapt(scope: str, store: LearningStore, catalog: Catalog, encoder: Encoder) -> Trained | None:
-    """Trains an adapter for a role, or for everybody (""), and keeps the outcome; None where the votes are too few.
+    """Trains an adapter for a role, or for everybody (""), and stores the outcome; None where the votes are too few.
 
     Raises `StoreUnavailableError`.
     """
@@ -70,7 +69,7 @@ def judged(
     snapshots: dict[str, Snapshot],
     encoder: Encoder,
 ) -> Trained | None:
-    """Trains and checks. Blocks for seconds: call it in a thread."""
+    """Trains and checks; None where the votes are too few. Blocks for seconds: call it in a thread."""
     known = [each for each in evidence if _element_text(each, snapshots) is not None]
     training = _vectors([each for each in known if not held_out(each)], snapshots, encoder)
     test = _vectors([each for each in known if held_out(each)], snapshots, encoder)
@@ -85,7 +84,7 @@ def judged(
 
 
 def held_out(vote: Evidence) -> bool:
-    """Whether a vote checks instead of training: by the pair, so that none is on both sides."""
+    """Whether a vote is held out, by the hash of its pair: no pair is on both sides."""
     pair = sorted((vote.preferred, vote.rejected))
     return int(hashlib.sha256(repr((vote.database, pair)).encode()).hexdigest(), 16) % 3 == 0
 
@@ -106,7 +105,7 @@ def _right(test: Triplets, adapter: PhraseAdapter | None) -> float:
 def _shortfall(
     pairs: Sequence[Verified], snapshots: dict[str, Snapshot], encoder: Encoder, adapter: PhraseAdapter | None
 ) -> float:
-    """The mean of what verified statements pass over (`shortfall_score`); 0 without any."""
+    """The mean `shortfall_score` of verified statements; 0 without any."""
     found = []
     for pair in pairs:
         snapshot = snapshots.get(pair.database)

@@ -1,8 +1,8 @@
-"""Learns from what an asker does with an answer: choose a row, correct it, find nothing right.
+"""Learns from feedback on an answer: a choice, a correction, a rejection.
 
-Owns what each of them means: a choice and a correction make a verified pair and votes against the other rows of the
-same database, a correction counts twice; a rejection remembers the statements for this very question. Nothing is
-learned beyond what the asker may read. A store that does not answer is the caller's `StoreUnavailableError`.
+A choice and a correction make a verified example and votes against the other rows of the same database; a correction
+counts twice. A rejection is stored for this very question. Nothing is learned of elements that the asker may not read.
+Every method of `Learner` but `settled` and `aclose` raises `StoreUnavailableError`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import Snapshot
 
 WEIGHTS = {ExampleKind.CHOSEN: 1.0, ExampleKind.CORRECTED: 2.0}
-"""Who writes a statement means it; who chooses one may have taken the first that looked right."""
+"""Weight of a vote: a written statement is surer than a chosen one."""
 
 log = structlog.stdlib.get_logger("engine")
 
@@ -46,7 +46,7 @@ class Learner:
             await self._learn(stored, row.database, row.sql, ExampleKind.CHOSEN, asker)
 
     async def corrected(self, stored: Stored, database: str, sql: str, asker: Asker) -> None:
-        """What would have been right was said; `stored`: the answer as it was shown."""
+        """The right statement was given; `stored`: the answer as it was shown."""
         await self._learn(stored, database, sql, ExampleKind.CORRECTED, asker)
 
     async def rejected(self, stored: Stored) -> None:

@@ -1,7 +1,6 @@
-"""What was learned, at rest: the SQL of the tables `learned_example`, `learned_vote` and `learned_adapter`.
+"""The stored feedback: the SQL of the tables `learned_example`, `learned_vote` and `learned_adapter`.
 
-Owns whose examples count for whom: an asker's own, and those that were approved. One small query a question tells
-whether anything changed since the last look. Every method raises `StoreUnavailableError`.
+An asker's own and approved examples count for them. Every method raises `StoreUnavailableError`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.pg import Connection, Pool
 
 REMEMBERED = 256
-"""Pairs of an asker and a database whose examples are kept in memory."""
+"""(asker, database) pairs whose examples are cached."""
 
 DAY = 86_400.0
 
@@ -66,7 +65,7 @@ _PAIRS = """
 
 @dataclass(frozen=True, slots=True)
 class Taught:
-    """What one answer taught: a statement that a person judged. `votes`: what was meant by it."""
+    """A statement of an answer that a person judged, with the votes that follow."""
 
     asker: str
     database: str
@@ -109,7 +108,7 @@ class Trained:
 
 
 class LearningStore:
-    """`engine.core.ports.Memory` over a store, and what is written there."""
+    """`engine.core.ports.Memory` over a store."""
 
     def __init__(self, pool: Pool, settings: LearningSettings) -> None:
         self._pool = pool
@@ -157,7 +156,7 @@ class LearningStore:
         )
 
     async def keep(self, taught: Sequence[Taught]) -> None:
-        """Keeps what one answer taught, in the place of what it taught before; a repetition of that changes nothing."""
+        """Stores the feedback on one answer in place of earlier feedback; the same choice again changes nothing."""
         if not taught:
             return
         async with answering(), self._pool.acquire() as connection, connection.transaction():
@@ -203,7 +202,7 @@ class LearningStore:
         )
 
     async def evidence(self, scope: str) -> tuple[Evidence, ...]:
-        """The votes that may train an adapter for `scope`: a role's own and what was approved, or that alone."""
+        """The votes that may train an adapter for `scope`: a role's own and the approved; for "" the approved."""
         async with answering():
             rows = await self._pool.fetch(_EVIDENCE, scope, self._settings.window_days)
         return tuple(
@@ -218,7 +217,7 @@ class LearningStore:
         return tuple(Verified(*row) for row in rows)
 
     async def trained_on(self, scope: str) -> int:
-        """How many votes the last training for `scope` saw."""
+        """Votes of the last training for `scope`."""
         async with answering():
             found = await self._pool.fetchval(
                 "SELECT votes FROM pgparley.learned_adapter WHERE scope = $1 ORDER BY version DESC LIMIT 1",
@@ -227,7 +226,7 @@ class LearningStore:
         return int(found or 0)
 
     async def keep_adapter(self, trained: Trained) -> None:
-        """Notes a training; its weights are used from now on, if it has any."""
+        """Stores a training; weights, if any, are used from now on."""
         async with answering():
             await self._pool.execute(
                 "INSERT INTO pgparley.learned_adapter (scope, votes, weights, before, after, verdict)"
@@ -242,7 +241,7 @@ class LearningStore:
 
 
 def normal_form(question: str) -> str:
-    """Equal for unchanged repeats: case, white space and the mark at the end do not count."""
+    """The question without case, repeated white space and marks at its end."""
     return " ".join(question.casefold().split()).rstrip(" .?!;")
 
 
@@ -269,7 +268,7 @@ def _age(row: asyncpg.Record, now: float) -> float:
 
 
 def _aged(known: Known, days: float) -> Known:
-    """What was loaded `days` ago as it counts now. Less than an hour counts for nothing."""
+    """`known` with ages `days` higher, from an hour on."""
     if days * 24 < 1:
         return known
     return replace(

@@ -1,7 +1,7 @@
-"""What was learned as text for a prompt: preferences and verified examples, behind the schema, which stays the same.
+"""Preferences and verified examples as text for a prompt, behind the schema, which stays the same.
 
-Owns their form. A question that somebody asked is data: quoted, on one line, cut short, without a sign of the prompt's
-structure. A statement is shown whole and on one line or not at all.
+Questions are data: quoted, on one line, cut short, without marks of the prompt's structure. A statement is shown whole
+and on one line or not at all.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ QUESTION = 160
 """Characters of an earlier question that a prompt shows."""
 
 STATEMENT = 400
-"""Characters of a statement above which it is no example."""
+"""Characters of an example's statement at most."""
 
 _LITERAL = re.compile(r"('(?:[^']|'')*'|\"(?:[^\"]|\"\")*\")")
 _MARKS = ("--", "/*", "```", "###", "$$")
-"""Comments, and what the prompt or the answer is structured by."""
+"""Comments, and marks of the prompt's and the answer's structure."""
 
 
 def example_text(learned: Learned, shown: Snapshot, hidden: Container[ColumnKey] = frozenset()) -> str:
-    """The blocks for the prompt, or nothing; only of what `shown` has and `hidden` has not."""
+    """The blocks for the prompt, or an empty text; only of elements of `shown` that are not in `hidden`."""
     text = ""
     if lines := list(dict.fromkeys(_preferences(learned, shown, hidden))):
         text += prompt("learned", lines="\n".join(lines)) + "\n\n"
@@ -69,7 +69,7 @@ def _names_only(example: Example, shown: Snapshot, hidden: Container[ColumnKey])
 
 
 def quoted(text: str) -> str:
-    """Foreign text in double quotes, on one line, cut short, without what could pass for structure."""
+    """Foreign text in double quotes, on one line, cut short, without marks of structure."""
     plain = "".join(" " if unicodedata.category(each)[0] in "CZ" else each for each in text)
     plain = " ".join(plain.replace('"', "'").replace("`", "'").replace("#", "").split())
     return f'"{plain if len(plain) <= QUESTION else plain[: QUESTION - 1] + "…"}"'

@@ -1,7 +1,7 @@
-"""Values of the database as text for a prompt: a few lines behind the schema, so that the prefix stays the same.
+"""Values of the database as text for a prompt, behind the schema, so that the prefix stays the same.
 
-Owns their form: conditions as SQL writes them, each value a literal on its line. They are data, which the prompt
-says, and no line break or sign of the prompt's structure is ever in one (`engine.linking.value_reader`).
+A line is a predicate in SQL. No value has a line break or a mark of the prompt's structure
+(`engine.linking.value_reader`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from schema_catalog.types import ColumnKey, Snapshot
 def value_text(
     links: Sequence[ValueLink], shown: Snapshot, hidden: Container[ColumnKey] = frozenset()
 ) -> str:
-    """The block for the prompt, or nothing; only of columns of `shown` that are not `hidden`."""
+    """The block for the prompt, or an empty text; only of columns of `shown` that are not in `hidden`."""
     lines = dict.fromkeys(
         line
         for link in links

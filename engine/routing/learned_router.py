@@ -24,7 +24,7 @@ from engine.routing.scoring import TEMPERATURE, EncodedQuestion, SearchLimits, W
 from engine.text.tokens import question_words
 
 WHOLE_DATABASES, WHOLE_TABLES = 400, 4_000
-"""Up to this many databases and tables a question is decoded over the whole catalog; above, over `DECODED` databases."""
+"""Up to this many databases and tables the whole catalog is decoded; above, the `DECODED` best databases."""
 
 DECODED = 32
 """Databases decoded over in a larger catalog: the best of the retrieval leg."""

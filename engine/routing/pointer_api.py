@@ -37,7 +37,7 @@ class Encoded(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An encoded question with its lexical scores over a field: `words`, (T,), of tables; `coverage`, (D,), of databases."""
+    """An encoded question with its lexical scores in a field: `words`, (T,), and `coverage` of databases, (D,)."""
 
     sentence: Vectors
     tokens: Vectors

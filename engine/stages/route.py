@@ -31,7 +31,7 @@ CONNECTED_PRIOR = math.log(2)
 """Added to the logit of the database that the asker is connected to, which doubles its odds."""
 
 MIN_EVIDENCE = 0.25
-"""Least cosine of the question and its closest table or column for a match without a word of the question in the schema.
+"""Least cosine of the question and its closest table or column, where no word of it stands in the schema.
 
 Of 767 fitting questions none is below 0.26 in its right database.
 """

@@ -18,7 +18,7 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\u
 _RUN = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|\d+|[^\W\d_{_UNSPACED}]+")
 
 _SHORT = 4
-"""Letters that a word needs before an ending is taken for a plural's."""
+"""Letters of a word in the plural, at least."""
 
 
 def identifier_words(name: str) -> tuple[str, ...]:
@@ -32,7 +32,7 @@ def folded_name(name: str) -> str:
 
 
 def question_words(question: str) -> tuple[str, ...]:
-    """The folded words of a question that may name something of a schema, each once, in order."""
+    """The folded words of a question without stop words, each once, in order."""
     plain = re.sub(r"['\u2019]s\b", "", question)
     return tuple(dict.fromkeys(word for word in _folded(plain) if word not in STOP_WORDS))
 

@@ -1,4 +1,4 @@
-"""The engine's metrics, every name in one place."""
+"""The engine's metrics."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OVERDUE = "pgparley_statements_overdue"
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One figure of the calibration; see docs/calibration.md for what each name means."""
+    """A figure of the calibration; docs/calibration.md defines the names."""
 
     name: str
     function: str
@@ -25,7 +25,7 @@ class Figure:
 
 
 def figures(status: Status) -> tuple[Figure, ...]:
-    """The figures of the promise in force: over all databases, for the scoring function in use, by k."""
+    """The figures of the scoring function in use, over all databases, by k."""
     found: list[Figure] = []
     for line in status.lines:
         if line.group is not None or line.function != status.selecting_by:
@@ -81,13 +81,13 @@ class Metrics:
         )
 
     def calibrated(self, status: Status) -> None:
-        """Sets what selection promises and keeps; a figure that is not known is left out."""
+        """Sets the figures of selection; unknown ones are left out."""
         self.selection.clear()
         for figure in figures(status):
             self.selection.labels(figure.name, figure.function, str(figure.k)).set(figure.value)
 
     def answered(self, reply: AskReply) -> None:
-        """Counts what one answer cost."""
+        """Counts the cost of one answer."""
         self.question_seconds.observe(reply.seconds)
         for timing in reply.timings:
             self.stage_seconds.labels(timing.stage).observe(timing.seconds)

@@ -1,7 +1,7 @@
 """The gateway console's views of what the engine knows: catalog, questions, feedback, models.
 
-Owns their SQL. Their columns are the console's (`proxy/console/views.py`); a test runs both against each other. Who
-may see which view is decided there as well. Nothing here leaves out a question's text: only administrators ask.
+Owns their SQL. Columns and access are the console's (`proxy/console/views.py`); a test runs both against each other.
+Questions are shown in full: only administrators may ask.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class ConsoleViews:
         calibrating: Calibrating,
         overdue: Callable[[], int],
     ) -> None:
-        """`overdue`: how many statements a server has not stopped at their deadline."""
+        """`overdue`: counts the statements that a server has not stopped at their deadline."""
         self._pool = pool
         self._overdue = overdue
         self._calibrating = calibrating
@@ -97,7 +97,7 @@ class ConsoleViews:
         )
 
     async def _stats(self) -> tuple[tuple[Cell, ...], ...]:
-        """What the gateway's own statistics have on the right: the engine's figures of the same shape."""
+        """The engine's figures as (name, labels, value)."""
         status = await self._calibrating.status(StatusRequest())
         selection = [
             (f"pgparley_nl_selection_{each.name}", f"function={each.function},k={each.k}", each.value)

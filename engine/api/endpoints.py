@@ -1,8 +1,7 @@
 """The engine's interface: HTTP and JSON on a Unix socket, for gateways on the same machine.
 
-`POST /v1/ask`, `choose`, `show`, `more`, `plan`, `correct` and `tell` take and give the dataclasses of
-`engine.types`, `/v1/calibration/judge`, `pairs` and `status` those of `engine.calibration.types`; `GET /health`
-and `/metrics`. Whoever can open the socket is believed about who asks: the socket is the owner's alone (mode 600).
+`POST /v1/…` takes and gives the dataclasses of `engine.types`, `/v1/calibration/…` those of `engine.calibration.types`;
+`GET /health`, `/ready` and `/metrics`. The asker that a request names is trusted: the socket's mode is 600.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from engine.types import (
 )
 
 _UNAVAILABLE = frozenset({"58000", "57014", "53400", "XX000"})
-"""SQLSTATEs that are not the asker's fault: HTTP 503."""
+"""SQLSTATEs that are answered with HTTP 503, not 400."""
 
 log = structlog.stdlib.get_logger("engine")
 
@@ -43,7 +42,7 @@ Body = TypeVar("Body")
 
 
 class EngineAPI:
-    """Routes over one `Service`. `ready` says whether the models are loaded; questions are taken before that."""
+    """Routes over one `Service`. `ready`: the models are loaded; questions are answered before that as well."""
 
     def __init__(
         self,
@@ -126,7 +125,7 @@ class EngineAPI:
         return web.json_response({"status": "ok"})
 
     async def _readiness(self, _http: web.Request) -> web.Response:
-        """200 once models and schemas are loaded, 503 before: questions are answered then too, but slower."""
+        """200 once models and schemas are loaded, 503 before."""
         if self._ready.is_set():
             return web.json_response({"status": "ok"})
         return web.json_response({"status": "starting"}, status=503)

@@ -1,4 +1,4 @@
-"""A language model that remembers what it was sent, for `NL SHOWPROMPT`."""
+"""A language model that records its prompts, for `NL SHOWPROMPT`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.core.ports import Completion, LanguageModel, Prompt, Weighed
 
 
 class RecordingModel:
-    """Passes every call on; `sent` holds the conversations of one question in the order of the calls."""
+    """Passes every call on; `sent`: the prompts of one question, in the order of the calls."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model

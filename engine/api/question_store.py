@@ -1,7 +1,6 @@
-"""The questions that were asked: kept in the store, owned by their asker, forgotten when they expire.
+"""The stored questions: each belongs to its asker and expires.
 
-Owns the SQL of the tables `question`, `choice` and `verdict`, and that what was learned of a question is forgotten with
-it. Does not know what an answer means.
+Owns the SQL of the tables `question`, `choice` and `verdict`. Feedback on a question is deleted with it.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
-    """A line of an asker's history. `asked_at` in ISO 8601; `chosen`: the row chosen last."""
+    """A line of `NL HISTORY`. `asked_at` in ISO 8601; `chosen`: the row chosen last."""
 
     asked_at: str
     qid: str
@@ -56,8 +55,8 @@ class HistoryLine:
 class Questions:
     """Questions in the store's schema `pgparley`. A qid belongs to the role that asked.
 
-    Every method that takes a qid and a user raises `UnknownQuestionError` alike for an expired, a foreign and
-    an unknown one.
+    Every method that takes a qid and a user raises `UnknownQuestionError`, alike for an expired, a foreign and an
+    unknown one.
     """
 
     def __init__(self, pool: Pool, ttl: float) -> None:
@@ -66,11 +65,11 @@ class Questions:
 
     @staticmethod
     def new_qid() -> str:
-        """A short name, e.g. `q7f3k2m`: 31^6 of them, and only the asker's own are ever looked up."""
+        """A random name, e.g. `q7f3k2m`: one of 31^6."""
         return "q" + "".join(secrets.choice(_ALPHABET) for _ in range(6))
 
     async def save(self, ask: AskRequest, reply: AskReply, prompts: tuple[Prompt, ...] = ()) -> None:
-        """Keeps an answer for `ttl` seconds, and forgets what expired."""
+        """Stores an answer for `ttl` seconds; deletes expired ones."""
         await self._pool.execute("DELETE FROM pgparley.question WHERE expires_at < now()")
         await self._pool.execute(
             "INSERT INTO pgparley.question"
@@ -105,7 +104,7 @@ class Questions:
         return Stored(request, msgspec.json.decode(row["reply"], type=AskReply))
 
     async def prompts(self, qid: str, user: str) -> tuple[Prompt, ...]:
-        """What the language model was sent for it, in the order of the calls."""
+        """The prompts sent for it, in the order of the calls."""
         text = await self._pool.fetchval(_OWN.format("prompts"), qid, user)
         if text is None:
             raise _unknown(qid)
@@ -117,9 +116,9 @@ class Questions:
         return tuple(HistoryLine(asked_at.isoformat(), *line) for asked_at, *line in rows)
 
     async def forget(self, user: str, qid: str | None) -> int:
-        """Removes one question of `user`, or all, with what was said, chosen and learned of it. Returns how many.
+        """Deletes one question of `user`, or all, with its feedback; returns how many.
 
-        What was learned outlives the answer, and counts as one more where the answer has expired.
+        Feedback outlives the answer: of an expired one it counts as one.
         """
         done = await self._pool.fetch(
             "WITH gone AS (DELETE FROM pgparley.question"
@@ -136,11 +135,11 @@ class Questions:
         return len(done)
 
     async def chosen(self, qid: str, n: int) -> None:
-        """Remembers a choice."""
+        """Stores a choice."""
         await self._pool.execute("INSERT INTO pgparley.choice (qid, n) VALUES ($1, $2)", qid, n)
 
     async def none_fits(self, qid: str, user: str, why: str | None) -> None:
-        """Remembers that `user` found nothing right in an answer."""
+        """Stores that `user` found no row of an answer right."""
         done = await self._pool.execute(
             "INSERT INTO pgparley.verdict (qid, kind, body) SELECT qid, 'none', $3 FROM pgparley.question"
             " WHERE qid = $1 AND asker = $2 AND expires_at > now()",
@@ -152,7 +151,7 @@ class Questions:
             raise _unknown(qid)
 
     async def corrected(self, reply: AskReply, database: str, sql: str) -> None:
-        """Remembers what would have been right, and the answer with it as its last row: both or neither."""
+        """Stores a correction, and the answer with it as its last row, in one transaction."""
         async with self._pool.acquire() as connection, connection.transaction():
             await connection.execute(
                 "UPDATE pgparley.question SET reply = $2 WHERE qid = $1", reply.qid, _json(reply)

@@ -76,9 +76,10 @@ class StatusRequest:
 class Line:
     """One scoring function at one number of candidates and one coverage.
 
-    `points` that calibrate, of `needed`; `threshold` is None where they are too few or it is infinite. Of the
-    `tested` held-out questions `possible` have a right candidate, `kept` of those one that conforms (95 %: `kept_low` to `kept_high`), `right` show
-    a right one. `shown` and `generated`: their candidates, summed. `group`: the database, None for all.
+    `points` that calibrate, of `needed`; `threshold` is None where they are too few or it is infinite. Of the `tested`
+    held-out questions `possible` have a right candidate, `kept` of those one that conforms (95 %: `kept_low` to
+    `kept_high`), `right` show a right one. `shown` and `generated`: their candidates, summed. `group`: the database,
+    None for all.
     """
 
     function: str

@@ -29,7 +29,7 @@ BEST = 0.97
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A masked schema and a condition. `schema_score`: the weakest entity's best cosine in [-1, 1]; 1 without a mask."""
+    """A mask and a condition. `schema_score`: the weakest entity's best cosine in [-1, 1]; 1 without a mask."""
 
     mask: Mask
     schema_score: float

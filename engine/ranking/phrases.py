@@ -1,8 +1,7 @@
-"""A statement as phrases in words, one a unit (MetaSQL, table 2), by rule: for a model that reads words, not SQL.
+"""A statement as phrases in words, one a unit (MetaSQL, table 2), by rule, for the cross-encoder.
 
-Aliases become the tables that they stand for and names become words, so that statements that differ in spelling alone
-have the same phrases. `engine.sql.describe` is for people; here nothing that could tell two statements apart is left
-out, the keys of joins included.
+Aliases become their tables and names become words. Unlike `engine.sql.describe` it leaves out nothing that tells two
+statements apart, such as the keys of joins.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ _LONGEST = 60
 
 
 def phrases(sql: str) -> tuple[str, ...]:
-    """The phrases in a fixed order; none where `sql` is not a query that can be parsed."""
+    """The phrases in a fixed order; none where `sql` does not parse as a query."""
     tree = parsed(sql)
     return () if tree is None else tuple(_query(tree))
 
@@ -95,7 +94,7 @@ def _direction(key: exp.Expr) -> str:
 
 
 class _Select:
-    """One SELECT, with what its aliases stand for."""
+    """One SELECT with its aliases' tables."""
 
     def __init__(self, select: exp.Select) -> None:
         self._select = select
@@ -194,7 +193,7 @@ class _Select:
 
 
 def _keys(condition: exp.Expr | None) -> str:
-    """The columns that a join compares, in no order: which of two equal ones stands first says nothing."""
+    """The columns of a join's condition, sorted."""
     if condition is None:
         return ""
     columns = dict.fromkeys(sorted(name_words(column.name) for column in condition.find_all(exp.Column)))

@@ -1,9 +1,8 @@
-"""Retrieves what was learned that concerns the question: preferences, verified examples, an answer to this question.
+"""Retrieves the feedback that concerns the question: preferences, verified examples, a verified answer to it.
 
-Owns that nothing is used which names what the asker cannot read: preferences are of elements that the route shows,
-examples resolve against it, and an answer passes every check of a generated statement. Similarities are adjusted here:
-by the adapter, and by strong preferences, whose preferred element is raised above the rejected one, so that masks that
-keep it are tried first and a statement without it falls short of the question.
+Nothing unreadable is used: preferences are of elements of the route, examples resolve against it, a verified answer
+passes the checks of a generated statement. Similarities are adjusted by the adapter, and by strong preferences, which
+raise the preferred element above the rejected one.
 """
 
 from __future__ import annotations
@@ -33,17 +32,14 @@ from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import ColumnKey
 
 RAISED = 0.15
-"""By how much a preferred element at full strength is nearer than the nearer of the two was."""
+"""Added to the larger cosine of the two for the preferred element, at strength 1."""
 
 TRIED = 3
-"""Earlier answers to the very question that are checked until one still stands."""
+"""Verified answers to the question that are checked at most."""
 
 
 async def retrieve_feedback(state: State, tools: Tools) -> State:
-    """Gives every route what was learned, and the state the answer that is known already.
-
-    A store that does not answer costs what was learned alone.
-    """
+    """Sets `learned` of every route, and `verified`; without the store nothing is changed. Raises `CancelledError`."""
     if not tools.learning.enabled:
         return state
     try:
@@ -57,7 +53,7 @@ async def retrieve_feedback(state: State, tools: Tools) -> State:
             continue
         recalled = await asyncio.to_thread(_recalled, state.ask.question, route, known, tools)
         routes.append(recalled)
-        lines += list(_told(recalled, known))
+        lines += list(_trace_lines(recalled, known))
     state = replace(state, routes=tuple(routes)).noted(*lines)
     return await _verified(state, knowns, tools)
 
@@ -101,7 +97,7 @@ def _preferences(
 def _examples(
     question: str, route: Route, known: Known, found: Sequence[Preference], tools: Tools
 ) -> tuple[Example, ...]:
-    """The most similar verified questions, less those that say the same as this one or contradict a preference."""
+    """The most similar verified questions, without repeats of this one and those that contradict a preference."""
     newest: dict[str, Lesson] = {}
     # The asker's own go before others', newer before older.
     for lesson in sorted(known.lessons, key=lambda each: not each.own):
@@ -124,7 +120,7 @@ def _examples(
 
 
 def agreement(read: Candidate | Resolution, found: Sequence[Preference]) -> float:
-    """How far what a statement reads agrees with preferences: the strengths of those it follows, less the others'."""
+    """The strengths of the preferences that a statement follows, less those of the ones that it contradicts."""
     used = elements_read(read.columns, read.tables)
     return sum(
         each.strength * ((each.preferred in used) - (each.rejected in used))
@@ -147,7 +143,7 @@ def _repeats(question: str, lesson: Lesson) -> bool:
 
 
 async def _verified(state: State, knowns: Sequence[Known], tools: Tools) -> State:
-    """Sets `state.verified`; where nothing else is wanted, no model is asked."""
+    """Sets `state.verified`, and no model calls where it suffices."""
     if state.ask.exclude:
         return state
     for route, known in zip(state.routes, knowns, strict=True):
@@ -159,7 +155,8 @@ async def _verified(state: State, knowns: Sequence[Known], tools: Tools) -> Stat
                 line = TraceLine("retrieve_feedback", "no longer answers", why)
                 state = state.noted(line)
                 continue
-            words = f"{describe(outcome.sql)}; {_whose(own=lesson.own)} to this question before"
+            whose = "your answer" if lesson.own else "an approved answer"
+            words = f"{describe(outcome.sql)}; {whose} to this question before"
             verified = replace(outcome, explanation=words)
             state = replace(state, verified=verified).noted(
                 TraceLine("retrieve_feedback", "answered before", outcome.sql)
@@ -170,7 +167,7 @@ async def _verified(state: State, knowns: Sequence[Known], tools: Tools) -> Stat
 
 
 def _answers(question: str, known: Known) -> list[Lesson]:
-    """Answers to this very question, the asker's own first, less what was rejected since."""
+    """Verified answers to this question, the asker's own first, without those that the asker rejected since."""
     same = [each for each in known.lessons if _repeats(question, each)]
     refused = {each.sql for each in same if each.kind is ExampleKind.REJECTED}
     kept = {each.sql: each for each in reversed(same) if each.own}
@@ -181,11 +178,7 @@ def _answers(question: str, known: Known) -> list[Lesson]:
     return sorted(standing, key=lambda each: not each.own)
 
 
-def _whose(*, own: bool) -> str:
-    return "your answer" if own else "an approved answer"
-
-
-def _told(route: Route, known: Known) -> Iterator[TraceLine]:
+def _trace_lines(route: Route, known: Known) -> Iterator[TraceLine]:
     name = route.database.name
     if known.adapter is not None:
         yield TraceLine(

@@ -26,7 +26,7 @@ from engine.text.tokens import question_words
 from schema_catalog.types import ReadableColumns, Snapshot
 
 _INDEXES = 8
-"""Indexes kept: one for each group of roles with the same view. Each holds a copy of its parts' vectors."""
+"""Indexes kept, one for each group of roles with the same view."""
 
 
 class QuestionEncoder(Encoder, Protocol):
@@ -38,7 +38,7 @@ class QuestionEncoder(Encoder, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Catalog:
-    """Views with their index; `numbers`: of each of its parts, the view's. The views are kept for their ids' sake."""
+    """Views, kept for their ids, with their index; `numbers`: for each of its parts the view's number."""
 
     views: tuple[tuple[Snapshot, ReadableColumns], ...]
     numbers: tuple[int, ...]
@@ -48,8 +48,8 @@ class _Catalog:
 class HybridRouter:
     """`engine.core.ports.Router`. Safe to call from several threads.
 
-    `versions`: of the learned leg; without them, and while none of them can be read, the retrieval leg answers
-    alone. `parts`: restricted schemas kept. `folder`: where what is costly to make for a very large catalog is kept.
+    `versions`: of the learned leg; without a readable one the retrieval leg answers alone. `parts`: restricted schemas
+    kept. `folder`: keeps the nearest-neighbour graphs of very large catalogs.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class HybridRouter:
             self._learned.warm_up()
 
     def settle(self) -> None:
-        """Waits for what is still made in the background for the catalogs seen so far; answers do without it."""
+        """Waits for the nearest-neighbour graphs of the catalogs seen so far; answers do without them."""
         with self._lock:
             indexes = list(self._indexes.values())
         for index in indexes:
@@ -108,7 +108,7 @@ class HybridRouter:
     def rank_many(
         self, questions: Sequence[str], views: Sequence[tuple[Snapshot, ReadableColumns]]
     ) -> list[tuple[Match, ...]]:
-        """The same for each of several questions over one view of the catalog."""
+        """As `rank`, for several questions over one view of the catalog."""
         if not questions:
             return []
         catalog = self._catalog(views)
@@ -134,7 +134,7 @@ class HybridRouter:
         return found
 
     def _catalog(self, views: Sequence[tuple[Snapshot, ReadableColumns]]) -> _Catalog:
-        """What stands for `views`. As a rule they are the very objects of the question before."""
+        """The catalog of `views`, by their ids: as a rule they are the objects of the last question."""
         key = tuple(map(id, chain.from_iterable(views)))
         with self._lock:
             if key in self._catalogs:
@@ -165,7 +165,7 @@ class HybridRouter:
         return index
 
     def _share(self, index: Index) -> None:
-        """Puts the index's parts in the place of those it was made of, whose arrays it has copied."""
+        """Replaces the parts that the index was made of by its own, which share its arrays."""
         own = {id(part.snapshot): part for part in index.parts}
         for key, part in self._parts.items():
             self._parts[key] = own.get(id(part.snapshot), part)

@@ -1,7 +1,6 @@
-"""One database's schema, as one asker may see it, made ready for scoring.
+"""One database's schema, as one asker may see it, as vectors and words.
 
-Owns which texts stand for a schema and the arrays made of them. Built from a snapshot that is restricted
-already: what it does not hold cannot influence a score.
+Owns the texts that are encoded. Built from a restricted snapshot: nothing unreadable influences a score.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from schema_catalog.types import Column, Snapshot, Table
 Vectors = NDArray[np.float32]
 
 NAMED = 1.0
-"""Weight of a question's word that a table's name holds."""
+"""Weight of a question's word in a table's name."""
 
 MENTIONED = 0.8
-"""Weight of a question's word that a column's name or a comment holds."""
+"""Weight of a question's word in a column's name or a comment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ class SchemaIndexEntry:
 
 
 def build(snapshot: Snapshot, encode: Callable[[Sequence[str]], Vectors]) -> SchemaIndexEntry:
-    """The part of a snapshot that has at least one table with a column; `encode` is called once."""
+    """The entry of a snapshot with at least one column; `encode` is called once."""
     tables = [_table_text(table) for table in snapshot.tables]
     columns = [_column_text(table, column) for table, column in snapshot.columns()]
     vectors = encode([_database_text(snapshot), *tables, *columns])

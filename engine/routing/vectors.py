@@ -1,7 +1,6 @@
 """Vectors of schema texts, computed once.
 
-Owns the cache on disk between the encoder and the index: a restart, or a second engine on the machine, finds
-the vectors of every schema text that was ever encoded. Losing the file costs time, nothing else.
+A cache on disk, shared by restarts and by several engines. Losing the file costs time alone.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from engine import pipeline
 from engine.calibration.records import Judged, Point
 from engine.calibration.result_equivalence import ordered, same_result
 from engine.calibration.splits import id_hash
-from engine.calibration.store import CalibrationStore, Kept, Source
+from engine.calibration.store import CalibrationStore, Source, StoredPoint
 from engine.calibration.types import JudgeReply, JudgeRequest, Outcome
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
@@ -74,7 +74,7 @@ async def judge(request: JudgeRequest, tools: Tools, store: CalibrationStore, li
     ]
     group = state.routes[0].database.name if state.routes else route.database.name
     point = Point(question, group, tuple(judged))
-    await store.keep(route.database.name, Kept(Source(request.source), k, point))
+    await store.keep(route.database.name, StoredPoint(Source(request.source), k, point))
     return _reply(Outcome.RIGHT if point.answerable else Outcome.WRONG, point, started)
 
 

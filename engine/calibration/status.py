@@ -10,7 +10,7 @@ from engine.calibration.conformal import Calibrated, Threshold, needed
 from engine.calibration.coverage import observe
 from engine.calibration.scores import VERSIONS
 from engine.calibration.splits import HeldOutSet, divide
-from engine.calibration.store import CalibrationStore, Kept, Source
+from engine.calibration.store import CalibrationStore, Source, StoredPoint
 from engine.calibration.types import Line, Status
 from engine.settings import Limits, SelectionSettings
 
@@ -48,7 +48,7 @@ class Statuses:
 
 
 def status_of(
-    kept: tuple[Kept, ...],
+    kept: tuple[StoredPoint, ...],
     stale: int,
     settings: SelectionSettings,
     limits: Limits,
@@ -81,7 +81,7 @@ def status_of(
     )
 
 
-def _functions(kept: Iterable[Kept]) -> set[str]:
+def _functions(kept: Iterable[StoredPoint]) -> set[str]:
     return {
         score.function for each in kept for candidate in each.point.candidates for score in candidate.scores
     }

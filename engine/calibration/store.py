@@ -78,7 +78,7 @@ class Source(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredPoint:
     """A point with its source and the number of candidates looked for."""
 
     source: Source
@@ -118,7 +118,7 @@ class CalibrationStore:
         self._moving = moving
         self._base = self._recipe = recipe
         self._version: tuple[int | str | None, ...] | None = None
-        self._kept: tuple[Kept, ...] = ()
+        self._kept: tuple[StoredPoint, ...] = ()
         self._stale: int | None = None
         self.revision = 0
         """Grows when `points` finds a change."""
@@ -133,7 +133,7 @@ class CalibrationStore:
             self._found[key] = calibration.calibrated(function)
         return self._found[key]
 
-    async def points(self) -> tuple[Kept, ...]:
+    async def points(self) -> tuple[StoredPoint, ...]:
         """The points that count now; one small query where nothing changed since the last call."""
         async with _answering():
             row = await self._pool.fetchrow(_VERSION)
@@ -145,7 +145,7 @@ class CalibrationStore:
                     self._recipe,
                 )
                 self._kept = tuple(
-                    Kept(Source(source), width, Point(question, group, _judged(body)))
+                    StoredPoint(Source(source), width, Point(question, group, _judged(body)))
                     for question, source, group, width, body in rows
                 )
                 self._found = {}
@@ -166,7 +166,7 @@ class CalibrationStore:
             self._stale = int(found)
         return self._stale
 
-    async def keep(self, database: str, kept: Kept) -> None:
+    async def keep(self, database: str, kept: StoredPoint) -> None:
         """Stores a point for the database's newest schema, in place of an older one of the same question."""
         await self._keep(database, kept, None, None)
 
@@ -199,7 +199,7 @@ class CalibrationStore:
         database = selected.candidates[n - 1].database
         point = Point(id_hash(question_identity(database, row["question"])), selected.group, judged)
         await self._keep(
-            database, Kept(Source.CHOICE, selected.width, point), qid, selected.schemas.get(database)
+            database, StoredPoint(Source.CHOICE, selected.width, point), qid, selected.schemas.get(database)
         )
         return True
 
@@ -232,7 +232,7 @@ class CalibrationStore:
             for question, database, sql, user in rows
         )
 
-    async def _keep(self, database: str, kept: Kept, qid: str | None, schema: str | None) -> None:
+    async def _keep(self, database: str, kept: StoredPoint, qid: str | None, schema: str | None) -> None:
         await self.points()  # brings the recipe up to date
         candidates = [_Candidate(each.right, _written(each.scores)) for each in kept.point.candidates]
         async with _answering():

@@ -10,7 +10,7 @@ from engine.core.candidate import Candidate, likelihoods
 from engine.core.elements import ValueLink
 from engine.core.ports import Ranking, Upstream
 from engine.core.state import Route
-from engine.learning.types import Known
+from engine.learning.types import AskerFeedback
 from schema_catalog.types import Database, Snapshot
 
 
@@ -60,6 +60,6 @@ class NoCalibration:
 class NoMemory:
     """`engine.core.ports.Memory` without feedback."""
 
-    async def known(self, _user: str, _database: str) -> Known:
+    async def known(self, _user: str, _database: str) -> AskerFeedback:
         """Nothing."""
-        return Known()
+        return AskerFeedback()

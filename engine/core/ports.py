@@ -19,7 +19,7 @@ from engine.core.deadline import Deadline
 from engine.core.elements import ValueLink
 from engine.core.state import Route
 from engine.guard.rules import Rules
-from engine.learning.types import Known
+from engine.learning.types import AskerFeedback
 from engine.types import Asker
 from schema_catalog.types import Database, ReadableColumns, Snapshot, TableKey
 
@@ -268,5 +268,5 @@ class Calibration(Protocol):
 class Memory(Protocol):
     """The feedback of users."""
 
-    async def known(self, user: str, database: str) -> Known:
+    async def known(self, user: str, database: str) -> AskerFeedback:
         """The feedback that counts for `user` on `database`; raises `StoreUnavailableError`."""

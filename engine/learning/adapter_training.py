@@ -18,9 +18,8 @@ import structlog
 from engine.calibration.scores import shortfall_score
 from engine.core.candidate import Candidate
 from engine.core.ports import Catalog, Encoder
-from engine.learning import phrase_adapter as arithmetic
-from engine.learning.phrase_adapter import PhraseAdapter, Vectors
-from engine.learning.store import Evidence, LearningStore, Trained, Verified
+from engine.learning.phrase_adapter import PhraseAdapter, Vectors, correctly_ordered, train_adapter
+from engine.learning.store import AdapterTraining, Evidence, LearningStore, Verified
 from engine.linking.element_text import element_words, linked
 from engine.linking.entities import entities
 from engine.sql.resolution import resolve
@@ -47,7 +46,9 @@ class Triplets:
         return len(self.phrases)
 
 
-async def adapt(scope: str, store: LearningStore, catalog: Catalog, encoder: Encoder) -> Trained | None:
+async def adapt(
+    scope: str, store: LearningStore, catalog: Catalog, encoder: Encoder
+) -> AdapterTraining | None:
     """Trains an adapter for a role, or for everybody (""), and stores the outcome; None where the votes are too few.
 
     Raises `StoreUnavailableError`.
@@ -55,32 +56,32 @@ async def adapt(scope: str, store: LearningStore, catalog: Catalog, encoder: Enc
     evidence = await store.evidence(scope)
     pairs = await store.pairs(scope)
     snapshots = {database.name: snapshot for database, snapshot in await catalog.entries()}
-    outcome = await asyncio.to_thread(judged, scope, evidence, pairs, snapshots, encoder)
+    outcome = await asyncio.to_thread(train_and_check, scope, evidence, pairs, snapshots, encoder)
     if outcome is not None:
         await store.keep_adapter(outcome)
         log.info("adapter trained", scope=scope or "everybody", verdict=outcome.verdict, votes=outcome.votes)
     return outcome
 
 
-def judged(
+def train_and_check(
     scope: str,
     evidence: Sequence[Evidence],
     pairs: Sequence[Verified],
     snapshots: dict[str, Snapshot],
     encoder: Encoder,
-) -> Trained | None:
+) -> AdapterTraining | None:
     """Trains and checks; None where the votes are too few. Blocks for seconds: call it in a thread."""
     known = [each for each in evidence if _element_text(each, snapshots) is not None]
     training = _vectors([each for each in known if not held_out(each)], snapshots, encoder)
     test = _vectors([each for each in known if held_out(each)], snapshots, encoder)
     if training is None or test is None or len(training) + len(test) < FEWEST or 3 * len(test) < FEWEST:
         return None
-    made = arithmetic.trained(training.phrases, training.preferred, training.rejected)
+    made = train_adapter(training.phrases, training.preferred, training.rejected)
     before, after = _right(test, None), _right(test, made)
     worse = _shortfall(pairs, snapshots, encoder, made) - _shortfall(pairs, snapshots, encoder, None)
     verdict = _verdict(before, after, worse)
     weights = made.encoded() if verdict == "used" else None
-    return Trained(scope, len(evidence), weights, before, after, verdict)
+    return AdapterTraining(scope, len(evidence), weights, before, after, verdict)
 
 
 def held_out(vote: Evidence) -> bool:
@@ -99,7 +100,7 @@ def _verdict(before: float, after: float, worse: float) -> str:
 
 def _right(test: Triplets, adapter: PhraseAdapter | None) -> float:
     phrases = test.phrases if adapter is None else adapter.applied(test.phrases)
-    return float(np.mean(arithmetic.ordered(phrases, test.preferred, test.rejected)))
+    return float(np.mean(correctly_ordered(phrases, test.preferred, test.rejected)))
 
 
 def _shortfall(

@@ -18,7 +18,7 @@ from engine.core.tools import Tools
 from engine.errors import NLError
 from engine.learning.adapter_training import adapt
 from engine.learning.phrase_votes import bare_entities, votes
-from engine.learning.store import LearningStore, Taught
+from engine.learning.store import LearningStore, NewExample
 from engine.learning.types import ExampleKind, Vote
 from engine.linking.entities import entities
 from engine.sql.resolution import resolve
@@ -56,7 +56,7 @@ class Learner:
         ask, qid = stored.request, stored.reply.qid
         await self._store.keep(
             [
-                Taught(ask.asker.user, row.database, ask.question, row.sql, ExampleKind.REJECTED, qid)
+                NewExample(ask.asker.user, row.database, ask.question, row.sql, ExampleKind.REJECTED, qid)
                 for row in stored.reply.rows
                 if row.database is not None and row.sql is not None
             ]
@@ -85,7 +85,7 @@ class Learner:
             if row.sql is not None and row.database == database and row.sql != sql
         ]
         shown = await asyncio.to_thread(self._votes, ask.question, sql, others, snapshot, kind)
-        taught = Taught(ask.asker.user, database, ask.question, sql, kind, stored.reply.qid, shown)
+        taught = NewExample(ask.asker.user, database, ask.question, sql, kind, stored.reply.qid, shown)
         await self._store.keep([taught])
         await self._train_when_due(ask.asker.user)
 

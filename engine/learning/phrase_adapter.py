@@ -45,7 +45,7 @@ class PhraseAdapter:
         return self.up.astype(_FLOAT).tobytes() + self.down.astype(_FLOAT).tobytes()
 
 
-def decoded(weights: bytes, dimension: int) -> PhraseAdapter | None:
+def decode_adapter(weights: bytes, dimension: int) -> PhraseAdapter | None:
     """The inverse of `encoded`; None where the vectors had another dimension or a weight is not finite."""
     values = np.frombuffer(weights, dtype=_FLOAT) if len(weights) % _FLOAT.itemsize == 0 else np.zeros(0)
     if not values.size or values.size % (2 * dimension) or not np.isfinite(values).all():
@@ -54,7 +54,7 @@ def decoded(weights: bytes, dimension: int) -> PhraseAdapter | None:
     return PhraseAdapter(up, down)
 
 
-def trained(phrases: Vectors, preferred: Vectors, rejected: Vectors, *, seed: int = 0) -> PhraseAdapter:
+def train_adapter(phrases: Vectors, preferred: Vectors, rejected: Vectors, *, seed: int = 0) -> PhraseAdapter:
     """An adapter for triplets, each argument of shape (n, d) with unit rows; the same for the same triplets."""
     rng = np.random.default_rng(seed)
     dimension = phrases.shape[1]
@@ -102,6 +102,6 @@ def _gradients(
     return SHRINK * up - toward.T @ inner, SHRINK * down - own.T @ (toward @ up)
 
 
-def ordered(phrases: Vectors, preferred: Vectors, rejected: Vectors) -> NDArray[np.bool_]:
+def correctly_ordered(phrases: Vectors, preferred: Vectors, rejected: Vectors) -> NDArray[np.bool_]:
     """For each triplet whether the preferred element is the nearer one, shape (n,)."""
     return np.asarray((phrases * (preferred - rejected)).sum(axis=1) > 0.0)

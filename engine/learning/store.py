@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import asyncpg
 
-from engine.learning.types import Cast, Element, ExampleKind, Known, Lesson, Vote
+from engine.learning.types import AskerFeedback, Cast, Element, ExampleKind, Lesson, Vote
 from engine.settings import LearningSettings
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.pg import Connection, Pool
@@ -64,7 +64,7 @@ _PAIRS = """
 
 
 @dataclass(frozen=True, slots=True)
-class Taught:
+class NewExample:
     """A statement of an answer that a person judged, with the votes that follow."""
 
     asker: str
@@ -96,7 +96,7 @@ class Verified:
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
+class AdapterTraining:
     """An adapter's training. `weights` None: it was dropped, and `verdict` says why."""
 
     scope: str
@@ -114,9 +114,9 @@ class LearningStore:
         self._pool = pool
         self._settings = settings
         self._version: int | None = None
-        self._known: OrderedDict[tuple[str, str], tuple[float, Known]] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str], tuple[float, AskerFeedback]] = OrderedDict()
 
-    async def known(self, user: str, database: str) -> Known:
+    async def known(self, user: str, database: str) -> AskerFeedback:
         """All that may count for `user` on `database`."""
         async with answering():
             version = await self._pool.fetchval("SELECT version FROM pgparley.learning_version")
@@ -132,13 +132,13 @@ class LearningStore:
             loaded, known = self._known[key]
         return _aged(known, (time.time() - loaded) / DAY)
 
-    async def _load(self, user: str, database: str) -> Known:
+    async def _load(self, user: str, database: str) -> AskerFeedback:
         window = self._settings.window_days
         lessons = await self._pool.fetch(_LESSONS, database, user, window)
         casts = await self._pool.fetch(_CASTS, database, user, window)
         adapter = await self._pool.fetchrow(_ADAPTER, user)
         now = time.time()
-        return Known(
+        return AskerFeedback(
             tuple(Cast(_vote(row), row["own"], _age(row, now)) for row in casts),
             tuple(
                 Lesson(
@@ -155,7 +155,7 @@ class LearningStore:
             *((adapter["weights"], adapter["version"], adapter["scope"]) if adapter else ()),
         )
 
-    async def keep(self, taught: Sequence[Taught]) -> None:
+    async def keep(self, taught: Sequence[NewExample]) -> None:
         """Stores the feedback on one answer in place of earlier feedback; the same choice again changes nothing."""
         if not taught:
             return
@@ -176,7 +176,7 @@ class LearningStore:
             for each in taught:
                 await self._insert(connection, each)
 
-    async def _insert(self, connection: Connection, taught: Taught) -> None:
+    async def _insert(self, connection: Connection, taught: NewExample) -> None:
         approved = self._settings.auto_approve and taught.kind is not ExampleKind.REJECTED
         number = await connection.fetchval(
             "INSERT INTO pgparley.learned_example"
@@ -225,7 +225,7 @@ class LearningStore:
             )
         return int(found or 0)
 
-    async def keep_adapter(self, trained: Trained) -> None:
+    async def keep_adapter(self, trained: AdapterTraining) -> None:
         """Stores a training; weights, if any, are used from now on."""
         async with answering():
             await self._pool.execute(
@@ -267,7 +267,7 @@ def _age(row: asyncpg.Record, now: float) -> float:
     return max(0.0, (now - float(row["at"])) / DAY)
 
 
-def _aged(known: Known, days: float) -> Known:
+def _aged(known: AskerFeedback, days: float) -> AskerFeedback:
     """`known` with ages `days` higher, from an hour on."""
     if days * 24 < 1:
         return known

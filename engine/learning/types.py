@@ -50,7 +50,7 @@ class Lesson:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class AskerFeedback:
     """All that may count for one asker on one database, newest first.
 
     `adapter`: the weights in use (`engine.learning.phrase_adapter`), None where there are none; `version` and `scope`

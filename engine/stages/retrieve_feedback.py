@@ -18,10 +18,10 @@ from engine.core.elements import Entity, elements_read
 from engine.core.ports import Encoder
 from engine.core.state import Route, State
 from engine.core.tools import Tools
-from engine.learning.phrase_adapter import PhraseAdapter, decoded
+from engine.learning.phrase_adapter import PhraseAdapter, decode_adapter
 from engine.learning.preferences import preferences
 from engine.learning.store import normal_form
-from engine.learning.types import Example, ExampleKind, Known, Learned, Lesson, Preference
+from engine.learning.types import AskerFeedback, Example, ExampleKind, Learned, Lesson, Preference
 from engine.linking.element_text import linked
 from engine.prompting.example_text import preference_line
 from engine.sql.check import check_candidate
@@ -43,43 +43,51 @@ async def retrieve_feedback(state: State, tools: Tools) -> State:
     if not tools.learning.enabled:
         return state
     try:
-        knowns = [await tools.memory.known(state.ask.asker.user, each.database.name) for each in state.routes]
+        feedback_by_route = [
+            await tools.memory.known(state.ask.asker.user, each.database.name) for each in state.routes
+        ]
     except StoreUnavailableError as problem:
         return state.noted(TraceLine("retrieve_feedback", "nothing is recalled", str(problem)))
     routes, lines = [], []
-    for route, known in zip(state.routes, knowns, strict=True):
-        if known == Known():
+    for route, feedback in zip(state.routes, feedback_by_route, strict=True):
+        if feedback == AskerFeedback():
             routes.append(route)
             continue
-        recalled = await asyncio.to_thread(_recalled, state.ask.question, route, known, tools)
+        recalled = await asyncio.to_thread(_recalled, state.ask.question, route, feedback, tools)
         routes.append(recalled)
-        lines += list(_trace_lines(recalled, known))
+        lines += list(_trace_lines(recalled, feedback))
     state = replace(state, routes=tuple(routes)).noted(*lines)
-    return await _verified(state, knowns, tools)
+    return await _verified(state, feedback_by_route, tools)
 
 
-def _recalled(question: str, route: Route, known: Known, tools: Tools) -> Route:
+def _recalled(question: str, route: Route, feedback: AskerFeedback, tools: Tools) -> Route:
     phrases = [entity.text for entity in route.entities]
-    adapter = _adapter(known, tools.encoder)
-    found = _preferences(question, route, phrases, known, tools)
+    adapter = _adapter(feedback, tools.encoder)
+    found = _preferences(question, route, phrases, feedback, tools)
     entities = route.entities if adapter is None else linked(phrases, route.snapshot, tools.encoder, adapter)
     refused = tuple(
-        each.sql for each in known.lessons if each.kind is ExampleKind.REJECTED and _repeats(question, each)
+        each.sql
+        for each in feedback.lessons
+        if each.kind is ExampleKind.REJECTED and _repeats(question, each)
     )
-    learned = Learned(found, _examples(question, route, known, found, tools), refused)
+    learned = Learned(found, _examples(question, route, feedback, found, tools), refused)
     return replace(route, entities=tuple(_raised(each, found) for each in entities), learned=learned)
 
 
-def _adapter(known: Known, encoder: Encoder) -> PhraseAdapter | None:
-    return None if known.adapter is None else decoded(known.adapter, encoder.encode(["size"]).shape[1])
+def _adapter(feedback: AskerFeedback, encoder: Encoder) -> PhraseAdapter | None:
+    return (
+        None
+        if feedback.adapter is None
+        else decode_adapter(feedback.adapter, encoder.encode(["size"]).shape[1])
+    )
 
 
 def _preferences(
-    question: str, route: Route, phrases: Sequence[str], known: Known, tools: Tools
+    question: str, route: Route, phrases: Sequence[str], feedback: AskerFeedback, tools: Tools
 ) -> tuple[Preference, ...]:
     columns = ((*table.key, column.name) for table, column in route.snapshot.columns())
     shown = elements_read(columns, (table.key for table in route.snapshot.tables))
-    casts = [each for each in known.casts if {each.vote.preferred, each.vote.rejected} <= shown]
+    casts = [each for each in feedback.casts if {each.vote.preferred, each.vote.rejected} <= shown]
     if not casts or not phrases:
         return ()
     texts = list(dict.fromkeys([*phrases, *(each.vote.phrase for each in casts)]))
@@ -95,12 +103,12 @@ def _preferences(
 
 
 def _examples(
-    question: str, route: Route, known: Known, found: Sequence[Preference], tools: Tools
+    question: str, route: Route, feedback: AskerFeedback, found: Sequence[Preference], tools: Tools
 ) -> tuple[Example, ...]:
     """The most similar verified questions, without repeats of this one and those that contradict a preference."""
     newest: dict[str, Lesson] = {}
     # The asker's own go before others', newer before older.
-    for lesson in sorted(known.lessons, key=lambda each: not each.own):
+    for lesson in sorted(feedback.lessons, key=lambda each: not each.own):
         if lesson.kind is not ExampleKind.REJECTED and not _repeats(question, lesson):
             newest.setdefault(lesson.key, lesson)
     lessons = list(newest.values())
@@ -142,12 +150,12 @@ def _repeats(question: str, lesson: Lesson) -> bool:
     return lesson.key == normal_form(question)
 
 
-async def _verified(state: State, knowns: Sequence[Known], tools: Tools) -> State:
+async def _verified(state: State, feedback_by_route: Sequence[AskerFeedback], tools: Tools) -> State:
     """Sets `state.verified`, and no model calls where it suffices."""
     if state.ask.exclude:
         return state
-    for route, known in zip(state.routes, knowns, strict=True):
-        for lesson in _answers(state.ask.question, known)[:TRIED]:
+    for route, feedback in zip(state.routes, feedback_by_route, strict=True):
+        for lesson in _answers(state.ask.question, feedback)[:TRIED]:
             outcome = await check_candidate(Candidate(route.database.name, lesson.sql), route, state, tools)
             if not isinstance(outcome, Candidate):
                 # Another's statement may name what this asker cannot read.
@@ -166,9 +174,9 @@ async def _verified(state: State, knowns: Sequence[Known], tools: Tools) -> Stat
     return state
 
 
-def _answers(question: str, known: Known) -> list[Lesson]:
+def _answers(question: str, feedback: AskerFeedback) -> list[Lesson]:
     """Verified answers to this question, the asker's own first, without those that the asker rejected since."""
-    same = [each for each in known.lessons if _repeats(question, each)]
+    same = [each for each in feedback.lessons if _repeats(question, each)]
     refused = {each.sql for each in same if each.kind is ExampleKind.REJECTED}
     kept = {each.sql: each for each in reversed(same) if each.own}
     found = [each for each in same if each.kind is not ExampleKind.REJECTED]
@@ -178,13 +186,13 @@ def _answers(question: str, known: Known) -> list[Lesson]:
     return sorted(standing, key=lambda each: not each.own)
 
 
-def _trace_lines(route: Route, known: Known) -> Iterator[TraceLine]:
+def _trace_lines(route: Route, feedback: AskerFeedback) -> Iterator[TraceLine]:
     name = route.database.name
-    if known.adapter is not None:
+    if feedback.adapter is not None:
         yield TraceLine(
             "retrieve_feedback",
             "adapter",
-            f"{name}: version {known.version}, of {known.scope or 'everybody'}",
+            f"{name}: version {feedback.version}, of {feedback.scope or 'everybody'}",
         )
     for each in route.learned.preferences:
         whose = "yours" if each.own else "approved"

@@ -39,7 +39,10 @@ def test_exact_values() -> None:
 
 def test_near_values() -> None:
     assert [INDEX.text(each.number) for each in INDEX.similar(key("New Yrok"), 0.8, ALL)] == ["New York"]
-    assert [INDEX.text(each.number) for each in INDEX.similar(key("Bosten"), 0.8, ALL)] == ["Boston", "Boston"]
+    assert [INDEX.text(each.number) for each in INDEX.similar(key("Bosten"), 0.8, ALL)] == [
+        "Boston",
+        "Boston",
+    ]
     assert INDEX.similar(key("Zanzibar"), 0.8, ALL) == []
     assert INDEX.similar("", 0.8, ALL) == []
 

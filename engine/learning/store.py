@@ -139,18 +139,10 @@ class LearningStore:
         adapter = await self._pool.fetchrow(_ADAPTER, user)
         now = time.time()
         return AskerFeedback(
-            tuple(Cast(_vote(row), row["own"], _age(row, now)) for row in casts),
+            tuple(Cast(_vote(row), row["own"], _age(row["at"], now)) for row in casts),
             tuple(
-                Lesson(
-                    row["id"],
-                    row["question"],
-                    row["normal_form"],
-                    row["sql"],
-                    ExampleKind(row["kind"]),
-                    row["own"],
-                    _age(row, now),
-                )
-                for row in lessons
+                Lesson(number, question, key, sql, ExampleKind(kind), own, _age(at, now))
+                for number, question, key, sql, kind, own, at in lessons
             ),
             *((adapter["weights"], adapter["version"], adapter["scope"]) if adapter else ()),
         )
@@ -206,8 +198,8 @@ class LearningStore:
         async with answering():
             rows = await self._pool.fetch(_EVIDENCE, scope, self._settings.window_days)
         return tuple(
-            Evidence(row["database"], row["phrase"], _element(row["preferred"]), _element(row["rejected"]))
-            for row in rows
+            Evidence(database, phrase, _element(preferred), _element(rejected))
+            for database, phrase, preferred, rejected in rows
         )
 
     async def pairs(self, scope: str) -> tuple[Verified, ...]:
@@ -263,8 +255,8 @@ def _element(names: Sequence[str]) -> Element:
     return (schema, table, column)
 
 
-def _age(row: asyncpg.Record, now: float) -> float:
-    return max(0.0, (now - float(row["at"])) / DAY)
+def _age(at: float, now: float) -> float:
+    return max(0.0, (now - at) / DAY)
 
 
 def _aged(known: AskerFeedback, days: float) -> AskerFeedback:

@@ -10,12 +10,11 @@ import re
 import unicodedata
 from collections.abc import Container, Iterator
 
-from engine.core.elements import WHOLE_TABLE, elements_read, is_masked
-from engine.decoding.sql_grammar import qualifier
-from engine.learning.types import Element, Example, Learned, Preference
+from engine.core.elements import elements_read, is_masked
+from engine.learning.types import Example, Learned, Preference
 from engine.prompting.prompts import prompt
+from engine.prompting.value_text import element_name
 from engine.sql.resolution import resolve
-from schema_catalog.naming import quote_ident
 from schema_catalog.types import ColumnKey, Snapshot
 
 QUESTION = 160
@@ -49,7 +48,7 @@ def _preferences(learned: Learned, shown: Snapshot, hidden: Container[ColumnKey]
 
 def preference_line(preference: Preference, shown: Snapshot) -> str | None:
     """`"name": singer.artist_name rather than singer.performer_name`; None where `shown` lacks one of the two."""
-    preferred, rejected = (_written(each, shown) for each in (preference.preferred, preference.rejected))
+    preferred, rejected = (element_name(each, shown) for each in (preference.preferred, preference.rejected))
     if preferred is None or rejected is None:
         return None
     return f"{quoted(preference.phrase)}: {preferred} rather than {rejected}"
@@ -86,14 +85,3 @@ def one_line(sql: str) -> str | None:
     return (
         None if any(unicodedata.category(each) in {"Cc", "Cf", "Zl", "Zp"} for each in written) else written
     )
-
-
-def _written(element: Element, shown: Snapshot) -> str | None:
-    table = next((table for table in shown.tables if table.key == element[:2]), None)
-    if table is None:
-        return None
-    if element[2] == WHOLE_TABLE:
-        return qualifier(shown, table)
-    if element[2] not in {column.name for column in table.columns}:
-        return None
-    return f"{qualifier(shown, table)}.{quote_ident(element[2])}"

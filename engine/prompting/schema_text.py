@@ -75,10 +75,8 @@ def _fitting(texts: dict[TableKey, str], ranked: Sequence[TableKey]) -> Collecti
 
 
 def _table_name(snapshot: Snapshot, schema: str, name: str) -> str:
-    for table in snapshot.tables:
-        if table.key == (schema, name):
-            return snapshot.display_name(table)
-    return f"{quote_ident(schema)}.{quote_ident(name)}"
+    table = next((table for table in snapshot.tables if table.key == (schema, name)), None)
+    return f"{quote_ident(schema)}.{quote_ident(name)}" if table is None else snapshot.display_name(table)
 
 
 def _comment(text: str | None) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
-from engine.core.elements import Relation, ValueLink, is_masked
+from engine.core.elements import WHOLE_TABLE, Relation, ValueLink, is_masked
 from engine.decoding.sql_grammar import qualifier
 from engine.prompting.prompts import prompt
 from schema_catalog.naming import quote_ident
@@ -29,10 +29,22 @@ def value_text(
 
 def condition(link: ValueLink, shown: Snapshot) -> str | None:
     """`singer.country = 'France'`; None where `shown` does not have the column."""
-    schema, name, column = link.column
-    table = next((table for table in shown.tables if table.key == (schema, name)), None)
-    if table is None or column not in {each.name for each in table.columns}:
+    name = element_name(link.column, shown)
+    if name is None:
         return None
-    written = f"{qualifier(shown, table)}.{quote_ident(column)}"
     literals = ["'" + value.replace("'", "''") + "'" for value in link.values]
-    return f"{written} {'is either' if link.relation is Relation.ONE_OF else link.relation} {' or '.join(literals)}"
+    return (
+        f"{name} {'is either' if link.relation is Relation.ONE_OF else link.relation} {' or '.join(literals)}"
+    )
+
+
+def element_name(element: ColumnKey, shown: Snapshot) -> str | None:
+    """The element in SQL, `singer` or `singer.country`; None where `shown` does not have it."""
+    table = next((table for table in shown.tables if table.key == element[:2]), None)
+    if table is None:
+        return None
+    if element[2] == WHOLE_TABLE:
+        return qualifier(shown, table)
+    if element[2] not in {column.name for column in table.columns}:
+        return None
+    return f"{qualifier(shown, table)}.{quote_ident(element[2])}"

@@ -75,11 +75,9 @@ def _recalled(question: str, route: Route, feedback: AskerFeedback, tools: Tools
 
 
 def _adapter(feedback: AskerFeedback, encoder: Encoder) -> PhraseAdapter | None:
-    return (
-        None
-        if feedback.adapter is None
-        else decode_adapter(feedback.adapter, encoder.encode(["size"]).shape[1])
-    )
+    if feedback.adapter is None:
+        return None
+    return decode_adapter(feedback.adapter, encoder.encode(["size"]).shape[1])
 
 
 def _preferences(

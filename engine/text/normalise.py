@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
-from engine.text.tokens import identifier_words
+from engine.text.tokens import identifier_words, without_accents
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -65,10 +64,7 @@ _INITIALS = range(2, 6)
 
 def words(text: str) -> list[str]:
     """The words of `text` without case and accents, in order."""
-    if not text.isascii():
-        decomposed = unicodedata.normalize("NFKD", text)
-        text = "".join(character for character in decomposed if not unicodedata.combining(character))
-    return _WORD.findall(text.casefold())
+    return _WORD.findall((text if text.isascii() else without_accents(text)).casefold())
 
 
 def key(text: str) -> str:

@@ -37,10 +37,13 @@ def question_words(question: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in _folded(plain) if word not in STOP_WORDS))
 
 
+def without_accents(text: str) -> str:
+    """The compatibility decomposition of `text` (NFKD) without combining characters."""
+    return "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
+
+
 def _folded(text: str) -> Iterator[str]:
-    composed = unicodedata.normalize("NFKD", text)
-    bare = "".join(character for character in composed if not unicodedata.combining(character))
-    for run in _RUN.finditer(unicodedata.normalize("NFC", bare)):
+    for run in _RUN.finditer(unicodedata.normalize("NFC", without_accents(text))):
         text = run[0]
         if run["unspaced"]:
             yield from (text[i : i + 2] for i in range(max(1, len(text) - 1)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from engine.calibration.service import Calibrating
@@ -45,23 +46,18 @@ _SQL = {
 }
 
 
+@dataclass(frozen=True, slots=True)
 class ConsoleViews:
-    """The views over one store. `ready`: set once the models are loaded."""
+    """The views over one store.
 
-    def __init__(
-        self,
-        pool: Pool,
-        model: ModelSettings,
-        ready: asyncio.Event,
-        calibrating: Calibrating,
-        overdue: Callable[[], int],
-    ) -> None:
-        """`overdue`: counts the statements that a server has not stopped at their deadline."""
-        self._pool = pool
-        self._overdue = overdue
-        self._calibrating = calibrating
-        self._model = model
-        self._ready = ready
+    `ready`: set once the models are loaded. `overdue`: counts the statements that a server has not stopped in time.
+    """
+
+    pool: Pool
+    model: ModelSettings
+    ready: asyncio.Event
+    calibrating: Calibrating
+    overdue: Callable[[], int]
 
     async def view(self, request: ViewRequest) -> RowSet:
         """The rows of a view; raises `UnsupportedError` where there is none of that name."""
@@ -73,11 +69,11 @@ class ConsoleViews:
             return RowSet(await self._stats())
         if request.name not in _SQL:
             raise UnsupportedError(f'the engine has no view "{request.name}"')
-        rows = await self._pool.fetch(_SQL[request.name])
+        rows = await self.pool.fetch(_SQL[request.name])
         return RowSet(tuple(tuple(row) for row in rows))
 
     async def _calibration(self) -> tuple[tuple[Cell, ...], ...]:
-        status = await self._calibrating.status(StatusRequest())
+        status = await self.calibrating.status(StatusRequest())
         return tuple(
             (
                 line.function,
@@ -98,16 +94,16 @@ class ConsoleViews:
 
     async def _stats(self) -> tuple[tuple[Cell, ...], ...]:
         """The engine's figures as (name, labels, value)."""
-        status = await self._calibrating.status(StatusRequest())
+        status = await self.calibrating.status(StatusRequest())
         selection = [
             (f"pgparley_nl_selection_{each.name}", f"function={each.function},k={each.k}", each.value)
             for each in figures(status)
         ]
-        return ((OVERDUE, "", float(self._overdue())), *selection)
+        return ((OVERDUE, "", float(self.overdue())), *selection)
 
     def _models(self) -> tuple[tuple[Cell, ...], ...]:
-        state = "ready" if self._ready.is_set() else "starting"
-        where = urlsplit(self._model.base_url or "")
+        state = "ready" if self.ready.is_set() else "starting"
+        where = urlsplit(self.model.base_url or "")
         # Host and port alone: a URL may hold a password.
         address = f"{where.hostname or ''}:{where.port or ''}"
-        return (("generate", self._model.model, address, state), ("encode", "all-MiniLM-L6-v2", "", state))
+        return (("generate", self.model.model, address, state), ("encode", "all-MiniLM-L6-v2", "", state))

@@ -113,11 +113,9 @@ def _routers(settings: EngineSettings) -> ArtifactStore | None:
 def _versions(settings: EngineSettings) -> Versions | None:
     """The trained routers; None leaves routing to the retrieval leg."""
     routers = _routers(settings)
-    return (
-        None
-        if routers is None
-        else Versions(routers, lambda artifact: PointerModel(artifact, settings.encoder))
-    )
+    if routers is None:
+        return None
+    return Versions(routers, lambda artifact: PointerModel(artifact, settings.encoder))
 
 
 async def _store(dsn: str) -> Pool:

@@ -6,7 +6,7 @@ The prompts begin as the generator's do, so the schema is in the model's prefix 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.calibration.scores import model_score
 from engine.core.candidate import Candidate
@@ -55,10 +55,10 @@ async def _verdict(candidate: Candidate, route: Route, state: State, tools: Tool
 
 def added(usage: Usage, cost: Weighed) -> Usage:
     """The usage with one verdict's call."""
-    return Usage(
-        usage.calls + 1,
-        usage.prefilled + cost.prefilled,
-        usage.cached + cost.cached,
-        usage.generated + cost.generated,
-        usage.first_candidate_seconds,
+    return replace(
+        usage,
+        calls=usage.calls + 1,
+        prefilled=usage.prefilled + cost.prefilled,
+        cached=usage.cached + cost.cached,
+        generated=usage.generated + cost.generated,
     )

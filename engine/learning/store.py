@@ -239,7 +239,7 @@ def normal_form(question: str) -> str:
 
 @asynccontextmanager
 async def answering() -> AsyncIterator[None]:
-    """Turns a store's failures into `StoreUnavailableError`."""
+    """Raises `StoreUnavailableError` in place of the store's failures."""
     try:
         yield
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:

@@ -12,7 +12,7 @@ import heapq
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -235,54 +235,49 @@ async def synthesise(
     return run.standing("")
 
 
+@dataclass(slots=True)
 class _Run:
-    """The shared state of one run's workers."""
+    """The shared state of one run's workers. `in_a_row`: calls that failed since the last success."""
 
-    def __init__(
-        self,
-        model: LanguageModel,
-        journal: Journal,
-        settings: SynthesisSettings,
-        progress: Callable[[Progress], None],
-        planned_walks: int,
-    ) -> None:
-        self._model = model
-        self._journal = journal
-        self._settings = settings
-        self._progress = progress
-        self._planned = planned_walks
-        self._done = self._failed = self._in_a_row = 0
-        self._started = time.monotonic()
+    model: LanguageModel
+    journal: Journal
+    settings: SynthesisSettings
+    progress: Callable[[Progress], None]
+    planned: int
+    done: int = 0
+    failed: int = 0
+    in_a_row: int = 0
+    started: float = field(default_factory=time.monotonic)
 
     def standing(self, database: str) -> Progress:
         """The progress so far."""
-        seconds = time.monotonic() - self._started
-        written = len(self._journal.questions)
-        return Progress(database, self._done, self._planned, written, self._failed, seconds)
+        seconds = time.monotonic() - self.started
+        written = len(self.journal.questions)
+        return Progress(database, self.done, self.planned, written, self.failed, seconds)
 
     async def work(self, todo: Iterator[Task]) -> None:
         """Takes walks until none is left."""
         for task in todo:
-            if task.key not in self._journal:
+            if task.key not in self.journal:
                 await self._ask(task)
-            self._done += 1
-            self._progress(self.standing(task.database))
+            self.done += 1
+            self.progress(self.standing(task.database))
 
     async def _ask(self, task: Task) -> None:
         try:
-            written = await self._model.complete(
+            written = await self.model.complete(
                 task.prompt,
-                deadline=Deadline(time.monotonic() + self._settings.timeout),
+                deadline=Deadline(time.monotonic() + self.settings.timeout),
                 max_tokens=ANSWER_TOKENS,
-                grammar=task.grammar if self._model.grammars else None,
-                temperature=self._settings.temperature,
+                grammar=task.grammar if self.model.grammars else None,
+                temperature=self.settings.temperature,
                 seed=task.seed,
             )
         except NLError:
-            self._failed += 1
-            self._in_a_row += 1
-            if self._in_a_row >= FAILURES:
+            self.failed += 1
+            self.in_a_row += 1
+            if self.in_a_row >= FAILURES:
                 raise
             return
-        self._in_a_row = 0
-        self._journal.add(task, read_lines(written.text, task.database, finished=written.finished))
+        self.in_a_row = 0
+        self.journal.add(task, read_lines(written.text, task.database, finished=written.finished))

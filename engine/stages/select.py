@@ -49,7 +49,8 @@ async def select(state: State, tools: Tools) -> State:
     if aside is not None:
         state = state.noted(TraceLine("select", "everything is shown", aside))
     whole = aside is not None or isinstance(threshold, Uncalibrated)
-    fits = (True,) * len(state.candidates) if whole else conforming(_values(state, function), threshold)
+    values = [_value(candidate, function) for candidate in state.candidates]
+    fits = (True,) * len(values) if whole else conforming(values, threshold)
     selection = Selection(
         function=function,
         group=_group(state),
@@ -87,10 +88,6 @@ async def _scored(state: State, tools: Tools) -> State:
     for verdict_cost in (each.cost for each in asked):
         usage = usage if verdict_cost is None else added(usage, verdict_cost)
     return replace(state, candidates=tuple(candidates), usage=usage)
-
-
-def _values(state: State, function: str) -> list[float]:
-    return [_value(candidate, function) for candidate in state.candidates]
 
 
 def _value(candidate: Candidate, function: str) -> float:

@@ -84,7 +84,8 @@ def points(
         meant = int(hashlib.sha256(f"reading:{answer.id}".encode()).hexdigest(), 16) % 2
         candidates = tuple(
             Judged(
-                verdict[meant], tuple(Score(name, score_value(value)) for name, value in proposal.scores.items())
+                verdict[meant],
+                tuple(Score(name, score_value(value)) for name, value in proposal.scores.items()),
             )
             for proposal, verdict in zip(answer.proposals, right[answer.id], strict=True)
         )

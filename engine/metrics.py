@@ -1,8 +1,8 @@
-"""The engine's metrics, every name in one place."""
+"""The engine's metrics."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
@@ -11,13 +11,12 @@ from engine.types import AskReply
 
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
 
-
 OVERDUE = "pgparley_statements_overdue"
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One figure of the calibration; see docs/calibration.md for what each name means."""
+    """A figure of the calibration; docs/calibration.md defines the names."""
 
     name: str
     function: str
@@ -26,7 +25,7 @@ class Figure:
 
 
 def figures(status: Status) -> tuple[Figure, ...]:
-    """The figures of the promise in force: over all databases, for the scoring function in use, by k."""
+    """The figures of the scoring function in use, over all databases, by k."""
     found: list[Figure] = []
     for line in status.lines:
         if line.group is not None or line.function != status.selecting_by:
@@ -35,86 +34,60 @@ def figures(status: Status) -> tuple[Figure, ...]:
             "points": float(line.points),
             "points_needed": float(line.needed),
             "promised": line.coverage,
-            "observed": _ratio(line.kept, line.possible),
-            "observed_of_all": _ratio(line.right, line.tested),
-            "possible": _ratio(line.possible, line.tested),
+            "observed": ratio(line.kept, line.possible),
+            "observed_of_all": ratio(line.right, line.tested),
+            "possible": ratio(line.possible, line.tested),
             "tested": float(line.tested),
-            "shown_mean": _ratio(line.shown, line.tested),
-            "generated_mean": _ratio(line.generated, line.tested),
+            "shown_mean": ratio(line.shown, line.tested),
+            "generated_mean": ratio(line.generated, line.tested),
         }
         known = ((name, value) for name, value in values.items() if value is not None)
         found += [Figure(name, line.function, line.k, value) for name, value in known]
-    chosen = _ratio(status.chosen_inside, status.chosen)
+    chosen = ratio(status.chosen_inside, status.chosen)
     if chosen is not None:
         found.append(Figure("chosen_inside", status.selecting_by, status.k, chosen))
     return tuple(found)
 
 
-def _ratio(part: int, whole: int) -> float | None:
+def ratio(part: int, whole: int) -> float | None:
+    """`part / whole`; None where `whole` is 0."""
     return part / whole if whole else None
 
 
-@dataclass(frozen=True, slots=True)
 class Metrics:
     """Counters and histograms over one registry."""
 
-    registry: CollectorRegistry = field(default_factory=CollectorRegistry)
-    requests: Counter = field(init=False)
-    question_seconds: Histogram = field(init=False)
-    stage_seconds: Histogram = field(init=False)
-    tokens: Counter = field(init=False)
-    model_calls: Counter = field(init=False)
-    selection: Gauge = field(init=False)
-    overdue: Gauge = field(init=False)
-
-    def __post_init__(self) -> None:
-        set_ = object.__setattr__
-        own = self.registry
-        set_(
-            self,
-            "requests",
-            Counter("pgparley_requests", "Requests by verb and outcome", ["verb", "outcome"], registry=own),
+    def __init__(self) -> None:
+        self.registry = own = CollectorRegistry()
+        self.requests = Counter(
+            "pgparley_requests", "Requests by verb and outcome", ["verb", "outcome"], registry=own
         )
-        set_(
-            self,
-            "question_seconds",
-            Histogram("pgparley_question_seconds", "A question, whole", registry=own, buckets=_SECONDS),
+        self.question_seconds = Histogram(
+            "pgparley_question_seconds", "A question, whole", registry=own, buckets=_SECONDS
         )
-        set_(
-            self,
-            "stage_seconds",
-            Histogram("pgparley_stage_seconds", "One stage", ["stage"], registry=own, buckets=_SECONDS),
+        self.stage_seconds = Histogram(
+            "pgparley_stage_seconds", "One stage", ["stage"], registry=own, buckets=_SECONDS
         )
-        set_(self, "tokens", Counter("pgparley_model_tokens", "Tokens by kind", ["kind"], registry=own))
-        set_(
-            self, "model_calls", Counter("pgparley_model_calls", "Calls of the language model", registry=own)
+        self.tokens = Counter("pgparley_model_tokens", "Tokens by kind", ["kind"], registry=own)
+        self.model_calls = Counter("pgparley_model_calls", "Calls of the language model", registry=own)
+        self.selection = Gauge(
+            "pgparley_nl_selection",
+            "What selection promises and what was observed",
+            ["figure", "function", "k"],
+            registry=own,
         )
-
-        set_(
-            self,
-            "selection",
-            Gauge(
-                "pgparley_nl_selection",
-                "What selection promises and what was observed",
-                ["figure", "function", "k"],
-                registry=own,
-            ),
-        )
-
-        set_(
-            self,
-            "overdue",
-            Gauge(OVERDUE, "Statements that a server has not stopped at their deadline", registry=own),
+        self.overdue = Gauge(
+            OVERDUE, "Statements that a server has not stopped at their deadline", registry=own
         )
 
     def calibrated(self, status: Status) -> None:
-        """Sets what selection promises and keeps; a figure that is not known is left out."""
+        """Sets the figures of selection; unknown ones are left out."""
         self.selection.clear()
         for figure in figures(status):
             self.selection.labels(figure.name, figure.function, str(figure.k)).set(figure.value)
 
     def answered(self, reply: AskReply) -> None:
-        """Counts what one answer cost."""
+        """Counts the cost of one answer."""
         self.question_seconds.observe(reply.seconds)
         for timing in reply.timings:
             self.stage_seconds.labels(timing.stage).observe(timing.seconds)

@@ -1,8 +1,4 @@
-"""The values that travel between the gateway, the engine and its stages.
-
-Owns the requests and replies of the engine's interface and the state that the pipeline's stages refine.
-Every type is a frozen dataclass that msgspec encodes as JSON; none knows how it was made.
-"""
+"""The requests and replies of the engine's interface: frozen dataclasses that msgspec encodes as JSON."""
 
 from __future__ import annotations
 
@@ -52,10 +48,10 @@ LOAN_PARAMETER = "pgparley.loan"
 
 @dataclass(frozen=True, slots=True)
 class SessionLoan:
-    """Where the engine borrows the asker's own session, as one connects to a server.
+    """The address at which the engine borrows the asker's own session.
 
-    `host`: an IP address, or the directory of a Unix socket. `token`: good until the request is answered; who has
-    it may act as the asker.
+    `host`: an IP address, or the directory of a Unix socket. `token`: valid until the request is answered; who has it
+    may act as the asker.
     """
 
     host: str
@@ -65,10 +61,7 @@ class SessionLoan:
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who asks: the role the upstream authenticated and the server database it is connected to.
-
-    `session`: the way to that very session while the request is under way, None where it is not lent.
-    """
+    """The role that the upstream authenticated and its server database. `session`: None where it is not lent."""
 
     user: str
     dbname: str
@@ -86,9 +79,9 @@ class AskRequest:
     coverage: float | None = None
     timeout: float | None = None
     run: bool = False
-    """The answer is to be run where its set has one member, so the engine looks for a second one."""
+    """For `NL RUN`: runs where the set has one member, so the engine looks for a second one."""
     exclude: tuple[str, ...] = ()
-    """Statements that were shown before and are not wanted again (`NL MORE`)."""
+    """Statements that are not to be shown again (`NL MORE`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +94,7 @@ class StageTiming:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the language model did for one question: calls, and tokens by kind.
+    """The language model's work for one question: calls, and tokens by kind.
 
     `prefilled`: prompt tokens computed. `cached`: prompt tokens found in the model's prefix cache.
     `generated`: tokens sampled. Seconds count from the question's arrival.
@@ -120,7 +113,7 @@ BECOMES = "\nbecomes\n"
 
 @dataclass(frozen=True, slots=True)
 class TraceLine:
-    """One thing that a stage decided, and why, for `NL WHY` and `--json`."""
+    """A decision of a stage, for `NL WHY` and `--json`."""
 
     stage: str
     event: str
@@ -132,7 +125,7 @@ class TraceLine:
 class AskReply:
     """The outcome of a question.
 
-    `members`: how many statements the set has from which `rows` shows the first k. One is what `NL RUN` runs.
+    `members`: statements of the set, of which `rows` shows the first k. `NL RUN` runs a set of one.
     """
 
     qid: str
@@ -146,7 +139,7 @@ class AskReply:
 
 @dataclass(frozen=True, slots=True)
 class ChooseRequest:
-    """`NL CHOOSE n OF qid`. `learn`: a person chose, so that it is remembered as their choice.
+    """`NL CHOOSE n OF qid`. `learn`: a person chose, so that it is stored as feedback.
 
     `in_transaction`: a statement of another database is refused with 25001 before it runs.
     """
@@ -160,7 +153,7 @@ class ChooseRequest:
 
 @dataclass(frozen=True, slots=True)
 class PlanRequest:
-    """`NL PLAN n OF qid`: how the server would carry the statement out. Answered by `Chosen`."""
+    """`NL PLAN n OF qid`: the statement's EXPLAIN. Answered by `Chosen`."""
 
     asker: Asker
     qid: str
@@ -177,11 +170,10 @@ class ResultColumn:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The chosen statement, which is to be run in place in the asker's session, or which the engine ran as the asker.
+    """The chosen statement: to be run in the asker's session (`in_place`), or run by the engine as the asker.
 
-    In the second case `columns` and `rows` (each value as PostgreSQL writes it in text format) hold the result;
-    `truncated` says that there are more rows, `shortened` that values were cut, `own` that it ran in the asker's
-    own database all the same.
+    Then `columns` and `rows`, values in text format, hold the result; `truncated`: there are more rows; `shortened`:
+    values were cut; `own`: it ran in the asker's own database.
     """
 
     database: str
@@ -195,7 +187,7 @@ class Chosen:
 
     @property
     def elsewhere(self) -> bool:
-        """Whether it belongs to another database than the asker's."""
+        """Whether it ran in another database than the asker's."""
         return not (self.in_place or self.own)
 
 
@@ -219,10 +211,9 @@ class MoreRequest:
 
 @dataclass(frozen=True, slots=True)
 class CorrectRequest:
-    """`NL CORRECT $$sql$$ OF qid`: the statement that would have been right.
+    """`NL CORRECT $$sql$$ OF qid`: the right statement. Answered by the stored row, of kind `verified`.
 
-    `db`: the catalog entry that it is for; without it the databases of the answer are tried. Answered by the
-    stored row, of kind `verified`.
+    `db`: the catalog entry that it is for; without it the databases of the answer are tried.
     """
 
     asker: Asker
@@ -232,7 +223,7 @@ class CorrectRequest:
 
 
 class Topic(StrEnum):
-    """What a `TopicRequest` wants to know or to leave behind."""
+    """The subject of a `TopicRequest`."""
 
     EXPLAIN = "explain"
     WHY = "why"
@@ -257,12 +248,12 @@ TOPIC_COLUMNS: dict[Topic, tuple[tuple[str, str], ...]] = {
     Topic.FORGET: (("forgotten", "int4"),),
     Topic.NONE: (("qid", "text"), ("noted", "text"), ("next", "text")),
 }
-"""Topic → (name, PostgreSQL type) of its columns: fixed, so that a statement can be described unasked."""
+"""Topic → (name, PostgreSQL type) of its columns: fixed, so that Describe needs no engine."""
 
 
 @dataclass(frozen=True, slots=True)
 class TopicRequest:
-    """Something about an answer, or about the asker's questions. Answered by `RowSet`.
+    """A topic of an answer, or of the asker's questions. Answered by `RowSet`.
 
     `qid` None means all of the asker's (HISTORY, FORGET). `n`: a row (EXPLAIN), or rows at most (HISTORY).
     `text`: why (NONE).
@@ -290,15 +281,6 @@ class RowSet:
     """Rows of the columns that `TOPIC_COLUMNS` names for the topic asked about."""
 
     rows: tuple[tuple[Cell, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SentPrompt:
-    """A conversation as it went to the language model; `prefix` is the beginning of its answer."""
-
-    system: str
-    user: str
-    prefix: str = ""
 
 
 @dataclass(frozen=True, slots=True)

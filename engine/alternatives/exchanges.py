@@ -1,4 +1,4 @@
-"""Which names of a statement could be exchanged: for what the model nearly wrote, and for what is alike."""
+"""The exchanges to try on a statement: by the model's token probabilities and by similar names."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from engine.core.ports import Completion, Encoder
 from schema_catalog.types import Snapshot
 
 LEAST_PROBABILITY = 0.01
-"""With which the model would have named another column, for that to be a reading of its own. Of the synonyms of
-AmbiQT's columns it gives about three in four as much, and few others."""
+"""Least probability of another column at the model's token: about three in four of AmbiQT's synonyms have it."""
 
 
 async def find_exchanges(
     candidate: Candidate, written: Completion, snapshot: Snapshot, encoder: Encoder
 ) -> list[Exchange]:
-    """Tables of the same columns, then what the model nearly named, then columns of nearly the same name."""
-    nearly = [
+    """Exchanges of tables, then by the model's probabilities, then of columns by their names' similarity."""
+    likely = [
         Exchange(each.used, each.other, 1.0)
         for each in token_alternatives(candidate, written.tokens, snapshot)
         if each.probability >= LEAST_PROBABILITY and interchangeable(each.used, each.other, snapshot)
     ]
-    known = {(each.used, each.other) for each in nearly}
+    known = {(each.used, each.other) for each in likely}
     texts = phrases(table for table in snapshot.tables if table.key in candidate.tables)
     vectors = await asyncio.to_thread(encoder.encode, texts) if texts else ()
     by_text = dict(zip(texts, vectors, strict=True))
@@ -35,5 +34,5 @@ async def find_exchanges(
         snapshot,
         lambda one, other: float(by_text[one] @ by_text[other]),
     )
-    found = [*nearly, *(each for each in alike if (each.used, each.other) not in known)]
+    found = [*likely, *(each for each in alike if (each.used, each.other) not in known)]
     return sorted(found, key=lambda each: each.used[2] != WHOLE_TABLE)

@@ -1,7 +1,6 @@
-"""A statement with one element of the schema in place of another, everything else as it was.
+"""A statement with one element of the schema exchanged for another and FROM adjusted, all else unchanged.
 
-Owns the rewriting: which names of the statement mean the element, that what is read then is in FROM and what is read
-no more is not. It does not decide what could stand for what (`engine.alternatives.synonyms`).
+Which elements are exchanged is `engine.alternatives.synonyms`'s.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from schema_catalog.types import Snapshot, TableKey
 
 
 def substituted(sql: str, exchange: Exchange, snapshot: Snapshot) -> str | None:
-    """`sql` with `exchange.other` for `exchange.used`; None where that takes more changes than that."""
+    """`sql` with `exchange.other` for `exchange.used`; None where the exchange alone is not possible."""
     tree = parsed(sql)
     if tree is None:
         return None
@@ -41,7 +40,7 @@ def _with_column(tree: exp.Query, exchange: Exchange, scopes: Scopes) -> str | N
 
 
 def _items_distinct(tree: exp.Query) -> bool:
-    """Takes out what a select now gives twice: it gave both, for want of knowing which was meant."""
+    """Drops items that a SELECT now has twice; False where another query depends on their number."""
     for select in tree.find_all(exp.Select):
         items = {each.unalias().sql(): each for each in reversed(select.expressions)}
         if len(items) < len(select.expressions):
@@ -77,7 +76,7 @@ def _with_table(tree: exp.Query, exchange: Exchange, scopes: Scopes) -> str | No
 
 
 def _with_column_elsewhere(tree: exp.Query, exchange: Exchange, scopes: Scopes) -> str | None:
-    """Every name is qualified first: the table that comes may have columns of the same names."""
+    """Qualifies every name first: the table that is joined may have columns of the same names."""
     found = scopes.columns(tree, exchange.used[:2], exchange.used[2])
     if not found:
         return None
@@ -103,7 +102,7 @@ def _with_column_elsewhere(tree: exp.Query, exchange: Exchange, scopes: Scopes) 
 
 
 def _without_unread(select: exp.Select, table: TableKey, scopes: Scopes) -> None:
-    """Takes `table` out of a select that reads it to join alone, where one other table is joined to it."""
+    """Drops `table` from a SELECT that names it in one join's condition alone."""
     parts = from_parts(select)
     reads = scopes.reads[id(select)]
     place = next(

@@ -1,7 +1,7 @@
-"""Columns that the model nearly named: what else of the schema it found likely where it named one.
+"""Other columns that the model found likely where it named one, by its tokens' probabilities.
 
-Owns the reading of tokens' probabilities. Where a question leaves open which of two columns is meant, a model that sees
-both divides its belief between them: what Odin's masks find by asking again, the first answer tells already.
+Where a question may mean either of two columns, the model divides its probability between them: Odin's masks find the
+second by another call, here the first answer shows it.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from schema_catalog.types import ColumnKey, Snapshot
 _NAME = re.compile(r"'(?:[^']|'')*'|\"(?P<quoted>[^\"]+)\"|(?P<bare>[^\W\d]\w*)")
 _PART = re.compile(r"\w+")
 _LEAD = ' \n(."'
-"""What a token may have before a name begins."""
+"""Characters of a token before a name begins."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenAlternative:
-    """In place of `used` the model would have named `other`, a column of the same table, with this probability."""
+    """The model's probability of `other`, a column of the same table, in place of `used`."""
 
     used: ColumnKey
     other: ColumnKey
@@ -31,7 +31,7 @@ class TokenAlternative:
 
 @dataclass(frozen=True, slots=True)
 class _Branch:
-    """In place of `name` one that begins with `start`, or with `whole` is no more than that."""
+    """An alternative to `name` that begins with `start`, or is `start` where `whole`."""
 
     name: str
     start: str
@@ -45,7 +45,7 @@ class _Branch:
 def token_alternatives(
     candidate: Candidate, tokens: Sequence[Token], snapshot: Snapshot
 ) -> list[TokenAlternative]:
-    """What else could have been named in `candidate`, which was written as `tokens`: the likeliest first."""
+    """Alternatives to columns of `candidate`, which was written as `tokens`, likeliest first."""
     columns = {table.key: [column.name for column in table.columns] for table in snapshot.tables}
     found: dict[tuple[ColumnKey, ColumnKey], float] = {}
     for branch in _branches(tokens):
@@ -77,7 +77,7 @@ def _branches(tokens: Sequence[Token]) -> Iterator[_Branch]:
 
 
 def _others(token: Token, name: str, before: str) -> Iterator[_Branch]:
-    """`before`: what stands of the name already; with nothing before, what leads to a name is no part of it."""
+    """`before`: the part of the name in earlier tokens; without one, characters of `_LEAD` are skipped."""
     lead = "" if before else token.text[: _lead(token.text)]
     for other, probability in token.others:
         part = _PART.match(other, len(lead)) if other.startswith(lead) else None

@@ -1,20 +1,21 @@
 """The gateway console's views of what the engine knows: catalog, questions, feedback, models.
 
-Owns their SQL. Their columns are the console's (`proxy/console/views.py`); a test runs both against each other. Who
-may see which view is decided there as well. Nothing here leaves out a question's text: only administrators ask.
+Owns their SQL. Columns and access are the console's (`proxy/console/views.py`); a test runs both against each other.
+Questions are shown in full: only administrators may ask.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from engine.calibration.service import Calibrating
 from engine.calibration.types import StatusRequest
 from engine.errors import UnsupportedError
 from engine.llm.settings import ModelSettings
-from engine.metrics import OVERDUE, figures
+from engine.metrics import OVERDUE, figures, ratio
 from engine.types import Cell, RowSet, ViewRequest
 from schema_catalog.pg import Pool
 
@@ -45,23 +46,18 @@ _SQL = {
 }
 
 
+@dataclass(frozen=True, slots=True)
 class ConsoleViews:
-    """The views over one store. `ready`: set once the models are loaded."""
+    """The views over one store.
 
-    def __init__(
-        self,
-        pool: Pool,
-        model: ModelSettings,
-        ready: asyncio.Event,
-        calibrating: Calibrating,
-        overdue: Callable[[], int],
-    ) -> None:
-        """`overdue`: how many statements a server has not stopped at their deadline."""
-        self._pool = pool
-        self._overdue = overdue
-        self._calibrating = calibrating
-        self._model = model
-        self._ready = ready
+    `ready`: set once the models are loaded. `overdue`: counts the statements that a server has not stopped in time.
+    """
+
+    pool: Pool
+    model: ModelSettings
+    ready: asyncio.Event
+    calibrating: Calibrating
+    overdue: Callable[[], int]
 
     async def view(self, request: ViewRequest) -> RowSet:
         """The rows of a view; raises `UnsupportedError` where there is none of that name."""
@@ -73,11 +69,11 @@ class ConsoleViews:
             return RowSet(await self._stats())
         if request.name not in _SQL:
             raise UnsupportedError(f'the engine has no view "{request.name}"')
-        rows = await self._pool.fetch(_SQL[request.name])
+        rows = await self.pool.fetch(_SQL[request.name])
         return RowSet(tuple(tuple(row) for row in rows))
 
     async def _calibration(self) -> tuple[tuple[Cell, ...], ...]:
-        status = await self._calibrating.status(StatusRequest())
+        status = await self.calibrating.status(StatusRequest())
         return tuple(
             (
                 line.function,
@@ -86,28 +82,28 @@ class ConsoleViews:
                 line.points,
                 line.needed,
                 line.coverage,
-                line.kept / line.possible if line.possible else None,
+                ratio(line.kept, line.possible),
                 line.tested,
                 line.possible,
-                line.right / line.tested if line.tested else None,
-                line.shown / line.tested if line.tested else None,
-                line.generated / line.tested if line.tested else None,
+                ratio(line.right, line.tested),
+                ratio(line.shown, line.tested),
+                ratio(line.generated, line.tested),
             )
             for line in status.lines
         )
 
     async def _stats(self) -> tuple[tuple[Cell, ...], ...]:
-        """What the gateway's own statistics have on the right: the engine's figures of the same shape."""
-        status = await self._calibrating.status(StatusRequest())
+        """The engine's figures as (name, labels, value)."""
+        status = await self.calibrating.status(StatusRequest())
         selection = [
             (f"pgparley_nl_selection_{each.name}", f"function={each.function},k={each.k}", each.value)
             for each in figures(status)
         ]
-        return ((OVERDUE, "", float(self._overdue())), *selection)
+        return ((OVERDUE, "", float(self.overdue())), *selection)
 
     def _models(self) -> tuple[tuple[Cell, ...], ...]:
-        state = "ready" if self._ready.is_set() else "starting"
-        where = urlsplit(self._model.base_url or "")
+        state = "ready" if self.ready.is_set() else "starting"
+        where = urlsplit(self.model.base_url or "")
         # Host and port alone: a URL may hold a password.
         address = f"{where.hostname or ''}:{where.port or ''}"
-        return (("generate", self._model.model, address, state), ("encode", "all-MiniLM-L6-v2", "", state))
+        return (("generate", self.model.model, address, state), ("encode", "all-MiniLM-L6-v2", "", state))

@@ -1,7 +1,7 @@
-"""`NL CORRECT`: a person says what would have been right.
+"""`NL CORRECT`: the asker gives the right statement.
 
-Owns for which database a correction is meant, and that nothing is kept which would not run for the asker: it
-passes the same checks as a generated statement.
+Owns the choice of the database that a correction is for. A correction is kept only where it passes the checks of a
+generated statement.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from engine.api.answer_rows import candidate_row
 from engine.api.question_store import Questions, Stored
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
@@ -17,15 +18,15 @@ from engine.core.tools import Tools
 from engine.errors import CancelledError, NLError, NoRouteError, SyntaxProblemError, UnsafeSQLError
 from engine.sql.check import Cause, Rejection, check_candidate
 from engine.sql.describe import describe
-from engine.types import AnswerRow, AskReply, CorrectRequest, RowKind
+from engine.types import AskReply, CorrectRequest
 from schema_catalog.types import Database
 
 
 async def corrected(request: CorrectRequest, tools: Tools, questions: Questions, seconds: float) -> AskReply:
-    """Keeps the correction as a `verified` row behind the others; the reply holds that row alone.
+    """Keeps the correction as the answer's last row, of kind `verified`; the reply holds that row alone.
 
-    Raises `UnknownQuestionError`; `NoRouteError` where no database is meant; `UnsafeSQLError` or
-    `SyntaxProblemError` where the first database that is meant refuses it, as every other does.
+    Raises `UnknownQuestionError`; `NoRouteError` where no database can be meant; where every database refuses it, what
+    the first one says: `UnsafeSQLError`, `SyntaxProblemError` or `CancelledError`.
     """
     stored = await questions.stored(request.qid, request.asker.user)
     routes = await _routes(request, stored, tools)
@@ -39,13 +40,15 @@ async def corrected(request: CorrectRequest, tools: Tools, questions: Questions,
     good = next((outcome for outcome in outcomes if isinstance(outcome, Candidate)), None)
     if good is None:
         raise _refused(next(outcome for outcome in outcomes if isinstance(outcome, Rejection)))
-    row = _row(stored.reply, good)
+    number = max((row.n for row in stored.reply.rows), default=0) + 1
+    explained = replace(good, explanation=describe(good.sql))
+    row = candidate_row(number, explained, stored.reply.qid, verified=True)
     await questions.corrected(replace(stored.reply, rows=(*stored.reply.rows, row)), good.database, good.sql)
     return replace(stored.reply, rows=(row,))
 
 
 async def _routes(request: CorrectRequest, stored: Stored, tools: Tools) -> tuple[Route, ...]:
-    """The databases that may be meant, as the asker sees them: an unreadable one is like an unknown one."""
+    """The databases that may be meant, as the asker sees them; raises `NoRouteError` where none is readable."""
     entries = {database.name: (database, snapshot) for database, snapshot in await tools.catalog.entries()}
     routes: list[Route] = []
     for name in _meant(request, stored, [database for database, _ in entries.values()]):
@@ -80,17 +83,3 @@ def _refused(rejection: Rejection) -> NLError:
     if rejection.cause is Cause.TIME:
         return CancelledError("the correction ran out of time", detail=detail)
     return SyntaxProblemError("the correction would not run", detail=detail)
-
-
-def _row(reply: AskReply, candidate: Candidate) -> AnswerRow:
-    number = max((row.n for row in reply.rows), default=0) + 1
-    return AnswerRow(
-        n=number,
-        kind=RowKind.VERIFIED,
-        database=candidate.database,
-        confidence=None,
-        sql=candidate.sql,
-        explanation=describe(candidate.sql),
-        next=f"NL CHOOSE {number} OF '{reply.qid}'",
-        qid=reply.qid,
-    )

@@ -1,14 +1,14 @@
 """The engine's interface: HTTP and JSON on a Unix socket, for gateways on the same machine.
 
-`POST /v1/ask`, `choose`, `show`, `more`, `plan`, `correct` and `tell` take and give the dataclasses of
-`engine.types`, `/v1/calibration/judge`, `pairs` and `status` those of `engine.calibration.types`; `GET /health`
-and `/metrics`. Whoever can open the socket is believed about who asks: the socket is the owner's alone (mode 600).
+`POST /v1/…` takes and gives the dataclasses of `engine.types`, `/v1/calibration/…` those of `engine.calibration.types`;
+`GET /health`, `/ready` and `/metrics`. The asker that a request names is trusted: the socket's mode is 600.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
@@ -35,58 +35,56 @@ from engine.types import (
 )
 
 _UNAVAILABLE = frozenset({"58000", "57014", "53400", "XX000"})
-"""SQLSTATEs that are not the asker's fault: HTTP 503."""
+"""SQLSTATEs that are answered with HTTP 503, not 400."""
 
 log = structlog.stdlib.get_logger("engine")
 
 Body = TypeVar("Body")
 
 
+@dataclass(frozen=True, slots=True)
 class EngineAPI:
-    """Routes over one `Service`. `ready` says whether the models are loaded; questions are taken before that."""
+    """Routes over one `Service`. `ready`: the models are loaded; questions are answered before that as well."""
 
-    def __init__(
-        self,
-        service: Service,
-        metrics: Metrics,
-        ready: asyncio.Event,
-        views: ConsoleViews,
-        calibrating: Calibrating,
-    ) -> None:
-        self._service = service
-        self._calibrating = calibrating
-        self._views = views
-        self._metrics = metrics
-        self._ready = ready
+    service: Service
+    metrics: Metrics
+    ready: asyncio.Event
+    views: ConsoleViews
+    calibrating: Calibrating
 
     def application(self) -> web.Application:
         """The aiohttp application."""
         app = web.Application(client_max_size=1024 * 1024)
         app.router.add_post("/v1/ask", self._verb("ask", AskRequest, self._ask))
-        app.router.add_post("/v1/choose", self._verb("choose", ChooseRequest, self._service.choose))
-        app.router.add_post("/v1/show", self._verb("show", ShowRequest, self._service.show))
+        app.router.add_post("/v1/choose", self._verb("choose", ChooseRequest, self.service.choose))
+        app.router.add_post("/v1/show", self._verb("show", ShowRequest, self.service.show))
         app.router.add_post("/v1/more", self._verb("more", MoreRequest, self._more))
-        app.router.add_post("/v1/plan", self._verb("plan", PlanRequest, self._service.plan))
-        app.router.add_post("/v1/correct", self._verb("correct", CorrectRequest, self._service.correct))
-        app.router.add_post("/v1/topic", self._verb("topic", TopicRequest, self._service.topic))
-        app.router.add_post("/v1/view", self._verb("view", ViewRequest, self._views.view))
-        calibrating = self._calibrating
-        app.router.add_post("/v1/calibration/judge", self._verb("judge", JudgeRequest, calibrating.judge))
-        app.router.add_post("/v1/calibration/pairs", self._verb("pairs", PairsRequest, calibrating.pairs))
-        app.router.add_post("/v1/calibration/status", self._verb("status", StatusRequest, calibrating.status))
+        app.router.add_post("/v1/plan", self._verb("plan", PlanRequest, self.service.plan))
+        app.router.add_post("/v1/correct", self._verb("correct", CorrectRequest, self.service.correct))
+        app.router.add_post("/v1/topic", self._verb("topic", TopicRequest, self.service.topic))
+        app.router.add_post("/v1/view", self._verb("view", ViewRequest, self.views.view))
+        app.router.add_post(
+            "/v1/calibration/judge", self._verb("judge", JudgeRequest, self.calibrating.judge)
+        )
+        app.router.add_post(
+            "/v1/calibration/pairs", self._verb("pairs", PairsRequest, self.calibrating.pairs)
+        )
+        app.router.add_post(
+            "/v1/calibration/status", self._verb("status", StatusRequest, self.calibrating.status)
+        )
         app.router.add_get("/health", self._health)
         app.router.add_get("/ready", self._readiness)
         app.router.add_get("/metrics", self._exposition)
         return app
 
     async def _ask(self, request: AskRequest) -> AskReply:
-        return self._answered(await self._service.ask(request), request.asker.user)
+        return self._answered(await self.service.ask(request), request.asker.user)
 
     async def _more(self, request: MoreRequest) -> AskReply:
-        return self._answered(await self._service.more(request), request.asker.user)
+        return self._answered(await self.service.more(request), request.asker.user)
 
     def _answered(self, reply: AskReply, user: str) -> AskReply:
-        self._metrics.answered(reply)
+        self.metrics.answered(reply)
         log.info(
             "question answered",
             qid=reply.qid,
@@ -105,20 +103,20 @@ class EngineAPI:
             try:
                 reply = await answer(msgspec.json.decode(await http.read(), type=body))
             except msgspec.DecodeError as problem:
-                self._metrics.requests.labels(name, "malformed").inc()
+                self.metrics.requests.labels(name, "malformed").inc()
                 return web.json_response({"message": str(problem)}, status=400)
             except NLError as problem:
                 return self._failed(name, problem)
             except Exception as problem:
                 log.exception("request failed", verb=name)
                 return self._failed(name, as_reply(problem))
-            self._metrics.requests.labels(name, "ok").inc()
+            self.metrics.requests.labels(name, "ok").inc()
             return _json(reply, 200)
 
         return handle
 
     def _failed(self, name: str, problem: NLError) -> web.Response:
-        self._metrics.requests.labels(name, problem.sqlstate).inc()
+        self.metrics.requests.labels(name, problem.sqlstate).inc()
         return _json(problem.reply(), 503 if problem.sqlstate in _UNAVAILABLE else 400)
 
     async def _health(self, _http: web.Request) -> web.Response:
@@ -126,17 +124,17 @@ class EngineAPI:
         return web.json_response({"status": "ok"})
 
     async def _readiness(self, _http: web.Request) -> web.Response:
-        """200 once models and schemas are loaded, 503 before: questions are answered then too, but slower."""
-        if self._ready.is_set():
+        """200 once models and schemas are loaded, 503 before."""
+        if self.ready.is_set():
             return web.json_response({"status": "ok"})
         return web.json_response({"status": "starting"}, status=503)
 
     async def _exposition(self, _http: web.Request) -> web.Response:
         try:
-            self._metrics.calibrated(await self._calibrating.status(StatusRequest()))
+            self.metrics.calibrated(await self.calibrating.status(StatusRequest()))
         except NLError:
             log.warning("calibration unknown")
-        return web.Response(body=generate_latest(self._metrics.registry), content_type="text/plain")
+        return web.Response(body=generate_latest(self.metrics.registry), content_type="text/plain")
 
 
 def _json(value: object, status: int) -> web.Response:

@@ -1,9 +1,8 @@
-"""What is told about an answer: in words, its trace, its prompts; and an asker's history, and forgetting it.
-
-Owns the rows of every `Topic`. All of it comes from the store, and only of questions that the asker asked.
-"""
+"""The rows of every `Topic`, from the store, of the asker's own questions."""
 
 from __future__ import annotations
+
+from dataclasses import astuple
 
 from engine.api.question_store import Questions, find_row
 from engine.errors import InternalError
@@ -16,15 +15,16 @@ MAX_HISTORY_ROWS = 1000
 
 
 async def introspect(request: TopicRequest, questions: Questions) -> RowSet:
-    """The rows of `request.topic`; raises `UnknownQuestionError` where the question is not the asker's."""
+    """The rows of `request.topic`.
+
+    Raises `UnknownQuestionError` where the question is not the asker's, `InvalidSettingError` where it has no row `n`.
+    """
     user = request.asker.user
     match request.topic:
         case Topic.HISTORY:
             limit = min(request.n or HISTORY_ROWS, MAX_HISTORY_ROWS)
             lines = await questions.history(user, limit)
-            return RowSet(
-                tuple((li.asked_at, li.qid, li.question, li.rows, li.chosen, li.verdict) for li in lines)
-            )
+            return RowSet(tuple(astuple(line) for line in lines))
         case Topic.FORGET:
             return RowSet(((await questions.forget(user, request.qid),),))
     if request.qid is None:
@@ -59,7 +59,7 @@ async def _about(request: TopicRequest, qid: str, questions: Questions) -> RowSe
 
 
 def _in_words(row: AnswerRow, trace: tuple[TraceLine, ...]) -> tuple[tuple[Cell, ...], ...]:
-    """A row as (aspect, words); what does not apply to it is left out."""
+    """A row as (aspect, words), without empty aspects."""
     aspects: list[tuple[str, str | None]] = [
         ("meaning", row.explanation),
         ("kind", row.kind.value),
@@ -74,7 +74,7 @@ def _in_words(row: AnswerRow, trace: tuple[TraceLine, ...]) -> tuple[tuple[Cell,
 
 
 def _changes(sql: str | None, trace: tuple[TraceLine, ...]) -> list[tuple[str, str | None]]:
-    """Each rule that led to a statement, and what stood there before it, the last one first."""
+    """The rules that changed a statement, each with the statement before it, the last one first."""
     aspects: list[tuple[str, str | None]] = []
     lines = [(line.event, line.detail.split(BECOMES)) for line in trace if line.stage == "rewrite"]
     changes = {after: (event, before) for event, (before, after) in lines}

@@ -1,7 +1,6 @@
-"""The questions that were asked: kept in the store, owned by their asker, forgotten when they expire.
+"""The stored questions: each belongs to its asker and expires.
 
-Owns the SQL of the tables `question`, `choice` and `verdict`, and that what was learned of a question is forgotten with
-it. Does not know what an answer means.
+Owns the SQL of the tables `question`, `choice` and `verdict`. Feedback on a question is deleted with it.
 """
 
 from __future__ import annotations
@@ -12,9 +11,10 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from engine.core.ports import Prompt
 from engine.errors import InvalidSettingError, UnknownQuestionError
-from engine.types import AnswerRow, Asker, AskReply, AskRequest, SentPrompt
-from schema_catalog.pg import Connection, Pool
+from engine.types import AnswerRow, Asker, AskReply, AskRequest
+from schema_catalog.pg import Pool
 
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 _HINT = "The qid stands in every row of an answer; NL HISTORY lists yours. Ask again to get a new one."
@@ -41,8 +41,8 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
-    """A line of an asker's history. `asked_at` in ISO 8601; `chosen`: the row chosen last."""
+class HistoryLine:
+    """A line of `NL HISTORY`. `asked_at` in ISO 8601; `chosen`: the row chosen last."""
 
     asked_at: str
     qid: str
@@ -55,8 +55,8 @@ class Remembered:
 class Questions:
     """Questions in the store's schema `pgparley`. A qid belongs to the role that asked.
 
-    Every method that takes a qid and a user raises `UnknownQuestionError` alike for an expired, a foreign and
-    an unknown one.
+    Every method that takes a qid and a user raises `UnknownQuestionError`, alike for an expired, a foreign and an
+    unknown one.
     """
 
     def __init__(self, pool: Pool, ttl: float) -> None:
@@ -65,11 +65,11 @@ class Questions:
 
     @staticmethod
     def new_qid() -> str:
-        """A short name, e.g. `q7f3k2m`: 31^6 of them, and only the asker's own are ever looked up."""
+        """A random name, e.g. `q7f3k2m`: one of 31^6."""
         return "q" + "".join(secrets.choice(_ALPHABET) for _ in range(6))
 
-    async def save(self, ask: AskRequest, reply: AskReply, prompts: tuple[SentPrompt, ...] = ()) -> None:
-        """Keeps an answer for `ttl` seconds, and forgets what expired."""
+    async def save(self, ask: AskRequest, reply: AskReply, prompts: tuple[Prompt, ...] = ()) -> None:
+        """Stores an answer for `ttl` seconds; deletes expired ones."""
         await self._pool.execute("DELETE FROM pgparley.question WHERE expires_at < now()")
         await self._pool.execute(
             "INSERT INTO pgparley.question"
@@ -103,32 +103,22 @@ class Questions:
             request = msgspec.json.decode(row["request"], type=AskRequest)
         return Stored(request, msgspec.json.decode(row["reply"], type=AskReply))
 
-    async def prompts(self, qid: str, user: str) -> tuple[SentPrompt, ...]:
-        """What the language model was sent for it, in the order of the calls."""
+    async def prompts(self, qid: str, user: str) -> tuple[Prompt, ...]:
+        """The prompts sent for it, in the order of the calls."""
         text = await self._pool.fetchval(_OWN.format("prompts"), qid, user)
         if text is None:
             raise _unknown(qid)
-        return msgspec.json.decode(text, type=tuple[SentPrompt, ...])
+        return msgspec.json.decode(text, type=tuple[Prompt, ...])
 
-    async def history(self, user: str, limit: int) -> tuple[Remembered, ...]:
+    async def history(self, user: str, limit: int) -> tuple[HistoryLine, ...]:
         """The newest questions of `user`, newest first."""
         rows = await self._pool.fetch(_HISTORY, user, limit)
-        return tuple(
-            Remembered(
-                row["asked_at"].isoformat(),
-                row["qid"],
-                row["question"],
-                row["rows"],
-                row["chosen"],
-                row["verdict"],
-            )
-            for row in rows
-        )
+        return tuple(HistoryLine(asked_at.isoformat(), *line) for asked_at, *line in rows)
 
     async def forget(self, user: str, qid: str | None) -> int:
-        """Removes one question of `user`, or all, with what was said, chosen and learned of it. Returns how many.
+        """Deletes one question of `user`, or all, with its feedback; returns how many.
 
-        What was learned outlives the answer, and counts as one more where the answer has expired.
+        Feedback outlives the answer: of an expired one it counts as one.
         """
         done = await self._pool.fetch(
             "WITH gone AS (DELETE FROM pgparley.question"
@@ -145,11 +135,11 @@ class Questions:
         return len(done)
 
     async def chosen(self, qid: str, n: int) -> None:
-        """Remembers a choice."""
+        """Stores a choice."""
         await self._pool.execute("INSERT INTO pgparley.choice (qid, n) VALUES ($1, $2)", qid, n)
 
     async def none_fits(self, qid: str, user: str, why: str | None) -> None:
-        """Remembers that `user` found nothing right in an answer."""
+        """Stores that `user` found no row of an answer right."""
         done = await self._pool.execute(
             "INSERT INTO pgparley.verdict (qid, kind, body) SELECT qid, 'none', $3 FROM pgparley.question"
             " WHERE qid = $1 AND asker = $2 AND expires_at > now()",
@@ -161,21 +151,17 @@ class Questions:
             raise _unknown(qid)
 
     async def corrected(self, reply: AskReply, database: str, sql: str) -> None:
-        """Remembers what would have been right, and the answer with it as its last row: both or neither."""
+        """Stores a correction, and the answer with it as its last row, in one transaction."""
         async with self._pool.acquire() as connection, connection.transaction():
-            await self._correct(connection, reply, database, sql)
-
-    @staticmethod
-    async def _correct(connection: Connection, reply: AskReply, database: str, sql: str) -> None:
-        await connection.execute(
-            "UPDATE pgparley.question SET reply = $2 WHERE qid = $1", reply.qid, _json(reply)
-        )
-        await connection.execute(
-            "INSERT INTO pgparley.verdict (qid, kind, database, body) VALUES ($1, 'corrected', $2, $3)",
-            reply.qid,
-            database,
-            sql,
-        )
+            await connection.execute(
+                "UPDATE pgparley.question SET reply = $2 WHERE qid = $1", reply.qid, _json(reply)
+            )
+            await connection.execute(
+                "INSERT INTO pgparley.verdict (qid, kind, database, body) VALUES ($1, 'corrected', $2, $3)",
+                reply.qid,
+                database,
+                sql,
+            )
 
 
 def find_row(reply: AskReply, number: int) -> AnswerRow:

@@ -1,7 +1,7 @@
-"""What the engine does for a gateway: ask, choose, plan, show, correct, tell.
+"""The engine's verbs for a gateway: ask, more, choose, plan, correct, topic, show.
 
-Owns how a pipeline's outcome becomes rows, and what a choice needs. Knows neither HTTP nor SQL text. What is
-told about answers is `engine.api.introspection`, what becomes of a correction `engine.api.corrections`.
+Knows neither HTTP nor SQL text. Topics are answered by `engine.api.introspection`, corrections by
+`engine.api.corrections`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from engine import pipeline
 from engine.api import introspection
+from engine.api.answer_rows import answer_rows
 from engine.api.corrections import corrected
 from engine.api.prompt_log import RecordingModel
 from engine.api.question_store import Questions, find_row
@@ -47,7 +48,6 @@ from engine.types import (
     MoreRequest,
     PlanRequest,
     ResultColumn,
-    RowKind,
     RowSet,
     ShowRequest,
     Topic,
@@ -68,7 +68,7 @@ class Service:
         points: CalibrationStore | None = None,
         learner: Learner | None = None,
     ) -> None:
-        """`points`: where choices become calibration points. `learner`: what learns of them. Without, they do not."""
+        """`points`, `learner`: where choices become calibration points and feedback; None switches that off."""
         self._tools = tools
         self._points = points
         self._learner = learner
@@ -77,7 +77,7 @@ class Service:
         self._places = asyncio.Semaphore(limits.concurrent)
 
     async def ask(self, request: AskRequest) -> AskReply:
-        """Answers a question and keeps the answer."""
+        """Answers a question and stores the answer; raises `QuotaError` where too many are under way."""
         self._check(request)
         if self._places.locked():
             raise QuotaError(
@@ -94,7 +94,7 @@ class Service:
         members = (*verified, *await asyncio.to_thread(_wanted, state))
         reply = AskReply(
             qid=qid,
-            rows=_rows(state, members[: self._limits.width(request.k)], qid),
+            rows=answer_rows(state, members[: self._limits.width(request.k)], qid),
             trace=state.trace,
             timings=state.timings,
             usage=state.usage,
@@ -102,7 +102,7 @@ class Service:
             members=len(members),
         )
         await self._questions.save(request, reply, model.sent)
-        # What only this asker taught is part of no recipe: such answers are other questions than those that calibrate.
+        # Personal feedback is part of no recipe: such questions are not exchangeable with those that calibrate.
         shared = state.verified is None and not any(route.learned.personal for route in state.routes)
         if self._points is not None and state.selection is not None and shared:
             with _stored():
@@ -110,7 +110,7 @@ class Service:
         return reply
 
     async def more(self, request: MoreRequest) -> AskReply:
-        """The same question again: a new answer, without what this one and those before it showed."""
+        """The same question again, without the statements shown by this answer and those before it."""
         stored = await self._questions.stored(request.qid, request.asker.user)
         shown = tuple(row.sql for row in stored.reply.rows if row.sql is not None)
         again = replace(
@@ -123,7 +123,10 @@ class Service:
         return await self.ask(again)
 
     async def choose(self, request: ChooseRequest) -> Chosen:
-        """The chosen statement; run as the asker where it belongs to another database than theirs."""
+        """The chosen statement, run as the asker where it cannot run in their session.
+
+        Raises `DatabaseDiffersError` in a transaction on another database, `ReportedError` with the server's error.
+        """
         row, database, sql = await self._statement(request)
         chosen = await self._in_place(database, request.asker, sql) or await self._ran(database, request, sql)
         if request.learn:
@@ -148,7 +151,7 @@ class Service:
         return Chosen(database.name, sql, False, columns, tuple((line,) for line in lines))  # noqa: FBT003 - not in place
 
     async def correct(self, request: CorrectRequest) -> AskReply:
-        """Checks what would have been right as the asker and keeps it as the answer's last row."""
+        """Checks a correction as the asker and stores it as the answer's last row. Raises as `corrected`."""
         shown = await self._questions.stored(request.qid, request.asker.user)
         reply = await corrected(request, self._tools, self._questions, self._limits.timeout)
         (row,) = reply.rows
@@ -158,7 +161,7 @@ class Service:
         return reply
 
     async def topic(self, request: TopicRequest) -> RowSet:
-        """What is known about an answer, or remembered of the asker."""
+        """The rows of a topic. Raises as `introspect`."""
         table = await introspection.introspect(request, self._questions)
         if self._learner is not None and request.topic is Topic.NONE and request.qid is not None:
             stored = await self._questions.stored(request.qid, request.asker.user)
@@ -196,7 +199,7 @@ class Service:
         )
 
     async def _statement(self, request: ChooseRequest | PlanRequest) -> tuple[AnswerRow, Database, str]:
-        """The row that a request names, the database it is for and its statement."""
+        """The row that a request names, its database and its statement."""
         reply = await self._questions.get(request.qid, request.asker.user)
         row = find_row(reply, request.n)
         if row.sql is None or row.database is None:
@@ -245,7 +248,7 @@ class Service:
 
 @contextmanager
 def _reported() -> Iterator[None]:
-    """What PostgreSQL says of a statement, as an error for the asker."""
+    """PostgreSQL's error on a statement as `ReportedError`."""
     try:
         yield
     except StatementError as problem:
@@ -265,7 +268,7 @@ def _stored() -> Iterator[None]:
 
 
 def _wanted(state: State) -> tuple[Candidate, ...]:
-    """The candidates less those that mean the same as an excluded statement. Parses them: not for the event loop."""
+    """The candidates without the normal forms of excluded statements. Parses them: not for the event loop."""
     if not state.ask.exclude:
         return state.candidates
     snapshots = {route.database.name: route.snapshot for route in state.routes}
@@ -279,43 +282,8 @@ def _wanted(state: State) -> tuple[Candidate, ...]:
     )
 
 
-def _rows(state: State, shown: tuple[Candidate, ...], qid: str) -> tuple[AnswerRow, ...]:
-    if not shown:
-        return (_abstained(state, qid),)
-    return tuple(
-        _candidate(number, candidate, qid, verified=candidate is state.verified)
-        for number, candidate in enumerate(shown, 1)
-    )
-
-
-def _candidate(number: int, candidate: Candidate, qid: str, *, verified: bool) -> AnswerRow:
-    return AnswerRow(
-        n=number,
-        kind=RowKind.VERIFIED if verified else RowKind.CANDIDATE,
-        database=candidate.database,
-        # A person's word has no confidence of ours.
-        confidence=None if verified else round(candidate.confidence, 3),
-        sql=candidate.sql,
-        explanation=candidate.explanation,
-        next=f"NL CHOOSE {number} OF '{qid}'",
-        qid=qid,
-    )
-
-
-def _abstained(state: State, qid: str) -> AnswerRow:
-    """Why there is no candidate, and what would help: no guess is shown."""
-    if not state.routes:
-        why = "No database that you may read seems to hold this. Name what you look for as its tables and columns do"
-    elif state.ask.exclude:
-        why = "No other statement than those shown stood every check. Ask in other words"
-    else:
-        names = ", ".join(route.database.name for route in state.routes)
-        why = f"No statement on {names} stood every check. Name the table or column you mean, or ask a smaller part"
-    return AnswerRow(1, RowKind.ABSTAIN, None, None, None, why, "NL HELP", qid)
-
-
 def as_reply(problem: Exception) -> InternalError:
-    """An unexpected exception as the error a user may see: nothing of it but that it happened."""
+    """An unexpected exception as the error that a user sees: its type alone."""
     return InternalError(
         "the engine failed on this question",
         detail=type(problem).__name__,

@@ -1,4 +1,4 @@
-"""The engine as a process: builds its tools, serves its interface, ends cleanly on SIGINT and SIGTERM."""
+"""The engine's process: builds the tools and serves the interface until SIGINT or SIGTERM."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ log = structlog.stdlib.get_logger("engine")
 
 @asynccontextmanager
 async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Questions, Pool]]:
-    """What the stages call, the store of questions, and the store itself; it is brought up to date first.
+    """The stages' tools, the stored questions, and the store's pool, migrated first.
 
-    Raises `ModelUnavailableError` where no model server is configured, `InvalidSettingError` where a rule that is
-    switched off does not exist, `StoreUnavailableError` where the store cannot be used.
+    Raises `ModelUnavailableError` without a model server, `InvalidSettingError` where a rule that is switched off does
+    not exist, `StoreUnavailableError`, and `PackagedError` where a packaged model cannot be read.
     """
     if settings.model.base_url is None:
         raise ModelUnavailableError(
@@ -99,7 +99,7 @@ async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Question
 
 
 def calibration(settings: EngineSettings, pool: Pool) -> CalibrationStore:
-    """The calibration of what these settings make: another model or prompt has points of its own."""
+    """The calibration of these settings' recipe; raises `EncoderUnavailableError`."""
     routers = _routers(settings)
     return CalibrationStore(
         pool, pipeline_fingerprint(settings), str if routers is None else CurrentWeights(routers)
@@ -111,13 +111,11 @@ def _routers(settings: EngineSettings) -> ArtifactStore | None:
 
 
 def _versions(settings: EngineSettings) -> Versions | None:
-    """The trained routers, of which a question takes the current one; None leaves routing to retrieval."""
+    """The trained routers; None leaves routing to the retrieval leg."""
     routers = _routers(settings)
-    return (
-        None
-        if routers is None
-        else Versions(routers, lambda artifact: PointerModel(artifact, settings.encoder))
-    )
+    if routers is None:
+        return None
+    return Versions(routers, lambda artifact: PointerModel(artifact, settings.encoder))
 
 
 async def _store(dsn: str) -> Pool:
@@ -131,7 +129,7 @@ async def _store(dsn: str) -> Pool:
 
 
 async def serve(settings: EngineSettings) -> None:
-    """Serves until SIGINT or SIGTERM; what is being answered then is answered first, for at most 10 seconds."""
+    """Serves until SIGINT or SIGTERM, then ends running requests within 10 seconds. Raises as `tools`."""
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -163,7 +161,7 @@ async def serve(settings: EngineSettings) -> None:
 
 
 def run(settings: EngineSettings) -> None:
-    """Blocks until the engine has ended; where it cannot start, says why and exits with 1."""
+    """Blocks until the engine has ended; logs why and exits with 1 where it cannot start."""
     try:
         asyncio.run(serve(settings))
     except StoreUnavailableError as problem:

@@ -1,4 +1,4 @@
-"""Loads what the first question would otherwise wait for: encoder, ranker, index, values, prompts' beginnings."""
+"""Warm-up: loads encoder, ranker, index, values, and the prompts' prefixes ahead of the first question."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from engine.prompting.schema_text import schema_text
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import Snapshot
 
-ATTEMPT = 5.0
-"""Seconds after which a model that is still loading is asked again."""
+RETRY_SECONDS = 0.5
+"""Between two requests to a model that is still loading."""
 
 PROMPT_TIMEOUT = 120.0
 
@@ -28,7 +28,7 @@ log = structlog.stdlib.get_logger("engine")
 async def warm_up(tools: Tools, databases: int, ready: asyncio.Event) -> None:
     """Sets `ready` when encoder, index, model, and values and schemas of the first `databases` are loaded.
 
-    Only a saving: questions are answered meanwhile, and what fails here is met again by the question that needs it.
+    Questions are answered meanwhile; a failure is logged.
     """
     began = time.monotonic()
     await asyncio.to_thread(tools.encoder.encode, ["ready"])
@@ -53,13 +53,13 @@ async def _until_answering(model: LanguageModel) -> None:
             asked = Prompt("Say yes.", "Say yes.")
             await model.read(asked, deadline=Deadline(time.monotonic() + PROMPT_TIMEOUT))
         except NLError:
-            await asyncio.sleep(ATTEMPT / 10)
+            await asyncio.sleep(RETRY_SECONDS)
         else:
             return
 
 
 async def _read_schema(model: LanguageModel, snapshot: Snapshot) -> None:
-    """Leaves the prompt's beginning, up to the question, in the model's prefix cache."""
+    """Puts the prompt's prefix, up to the question, into the model's prefix cache."""
     text, _ = schema_text(snapshot, ())
     asked = Prompt(prompt("generate_system"), prompt("generate_user", schema=text, values="", question=""))
     await model.read(asked, deadline=Deadline(time.monotonic() + PROMPT_TIMEOUT))

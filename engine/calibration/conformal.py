@@ -1,12 +1,12 @@
 """Split conformal prediction for sets of candidates (Odin §6.1 and 6.2), without I/O.
 
-A nonconformity score says how badly a candidate fits its question: lower is better. A calibration point is a
-question of which a right candidate is known; its score is the lowest among its right candidates, because the set is
-right as soon as it holds one of them. The threshold is the ⌈(n + 1)(1 - alpha)⌉-th smallest of n such scores.
+A nonconformity score is lower where a candidate fits its question better. A calibration point is a question with a
+known right candidate; its score is the lowest of its right candidates', since one of them makes the set right. The
+threshold is the ⌈(n + 1)(1 - alpha)⌉-th smallest of n such scores.
 
-The promise, and no more: P(a right candidate is in the set | a right candidate was generated) ≥ 1 - alpha, over the
-drawing of the calibration points and of the question, where both come exchangeably from one distribution. Nothing
-is promised of a single question, nor of questions of which no right candidate was generated.
+The promise is marginal: P(a right candidate is in the set | a right candidate was generated) ≥ 1 - alpha, where the
+calibration points and the question are exchangeable. It holds for no single question and for no question without a
+generated right candidate.
 """
 
 from __future__ import annotations
@@ -22,15 +22,14 @@ from numpy.typing import NDArray
 Scores = NDArray[np.float64]
 
 UNSCORED = math.inf
-"""The score of a candidate that its function cannot judge: it stays only where nothing is left out."""
+"""The score of a candidate that its function cannot judge: above every finite threshold."""
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
     """Candidates with a score of at most `value` form the set.
 
-    `points`: how many scores it comes from. `group`: whose own, None where it is everybody's. `coverage`: the
-    promised 1 - alpha.
+    `points`: scores that it comes from. `coverage`: 1 - alpha. `group`: the group whose scores they are, None for all.
     """
 
     value: float
@@ -39,13 +38,13 @@ class Threshold:
     group: str | None = None
 
     def admits(self, score: float) -> bool:
-        """Whether a candidate is in the set. A tie with the threshold is: that is the side of the promise."""
+        """Whether a candidate is in the set; a tie with the threshold is."""
         return score <= self.value
 
 
 @dataclass(frozen=True, slots=True)
 class Uncalibrated:
-    """There are `points` scores, and a threshold for `coverage` takes `needed`."""
+    """Too few scores: `points` of the `needed` for `coverage`."""
 
     points: int
     needed: int
@@ -53,19 +52,19 @@ class Uncalibrated:
 
 
 def exact(coverage: float) -> Fraction:
-    """1 - alpha as it was written: 0.9 is nine tenths, not the binary number next to it. Raises `ValueError`."""
+    """1 - alpha in decimal: 0.9 is 9/10. Raises `ValueError` where it is not between 0 and 1."""
     if not 0.0 < coverage < 1.0:
         raise ValueError(f"coverage is between 0 and 1, not {coverage}")
     return Fraction(repr(float(coverage)))
 
 
 def rank_of(points: int, coverage: float) -> int:
-    """⌈(n + 1)(1 - alpha)⌉, the rank of the score that is the threshold; above n there is none."""
+    """⌈(n + 1)(1 - alpha)⌉, the rank of the threshold among n scores; above n there is none. Raises as `exact`."""
     return math.ceil((points + 1) * exact(coverage))
 
 
 def needed(coverage: float) -> int:
-    """The fewest points that give a threshold: 4 for 0.8, 9 for 0.9, 19 for 0.95, 99 for 0.99."""
+    """The fewest points for a threshold: 4 for 0.8, 9 for 0.9, 19 for 0.95, 99 for 0.99. Raises as `exact`."""
     share = exact(coverage)
     return math.ceil(share / (1 - share))
 
@@ -87,12 +86,10 @@ def conforming(scores: Sequence[float], threshold: Threshold | Uncalibrated) -> 
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """Scores of right candidates, whole and by group (Mondrian).
+    """Scores of right candidates, of all and by group (Mondrian).
 
-    A group that has enough points of its own gets the larger of its own threshold and everybody's; any other
-    group gets everybody's. So the promise holds over all questions, and within each group that is large enough
-    as well. With a group's own threshold alone, where it is lower, it would not hold over all: the groups that fall
-    back would miss more often than alpha and nobody would make up for it.
+    A group with enough points gets the larger of its own threshold and the common one, any other the common one: the
+    promise holds over all questions and within each such group. Groups' own lower thresholds would break the first.
     """
 
     scores: Scores = field(default_factory=lambda: np.empty(0))
@@ -112,11 +109,11 @@ class Calibrated:
 
     def at(self, coverage: float, group: str) -> Threshold | Uncalibrated:
         """The threshold for a question of `group`; raises `ValueError` where `coverage` is not between 0 and 1."""
-        everybodys = quantile(self.scores, coverage)
-        if everybodys is None:
+        common = quantile(self.scores, coverage)
+        if common is None:
             return Uncalibrated(self.scores.size, needed(coverage), coverage)
         own = self.groups.get(group, np.empty(0))
         value = quantile(own, coverage)
-        if value is not None and value > everybodys:
+        if value is not None and value > common:
             return Threshold(value, own.size, coverage, group)
-        return Threshold(everybodys, self.scores.size, coverage)
+        return Threshold(common, self.scores.size, coverage)

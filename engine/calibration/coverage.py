@@ -1,4 +1,4 @@
-"""How often the promise was kept: observed coverage on questions that took no part in calibrating."""
+"""Observed coverage on held-out questions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.calibration.conformal import Calibrated, Threshold, conforming
 from engine.calibration.splits import HeldOutSet
 
 _Z = 1.959964
-"""Of the normal distribution: 95 % lie between -z and z."""
+"""The 97.5 % quantile of the standard normal distribution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +21,11 @@ class Share:
 
     @property
     def value(self) -> float | None:
-        """The share, in [0, 1]; None of nothing."""
+        """The share, in [0, 1]; None where n is 0."""
         return self.hits / self.n if self.n else None
 
     def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % interval; everything is possible where n is 0."""
+        """Wilson's 95 % interval; (0, 1) where n is 0."""
         if not self.n:
             return (0.0, 1.0)
         share, z2 = self.hits / self.n, _Z**2
@@ -36,13 +36,12 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What selection did to the test questions.
+    """Selection over the test questions.
 
-    `kept`: of the questions with a right candidate, those whose set held one: what is promised to be `promised`
-    at least. `right`: of all questions, those of which a right candidate is shown: what a user meets. `possible`:
-    of all questions, those with a right candidate at all. `shown` and `generated`: candidates altogether.
-    `empty`: sets in which no candidate conformed, so that the best ranked one is shown all the same.
-    `calibrated`: questions that had a threshold.
+    `kept`: questions whose set holds a right candidate, of those with one: the observed coverage, against `promised`.
+    `right`: questions that show a right candidate, of all. `possible`: questions with a right candidate, of all.
+    `shown`, `generated`: candidates, summed. `empty`: sets without a conforming candidate, of which the best ranked is
+    shown. `calibrated`: questions that had a threshold.
     """
 
     promised: float
@@ -56,7 +55,7 @@ class Observed:
 
 
 def observe(test: HeldOutSet, calibrated: Calibrated, function: str, coverage: float) -> Observed:
-    """Selects every test question's set at `coverage`; without a threshold a question keeps all its candidates."""
+    """Selects every test question's set at `coverage`; raises `ValueError` where that is not between 0 and 1."""
     points = [point for point in test.points if point.scored_by(function)]
     kept = right = shown = empty = with_threshold = 0
     for point in points:

@@ -1,9 +1,8 @@
-"""What a calibration belongs to: all that the scores depend on, besides the schema and the question.
+"""The fingerprint of the settings and program files that scores depend on: a calibration's recipe.
 
-Owns which settings and which files of the program shape an answer, and makes one fingerprint of them: a changed prompt,
-rule or weight is another recipe without anybody counting versions. Points of another recipe are kept and do not count.
-What changes while the process runs is the store's to add (`engine.calibration.store`): the router's version, what was
-learned, and with each point the schema and the columns whose values may be used.
+Points of another recipe are kept and do not count. The parts that change while the process runs are added by
+`engine.calibration.store`: the router's version, the generation of shared feedback and, with each point, the schema and
+the columns with allowed values.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ _READ = frozenset({".py", ".lark", ".txt", ".sql", ".json", ".npz"})
 
 
 def pipeline_fingerprint(settings: EngineSettings) -> str:
-    """SHA-256 (hex) of the settings that count, of the program's parts that shape answers, and of the encoder.
+    """SHA-256 (hex) of the settings that count, the program's parts in `SHAPING`, and the encoder.
 
     The files are read once for a process. Raises `engine.models.encoder.EncoderUnavailableError`.
     """
@@ -61,7 +60,7 @@ def pipeline_fingerprint(settings: EngineSettings) -> str:
 
 
 def counting(settings: EngineSettings) -> EngineSettings:
-    """The settings less those that change no candidate and no score. A setting that is not named here counts."""
+    """The settings with those at their default that change no candidate and no score. Any other counts."""
     limits, selection, upstream = Limits(), SelectionSettings(), UpstreamSettings()
     return replace(
         settings,

@@ -1,7 +1,6 @@
-"""Asks a question whose answer is known, judges every candidate by its result, and keeps that as a point.
+"""Labels a question with a known answer: runs the pipeline without selection and compares every candidate's result.
 
-The question goes through the whole pipeline as a user's would, but for the selection: all candidates are scored and
-judged. What cannot be judged (the known statement fails, gives nothing, or more rows than the cap) is no point.
+A question is skipped where the known statement fails, gives no row, or gives more rows than the cap.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from engine import pipeline
 from engine.calibration.records import Judged, Point
 from engine.calibration.result_equivalence import ordered, same_result
 from engine.calibration.splits import id_hash
-from engine.calibration.store import CalibrationStore, Kept, Source
+from engine.calibration.store import CalibrationStore, Source, StoredPoint
 from engine.calibration.types import JudgeReply, JudgeRequest, Outcome
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
@@ -28,11 +27,15 @@ from engine.types import AskRequest
 from schema_catalog.types import Database
 
 JUDGED_SECONDS = 10.0
-"""A candidate that runs longer is not right: nobody would have waited for it."""
+"""A candidate that runs longer counts as wrong."""
 
 
 async def judge(request: JudgeRequest, tools: Tools, store: CalibrationStore, limits: Limits) -> JudgeReply:
-    """Judges one question. Raises `NoRouteError` where its database is not registered or not the asker's to read."""
+    """Labels one question and keeps it as a point.
+
+    Raises `NoRouteError` where its database is not registered or not readable, `StoreUnavailableError`, and
+    `InvalidSettingError` where `k` is out of range.
+    """
     started = time.monotonic()
     k = limits.width(request.k)
     question = id_hash(request.identity)
@@ -71,12 +74,12 @@ async def judge(request: JudgeRequest, tools: Tools, store: CalibrationStore, li
     ]
     group = state.routes[0].database.name if state.routes else route.database.name
     point = Point(question, group, tuple(judged))
-    await store.keep(route.database.name, Kept(Source(request.source), k, point))
+    await store.keep(route.database.name, StoredPoint(Source(request.source), k, point))
     return _reply(Outcome.RIGHT if point.answerable else Outcome.WRONG, point, started)
 
 
 class _UnjudgeableError(Exception):
-    """Nothing can be judged by this statement; the message says why."""
+    """The known statement gives no reference result; the message says why."""
 
 
 async def _route(request: JudgeRequest, tools: Tools) -> Route:
@@ -92,7 +95,7 @@ async def _route(request: JudgeRequest, tools: Tools) -> Route:
 
 
 async def _right(request: JudgeRequest, route: Route, state: State, tools: Tools, limits: Limits) -> Result:
-    """The result of the known statement, run as the asker and checked as a generated one is."""
+    """The result of the known statement, run and checked as a generated one; raises `_UnjudgeableError`."""
     outcome = await check_candidate(Candidate(route.database.name, request.sql), route, state, tools)
     if isinstance(outcome, Rejection):
         raise _UnjudgeableError(f"its statement is refused: {outcome.message}")

@@ -1,4 +1,4 @@
-"""A judged question: its candidates, how each was scored, and which were right. Nothing that was asked or answered."""
+"""A labelled question: its candidates' scores and which are right. Holds neither question nor statement."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A candidate by its scores. `right`: it gives what the question asks for."""
+    """A labelled candidate. `right`: it gives the known statement's result."""
 
     right: bool
     scores: tuple[Score, ...]
@@ -43,21 +43,21 @@ class Point:
     candidates: tuple[Judged, ...]
 
     def scored_by(self, function: str) -> bool:
-        """Whether every candidate has a score by `function`: else the point says nothing about it."""
+        """Whether every candidate has a score by `function`."""
         return all(candidate.has(function) for candidate in self.candidates)
 
     @property
     def answerable(self) -> bool:
-        """Whether a right candidate was generated: the condition of the promise."""
+        """Whether a right candidate was generated."""
         return any(candidate.right for candidate in self.candidates)
 
     def right_score(self, function: str) -> float | None:
-        """The lowest score of a right candidate; None where there is none, or where `function` is unknown."""
+        """The lowest score of a right candidate; None without one, or where a candidate has no score by `function`."""
         if not self.scored_by(function):
             return None
         return min((each.score(function) for each in self.candidates if each.right), default=None)
 
 
-def known(value: float | None) -> float:
-    """A stored score: what has none is `UNSCORED`."""
+def score_value(value: float | None) -> float:
+    """A stored score; `UNSCORED` for null."""
     return UNSCORED if value is None else value

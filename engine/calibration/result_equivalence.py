@@ -1,4 +1,4 @@
-"""Whether a statement gives what the known one gives, by their results.
+"""Execution accuracy: whether two statements have the same result.
 
 Rows are a multiset, or a list where the known statement orders them; columns may come in any order; numbers agree to
 seven digits, and a timestamp at midnight is its date. Text is never a number.
@@ -19,19 +19,19 @@ _NUMERIC = ("integer", "bigint", "smallint", "numeric", "real", "double precisio
 _TIME = ("timestamp", "date")
 _DIGITS = 7
 _MOST_ORDERS = 5_040
-"""Orders of columns that are tried: all of seven."""
+"""Column orders tried at most: all of seven columns."""
 
 Row = tuple[str | None, ...]
 
 
 def ordered(sql: str) -> bool:
-    """Whether the statement's rows have an order."""
+    """Whether the statement has an outer ORDER BY; raises `sqlglot.errors.ParseError`."""
     tree = sqlglot.parse_one(sql, dialect="postgres")
     return isinstance(tree, exp.Query) and tree.args.get("order") is not None
 
 
 def same_result(right: Result, other: Result, *, in_order: bool) -> bool:
-    """Whether `other` holds the rows of `right`. What a row cap cut is the same as nothing."""
+    """Whether `other` holds the rows of `right`; False where a row cap cut either."""
     if right.truncated or other.truncated:
         return False
     if len(right.columns) != len(other.columns) or len(right.rows) != len(other.rows):
@@ -50,7 +50,7 @@ def _equal(left: list[Row], right: list[Row], *, in_order: bool) -> bool:
 
 
 def _orders(wanted: list[Row], found: list[Row], width: int) -> list[tuple[int, ...]]:
-    """Orders of the columns of `found` under which each column, by itself, holds what that of `wanted` holds."""
+    """Orders of the columns of `found` in which each column has the same multiset of values as that of `wanted`."""
     mine = [Counter(row[i] for row in wanted) for i in range(width)]
     other = [Counter(row[i] for row in found) for i in range(width)]
     if Counter(map(_key, mine)) != Counter(map(_key, other)):

@@ -1,7 +1,7 @@
-"""Nonconformity scores of candidates: the encoder's, the ranker's, and what a model's own verdict comes to.
+"""Nonconformity scores of ranked candidates: by the encoder, the ranker and the model's verdict.
 
-Owns what each function computes from a ranked candidate, and its version: a changed computation is a new version,
-so that no threshold is taken from scores of another kind. Asking the model is `engine.calibration.verdicts`.
+Owns each function's version: a changed computation is a new version, so that no threshold comes from other scores.
+The model is asked by `engine.calibration.verdicts`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from engine.calibration.conformal import UNSCORED
 from engine.core.candidate import Candidate
-from engine.core.elements import WHOLE_TABLE, Entity
+from engine.core.elements import Entity, elements_read
 from engine.settings import ScoreFunction
 from schema_catalog.types import ColumnKey
 
@@ -26,12 +26,11 @@ VERSIONS = {
 
 
 def encoder_score(candidate: Candidate, entities: Sequence[Entity]) -> float:
-    """Odin §6.3.2: the negated similarity of the entity that the statement represents worst, in [-1, 1].
+    """Odin §6.3.2: minus the least, over entities, of the best cosine to an element that the statement reads; [-1, 1].
 
-    Every entity counts with the nearest column or table that the statement reads. Without entities -1: nothing
-    speaks against any statement. `UNSCORED` where it reads nothing of the catalog.
+    -1 without entities, `UNSCORED` where it reads no element.
     """
-    used = _elements(candidate)
+    used = elements_read(candidate.columns, candidate.tables)
     if not entities:
         return -1.0
     if not used:
@@ -40,12 +39,12 @@ def encoder_score(candidate: Candidate, entities: Sequence[Entity]) -> float:
 
 
 def shortfall_score(candidate: Candidate, entities: Sequence[Entity]) -> float:
-    """How much nearer the schema comes to an entity than the statement does, at the worst entity, in [0, 2].
+    """The largest, over entities, of best cosine in the schema less best cosine in the statement; [0, 2].
 
-    Odin's score asks how near that is; but a value (*France*) is near to no column, and then weighs on every statement
-    alike. What counts here is what the statement passed over. Without entities 0. `UNSCORED` as `encoder_score`.
+    Unlike Odin's score it does not count an entity that is near to no column, such as a value (*France*). 0 without
+    entities, `UNSCORED` where the statement reads no element.
     """
-    used = _elements(candidate)
+    used = elements_read(candidate.columns, candidate.tables)
     if not entities:
         return 0.0
     if not used:
@@ -58,21 +57,15 @@ def _passed_over(entity: Entity, used: frozenset[ColumnKey]) -> float:
     return nearest - max(entity.similarities.get(key, -1.0) for key in used)
 
 
-def _elements(candidate: Candidate) -> frozenset[ColumnKey]:
-    return candidate.columns | {(*table, WHOLE_TABLE) for table in candidate.tables}
-
-
 def confidence_score(candidate: Candidate) -> float:
-    """1 - the confidence that the ranker gave it, in [0, 1]."""
+    """1 less the ranker's confidence, in [0, 1]."""
     return 1.0 - candidate.confidence
 
 
 def model_score(yes: float | None, no: float | None) -> float:
-    """Odin §6.3.1 as log-odds: ln p(no) - ln p(yes) from the two answers' log-probabilities.
+    """Odin §6.3.1 as log-odds, ln p(no) - ln p(yes); `UNSCORED` where the model did not report both.
 
-    The paper takes the probability of "no"; its odds against "yes" order candidates as its share of the two does, and
-    do not saturate. None stands for an answer that the model held for too unlikely to report; without both
-    `UNSCORED`.
+    The paper's p(no) orders candidates alike and saturates.
     """
     if yes is None or no is None:
         return UNSCORED
@@ -80,7 +73,7 @@ def model_score(yes: float | None, no: float | None) -> float:
 
 
 def combined_score(parts: Sequence[float]) -> float:
-    """The mean of the shortfall, the ranker's and the model's score, each brought to [0, 1]; no weight is fitted."""
+    """The unweighted mean of the shortfall, confidence and model scores, each mapped to [0, 1]."""
     if any(math.isinf(part) for part in parts):
         return UNSCORED
     shortfall, confidence, verdict = parts

@@ -1,4 +1,4 @@
-"""What one answer was selected by: kept with the answer, so that a choice from it can become a calibration point."""
+"""How an answer was selected: kept with it, so that a choice from it can become a calibration point."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.calibration.records import Score
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A candidate of an answer: where it belongs and how it was scored."""
+    """A candidate's database and scores."""
 
     database: str
     scores: tuple[Score, ...]
@@ -20,11 +20,9 @@ class Scored:
 class Selection:
     """How an answer's candidates were selected.
 
-    `function`: with its version. `group`: of the question, known without its answer. `width`: candidates looked
-    for. `threshold`: what there was to select by. `whole`: all was shown, because there was no threshold or it was
-    set aside; only then can a choice calibrate, because whoever sees a part can choose only from it. `candidates`: the
-    first `width`, best ranked first. `conforming`: how many of all were in the set; where none was, the
-    best ranked one is shown all the same.
+    `function`: with its version. `group`: the likeliest database. `width`: candidates looked for. `whole`: no candidate
+    was left out, for want of a threshold or by audit; only then is a choice a calibration point. `candidates`: the
+    first `width`, best ranked first. `conforming`: candidates in the set, of all; with 0 the best ranked is shown.
     """
 
     function: str

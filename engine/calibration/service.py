@@ -1,11 +1,10 @@
-"""What the engine does about its calibration: judge a question, list what users have shown, say how things stand.
-
-Behind the engine's interface and `pgparley calibrate`. Keeps nothing itself but the status as it was computed last.
-"""
+"""The calibration's verbs behind the engine's interface and `pgparley calibrate`: judge, pairs, status."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from engine.calibration.labelling import judge
 from engine.calibration.status import Statuses
@@ -13,7 +12,6 @@ from engine.calibration.store import CalibrationStore, Source
 from engine.calibration.types import (
     JudgeReply,
     JudgeRequest,
-    KnownPair,
     Pairs,
     PairsRequest,
     Status,
@@ -39,36 +37,36 @@ class Calibrating:
         object.__setattr__(self, "statuses", statuses)
 
     async def judge(self, request: JudgeRequest) -> JudgeReply:
-        """Asks and judges one question, and keeps the outcome as a point."""
+        """Labels one question; raises `UnsupportedError` where selection is off, `InvalidSettingError` by `k`."""
         if self.tools.selection.score is ScoreFunction.NONE:
             raise UnsupportedError(
                 "selection is turned off", hint='Set [selection] score, e.g. to "encoder".'
             )
         self.limits.width(request.k)
-        try:
+        with _reported():
             return await judge(request, self.tools, self.store, self.limits)
-        except StoreUnavailableError as problem:
-            raise _unavailable() from problem
 
     async def pairs(self, request: PairsRequest) -> Pairs:
-        """Questions of which users have shown what answers them."""
-        try:
-            verified = request.source == Source.VERIFIED
-            found = await (self.store.verified() if verified else self.store.choices())
-        except StoreUnavailableError as problem:
-            raise _unavailable() from problem
-        return Pairs(tuple(KnownPair(**asdict(pair)) for pair in found))
+        """The stored questions with a known answer."""
+        with _reported():
+            if request.source == Source.VERIFIED:
+                return Pairs(await self.store.verified())
+            return Pairs(await self.store.choices())
 
     async def status(self, request: StatusRequest) -> Status:
-        """Points, thresholds, observed coverage."""
+        """Points, thresholds, observed coverage; raises `InvalidSettingError` for a coverage not between 0 and 1."""
         for coverage in request.coverages:
             if not 0.0 < coverage < 1.0:
                 raise InvalidSettingError(f"coverage is {coverage}", hint="It is between 0 and 1, e.g. 0.95.")
-        try:
+        with _reported():
             return await self.statuses.status(request.coverages)
-        except StoreUnavailableError as problem:
-            raise _unavailable() from problem
 
 
-def _unavailable() -> ModelUnavailableError:
-    return ModelUnavailableError("the calibration's store does not answer", hint="Check [engine] store.")
+@contextmanager
+def _reported() -> Iterator[None]:
+    try:
+        yield
+    except StoreUnavailableError as problem:
+        raise ModelUnavailableError(
+            "the calibration's store does not answer", hint="Check [engine] store."
+        ) from problem

@@ -1,7 +1,6 @@
-"""Which judged question may be used for what: to tune, to calibrate, or to test, never for two of them.
+"""The tuning, calibration and test splits of labelled questions, by a hash of the question's id.
 
-Owns the split, a hash of the question's id, and the types that keep the three apart: a threshold is made from a
-`CalibrationSet` alone and judged on a `HeldOutSet` alone, and neither can hold a question of another split.
+A type each keeps them apart: thresholds come from a `CalibrationSet` and are measured on a `HeldOutSet`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _TUNING, _CALIBRATION = 20, 70
 
 
 class Split(StrEnum):
-    """What a question is for."""
+    """A question's split."""
 
     TUNING = "tuning"
     CALIBRATION = "calibration"
@@ -61,32 +60,32 @@ class _Set:
 
 @dataclass(frozen=True, slots=True)
 class TuningSet(_Set):
-    """Questions that settings may be fitted to."""
+    """The split for fitting settings."""
 
     split = Split.TUNING
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationSet(_Set):
-    """Questions that thresholds are made from."""
+    """The split for thresholds."""
 
     split = Split.CALIBRATION
 
     def calibrated(self, function: str) -> Calibrated:
-        """The scores of the right candidates by `function`; questions without a right candidate have none."""
+        """The score by `function` of each question with a right candidate."""
         scored = ((point.group, point.right_score(function)) for point in self.points)
         return Calibrated.of((group, score) for group, score in scored if score is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class HeldOutSet(_Set):
-    """Questions that the promise is measured on."""
+    """The split for observed coverage."""
 
     split = Split.TEST
 
 
 def divide(points: Iterable[Point], salt: str = "") -> tuple[TuningSet, CalibrationSet, HeldOutSet]:
-    """Every point in the set that it belongs to."""
+    """The points by their splits."""
     by: dict[Split, list[Point]] = {split: [] for split in Split}
     for point in points:
         by[split_of(point.question, salt)].append(point)

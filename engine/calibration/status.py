@@ -1,4 +1,4 @@
-"""How the calibration stands: points, thresholds, and what was observed on questions that took no part."""
+"""The calibration's status: points, thresholds, and observed coverage on held-out questions."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from engine.calibration.conformal import Calibrated, Threshold, needed
 from engine.calibration.coverage import observe
 from engine.calibration.scores import VERSIONS
 from engine.calibration.splits import HeldOutSet, divide
-from engine.calibration.store import CalibrationStore, Kept, Source
+from engine.calibration.store import CalibrationStore, Source, StoredPoint
 from engine.calibration.types import Line, Status
 from engine.settings import Limits, SelectionSettings
 
 _KEPT = 8
-"""Sets of promises whose status is remembered."""
+"""Statuses cached, by their coverages."""
 
 
 class Statuses:
-    """The status of a store's points, computed anew only where they have changed: who looks on asks all the time."""
+    """The status of a store's points, computed anew only where they have changed: metrics ask for it often."""
 
     def __init__(self, store: CalibrationStore, settings: SelectionSettings, limits: Limits) -> None:
         self._store = store
@@ -48,13 +48,13 @@ class Statuses:
 
 
 def status_of(
-    kept: tuple[Kept, ...],
+    kept: tuple[StoredPoint, ...],
     stale: int,
     settings: SelectionSettings,
     limits: Limits,
     coverages: tuple[float, ...],
 ) -> Status:
-    """A line for each function, number of candidates and promise; those of the function in use come first."""
+    """A line for each function, number of candidates and coverage; those of the function in use come first."""
     used = VERSIONS.get(settings.score, "none")
     functions = sorted(_functions(kept) | {used} - {"none"}, key=lambda name: (name != used, name))
     widths = sorted({each.width for each in kept} | {limits.k})
@@ -81,7 +81,7 @@ def status_of(
     )
 
 
-def _functions(kept: Iterable[Kept]) -> set[str]:
+def _functions(kept: Iterable[StoredPoint]) -> set[str]:
     return {
         score.function for each in kept for candidate in each.point.candidates for score in candidate.scores
     }
@@ -90,7 +90,7 @@ def _functions(kept: Iterable[Kept]) -> set[str]:
 def _lines(
     calibrated: Calibrated, held_out: HeldOutSet, function: str, coverage: float, *, k: int
 ) -> Iterable[Line]:
-    """All questions together, and those of each database that has enough points for a threshold of its own."""
+    """A line for all questions and one for each database with enough points for its own threshold."""
     yield _line(held_out, calibrated, function, coverage, k=k, group=None)
     for group, scores in sorted(calibrated.groups.items()):
         if scores.size >= needed(coverage):

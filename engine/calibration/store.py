@@ -1,8 +1,8 @@
-"""Calibration points at rest, and the thresholds that come of them.
+"""Stored calibration points.
 
 Owns the SQL of table `calibration_point` and of the column `question.selection`. A point holds hashes and scores: no
-question, no statement, no row. Points of another recipe, or of a schema that has changed since, stay and do
-not count; so do those from when the values of other columns could be used, since values go into prompts.
+question, no statement, no row. Points of another recipe, schema or set of columns with allowed values stay and do not
+count.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ import asyncpg
 import msgspec
 
 from engine.calibration.conformal import Calibrated
-from engine.calibration.records import Judged, Point, Score, known
+from engine.calibration.records import Judged, Point, Score, score_value
 from engine.calibration.selection import Selection
 from engine.calibration.splits import divide, id_hash
+from engine.calibration.types import KnownPair
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.pg import Pool
 
@@ -29,10 +30,10 @@ _VALUED = """
                        ORDER BY v.schema, v."table", v."column")
      FROM pgparley.value_column v WHERE v.database = d.name)
 """
-"""The columns of database `d` whose values may be used; null where there are none."""
+"""The columns of database `d` with allowed values; null where there are none."""
 
 _SCHEMA = f"s.fingerprint || coalesce('+' || md5({_VALUED}), '')"
-"""What a point holds of snapshot `s` of database `d`, besides the question."""
+"""A point's fingerprint of snapshot `s` of database `d`."""
 
 _CURRENT = f"""
     FROM pgparley.calibration_point p
@@ -47,7 +48,7 @@ _VERSION = f"""
            (SELECT md5(string_agg({_VALUED}, ';' ORDER BY d.name)) FROM pgparley.database d),
            (SELECT generation FROM pgparley.learning_version WHERE only_row) AS generation
 """  # noqa: S608 - constants
-"""Changes where the points that count do."""
+"""Changes with the set of points that count."""
 
 _KEEP = f"""
     INSERT INTO pgparley.calibration_point
@@ -69,7 +70,7 @@ _ANSWERED = f"""
 
 
 class Source(StrEnum):
-    """Where a judged question comes from: a file of pairs, a correction, a user's choice."""
+    """Where a labelled question comes from: a file of pairs, a correction, a user's choice."""
 
     FILE = "file"
     VERIFIED = "verified"
@@ -77,23 +78,12 @@ class Source(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A point with where it comes from and how many candidates were looked for."""
+class StoredPoint:
+    """A point with its source and the number of candidates looked for."""
 
     source: Source
     width: int
     point: Point
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """A question with the statement that answers it. `identity`: decides to which split it belongs."""
-
-    identity: str
-    question: str
-    database: str
-    sql: str
-    user: str
 
 
 class _Candidate(msgspec.Struct):
@@ -119,19 +109,19 @@ class _Selected(msgspec.Struct):
 class CalibrationStore:
     """`engine.core.ports.Calibration` over a store, for one recipe. Every method raises `StoreUnavailableError`.
 
-    What is shared of what was learned is part of the recipe, by its generation: it changes scores and prompts.
+    The generation of shared feedback, which changes scores and prompts, is part of the recipe.
     """
 
     def __init__(self, pool: Pool, recipe: str, moving: Callable[[], str] = str) -> None:
-        """`moving`: a version of what shapes answers besides `recipe` and may change meanwhile; part of it."""
+        """`moving`: the part of the recipe that may change while the process runs."""
         self._pool = pool
         self._moving = moving
         self._base = self._recipe = recipe
         self._version: tuple[int | str | None, ...] | None = None
-        self._kept: tuple[Kept, ...] = ()
+        self._kept: tuple[StoredPoint, ...] = ()
         self._stale: int | None = None
         self.revision = 0
-        """Grows when `points` finds something changed: what is computed of them holds until then."""
+        """Grows when `points` finds a change."""
         self._found: dict[tuple[str, int], Calibrated] = {}
 
     async def find(self, function: str, width: int) -> Calibrated:
@@ -143,8 +133,8 @@ class CalibrationStore:
             self._found[key] = calibration.calibrated(function)
         return self._found[key]
 
-    async def points(self) -> tuple[Kept, ...]:
-        """All that count now. One small query tells whether anything changed since the last look."""
+    async def points(self) -> tuple[StoredPoint, ...]:
+        """The points that count now; one small query where nothing changed since the last call."""
         async with _answering():
             row = await self._pool.fetchrow(_VERSION)
             version = (*(row or ()), moving := self._moving())
@@ -155,7 +145,7 @@ class CalibrationStore:
                     self._recipe,
                 )
                 self._kept = tuple(
-                    Kept(Source(source), width, Point(question, group, _judged(body)))
+                    StoredPoint(Source(source), width, Point(question, group, _judged(body)))
                     for question, source, group, width, body in rows
                 )
                 self._found = {}
@@ -165,7 +155,7 @@ class CalibrationStore:
         return self._kept
 
     async def stale(self) -> int:
-        """How many points are kept that do not count."""
+        """How many stored points do not count."""
         await self.points()
         if self._stale is None:
             async with _answering():
@@ -176,12 +166,12 @@ class CalibrationStore:
             self._stale = int(found)
         return self._stale
 
-    async def keep(self, database: str, kept: Kept) -> None:
-        """Keeps a point of the database's schema as it is now, in the place of an older one of the same question."""
+    async def keep(self, database: str, kept: StoredPoint) -> None:
+        """Stores a point for the database's newest schema, in place of an older one of the same question."""
         await self._keep(database, kept, None, None)
 
     async def answered(self, qid: str, selection: Selection) -> None:
-        """Remembers what an answer was selected by, for a choice from it."""
+        """Stores an answer's selection, for a choice from it."""
         offered = [_Offered(each.database, _written(each.scores)) for each in selection.candidates]
         body = _Selected(selection.group, selection.width, selection.whole, offered)
         async with _answering():
@@ -193,11 +183,7 @@ class CalibrationStore:
             )
 
     async def chosen(self, qid: str, n: int) -> bool:
-        """Makes a point of a choice, if it can be one; whether it was.
-
-        It cannot where only a part of the candidates was shown: a choice among what a threshold left says nothing
-        about the threshold.
-        """
+        """Stores a choice as a point, where the answer was shown whole; returns whether it was."""
         async with _answering():
             row = await self._pool.fetchrow(
                 "SELECT question, selection::text FROM pgparley.question WHERE qid = $1", qid
@@ -211,13 +197,13 @@ class CalibrationStore:
             Judged(place == n, _read(each.scores)) for place, each in enumerate(selected.candidates, 1)
         )
         database = selected.candidates[n - 1].database
-        point = Point(id_hash(asked_before(database, row["question"])), selected.group, judged)
+        point = Point(id_hash(question_identity(database, row["question"])), selected.group, judged)
         await self._keep(
-            database, Kept(Source.CHOICE, selected.width, point), qid, selected.schemas.get(database)
+            database, StoredPoint(Source.CHOICE, selected.width, point), qid, selected.schemas.get(database)
         )
         return True
 
-    async def verified(self) -> tuple[Pair, ...]:
+    async def verified(self) -> tuple[KnownPair, ...]:
         """The corrections that have not expired, the newest of each question."""
         return await self._pairs(
             "SELECT DISTINCT ON (v.database, lower(q.question)) q.question, v.database, v.body, q.asker"
@@ -226,7 +212,7 @@ class CalibrationStore:
             " ORDER BY v.database, lower(q.question), v.given_at DESC"
         )
 
-    async def choices(self) -> tuple[Pair, ...]:
+    async def choices(self) -> tuple[KnownPair, ...]:
         """The choices from whole answers that have not expired, the newest of each question."""
         return await self._pairs(
             "SELECT DISTINCT ON (r ->> 'database', lower(q.question))"
@@ -238,15 +224,15 @@ class CalibrationStore:
             " ORDER BY r ->> 'database', lower(q.question), c.chosen_at DESC"
         )
 
-    async def _pairs(self, query: str) -> tuple[Pair, ...]:
+    async def _pairs(self, query: str) -> tuple[KnownPair, ...]:
         async with _answering():
             rows = await self._pool.fetch(query)
         return tuple(
-            Pair(asked_before(database, question), question, database, sql, user)
+            KnownPair(question_identity(database, question), question, database, sql, user)
             for question, database, sql, user in rows
         )
 
-    async def _keep(self, database: str, kept: Kept, qid: str | None, schema: str | None) -> None:
+    async def _keep(self, database: str, kept: StoredPoint, qid: str | None, schema: str | None) -> None:
         await self.points()  # brings the recipe up to date
         candidates = [_Candidate(each.right, _written(each.scores)) for each in kept.point.candidates]
         async with _answering():
@@ -264,8 +250,8 @@ class CalibrationStore:
             )
 
 
-def asked_before(database: str, question: str) -> str:
-    """The id of a question that has none: the same words on the same database are the same question."""
+def question_identity(database: str, question: str) -> str:
+    """The id of a question without one: database and words, without case and white space."""
     return f"{database}\n{' '.join(question.casefold().split())}"
 
 
@@ -282,12 +268,12 @@ def _with(recipe: str, *changing: str) -> str:
 
 
 def _written(scores: tuple[Score, ...]) -> dict[str, float | None]:
-    """JSON has no infinity: what has no score is null."""
+    """By function; `UNSCORED` is null, since JSON has no infinity."""
     return {score.function: score.value if math.isfinite(score.value) else None for score in scores}
 
 
 def _read(scores: dict[str, float | None]) -> tuple[Score, ...]:
-    return tuple(Score(function, known(value)) for function, value in scores.items())
+    return tuple(Score(function, score_value(value)) for function, value in scores.items())
 
 
 def _judged(body: str) -> tuple[Judged, ...]:

@@ -1,4 +1,4 @@
-"""What `pgparley calibrate` and the engine say to each other."""
+"""The requests and replies between `pgparley calibrate` and the engine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.types import Asker
 
 
 class Outcome(StrEnum):
-    """What came of a question that was to be judged."""
+    """The outcome of labelling a question."""
 
     RIGHT = "right"
     WRONG = "wrong"
@@ -19,10 +19,10 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JudgeRequest:
-    """A question with the statement that answers it, to be asked as `asker` on `database` and judged.
+    """A question with the statement that answers it, to be asked as `asker` on `database` and labelled.
 
-    `identity`: the question's id, which decides to which split it belongs. `source`: of `engine.calibration.store`.
-    `again`: also where it was judged before. `named`: the asker names the database; else they are only connected to it.
+    `identity`: the question's id, which decides its split. `source`: an `engine.calibration.store.Source`. `again`:
+    also where it has a point. `named`: the asker names the database; else they are only connected to it.
     """
 
     asker: Asker
@@ -38,7 +38,7 @@ class JudgeRequest:
 
 @dataclass(frozen=True, slots=True)
 class JudgeReply:
-    """`detail`: why it was skipped. `candidates`: that could be shown. `rank`: of the first right one, from 1."""
+    """`detail`: why it was skipped. `candidates`: how many there are. `rank`: of the first right one, from 1."""
 
     outcome: Outcome
     detail: str = ""
@@ -49,14 +49,14 @@ class JudgeReply:
 
 @dataclass(frozen=True, slots=True)
 class PairsRequest:
-    """The questions of which the store knows what answers them. `source`: `verified` or `choice`."""
+    """Asks for the stored questions with a known answer. `source`: `verified` or `choice`."""
 
     source: str
 
 
 @dataclass(frozen=True, slots=True)
 class KnownPair:
-    """One of them; `user`: who asked."""
+    """A question with the statement that answers it. `identity` decides its split; `user`: who asked."""
 
     identity: str
     question: str
@@ -67,19 +67,19 @@ class KnownPair:
 
 @dataclass(frozen=True, slots=True)
 class StatusRequest:
-    """How things stand; `coverages`: 1 - alpha of each line, the configured one where there are none."""
+    """Asks for the status. `coverages`: the values of 1 - alpha; without any the configured one."""
 
     coverages: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One scoring function at one number of candidates and one promise.
+    """One scoring function at one number of candidates and one coverage.
 
-    `points` that calibrate, of `needed`; `threshold` None where they are too few, or it is infinite. Of the `tested`
-    questions, which took no part, `possible` have a right candidate, `kept` of those have one that conforms
-    (95 %: `kept_low` to `kept_high`), `right` show a right one. `shown` and `generated`: candidates of them
-    altogether. `group`: of questions of one database alone, None for all.
+    `points` that calibrate, of `needed`; `threshold` is None where they are too few or it is infinite. Of the `tested`
+    held-out questions `possible` have a right candidate, `kept` of those one that conforms (95 %: `kept_low` to
+    `kept_high`), `right` show a right one. `shown` and `generated`: their candidates, summed. `group`: the database,
+    None for all.
     """
 
     function: str
@@ -103,9 +103,8 @@ class Line:
 class Status:
     """`selecting_by`: the function in use, and `k` where the asker sets none. `sources`: judged questions by source.
 
-    `stale`: points that count no more, because the model, a prompt, or their database's schema has changed.
-    `chosen`: users' choices from whole answers at `k` that took no part in calibrating; `chosen_inside` of them
-    conform.
+    `stale`: points that count no more, since the recipe or their schema has changed. `chosen`: held-out choices from
+    whole answers at `k`; `chosen_inside` of them conform.
     """
 
     selecting_by: str

@@ -1,13 +1,12 @@
 """The model's verdict on each candidate: does it answer the question, A (yes) or B (no) (Odin §6.3.1).
 
-Owns the asking. The prompts begin as those of the generator do, so the schema is in the model's prefix cache, and
-they go out together: what is computed is a statement's own tokens and the question behind them.
+The prompts begin as the generator's do, so the schema is in the model's prefix cache, and go out together.
 """
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.calibration.scores import model_score
 from engine.core.candidate import Candidate
@@ -31,7 +30,7 @@ class Verdict:
 
 
 async def verdicts(state: State, tools: Tools) -> tuple[Verdict, ...]:
-    """One for each of `state.candidates`. What the model fails on has no score, and costs the answer nothing else."""
+    """One for each of `state.candidates`; `UNSCORED` where the model fails."""
     routes = {route.database.name: route for route in state.routes}
     return tuple(
         await asyncio.gather(
@@ -56,10 +55,10 @@ async def _verdict(candidate: Candidate, route: Route, state: State, tools: Tool
 
 def added(usage: Usage, cost: Weighed) -> Usage:
     """The usage with one verdict's call."""
-    return Usage(
-        usage.calls + 1,
-        usage.prefilled + cost.prefilled,
-        usage.cached + cost.cached,
-        usage.generated + cost.generated,
-        usage.first_candidate_seconds,
+    return replace(
+        usage,
+        calls=usage.calls + 1,
+        prefilled=usage.prefilled + cost.prefilled,
+        cached=usage.cached + cost.cached,
+        generated=usage.generated + cost.generated,
     )

@@ -1,7 +1,7 @@
-"""Predicts conditions: a small network over a question's features, composed only as statements seen in training are.
+"""Predicts conditions: a small network over a question's features, in numpy.
 
-A composition's score is the sum of the log-odds of its operators and of its hardness, and of what its own frequency
-adds; a softmax over all the compositions that were seen makes probabilities of them. Inference is numpy's alone.
+A composition's score is the sum of its labels' log-odds and of its prior; the probabilities are the softmax over the
+compositions seen in training.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from schema_catalog.types import Snapshot
 NAME, FORMAT = "conditions", 1
 
 LABELS: tuple[Operator | Hardness, ...] = (*Operator, *Hardness)
-"""In the order of the network's outputs."""
+"""The network's outputs, in order."""
 
 
 def packaged() -> Path:
@@ -31,13 +31,13 @@ def packaged() -> Path:
 
 
 def indicator(kind: StatementKind) -> NDArray[np.float32]:
-    """Which labels a composition has, shape (len(LABELS),)."""
+    """A composition's labels as zeros and ones, shape (len(LABELS),)."""
     there = {*kind.operators, kind.hardness}
     return np.array([label in there for label in LABELS], dtype=np.float32)
 
 
 def kind_from(row: NDArray[Any]) -> StatementKind:
-    """The composition that an indicator stands for."""
+    """The inverse of `indicator`; raises `StopIteration` without a hardness."""
     there = [label for label, value in zip(LABELS, row, strict=True) if value]
     operators = frozenset(label for label in there if isinstance(label, Operator))
     return StatementKind(operators, next(label for label in there if isinstance(label, Hardness)))

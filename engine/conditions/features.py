@@ -1,8 +1,7 @@
-"""What the classifier reads of a question and a schema: a vector of fixed length.
+"""The classifier's features of a question and a schema: a vector of fixed length.
 
-The question's sentence vector, the elements of the schema nearest to it as one vector, how near the best tables and
-columns are, and which of a fixed list of words the question has: a sentence vector says what a question is about and
-blurs `each`, `not` and `both`.
+The question's sentence vector, the mean of the schema's elements weighted by their cosine to it, the best cosines of
+tables and columns, and indicators of cue words such as `each`, `not` and `both`, which a sentence vector blurs.
 """
 
 from __future__ import annotations
@@ -20,16 +19,16 @@ from schema_catalog.types import ColumnKey, Snapshot, TableKey
 Vector = NDArray[np.float32]
 
 NEAREST = 4
-"""Tables, and columns, whose similarities are told."""
+"""Tables, and columns, whose cosines are features."""
 
 _SHARPNESS = 15.0
-"""Of the weights with which the elements make one vector: a cosine that is .1 nearer counts four and a half times."""
+"""Of the softmax over elements: 0.1 more cosine weighs 4.5 times as much."""
 
 _WORD = re.compile(r"[a-z]+|\d+|['\"\u2018\u2019\u201c\u201d]")
 
 
 def words_of(question: str) -> Iterator[str]:
-    """Words and pairs of neighbours, in lower case; numbers are `0`, quotes `'`."""
+    """Words and bigrams in lower case; numbers are `0`, quotes `'`."""
     before = ""
     for match in _WORD.finditer(question.lower()):
         word = match.group()
@@ -42,7 +41,7 @@ def words_of(question: str) -> Iterator[str]:
 
 def features(question: str, snapshot: Snapshot, encoder: Encoder, cues: Sequence[str]) -> Vector:
     """Shape (2d + 2·NEAREST + 1 + len(cues),), d the encoder's dimension."""
-    # The words that the link stage compares phrases with: the encoder knows their vectors already.
+    # The link stage's texts, whose vectors the encoder has cached.
     words = element_words(snapshot)
     vectors = encoder.encode([question, *words.values()])
     return assembled(question, vectors[0], vectors[1:], owners_of(words), cues)
@@ -57,20 +56,20 @@ def owners_of(elements: Iterable[ColumnKey]) -> list[int]:
 def assembled(
     question: str, sentence: Vector, elements: Vector, owners: Sequence[int], cues: Sequence[str]
 ) -> Vector:
-    """The same of vectors that are known. `owners`: for each element the number of its table."""
-    near = elements @ sentence
-    weights = np.exp(_SHARPNESS * (near - near.max(initial=-1.0)))
+    """As `features`, from the vectors. `owners`: for each element the number of its table."""
+    cosines = elements @ sentence
+    weights = np.exp(_SHARPNESS * (cosines - cosines.max(initial=-1.0)))
     mixed = weights @ elements / max(weights.sum(), 1e-9)
-    tables = [near[np.asarray(owners) == number].max() for number in sorted(set(owners))]
-    said = set(words_of(question))
+    tables = [cosines[np.asarray(owners) == number].max() for number in sorted(set(owners))]
+    words = set(words_of(question))
     return np.concatenate(
         [
             sentence,
             mixed,
             _best(np.asarray(tables)),
-            _best(near),
+            _best(cosines),
             [np.log1p(len(tables)) / 3],
-            [cue in said for cue in cues],
+            [cue in words for cue in cues],
         ]
     ).astype(np.float32)
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Operator(StrEnum):
-    """What a statement does, beyond giving columns; in the order in which a line of words names them."""
+    """The operators of a statement, in the order of a prompt's line."""
 
     JOIN = "join"
     WHERE = "where"
@@ -38,7 +38,7 @@ class Hardness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StatementKind:
-    """A composition. No operators: it gives columns of one table and nothing more."""
+    """A composition; without operators it only projects columns of one table."""
 
     operators: frozenset[Operator]
     hardness: Hardness
@@ -46,7 +46,7 @@ class StatementKind:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A composition that was seen in training, and how likely it is what a question asks for, in [0, 1]."""
+    """A composition seen in training with its probability for a question, in [0, 1]."""
 
     kind: StatementKind
     probability: float

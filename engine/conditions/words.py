@@ -25,9 +25,9 @@ _WORDS = {
 
 
 def words(condition: Condition) -> str:
-    """What the statement should do, in one line without a line break; never empty.
+    """The condition in one line, never empty.
 
-    What it should not do is left unsaid, joins apart: a small model that is told what not to do does it.
+    Absent operators are not mentioned, joins apart: a small model that is told what not to do does it.
     """
     present = [_WORDS[operator] for operator in Operator if operator in condition.kind.operators]
     only = [] if Operator.JOIN in condition.kind.operators else ["one table"]

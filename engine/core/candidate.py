@@ -11,7 +11,7 @@ from schema_catalog.types import ColumnKey, TableKey
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a rule did to a statement. `kind`: an `engine.rewrite.rule.RuleKind`. `how`: in words for the asker."""
+    """A rule's change of a statement. `kind`: an `engine.rewrite.rule.RuleKind`. `how`: in words for the asker."""
 
     rule: str
     kind: str
@@ -24,14 +24,12 @@ class Change:
 class Candidate:
     """One statement that may answer.
 
-    `tables` and `columns`: what it reads of the catalog (the validate stage fills them). `masked`: what it was not
-    allowed to name. `schema_score`: the
-    weakest entity's best similarity in its masked schema (Odin §5.3). `logprob`: mean log-probability of its
-    tokens, None where the model gives none and where a rule made this text of what the model wrote. `cost`: the
-    planner's total cost. `confidence` in [0, 1]. `scores`: how badly it fits, by function (the select stage).
-    `preference`: how far it agrees with what the asker has meant before, below zero where it contradicts (the prefer
-    stage). `fruitless`: it ran and found nothing (the deduplicate stage). `changes`: what rules did to what the model
-    wrote, in order.
+    `tables`, `columns`, `cost`: read by it, and the planner's total cost (validate). `masked`: elements not allowed.
+    `schema_score`: the weakest entity's best cosine in its masked schema (Odin §5.3). `logprob`: mean log-probability
+    of its tokens, None where the model gives none or a rule changed the text. `confidence` in [0, 1]. `scores`:
+    nonconformity by function (select). `preference`: agreement with the asker's preferences, negative where it
+    contradicts them (apply_preferences). `fruitless`: it ran without a value in its rows (deduplicate). `changes`: by
+    rules, in order.
     """
 
     database: str

@@ -1,4 +1,4 @@
-"""Collaborators that know nothing, remember nothing or use no trained model."""
+"""Null objects for the ports, and a ranker without a trained model."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from engine.core.candidate import Candidate, likelihoods
 from engine.core.elements import ValueLink
 from engine.core.ports import Ranking, Upstream
 from engine.core.state import Route
-from engine.learning.types import Known
+from engine.learning.types import AskerFeedback
 from schema_catalog.types import Database, Snapshot
 
 
 class NoValues:
-    """Knows none."""
+    """`engine.core.ports.Values` without values."""
 
     async def links(self, question: str, route: Route, upstream: Upstream) -> tuple[ValueLink, ...]:  # noqa: ARG002 - the protocol's
         """None."""
@@ -26,7 +26,7 @@ class NoValues:
 
 
 class NoConditions:
-    """Says nothing."""
+    """`engine.core.ports.Conditions` without conditions."""
 
     def predict(self, _question: str, _snapshot: Snapshot) -> tuple[Condition, ...]:
         """None."""
@@ -34,9 +34,9 @@ class NoConditions:
 
 
 class ByLikelihood:
-    """How likely the model found the statement, and how well its masked schema still represents the question.
+    """`engine.core.ports.Ranker` by log-probability and `schema_score`.
 
-    `sharpness`: how much one nat of mean log-probability weighs against similarity.
+    `sharpness`: weight of one nat of mean log-probability against cosine.
     """
 
     sharpness = 6.0
@@ -50,7 +50,7 @@ class ByLikelihood:
 
 
 class NoCalibration:
-    """Nothing is known: everything is shown."""
+    """`engine.core.ports.Calibration` without points."""
 
     async def find(self, _function: str, _width: int) -> Calibrated:
         """No scores."""
@@ -58,8 +58,8 @@ class NoCalibration:
 
 
 class NoMemory:
-    """Remembers nothing."""
+    """`engine.core.ports.Memory` without feedback."""
 
-    async def known(self, _user: str, _database: str) -> Known:
+    async def known(self, _user: str, _database: str) -> AskerFeedback:
         """Nothing."""
-        return Known()
+        return AskerFeedback()

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from schema_catalog.types import ColumnKey
+from schema_catalog.types import ColumnKey, TableKey
 
 WHOLE_TABLE = "*"
 """The column of a `ColumnKey` that stands for its table: masked, nothing of the table may be named."""
 
 
+def elements_read(columns: Iterable[ColumnKey], tables: Iterable[TableKey]) -> frozenset[ColumnKey]:
+    """The elements that a statement over `columns` and `tables` reads."""
+    return frozenset(columns).union((*table, WHOLE_TABLE) for table in tables)
+
+
+def is_masked(element: ColumnKey, mask: Container[ColumnKey]) -> bool:
+    """Whether `mask` holds the element itself or its whole table."""
+    return element in mask or (*element[:2], WHOLE_TABLE) in mask
+
+
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A phrase of the question and its similarity to each element of a schema, a cosine in [-1, 1].
+    """A phrase of the question with its cosine to each element of a schema, in [-1, 1].
 
     An element is a column, or with the column `*` a table as a whole.
     """
@@ -32,9 +43,9 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ValueLink:
-    """A part of the question and what it means in the database: values of one column, as stored there.
+    """A span of the question linked to values of one column, as they are stored.
 
-    `span`: as the question has it; empty where the column is asked for and these are all its values.
+    `span`: as in the question; empty where the question is near to the column and `values` are all that it has.
     `similarity` in [0, 1].
     """
 

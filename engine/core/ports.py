@@ -1,6 +1,6 @@
-"""What stages may call: a Protocol for each collaborator, and the values that it gives.
+"""The stages' collaborators: a Protocol each, and the values that it gives.
 
-Owns no behaviour. Implementations name their Protocol; those that do nothing are in `engine.core.defaults`.
+Implementations name their Protocol; null objects are in `engine.core.defaults`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from engine.core.deadline import Deadline
 from engine.core.elements import ValueLink
 from engine.core.state import Route
 from engine.guard.rules import Rules
-from engine.learning.types import Known
+from engine.learning.types import AskerFeedback
 from engine.types import Asker
 from schema_catalog.types import Database, ReadableColumns, Snapshot, TableKey
 
@@ -33,7 +33,7 @@ class Encoder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token of an answer, and what the model would have written in its place: texts and their probabilities."""
+    """A token of an answer with its alternatives: texts and probabilities."""
 
     text: str
     others: tuple[tuple[str, float], ...]
@@ -41,9 +41,9 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a language model wrote. Tokens by kind as in `Usage`; `logprob`: mean over the generated tokens.
+    """An answer of a language model. Tokens by kind as in `Usage`; `logprob`: mean over the generated tokens.
 
-    `tokens`: those of the text in order, where others were asked for and the model tells them.
+    `tokens`: of the text, in order, where alternatives were requested and the model gives them.
     """
 
     text: str
@@ -57,10 +57,9 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """How likely the model found each of the texts that it was offered: natural logarithms, in their order.
+    """The options' log-probabilities (natural), in their order. Tokens by kind as in `Usage`.
 
-    One that is too unlikely to be reported has the least that was reported; None throughout where the model reported
-    none of them. Tokens by kind as in `Usage`.
+    One that is too unlikely to be reported has the least reported; all are None where none was.
     """
 
     logprobs: tuple[float | None, ...]
@@ -98,20 +97,19 @@ class LanguageModel(Protocol):
     ) -> Completion:
         """Continues `prompt`; `grammar` is a Lark grammar that the text (less `prefix`) must match.
 
-        `seed`: where the temperature is above zero, the same one gives the same answer. `others`: of how many tokens
-        to tell for each that was written how likely they were in its place.
+        `seed`: makes sampling at a temperature above zero repeatable. `others`: alternatives to report for each token.
         """
 
     async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:
-        """How likely each of `options` is as the first token of the answer, leading white space aside."""
+        """The log-probability of each of `options` as the first token of the answer, leading white space aside."""
 
     async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
-        """Has the server compute `prompt` now, so that later prompts that begin alike need not."""
+        """Puts `prompt` into the server's prefix cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What EXPLAIN says: the planner's total cost (its units) and rows, and the result's column names."""
+    """EXPLAIN's estimates: total cost, in the planner's units, and rows."""
 
     cost: float
     rows: float
@@ -121,7 +119,7 @@ class Plan:
 class Result:
     """Rows as PostgreSQL writes them in text format, with the columns' names and types (`format_type`).
 
-    `truncated`: there are more rows. `shortened`: a value is longer than it is here.
+    `truncated`: there are more rows. `shortened`: a value was cut.
     """
 
     columns: tuple[tuple[str, str], ...]
@@ -149,13 +147,13 @@ class Upstream(Protocol):
 
     @property
     def overdue(self) -> int:
-        """How many statements a server has not stopped at their deadline."""
+        """Statements that a server has not stopped at their deadline."""
 
     async def readable(self, database: Database, asker: Asker) -> ReadableColumns:
         """The columns that the asker may SELECT. Empty where the asker is nobody there, or may not connect."""
 
     async def rules(self, database: Database) -> Rules:
-        """What the guard knows of the server."""
+        """The guard's rules for the server."""
 
     async def row_secured(self, database: Database) -> frozenset[TableKey]:
         """The tables of which roles see different rows (row-level security)."""
@@ -164,7 +162,7 @@ class Upstream(Protocol):
         """Whether the asker's session is connected to this very database."""
 
     async def in_place(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> str | None:
-        """`sql` as it may run in the asker's session itself, None where it may not; raises `StatementError`."""
+        """`sql` as it may run in the asker's own session, None where it may not; raises `StatementError`."""
 
     async def explain(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> Plan:
         """Plans `sql`; raises `StatementError`."""
@@ -201,12 +199,10 @@ class TableSet:
 class Match:
     """How well one database fits a question.
 
-    `position`: its place among the views that were ranked. `snapshot`: as the asker may see it. `logit`:
-    comparable among the matches of one question. `evidence`: cosine of the question and the closest of its
-    tables and columns. `words`: the question's words that stand in it. `tables`: all that were scored, best
-    first; their scores compare within this database. `retrieval`: the part of `logit` that words and whole-text
-    vectors account for, all of it where nothing was learned. `sets`: what the learned leg decoded, likeliest
-    first; it searches the likeliest databases alone.
+    `position`: its number among the views. `snapshot`: as the asker may see it. `logit`: comparable within a question.
+    `evidence`: cosine of the question and its closest table or column. `words`: the question's words that stand in it.
+    `tables`: those scored, best first; scores compare within the database. `retrieval`: the retrieval leg's part of
+    `logit`. `sets`: decoded by the learned leg, likeliest first, in the likeliest databases alone.
     """
 
     position: int
@@ -230,17 +226,17 @@ class Router(Protocol):
 
 
 class Values(Protocol):
-    """Values that stand in the databases, where the DBA allowed that."""
+    """Stored values of columns that the DBA allowed."""
 
     async def links(self, question: str, route: Route, upstream: Upstream) -> tuple[ValueLink, ...]:
-        """What parts of `question` mean in `route`'s database; only of columns that `route` shows."""
+        """The values that `question` names, of columns in `route`; raises `StoreUnavailableError`, `NLError`."""
 
     async def prepare(self, databases: Sequence[Database]) -> None:
-        """Loads values ahead of the first question."""
+        """Loads values ahead of the first question; raises `StoreUnavailableError`."""
 
 
 class Conditions(Protocol):
-    """Says what kind of statement a question asks for. Blocks: call it in a thread."""
+    """Predicts the kind of statement. Blocks: call it in a thread."""
 
     def predict(self, question: str, snapshot: Snapshot) -> tuple[Condition, ...]:
         """Compositions that were seen in training, likeliest first."""
@@ -248,11 +244,7 @@ class Conditions(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """How well a candidate says what the question says.
-
-    `score`: in log-odds, comparable among the candidates of one call. `first`, `second`: what the stages of ranking
-    gave, None where one did not see it.
-    """
+    """`score`: log-odds, comparable within one call. `first`, `second`: the stages' scores, None where not run."""
 
     score: float
     first: float | None = None
@@ -267,14 +259,14 @@ class Ranker(Protocol):
 
 
 class Calibration(Protocol):
-    """What is known of the scores of right candidates."""
+    """The scores of right candidates."""
 
     async def find(self, function: str, width: int) -> Calibrated:
         """Of one scoring function, at one number of candidates looked for; raises `StoreUnavailableError`."""
 
 
 class Memory(Protocol):
-    """What was learned of users."""
+    """The feedback of users."""
 
-    async def known(self, user: str, database: str) -> Known:
-        """All that may count for `user` on `database`; raises `StoreUnavailableError`."""
+    async def known(self, user: str, database: str) -> AskerFeedback:
+        """The feedback that counts for `user` on `database`; raises `StoreUnavailableError`."""

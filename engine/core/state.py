@@ -21,8 +21,8 @@ from schema_catalog.types import Database, Snapshot, TableKey
 class Route:
     """A database that may answer, its schema as the asker may see it, and its tables, likeliest first.
 
-    `probability`: that this database is the one, among all that the asker may read, in [0, 1]. `entities` and
-    `values`: set by the link stage. `learned`: by the retrieve_feedback stage, which adjusts similarities as well.
+    `probability` in [0, 1], among all that the asker may read. `entities`, `values`: by the link stage. `learned`: by
+    the retrieve_feedback stage, which adjusts similarities as well.
     """
 
     database: Database
@@ -39,8 +39,7 @@ class State:
     """A question on its way through the pipeline.
 
     `k`: candidates at most. `calls`: model calls at most, repairs apart. `started`: by the deadline's clock.
-    `verified`: what a person has said to answer this very question, where it still does; it stands apart from the
-    candidates, which are selected from.
+    `verified`: a verified answer to this very question, apart from the candidates.
     """
 
     ask: AskRequest

@@ -1,4 +1,4 @@
-"""What a stage is given beside the question: its collaborators, and the limits of what it may spend."""
+"""The stages' collaborators and settings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from engine.settings import GenerationSettings, LearningSettings, Limits, Select
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What stages may call, and the limits of what they may spend."""
+    """The stages' collaborators and settings."""
 
     catalog: Catalog
     upstream: Upstream

@@ -1,9 +1,8 @@
 """Best-first search over masked schemas and conditions (Odin §5, algorithms 1 and 2; MetaSQL §III-B), without I/O.
 
-Owns what to try next. A mask is the set of schema elements that a statement may not name; an element is a column, or
-a whole table where a statement reads a table but none of its columns (`count(*)`), which the paper's columns-only masks
-would repeat for ever. A condition says what kind of statement to write. Both are crossed under one budget: a node is
-worth its schema's score times its condition's probability.
+A mask is a set of elements that a statement may not name: columns, or a whole table where a statement reads a table but
+none of its columns (`count(*)`), which the paper's columns-only masks would repeat for ever. Masks and conditions are
+crossed under one budget; a node's score is its schema's score times its condition's probability.
 """
 
 from __future__ import annotations
@@ -13,30 +12,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from engine.conditions.types import Condition
-from engine.core.elements import WHOLE_TABLE, Entity
+from engine.core.elements import Entity, is_masked
 from schema_catalog.types import ColumnKey
 
 Mask = frozenset[ColumnKey]
 
 WORTH = 0.75
-"""A masked node that is worth less than this share of the whole schema is not explored: where a phrase has nothing left
-that is like it, or the condition is unlikely as well, the statement answers another question, and takes as long."""
+"""Least score of a masked node, as a share of the whole schema's: below, statements answer another question."""
 
 NEAR = 0.85
-"""An element is masked only where another is at least this near, by share, to the phrase that it stands for. Of other
-elements a mask makes statements that answer another question."""
+"""Least ratio of the best remaining element's cosine to a masked element's: below, it has no alternative."""
 
 BEST = 0.97
-"""An element stands for a phrase where none of the schema is much nearer, by share: every column of `student` is a
-little like the word, and means another."""
+"""Least ratio of an element's cosine to the schema's best, for it to stand for the phrase."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A masked schema, a condition (None: none is told), and their worth in [-1, 1], 1 at the root.
-
-    `schema_score`: how well the weakest entity is represented in the schema, 1 where nothing is masked.
-    """
+    """A mask and a condition. `schema_score`: the weakest entity's best cosine in [-1, 1]; 1 without a mask."""
 
     mask: Mask
     schema_score: float
@@ -44,13 +37,13 @@ class Node:
 
     @property
     def score(self) -> float:
-        """By which nodes are explored."""
+        """The priority, in [-1, 1]."""
         return self.schema_score * (1.0 if self.condition is None else self.condition.probability)
 
 
 @dataclass(slots=True)
 class MaskSearch:
-    """The priority queue, what was seen, and what is left of the budget."""
+    """The priority queue, the nodes seen, and the budget left."""
 
     entities: Sequence[Entity]
     elements: frozenset[ColumnKey]
@@ -82,7 +75,7 @@ class MaskSearch:
     ) -> None:
         """Queues the children of `node`: its mask and, each in turn, one element that its statement used.
 
-        Only elements that something else could stand for (see `NEAR`), less those that are `exchanged` by rule.
+        Only elements with an alternative (see `NEAR`), without those that are `exchanged` by rule.
         """
         named = frozenset(used)
         for element in sorted(named - exchanged):
@@ -101,7 +94,7 @@ class MaskSearch:
         return min((_best(entity, left) for entity in self.entities), default=1.0)
 
     def _replaceable(self, element: ColumnKey, used: frozenset[ColumnKey], mask: Mask) -> bool:
-        """Whether `element` stands for a phrase, of all that a statement used, and what is left could as well."""
+        """Whether `element`, of all in `used`, stands for a phrase and an unmasked one not in `used` could as well."""
         all_left = self._unmasked(mask)
         left = all_left - used
         return any(
@@ -112,11 +105,10 @@ class MaskSearch:
         )
 
     def _unmasked(self, mask: Mask) -> frozenset[ColumnKey]:
-        tables = {key[:2] for key in mask if key[2] == WHOLE_TABLE}
-        return frozenset(key for key in self.elements - mask if key[:2] not in tables)
+        return frozenset(key for key in self.elements if not is_masked(key, mask))
 
     def _relevance(self, element: ColumnKey) -> float:
-        """How near `element` is to any entity: among equal schemas, the one that lost what was asked for first."""
+        """The best cosine of `element` to an entity: breaks ties of score."""
         return max((entity.similarities.get(element, -1.0) for entity in self.entities), default=-1.0)
 
     def _push(self, node: Node, relevance: float) -> None:

@@ -1,11 +1,9 @@
-"""SQL as a grammar that names only what the catalog holds, less what is masked.
+"""The Lark grammar, for llguidance, of a SELECT over a schema's unmasked names.
 
-Owns the Lark text for llguidance. Masking in the decoder keeps the prompt, and with it the model's prefix
-cache, the same for every candidate, and makes an invented column impossible. A bare name is always a column of the
-one table that is read; over several tables every column is written `table.column`, or with an alias that belongs to
-the table by its name (`p` or `pe` for `people`): the alias is written before FROM explains it, so what it may mean
-must not depend on FROM. Two tables that begin alike share such aliases, and all share `T1`; there validation has the
-last word.
+Masking in the decoder keeps the prompt, and so the prefix cache, the same for every candidate, and excludes invented
+columns. A bare name is a column of the only table in FROM; over several tables a column is `table.column`, or has an
+alias derived from the table's name (`p` or `pe` for `people`), since it precedes FROM. Tables may share aliases;
+validation then decides.
 """
 
 from __future__ import annotations
@@ -16,15 +14,12 @@ from collections.abc import Container, Iterable
 from dataclasses import replace
 from importlib import resources
 
+from engine.core.elements import WHOLE_TABLE
 from schema_catalog.naming import quote_ident
 from schema_catalog.types import ColumnKey, Snapshot, Table
 
-WHOLE_TABLE = "*"
-"""The column of a `ColumnKey` that stands for its table: masked, nothing of the table may be named."""
-
 ANY_TABLE = ("T1", "T2", "T3", "T4", "T5", "t1", "t2", "t3", "t4", "t5")
-"""Aliases that models give by position: the first table, the second. They belong to every table: a model that began to
-write one and could not would take the next best word of that letter, and with it another statement."""
+"""Aliases that models give by position, allowed for every table: a model kept from one writes another statement."""
 
 
 def sql_grammar(snapshot: Snapshot, masked: frozenset[ColumnKey]) -> str:
@@ -64,7 +59,7 @@ def qualifier(snapshot: Snapshot, table: Table) -> str:
 
 
 def aliases(table: Table, taken: Container[str]) -> list[str]:
-    """The aliases that a model is apt to give the table: its first letters, its initials, numbered ones."""
+    """The aliases allowed for the table: its first letters, its initials, numbered ones."""
     name = re.sub(r"[^a-z0-9_]", "", table.name.lower()) or "t"
     initials = "".join(word[0] for word in name.split("_") if word)
     wished = [name[:1], name[:2], name[:3], initials, f"{name[0]}1", f"{name[0]}2"]

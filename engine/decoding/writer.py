@@ -1,8 +1,7 @@
-"""Asks the model for statements over one route's schema: the prompt, the grammar, and how long an answer may be.
+"""The model's calls for one route: prompt, grammar, and the limit of tokens.
 
-Masks are applied in the decoder: the prompt holds the whole schema, the grammar forbids the masked names. Against a
-server without grammars they are applied in the prompt, as in Odin (§5). Conditions (MetaSQL §III) are a comment that
-the answer begins with: they cost their own tokens alone, and what is before them stays in the server's prefix cache.
+Masks are applied by the grammar under an unchanged prompt; without grammars in the prompt, as in Odin (§5). Conditions
+(MetaSQL §III) are a comment that the answer begins with, so that the prompt stays in the server's prefix cache.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import re
 
 from engine.conditions.types import Condition
 from engine.conditions.words import words
-from engine.core.elements import WHOLE_TABLE
+from engine.core.elements import is_masked
 from engine.core.ports import Completion, Prompt
 from engine.core.state import Route, State
 from engine.core.tools import Tools
@@ -28,17 +27,17 @@ ANSWER_TOKENS = 200
 """Tokens of one statement at most."""
 
 SLACK_TOKENS = 24
-"""A masked statement may have twice the tokens of the unmasked one and this many more. Where a mask leaves no way to
-say what was asked, a model writes on for ever, and what says the same with other columns is about as long."""
+"""Tokens of a masked statement at most: twice those of the unmasked one, and this many more. Where a mask leaves no
+way to answer the question, a model does not end."""
 
 CONDITIONS = 2
-"""Conditions told at most, the likeliest ones."""
+"""Conditions in use at most, the likeliest ones."""
 
 LEAST_LIKELY = 0.2
-"""The probability that a condition has at least, to be told."""
+"""Least probability of a condition."""
 
 TOKEN_ALTERNATIVES = 20
-"""Tokens of which the model tells, for each that it wrote, how likely they were."""
+"""Tokens with their probabilities that the model gives for each that it wrote."""
 
 FENCE = "```"
 
@@ -62,14 +61,14 @@ class Writer:
         return self._tools.model.grammars
 
     async def conditions(self) -> tuple[Condition, ...]:
-        """The likeliest kinds of statement, as a network reads the question; those told in the same words once."""
+        """The likeliest conditions, each wording once."""
         predict = self._tools.conditions.predict
         found = await asyncio.to_thread(predict, self._state.ask.question, self.route.snapshot)
-        told: dict[str, Condition] = {}
+        by_words: dict[str, Condition] = {}
         for each in found:
-            if each.probability >= LEAST_LIKELY and len(told) < CONDITIONS:
-                told.setdefault(words(each), each)
-        return tuple(told.values())
+            if each.probability >= LEAST_LIKELY and len(by_words) < CONDITIONS:
+                by_words.setdefault(words(each), each)
+        return tuple(by_words.values())
 
     async def write(self, node: Node) -> Completion:
         """A statement for `node`."""
@@ -79,11 +78,11 @@ class Writer:
         return written
 
     async def rewrite(self, node: Node, sql: str, reason: str) -> Completion:
-        """Another one in place of `sql`, which is shown with what is wrong with it."""
+        """A repair of `sql`, which the prompt shows with the `reason` of its rejection."""
         return await self._complete(self._prompt("repair_user", node, sql=sql, reason=reason), node.mask)
 
     async def write_freely(self, node: Node) -> Completion:
-        """One without a grammar, under which a model that found no way on may write for ever."""
+        """A statement for `node` without a grammar, for a model that did not end under it."""
         asked = self._prompt("generate_user", node)
         return await self._tools.model.complete(
             asked, deadline=self._state.deadline, max_tokens=ANSWER_TOKENS
@@ -106,21 +105,16 @@ class Writer:
         found = value_text(self.route.values, self.shown, unnamed)
         found += example_text(self.route.learned, self.shown, unnamed)
         user = prompt(name, schema=text, values=found, question=self._state.ask.question, **values)
-        told = "" if node.condition is None else f"-- {words(node.condition)}\n"
-        return Prompt(prompt("generate_system"), user, f"{FENCE}sql\n{told}")
+        comment = "" if node.condition is None else f"-- {words(node.condition)}\n"
+        return Prompt(prompt("generate_system"), user, f"{FENCE}sql\n{comment}")
 
 
 def statement(text: str) -> str:
-    """The SQL of an answer on one line: what stands before the fence that closes it, without the semicolon."""
+    """The SQL of an answer on one line, up to the closing fence, without the semicolon."""
     return _LINE_BREAK.sub(" ", text.split(FENCE, maxsplit=1)[0].strip().rstrip(";").strip())
 
 
 def without(snapshot: Snapshot, mask: Mask) -> Snapshot:
     """The snapshot less the masked elements."""
-    tables = {key[:2] for key in mask if key[2] == WHOLE_TABLE}
-    left = frozenset(
-        (*table.key, column.name)
-        for table, column in snapshot.columns()
-        if table.key not in tables and (*table.key, column.name) not in mask
-    )
-    return snapshot.restricted_to(left)
+    columns = frozenset((*table.key, column.name) for table, column in snapshot.columns())
+    return snapshot.restricted_to(frozenset(key for key in columns if not is_masked(key, mask)))

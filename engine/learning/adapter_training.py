@@ -1,8 +1,7 @@
-"""When an adapter of the encoder is trained, on what, and whether it is used.
+"""Training and acceptance of an adapter of the encoder.
 
-Owns the check: a third of the pairs of alternatives, drawn by their hash, is held out, and so are all verified
-questions. An adapter that orders fewer of the held-out votes rightly than the encoder alone, or by which the verified
-statements represent their questions worse, is dropped, and its record says so.
+A third of the pairs of alternatives, by hash, and all verified questions are held out. An adapter that orders fewer of
+the held-out votes rightly than the encoder alone, or raises the verified statements' mean shortfall, is dropped.
 """
 
 from __future__ import annotations
@@ -19,19 +18,18 @@ import structlog
 from engine.calibration.scores import shortfall_score
 from engine.core.candidate import Candidate
 from engine.core.ports import Catalog, Encoder
-from engine.learning import phrase_adapter as arithmetic
-from engine.learning.phrase_adapter import PhraseAdapter, Vectors
-from engine.learning.store import Evidence, LearningStore, Trained, Verified
+from engine.learning.phrase_adapter import PhraseAdapter, Vectors, correctly_ordered, train_adapter
+from engine.learning.store import AdapterTraining, Evidence, LearningStore, Verified
 from engine.linking.element_text import element_words, linked
 from engine.linking.entities import entities
 from engine.sql.resolution import resolve
 from schema_catalog.types import Snapshot
 
 FEWEST = 8
-"""Votes below which nothing is trained, and held-out ones below which nothing can be checked: a third of them."""
+"""Least votes for a training; a third of them must be held out."""
 
 WORSE = 0.005
-"""By how much the verified statements' mean shortfall may rise: what rounding does."""
+"""Tolerated rise of the verified statements' mean shortfall: rounding."""
 
 log = structlog.stdlib.get_logger("engine")
 
@@ -48,44 +46,46 @@ class Triplets:
         return len(self.phrases)
 
 
-async def adapt(scope: str, store: LearningStore, catalog: Catalog, encoder: Encoder) -> Trained | None:
-    """Trains an adapter for a role, or for everybody (""), and keeps the outcome; None where the votes are too few.
+async def adapt(
+    scope: str, store: LearningStore, catalog: Catalog, encoder: Encoder
+) -> AdapterTraining | None:
+    """Trains an adapter for a role, or for everybody (""), and stores the outcome; None where the votes are too few.
 
     Raises `StoreUnavailableError`.
     """
     evidence = await store.evidence(scope)
     pairs = await store.pairs(scope)
     snapshots = {database.name: snapshot for database, snapshot in await catalog.entries()}
-    outcome = await asyncio.to_thread(judged, scope, evidence, pairs, snapshots, encoder)
+    outcome = await asyncio.to_thread(train_and_check, scope, evidence, pairs, snapshots, encoder)
     if outcome is not None:
         await store.keep_adapter(outcome)
         log.info("adapter trained", scope=scope or "everybody", verdict=outcome.verdict, votes=outcome.votes)
     return outcome
 
 
-def judged(
+def train_and_check(
     scope: str,
     evidence: Sequence[Evidence],
     pairs: Sequence[Verified],
     snapshots: dict[str, Snapshot],
     encoder: Encoder,
-) -> Trained | None:
-    """Trains and checks. Blocks for seconds: call it in a thread."""
+) -> AdapterTraining | None:
+    """Trains and checks; None where the votes are too few. Blocks for seconds: call it in a thread."""
     known = [each for each in evidence if _element_text(each, snapshots) is not None]
     training = _vectors([each for each in known if not held_out(each)], snapshots, encoder)
     test = _vectors([each for each in known if held_out(each)], snapshots, encoder)
     if training is None or test is None or len(training) + len(test) < FEWEST or 3 * len(test) < FEWEST:
         return None
-    made = arithmetic.trained(training.phrases, training.preferred, training.rejected)
+    made = train_adapter(training.phrases, training.preferred, training.rejected)
     before, after = _right(test, None), _right(test, made)
     worse = _shortfall(pairs, snapshots, encoder, made) - _shortfall(pairs, snapshots, encoder, None)
     verdict = _verdict(before, after, worse)
     weights = made.encoded() if verdict == "used" else None
-    return Trained(scope, len(evidence), weights, before, after, verdict)
+    return AdapterTraining(scope, len(evidence), weights, before, after, verdict)
 
 
 def held_out(vote: Evidence) -> bool:
-    """Whether a vote checks instead of training: by the pair, so that none is on both sides."""
+    """Whether a vote is held out, by the hash of its pair: no pair is on both sides."""
     pair = sorted((vote.preferred, vote.rejected))
     return int(hashlib.sha256(repr((vote.database, pair)).encode()).hexdigest(), 16) % 3 == 0
 
@@ -100,13 +100,13 @@ def _verdict(before: float, after: float, worse: float) -> str:
 
 def _right(test: Triplets, adapter: PhraseAdapter | None) -> float:
     phrases = test.phrases if adapter is None else adapter.applied(test.phrases)
-    return float(np.mean(arithmetic.ordered(phrases, test.preferred, test.rejected)))
+    return float(np.mean(correctly_ordered(phrases, test.preferred, test.rejected)))
 
 
 def _shortfall(
     pairs: Sequence[Verified], snapshots: dict[str, Snapshot], encoder: Encoder, adapter: PhraseAdapter | None
 ) -> float:
-    """The mean of what verified statements pass over (`shortfall_score`); 0 without any."""
+    """The mean `shortfall_score` of verified statements; 0 without any."""
     found = []
     for pair in pairs:
         snapshot = snapshots.get(pair.database)

@@ -1,8 +1,8 @@
-"""Learns from what an asker does with an answer: choose a row, correct it, find nothing right.
+"""Learns from feedback on an answer: a choice, a correction, a rejection.
 
-Owns what each of them means: a choice and a correction make a verified pair and votes against the other rows of the
-same database, a correction counts twice; a rejection remembers the statements for this very question. Nothing is
-learned beyond what the asker may read. A store that does not answer is the caller's `StoreUnavailableError`.
+A choice and a correction make a verified example and votes against the other rows of the same database; a correction
+counts twice. A rejection is stored for this very question. Nothing is learned of elements that the asker may not read.
+Every method of `Learner` but `settled` and `aclose` raises `StoreUnavailableError`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from collections.abc import Sequence
 import structlog
 
 from engine.api.question_store import Stored
+from engine.core.elements import elements_read
 from engine.core.tools import Tools
 from engine.errors import NLError
 from engine.learning.adapter_training import adapt
-from engine.learning.hints import elements, phrases, votes
-from engine.learning.store import LearningStore, Taught
+from engine.learning.phrase_votes import bare_entities, votes
+from engine.learning.store import LearningStore, NewExample
 from engine.learning.types import ExampleKind, Vote
 from engine.linking.entities import entities
 from engine.sql.resolution import resolve
@@ -26,7 +27,7 @@ from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import Snapshot
 
 WEIGHTS = {ExampleKind.CHOSEN: 1.0, ExampleKind.CORRECTED: 2.0}
-"""Who writes a statement means it; who chooses one may have taken the first that looked right."""
+"""Weight of a vote: a written statement is surer than a chosen one."""
 
 log = structlog.stdlib.get_logger("engine")
 
@@ -45,7 +46,7 @@ class Learner:
             await self._learn(stored, row.database, row.sql, ExampleKind.CHOSEN, asker)
 
     async def corrected(self, stored: Stored, database: str, sql: str, asker: Asker) -> None:
-        """What would have been right was said; `stored`: the answer as it was shown."""
+        """The right statement was given; `stored`: the answer as it was shown."""
         await self._learn(stored, database, sql, ExampleKind.CORRECTED, asker)
 
     async def rejected(self, stored: Stored) -> None:
@@ -55,7 +56,7 @@ class Learner:
         ask, qid = stored.request, stored.reply.qid
         await self._store.keep(
             [
-                Taught(ask.asker.user, row.database, ask.question, row.sql, ExampleKind.REJECTED, qid)
+                NewExample(ask.asker.user, row.database, ask.question, row.sql, ExampleKind.REJECTED, qid)
                 for row in stored.reply.rows
                 if row.database is not None and row.sql is not None
             ]
@@ -84,7 +85,7 @@ class Learner:
             if row.sql is not None and row.database == database and row.sql != sql
         ]
         shown = await asyncio.to_thread(self._votes, ask.question, sql, others, snapshot, kind)
-        taught = Taught(ask.asker.user, database, ask.question, sql, kind, stored.reply.qid, shown)
+        taught = NewExample(ask.asker.user, database, ask.question, sql, kind, stored.reply.qid, shown)
         await self._store.keep([taught])
         await self._train_when_due(ask.asker.user)
 
@@ -106,8 +107,11 @@ class Learner:
         rejected = [found for other in others if not (found := resolve(other, snapshot)).problems]
         if chosen.problems or not rejected:
             return ()
-        spoken = phrases(entities(question), snapshot, self._tools.encoder)
-        return votes(spoken, elements(chosen), map(elements, rejected), WEIGHTS[kind])
+        linked = bare_entities(entities(question), snapshot, self._tools.encoder)
+        chosen_elements, *others_elements = (
+            elements_read(each.columns, each.tables) for each in (chosen, *rejected)
+        )
+        return votes(linked, chosen_elements, others_elements, WEIGHTS[kind])
 
     async def _train_when_due(self, user: str) -> None:
         """Trains in the background once there are enough new votes: the asker's adapter and everybody's."""

@@ -1,8 +1,7 @@
-"""A small correction of the encoder: a phrase's vector is turned towards the elements that users meant by it.
+"""A low-rank correction of the encoder for phrases: x' = normalise(x + U Vᵀ x). Schema vectors are unchanged.
 
-x' = normalise(x + U Vᵀ x) with U and V of a low rank, for phrases alone: schema vectors stay as they are kept. Trained
-on triplets (phrase, preferred, rejected) with a margin, in numpy: thousands of triplets take seconds. Owns the
-arithmetic and the bytes; what it is trained on and whether it is used is `engine.learning.adapter_training`'s.
+Trained in numpy on triplets (phrase, preferred, rejected) with a margin: seconds for thousands. Training data and
+acceptance are `engine.learning.adapter_training`'s.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ RANK = 8
 STEPS = 300
 RATE = 0.01
 MARGIN = 0.1
-"""By how much the preferred element shall be nearer than the rejected one."""
+"""Margin of the preferred element's cosine over the rejected one's."""
 
 SHRINK = 1e-3
-"""Weight decay: without votes that ask for it nothing is turned."""
+"""Weight decay."""
 
 STAY = 0.5
-"""What a turn away from the phrase's own direction costs: other phrases lean on it, too."""
+"""Weight of 1 - cosine of a phrase before and after, since other phrases are corrected with it."""
 
 _FLOAT = np.dtype("<f4")
 
@@ -46,8 +45,8 @@ class PhraseAdapter:
         return self.up.astype(_FLOAT).tobytes() + self.down.astype(_FLOAT).tobytes()
 
 
-def decoded(weights: bytes, dimension: int) -> PhraseAdapter | None:
-    """The adapter that was `encoded`; None where it was made for vectors of another size."""
+def decode_adapter(weights: bytes, dimension: int) -> PhraseAdapter | None:
+    """The inverse of `encoded`; None where the vectors had another dimension or a weight is not finite."""
     values = np.frombuffer(weights, dtype=_FLOAT) if len(weights) % _FLOAT.itemsize == 0 else np.zeros(0)
     if not values.size or values.size % (2 * dimension) or not np.isfinite(values).all():
         return None
@@ -55,7 +54,7 @@ def decoded(weights: bytes, dimension: int) -> PhraseAdapter | None:
     return PhraseAdapter(up, down)
 
 
-def trained(phrases: Vectors, preferred: Vectors, rejected: Vectors, *, seed: int = 0) -> PhraseAdapter:
+def train_adapter(phrases: Vectors, preferred: Vectors, rejected: Vectors, *, seed: int = 0) -> PhraseAdapter:
     """An adapter for triplets, each argument of shape (n, d) with unit rows; the same for the same triplets."""
     rng = np.random.default_rng(seed)
     dimension = phrases.shape[1]
@@ -103,6 +102,6 @@ def _gradients(
     return SHRINK * up - toward.T @ inner, SHRINK * down - own.T @ (toward @ up)
 
 
-def ordered(phrases: Vectors, preferred: Vectors, rejected: Vectors) -> NDArray[np.bool_]:
+def correctly_ordered(phrases: Vectors, preferred: Vectors, rejected: Vectors) -> NDArray[np.bool_]:
     """For each triplet whether the preferred element is the nearer one, shape (n,)."""
     return np.asarray((phrases * (preferred - rejected)).sum(axis=1) > 0.0)

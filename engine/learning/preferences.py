@@ -1,8 +1,8 @@
-"""From votes to preferences: what the phrases of a question mean for an asker, and how surely.
+"""From votes to preferences: the meanings of a question's phrases for an asker, with their strengths.
 
-Owns the arithmetic of decay and contradiction. A vote counts less with every day and with every newer vote on the same
-pair (exponential decay), and not at all outside of the window; votes for the other side count against. A strength is
-net / (total + 1): one fresh vote gives 0.5, two that agree 0.64, two that do not next to nothing.
+A vote decays exponentially with its age and with each newer vote on the same pair, and does not count outside of the
+window; votes for the other element are negative. Strength = |net| / (total + 1): 0.5 for one fresh vote, 0.64 for two
+that agree.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ Near = Callable[[Element], float]
 """Cosine of an element and the phrase of the question that is nearest to it."""
 
 ABOUT = 0.4
-"""Cosine from which a question is about an element in any words."""
+"""Least cosine of an element and a phrase of the question, where no phrase is like the vote's."""
 
 FAINT = 0.5
-"""What a vote counts where the question is about its elements in other words than the vote's."""
+"""Weight of a vote whose elements, but not its phrase, are near to the question."""
 
 LEAST = 0.05
-"""A strength below this is none: both alternatives stay as they are."""
+"""Least strength of a preference."""
 
 _Pair = tuple[Element, Element]
 _Matched = tuple[Cast, str, float]
@@ -46,7 +46,7 @@ def preferences(
 ) -> tuple[Preference, ...]:
     """The preferences that concern a question, strongest first, at most `settings.hints`.
 
-    `casts`: newest first. An asker's own votes on a pair go before everybody's: those count only where there are none.
+    `casts`: newest first. Approved votes of others on a pair count only where the asker has none on it.
     """
     pools: defaultdict[_Pair, list[_Matched]] = defaultdict(list)
     for cast in casts:
@@ -90,7 +90,7 @@ def _weighed(pair: _Pair, pool: list[_Matched], settings: LearningSettings) -> P
 
 
 def _matching(phrase: str, phrases: Sequence[str], alike: Alike, least: float) -> tuple[str, float]:
-    """The phrase of the question that is most like `phrase`: 1 where one's words are among the other's."""
+    """(phrase of the question most like `phrase`, its cosine); 1 where the words of one are a subset of the other's."""
     words = set(identifier_words(phrase))
     best = ("", 0.0)
     for other in phrases:
@@ -102,10 +102,7 @@ def _matching(phrase: str, phrases: Sequence[str], alike: Alike, least: float) -
 
 
 def _named_otherwise(question: str, cast: Cast) -> bool:
-    """Whether the question names the rejected element by a word that sets it apart, and not the preferred one.
-
-    Who once meant `artist` by "singers" and now says "performers" means the performers.
-    """
+    """Whether the question has a word of the rejected element's name alone, and none of the preferred one's alone."""
     asked = set(identifier_words(re.sub(r"['\u2019]s\b", "", question)))
     preferred, rejected = _words(cast.vote.preferred), _words(cast.vote.rejected)
     named = ((rejected - preferred) & asked) - set(identifier_words(cast.vote.phrase))

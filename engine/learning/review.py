@@ -1,7 +1,7 @@
-"""What a DBA does with what was learned: look, approve, revoke, forget.
+"""A DBA's review of what was learned: list, approve, revoke, forget, withdraw.
 
-Owns the SQL of that; whose example counts for whom is `engine.learning.store`'s. Raises `CatalogError` where there is
-no such example or adapter, and asyncpg's errors.
+Every method raises asyncpg's errors; those that take numbers raise `CatalogError` where there is no such example or
+adapter.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LISTED = """
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
-    """An example as a DBA sees it. `votes`: how many preferences it speaks for. Times in ISO 8601's manner."""
+    """An example as a DBA sees it. `votes`: how many it made. Times as PostgreSQL writes them."""
 
     id: int
     asker: str
@@ -37,7 +37,7 @@ class Reviewed:
 
 @dataclass(frozen=True, slots=True)
 class ReviewedVote:
-    """What one example says was meant."""
+    """A vote of one example."""
 
     phrase: str
     preferred: str

@@ -1,7 +1,6 @@
-"""What was learned, at rest: the SQL of the tables `learned_example`, `learned_vote` and `learned_adapter`.
+"""The stored feedback: the SQL of the tables `learned_example`, `learned_vote` and `learned_adapter`.
 
-Owns whose examples count for whom: an asker's own, and those that were approved. One small query a question tells
-whether anything changed since the last look. Every method raises `StoreUnavailableError`.
+An asker's own and approved examples count for them. Every method raises `StoreUnavailableError`.
 """
 
 from __future__ import annotations
@@ -14,13 +13,13 @@ from dataclasses import dataclass, replace
 
 import asyncpg
 
-from engine.learning.types import Cast, Element, ExampleKind, Known, Lesson, Vote
+from engine.learning.types import AskerFeedback, Cast, Element, ExampleKind, Lesson, Vote
 from engine.settings import LearningSettings
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.pg import Connection, Pool
 
 REMEMBERED = 256
-"""Pairs of an asker and a database whose examples are kept in memory."""
+"""(asker, database) pairs whose examples are cached."""
 
 DAY = 86_400.0
 
@@ -65,8 +64,8 @@ _PAIRS = """
 
 
 @dataclass(frozen=True, slots=True)
-class Taught:
-    """What one answer taught: a statement that a person judged. `votes`: what was meant by it."""
+class NewExample:
+    """A statement of an answer that a person judged, with the votes that follow."""
 
     asker: str
     database: str
@@ -97,7 +96,7 @@ class Verified:
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
+class AdapterTraining:
     """An adapter's training. `weights` None: it was dropped, and `verdict` says why."""
 
     scope: str
@@ -109,15 +108,15 @@ class Trained:
 
 
 class LearningStore:
-    """`engine.core.ports.Memory` over a store, and what is written there."""
+    """`engine.core.ports.Memory` over a store."""
 
     def __init__(self, pool: Pool, settings: LearningSettings) -> None:
         self._pool = pool
         self._settings = settings
         self._version: int | None = None
-        self._known: OrderedDict[tuple[str, str], tuple[float, Known]] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str], tuple[float, AskerFeedback]] = OrderedDict()
 
-    async def known(self, user: str, database: str) -> Known:
+    async def known(self, user: str, database: str) -> AskerFeedback:
         """All that may count for `user` on `database`."""
         async with answering():
             version = await self._pool.fetchval("SELECT version FROM pgparley.learning_version")
@@ -133,31 +132,23 @@ class LearningStore:
             loaded, known = self._known[key]
         return _aged(known, (time.time() - loaded) / DAY)
 
-    async def _load(self, user: str, database: str) -> Known:
+    async def _load(self, user: str, database: str) -> AskerFeedback:
         window = self._settings.window_days
         lessons = await self._pool.fetch(_LESSONS, database, user, window)
         casts = await self._pool.fetch(_CASTS, database, user, window)
         adapter = await self._pool.fetchrow(_ADAPTER, user)
         now = time.time()
-        return Known(
-            tuple(Cast(_vote(row), row["own"], _age(row, now)) for row in casts),
+        return AskerFeedback(
+            tuple(Cast(_vote(row), row["own"], _age(row["at"], now)) for row in casts),
             tuple(
-                Lesson(
-                    row["id"],
-                    row["question"],
-                    row["normal_form"],
-                    row["sql"],
-                    ExampleKind(row["kind"]),
-                    row["own"],
-                    _age(row, now),
-                )
-                for row in lessons
+                Lesson(number, question, key, sql, ExampleKind(kind), own, _age(at, now))
+                for number, question, key, sql, kind, own, at in lessons
             ),
             *((adapter["weights"], adapter["version"], adapter["scope"]) if adapter else ()),
         )
 
-    async def keep(self, taught: Sequence[Taught]) -> None:
-        """Keeps what one answer taught, in the place of what it taught before; a repetition of that changes nothing."""
+    async def keep(self, taught: Sequence[NewExample]) -> None:
+        """Stores the feedback on one answer in place of earlier feedback; the same choice again changes nothing."""
         if not taught:
             return
         async with answering(), self._pool.acquire() as connection, connection.transaction():
@@ -177,7 +168,7 @@ class LearningStore:
             for each in taught:
                 await self._insert(connection, each)
 
-    async def _insert(self, connection: Connection, taught: Taught) -> None:
+    async def _insert(self, connection: Connection, taught: NewExample) -> None:
         approved = self._settings.auto_approve and taught.kind is not ExampleKind.REJECTED
         number = await connection.fetchval(
             "INSERT INTO pgparley.learned_example"
@@ -203,12 +194,12 @@ class LearningStore:
         )
 
     async def evidence(self, scope: str) -> tuple[Evidence, ...]:
-        """The votes that may train an adapter for `scope`: a role's own and what was approved, or that alone."""
+        """The votes that may train an adapter for `scope`: a role's own and the approved; for "" the approved."""
         async with answering():
             rows = await self._pool.fetch(_EVIDENCE, scope, self._settings.window_days)
         return tuple(
-            Evidence(row["database"], row["phrase"], _element(row["preferred"]), _element(row["rejected"]))
-            for row in rows
+            Evidence(database, phrase, _element(preferred), _element(rejected))
+            for database, phrase, preferred, rejected in rows
         )
 
     async def pairs(self, scope: str) -> tuple[Verified, ...]:
@@ -218,7 +209,7 @@ class LearningStore:
         return tuple(Verified(*row) for row in rows)
 
     async def trained_on(self, scope: str) -> int:
-        """How many votes the last training for `scope` saw."""
+        """Votes of the last training for `scope`."""
         async with answering():
             found = await self._pool.fetchval(
                 "SELECT votes FROM pgparley.learned_adapter WHERE scope = $1 ORDER BY version DESC LIMIT 1",
@@ -226,8 +217,8 @@ class LearningStore:
             )
         return int(found or 0)
 
-    async def keep_adapter(self, trained: Trained) -> None:
-        """Notes a training; its weights are used from now on, if it has any."""
+    async def keep_adapter(self, trained: AdapterTraining) -> None:
+        """Stores a training; weights, if any, are used from now on."""
         async with answering():
             await self._pool.execute(
                 "INSERT INTO pgparley.learned_adapter (scope, votes, weights, before, after, verdict)"
@@ -242,13 +233,13 @@ class LearningStore:
 
 
 def normal_form(question: str) -> str:
-    """Equal for unchanged repeats: case, white space and the mark at the end do not count."""
+    """The question without case, repeated white space and marks at its end."""
     return " ".join(question.casefold().split()).rstrip(" .?!;")
 
 
 @asynccontextmanager
 async def answering() -> AsyncIterator[None]:
-    """Turns a store's failures into `StoreUnavailableError`."""
+    """Raises `StoreUnavailableError` in place of the store's failures."""
     try:
         yield
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
@@ -264,12 +255,12 @@ def _element(names: Sequence[str]) -> Element:
     return (schema, table, column)
 
 
-def _age(row: asyncpg.Record, now: float) -> float:
-    return max(0.0, (now - float(row["at"])) / DAY)
+def _age(at: float, now: float) -> float:
+    return max(0.0, (now - at) / DAY)
 
 
-def _aged(known: Known, days: float) -> Known:
-    """What was loaded `days` ago as it counts now. Less than an hour counts for nothing."""
+def _aged(known: AskerFeedback, days: float) -> AskerFeedback:
+    """`known` with ages `days` higher, from an hour on."""
     if days * 24 < 1:
         return known
     return replace(

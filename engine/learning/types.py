@@ -1,4 +1,4 @@
-"""What was learned of users, as values. Imports nothing of the engine, so that the engine's state may hold them."""
+"""The values of learning. Imports nothing of the engine, so that the pipeline's state may hold them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Element = tuple[str, str, str]
 
 
 class ExampleKind(StrEnum):
-    """How a statement became known: chosen among others, written by a person, or shown and rejected."""
+    """The feedback that an example comes from."""
 
     CHOSEN = "chosen"
     CORRECTED = "corrected"
@@ -19,7 +19,7 @@ class ExampleKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """Once, `preferred` was meant by `phrase`, and not `rejected`, which stood beside it."""
+    """An asker meant `preferred` by `phrase` and not `rejected`, its alternative."""
 
     phrase: str
     preferred: Element
@@ -29,7 +29,7 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """A vote as it counts for an asker: `own`, or another's that was approved. `age` in days."""
+    """A vote that counts for an asker: `own`, or another's that was approved. `age` in days."""
 
     vote: Vote
     own: bool
@@ -38,7 +38,7 @@ class Cast:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A question with a statement that a person judged. `key`: equal for unchanged repeats. `age` in days."""
+    """A question with a statement that a person judged. `key`: its normal form. `age` in days."""
 
     id: int
     question: str
@@ -50,7 +50,7 @@ class Lesson:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class AskerFeedback:
     """All that may count for one asker on one database, newest first.
 
     `adapter`: the weights in use (`engine.learning.phrase_adapter`), None where there are none; `version` and `scope`
@@ -68,9 +68,8 @@ class Known:
 class Preference:
     """By `phrase` the asker means `preferred` rather than `rejected`.
 
-    `strength` in (0, 1); `strong`: enough to raise similarities and not only to order. `votes`: how many count.
-    `own`: the asker's votes, else those that were approved. `named`: the phrase is the question's; else it is about
-    one of the two in other words, and the preference only orders.
+    `strength` in (0, 1); `strong`: it raises similarities as well. `votes`: how many count. `own`: they are the
+    asker's, else approved ones. `named`: the phrase is one of the question's; else the preference only orders.
     """
 
     phrase: str
@@ -95,7 +94,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What of it concerns one question on one database, and names only what the asker may read.
+    """What concerns one question on one database, of elements that the asker may read.
 
     `refused`: statements that the asker rejected for this very question.
     """
@@ -106,6 +105,6 @@ class Learned:
 
     @property
     def personal(self) -> bool:
-        """Whether anything of it is the asker's own and not shared."""
+        """Whether any of it is the asker's own."""
         own = [each.own for each in self.preferences] + [each.own for each in self.examples]
         return bool(self.refused) or any(own)

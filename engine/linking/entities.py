@@ -1,7 +1,4 @@
-"""The phrases of a question that a schema may have a name for (Odin §5.3 calls them entities).
-
-The paper asks a model for them; here they are the runs of content words, which costs nothing and is the same each time.
-"""
+"""The entities of a question (Odin §5.3): runs of content words. The paper asks a model for them."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from engine.text.stopwords import OPERATION_WORDS, STOP_WORDS
 
 ENTITY_WORDS = 3
-"""Words that one entity has at most; a longer run of content words is cut."""
+"""Words of an entity at most; a longer run is split."""
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?|[.,;:?!()]")
 _PHRASES = re.compile(r"\bnumbers? of\b|\bin (?:\w+ )?order\b", re.IGNORECASE)
@@ -20,7 +17,7 @@ _LEFT_OUT = STOP_WORDS | OPERATION_WORDS
 
 
 def entities(question: str) -> list[str]:
-    """Runs of content words, in order and without repetition; numbers and quoted values are no entities."""
+    """Runs of content words, in order, each once, without numbers and quoted values."""
     found = [" ".join(run) for run in _runs(_PHRASES.sub(" , ", _QUOTED.sub(" , ", question)))]
     return list(dict.fromkeys(found))
 

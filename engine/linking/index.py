@@ -1,7 +1,6 @@
-"""The values of one database, to be found by how they are written or by what they resemble.
+"""An index of one database's values, for lookup by key and by similarity.
 
-Owns the memory layout: one text of all values, sorted hashes of their keys, and lists of the values that share
-three bytes. Decides nothing about what a question means.
+Memory layout: one text of all values, the sorted hashes of their keys, and the posting lists of byte trigrams.
 """
 
 from __future__ import annotations
@@ -18,25 +17,25 @@ from schema_catalog.types import ColumnKey
 from schema_catalog.values import ColumnValues
 
 POSTINGS = 120_000
-"""Entries of the lists that one search reads at most, rarest first."""
+"""Entries of posting lists read by one search at most, shortest lists first."""
 
 CANDIDATES = 48
-"""Values that a search compares letter by letter: those that share most."""
+"""Values compared by edit distance at most: those with the most trigrams in common."""
 
 NAMED = 1_000
-"""Values of a column that are also found by their initials, at most: countries and organisations, not people."""
+"""Values of a column with an index of initials, at most: countries and organisations, not people."""
 
 _BUCKETS = 1 << 18
 _EDGE = b"\x01"
-"""Stands before and after each key, so that beginnings and ends count as well."""
+"""Put before and after each key, so that its beginning and end have trigrams of their own."""
 
 Numbers = NDArray[np.int64]
 Positions = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
-    """A value by its number, and how much its key resembles the one that was looked for, in [0, 1]."""
+class SimilarValue:
+    """A value's number, and its key's similarity to the one looked for, in [0, 1]."""
 
     number: int
     similarity: float
@@ -48,7 +47,7 @@ class ValueIndex:
     def __init__(self, columns: Sequence[ColumnValues]) -> None:
         self.columns: tuple[ColumnKey, ...] = tuple(column.key for column in columns)
         self.complete = tuple(not column.more for column in columns)
-        """Whether a column has no other values than these."""
+        """For each of `columns`, whether these are all its values."""
         self._starts = np.cumsum([0, *(len(column.values) for column in columns)])
         # Column by column, so that only one's texts and keys are objects at a time.
         parts = [_part(column, int(start)) for column, start in zip(columns, self._starts, strict=False)]
@@ -98,16 +97,16 @@ class ValueIndex:
         high = np.searchsorted(self._hashes, hashes, side="right")
         return [self._seen(self._numbers[a:b], seen).tolist() for a, b in zip(low, high, strict=True)]
 
-    def near(self, key: str, least: float, seen: NDArray[np.bool_]) -> list[Near]:
-        """Values whose key is like `key` by letters (optimal string alignment), at least `least`; best first."""
+    def similar(self, key: str, least: float, seen: NDArray[np.bool_]) -> list[SimilarValue]:
+        """Values whose key has an OSA similarity to `key` of at least `least`, best first."""
         found = [
-            Near(number, OSA.normalized_similarity(key, other, score_cutoff=least))
+            SimilarValue(number, OSA.normalized_similarity(key, other, score_cutoff=least))
             for number, other in self._sharing(key, seen, edits=max(1, round((1 - least) * len(key))))
         ]
-        return sorted((near for near in found if near.similarity >= least), key=lambda n: -n.similarity)
+        return sorted((each for each in found if each.similarity >= least), key=lambda each: -each.similarity)
 
-    def holding(self, key: str, seen: NDArray[np.bool_]) -> list[int]:
-        """Values whose key holds `key` and more."""
+    def containing(self, key: str, seen: NDArray[np.bool_]) -> list[int]:
+        """Values whose key contains `key` and is longer."""
         return [
             number
             for number, other in self._sharing(key, seen, edits=0)
@@ -115,7 +114,7 @@ class ValueIndex:
         ]
 
     def _sharing(self, key: str, seen: NDArray[np.bool_], *, edits: int) -> list[tuple[int, str]]:
-        """(number, key) of the values that share most with `key`; without edits what only holds it as well."""
+        """(number, key) of the values with the most trigrams in common; 0 `edits`: also of keys that contain `key`."""
         text = key.encode()
         codes = np.unique(_codes(_EDGE + text + _EDGE if edits else text))
         if not len(self) or not len(codes):
@@ -145,7 +144,7 @@ class ValueIndex:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What one column adds. `grams`: (bucket << 32) | number, each once; the others as in the index."""
+    """One column's part of the index. `grams`: (bucket << 32) | number, each once."""
 
     text: bytes
     lengths: Numbers
@@ -172,7 +171,7 @@ def _joined(arrays: Sequence[Numbers]) -> Numbers:
 
 
 def _keyed(texts: Sequence[str], keys: Sequence[str], start: int) -> Iterator[tuple[int, int]]:
-    """(hash of a key, number): every value under its own, dates under their day and month, names by initials."""
+    """(hash of a key, number): by each value's key, a date's day and month, a name's initials."""
     for number, (text, own) in enumerate(zip(texts, keys, strict=True), start):
         if own:
             yield hash(own), number

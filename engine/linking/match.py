@@ -1,6 +1,6 @@
-"""Which values of a database a question means: spans looked up, weighed, and cut to a handful.
+"""Links a question's spans to values of a database: looked up, ranked, cut to a few.
 
-Owns the choice. What may be looked at (privileges, permissions) comes in; how a value is found is the index's.
+Privileges and permissions come in with the `View`; lookup is the index's.
 """
 
 from __future__ import annotations
@@ -26,39 +26,39 @@ COLUMNS = 3
 """Columns that one span is linked to at most."""
 
 LEAST = {SpanKind.QUOTED: 0.75, SpanKind.NAME: 0.8, SpanKind.PHRASE: 0.87}
-"""Likeness by letters from which a span that stands nowhere as it is written is taken for a value."""
+"""Least OSA similarity of a span and a value that differ."""
 
 LETTERS = 5
-"""Letters that a span needs to be compared by likeness: shorter words are all alike."""
+"""Letters of a span that is compared by similarity, at least."""
 
 HELD_LETTERS = 3
-"""Letters that a name needs to be looked for as a word of a longer value."""
+"""Letters of a name that is looked for as a word of longer values, at least."""
 
 EQUAL = 0.97
-"""Similarity of what is written otherwise but is the same."""
+"""Similarity of a span and a value with the same key in another spelling."""
 
 INITIALS = 0.9
 """Similarity of a name and its first letters."""
 
 CODES = 4
 CODE_LETTERS = 3
-"""Values that a column of codes has at most, and letters of each: `F` and `M`, `yes` and `no`."""
+"""Values of a column of codes, and letters of each, at most: `F` and `M`, `yes` and `no`."""
 
 CODED = 2
-"""Columns of codes that are explained at most."""
+"""Columns of codes that are linked at most."""
 
 ASKED_FOR = 0.5
-"""Cosine of a phrase and a column of codes from which the question is taken to mean one of them."""
+"""Least cosine of a phrase and a column of codes for a link to its values."""
 
 _NUMBER = re.compile(r"[^\d.]")
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What is linked against: an index, the places of its columns that may be seen, and names of the schema.
+    """An index with what the asker may read of it: `seen`, for each of its columns.
 
-    `names`: keys of the table and column names that the asker may see. `relevance`: how near each column is to
-    what the question asks for, a cosine. `coded`: the same of the columns whose codes it may ask for.
+    `names`: keys of readable tables' and columns' names. `relevance`: best cosine of each column to a phrase. `coded`:
+    the same of the columns whose codes may be asked for.
     """
 
     index: ValueIndex
@@ -102,7 +102,7 @@ def _exact(found: Sequence[Span], view: View) -> list[_Hit]:
 
 
 def _hit(span: Span, number: int, text: str) -> _Hit | None:
-    """The link of a span and a value with its key; None where their hashes or their numbers only look alike."""
+    """The hit of a span on a value found by its key; None where only the hashes or the digits agree."""
     if span.kind is SpanKind.DATE:
         day = folding.date_key(text)
         if day is None or not day.startswith(span.key):
@@ -117,30 +117,30 @@ def _hit(span: Span, number: int, text: str) -> _Hit | None:
 
 
 def _alike(span: Span, view: View) -> Iterator[_Hit]:
-    """Values that are nearly the span, or that hold it: `Boing` and `Boeing`, `Smith` and `John Smith`."""
+    """Values similar to the span, or that contain it: `Boing` and `Boeing`, `Smith` and `John Smith`."""
     least = LEAST.get(span.kind)
     if least is None or len(span.key) < HELD_LETTERS or span.key in view.names:
         return
-    near = view.index.near(span.key, least, view.seen) if len(span.key) >= LETTERS else []
-    for found in near:
+    similar = view.index.similar(span.key, least, view.seen) if len(span.key) >= LETTERS else []
+    for found in similar:
         if not _other_number(span.key, view.index.text(found.number)):
             yield _Hit(span, found.number, min(found.similarity, EQUAL), Relation.EQUALS)
-    if near or span.kind is SpanKind.PHRASE:
+    if similar or span.kind is SpanKind.PHRASE:
         return
-    asked = folding.words(span.text)
-    for number in view.index.holding(span.key, view.seen):
-        held = folding.words(view.index.text(number))
-        if any(held[at : at + len(asked)] == asked for at in range(len(held))):
-            yield _Hit(span, number, 0.5 + 0.3 * len(asked) / len(held), Relation.EQUALS)
+    words = folding.words(span.text)
+    for number in view.index.containing(span.key, view.seen):
+        value = folding.words(view.index.text(number))
+        if any(value[at : at + len(words)] == words for at in range(len(value))):
+            yield _Hit(span, number, 0.5 + 0.3 * len(words) / len(value), Relation.EQUALS)
 
 
 def _other_number(key: str, text: str) -> bool:
-    """`AA123` is no misspelling of `AA124`."""
+    """Whether their digits differ: `AA123` is no misspelling of `AA124`."""
     return re.findall(r"\d+", key) != re.findall(r"\d+", folding.key(text))
 
 
 def _covered(span: Span, hits: Sequence[_Hit]) -> bool:
-    """Whether the span, or one around it, stands in the database as it is."""
+    """Whether the span, or one around it, has an exact hit."""
     return any(hit.span == span or span.within(hit.span) for hit in hits)
 
 
@@ -149,7 +149,7 @@ def _within_better(hit: _Hit, hits: Sequence[_Hit]) -> bool:
 
 
 def _nearest(hits: list[_Hit], view: View) -> list[_Hit]:
-    """The best hit of each column, of the columns that suit best."""
+    """The best hit of each column: of columns with an equal value, else of the most similar; `COLUMNS` at most."""
     hits.sort(key=lambda hit: (-hit.similarity, -_relevance(hit, view)))
     best: dict[int, _Hit] = {}
     for hit in hits:
@@ -173,7 +173,7 @@ def _link(hit: _Hit, view: View) -> ValueLink:
 
 
 def _codes(view: View, linked: set[ColumnKey]) -> list[ValueLink]:
-    """Columns of codes that the question is near to, with all their values: "female" is written nowhere."""
+    """Links to all values of columns of codes that a phrase is near to: no value is spelt "female"."""
     found = []
     for place in np.flatnonzero(view.seen).tolist():
         column = view.index.columns[place]

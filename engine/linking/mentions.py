@@ -1,7 +1,6 @@
-"""What a question calls by name, tables and values, and whether a statement speaks of it.
+"""The tables and values that a question names, and those of them that a statement does not read.
 
-Owns when a word is a name. Of Spider's training questions 96 % are answered by statements that read each table so
-named, or one that refers to it.
+Of Spider's training questions 96 % are answered by statements that read each named table, or one that refers to it.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ Words = tuple[str, ...]
 """The folded words of a name."""
 
 CERTAIN = 0.97
-"""Similarity of a value that is the question's own, but for how it is written."""
+"""Least similarity of a link for a named value: equal but for spelling."""
 
 
 def mentioned_tables(question: str, snapshot: Snapshot) -> tuple[Table, ...]:
-    """The tables whose names are in `question`, number aside. Reads every name of the schema: once for a question.
+    """The tables whose names stand in `question`, in singular or plural. Reads every name of the schema.
 
-    A name that is part of a longer one of the schema, or ends a column's, is not taken for a table's: a "country" may
-    be a column of cities.
+    Not where the name is part of a longer name in the question, or the last word of a column's: "country" may be a
+    column of cities.
     """
     columns = {identifier_words(column.name) for _, column in snapshot.columns()}
     tables = [(table, identifier_words(table.name)) for table in snapshot.tables]
@@ -33,7 +32,7 @@ def mentioned_tables(question: str, snapshot: Snapshot) -> tuple[Table, ...]:
 
 
 def tables_not_read(asked: Iterable[Table], tables: Iterable[TableKey], snapshot: Snapshot) -> list[Table]:
-    """Those of `asked` of which a statement over `tables` reads nothing, not even what refers to them."""
+    """Those of `asked` that are not among `tables` and that no foreign key of `tables` refers to."""
     read = frozenset(tables)
     known = [table for table in snapshot.tables if table.key in read]
     covered = read | {(key.ref_schema, key.ref_table) for table in known for key in table.foreign_keys}
@@ -41,7 +40,7 @@ def tables_not_read(asked: Iterable[Table], tables: Iterable[TableKey], snapshot
 
 
 def _standing_alone(asked: Words, names: Collection[Words]) -> frozenset[Words]:
-    """Those of `names` that are somewhere in `asked` and not there within a longer one."""
+    """The `names` that stand in `asked` at a place where no longer one does."""
     longest = max(map(len, names), default=0)
     spans = [
         (start, end)
@@ -57,9 +56,9 @@ def _standing_alone(asked: Words, names: Collection[Words]) -> frozenset[Words]:
 
 
 def values_not_used(question: str, sql: str, links: Iterable[ValueLink]) -> list[str]:
-    """The values that `question` calls by name and `sql` compares nothing with, as the question has them.
+    """The spans of `question` that name a value which `sql` does not contain.
 
-    A name begins with a capital letter, but for the question's first word, and stands in the database as it is.
+    A name begins with a capital letter, is not the question's first word, and has a link of similarity `CERTAIN`.
     """
     spelt: dict[str, set[str]] = {}
     for link in links:

@@ -1,7 +1,7 @@
-"""The values of the registered databases as the link stage uses them: indexed, cached, cut to what an asker may read.
+"""The values of the registered databases for the link stage: indexed, cached, cut to the asker's privileges.
 
-Owns the cache and its bound. A value is used where the DBA allowed its column, the asker may read the column,
-and no policy hides rows of its table.
+A value is used where the DBA allowed its column, the asker may read the column, and its table has no row-level
+security.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from schema_catalog.types import ColumnKey, Database, Snapshot, TableKey
 from schema_catalog.values import ValueStore, Version
 
 KEPT = 1_000_000
-"""Values in memory at most; beyond that the databases asked least recently are dropped."""
+"""Values in memory at most; the least recently used databases are dropped."""
 
 OF_TABLE = 0.8
-"""Of its table's likeness to a phrase, what a column of codes needs: "official languages" is a little more like the
-table of languages than the column that says which are official, "singers" much more than what sex they have."""
+"""Least ratio of the cosines of a phrase to a column of codes and to its table: "official languages" may mean
+`language.is_official`, "singers" does not mean `singer.sex`."""
 
 NOTHING = ValueIndex(())
 
@@ -55,7 +55,7 @@ class StoredValues:
             await self.index(database.name)
 
     async def index(self, database: str) -> ValueIndex:
-        """The kept values of a database, as new as the store; empty where none are allowed."""
+        """The stored values of a database; empty where none are allowed. Raises `StoreUnavailableError`."""
         try:
             async with asyncio.timeout(self._timeout):
                 version = (await self._store.versions([database])).get(database)
@@ -82,10 +82,7 @@ class StoredValues:
 def _linked(
     question: str, route: Route, index: ValueIndex, hidden: frozenset[TableKey]
 ) -> tuple[ValueLink, ...]:
-    """What `question` means, less what stands in the tables `hidden`.
-
-    Reads the whole schema: not for the event loop.
-    """
+    """The links of `question`, without tables in `hidden`. Reads the whole schema: not for the event loop."""
     visible = [
         (*table.key, column.name) for table, column in route.snapshot.columns() if table.key not in hidden
     ]
@@ -110,10 +107,7 @@ def _relevance(entities: Sequence[Entity]) -> dict[ColumnKey, float]:
 
 
 def coded(route: Route) -> dict[ColumnKey, float]:
-    """How near each column is to a phrase that is not much more like its table: whoever names that asks for no code.
-
-    Keys are left out: their codes stand for rows of another table.
-    """
+    """The best cosine of each column, keys apart, to a phrase that is not much nearer to its table (`OF_TABLE`)."""
     keys = {
         (*table.key, name)
         for table in route.snapshot.tables

@@ -1,7 +1,4 @@
-"""The parts of a question that may be a value: what is quoted, names, numbers and codes, dates, short phrases.
-
-Owns what is worth looking for. Whether it stands in a database, the index knows.
-"""
+"""The spans of a question that may be a value: quoted texts, names, numbers and codes, dates, short phrases."""
 
 from __future__ import annotations
 
@@ -15,10 +12,10 @@ from engine.text.stopwords import LABEL_WORDS, OPERATION_WORDS, STOP_WORDS
 
 PHRASE_WORDS = 4
 NAME_WORDS = 8
-"""Words that a phrase in lower case, and a name or a quoted text, have at most."""
+"""Words at most of a phrase in lower case, and of a name or a quoted text."""
 
 NUMBER_DIGITS = 3
-"""Digits of a number that may be a value; fewer are counted with, or stand for themselves."""
+"""Digits of a number that may be a value, at least: shorter ones are counts and limits."""
 
 _TOKEN = re.compile(r"[^\W_]+(?:['\u2019.][^\W_]+)*")
 _QUOTED = re.compile(r"'([^']+)'(?!\w)|\"([^\"]+)\"|\u201c([^\u201d]+)\u201d|\u2018([^\u2019]+)\u2019(?!\w)")
@@ -29,10 +26,7 @@ _STOP = STOP_WORDS | OPERATION_WORDS | LABEL_WORDS
 
 
 class SpanKind(Enum):
-    """How a span is written, which decides how freely it is compared.
-
-    A phrase is of content words alone, a mixed one has others inside ("women in science").
-    """
+    """The form of a span, which sets its least similarity. PHRASE: content words; MIXED: others inside as well."""
 
     QUOTED = auto()
     NAME = auto()
@@ -60,7 +54,7 @@ class Span:
 
 
 def spans(question: str) -> tuple[Span, ...]:
-    """Every span of `question`, by where it begins; several overlap, and a quoted text has its parts as well."""
+    """The spans of `question`, by their start; they overlap, and parts of a quoted text are spans as well."""
     dated = list(_dated(question))
     found = [*_quoted(question), *dated]
     edges = {edge for span in found for edge in (span.start, span.end)}
@@ -87,10 +81,7 @@ _Words = Sequence[re.Match[str]]
 
 
 def _runs(question: str, taken: Sequence[tuple[int, int]], edges: set[int]) -> Iterator[_Words]:
-    """Words that follow one another without a break, an edge of a quoted text, or a span that is taken.
-
-    A full stop is no break: it may stand for an abbreviation.
-    """
+    """Runs of words without a break, an edge of a quoted text, or a span in `taken`; a full stop is no break."""
     run: list[re.Match[str]] = []
     for token in _TOKEN.finditer(question):
         between = range(run[-1].end(), token.start() + 1) if run else range(0)
@@ -140,5 +131,5 @@ def _kind(words: Sequence[str], *, opens: bool, loud: bool) -> SpanKind | None:
 
 
 def _stop(word: str, *, loud: bool) -> bool:
-    """Whether the word only says how the question is put; `OR` and `IN` may be codes."""
+    """Whether the word is a stop word; `OR` and `IN` in capitals may be codes, unless all is in capitals."""
     return word.lower() in _STOP and (loud or not (word.isupper() and len(word) > 1))

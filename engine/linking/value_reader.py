@@ -1,7 +1,7 @@
-"""Reads the values of allowed columns out of a registered database, as the role of the catalog's connection.
+"""Reads the values of allowed columns of a registered database, as the role of the catalog's connection.
 
-Owns what is never read: tables with row-level security, and views, which may show each role other rows. What
-runs passes the guard and the check for planted code, as every statement on that connection does.
+Never of tables with row-level security, nor of views, which may show each role other rows. The statements pass the
+guard and the check for planted code, as all on that connection do.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SECONDS = 60.0
 """For one column."""
 
 SAME_FOR_ALL = frozenset({TableKind.TABLE, TableKind.PARTITIONED, TableKind.MATERIALIZED_VIEW})
-"""What shows the same rows to everyone who may read it, row-level security aside."""
+"""Kinds that show every role the same rows, row-level security aside."""
 
 _BREAKING = frozenset({"Zl", "Zp"})
 """Unicode's line and paragraph separators; the others are control characters."""
@@ -39,7 +39,7 @@ _BREAKING = frozenset({"Zl", "Zp"})
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A column that gave no values, and why. `forget`: what was read of it before may not be used any more."""
+    """A column without values, and why. `forget`: its stored values are to be deleted."""
 
     key: ColumnName
     problem: str
@@ -47,7 +47,7 @@ class Unread:
 
 
 def text_columns(snapshot: Snapshot) -> tuple[ColumnName, ...]:
-    """The columns of text of everything that can be read."""
+    """The columns of text of tables in `SAME_FOR_ALL`."""
     return tuple(
         (*table.key, column.name)
         for table, column in snapshot.columns()
@@ -114,9 +114,7 @@ async def _read(
     reader = replace(database, logins=(Login(role, database.dsn),))
     try:
         result = await upstream.run(reader, asker, _statement(column), VALUES, deadline)
-    except StatementError as error:
-        return Unread(column, error.message)
-    except UnsafeSQLError as error:
+    except (StatementError, UnsafeSQLError) as error:
         return Unread(column, error.message)
     except NLError as error:
         return Unread(column, error.message, forget=False)
@@ -125,7 +123,7 @@ async def _read(
 
 
 def _statement(column: ColumnName) -> str:
-    """The commonest values first: where a column has more than are kept, they are what is asked about."""
+    """The commonest values first: those of a column with more than `VALUES` that are most asked for."""
     table = ".".join(map(quote_ident, column[:2]))
     return (
         f"SELECT v FROM (SELECT {quote_ident(column[2])}::text AS v FROM {table}) AS t"  # noqa: S608 - quoted names
@@ -134,7 +132,7 @@ def _statement(column: ColumnName) -> str:
 
 
 def _plain(value: str) -> bool:
-    """Whether a value is a word or a line, not what could pass for the structure of a prompt."""
+    """Whether a value is one line without marks of a prompt's structure."""
     if "###" in value or "```" in value:
         return False
     return not any(unicodedata.category(c) in _BREAKING or unicodedata.category(c)[0] == "C" for c in value)

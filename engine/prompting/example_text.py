@@ -1,7 +1,7 @@
-"""What was learned as text for a prompt: preferences and verified examples, behind the schema, which stays the same.
+"""Preferences and verified examples as text for a prompt, behind the schema, which stays the same.
 
-Owns their form. A question that somebody asked is data: quoted, on one line, cut short, without a sign of the prompt's
-structure. A statement is shown whole and on one line or not at all.
+Questions are data: quoted, on one line, cut short, without marks of the prompt's structure. A statement is shown whole
+and on one line or not at all.
 """
 
 from __future__ import annotations
@@ -10,27 +10,26 @@ import re
 import unicodedata
 from collections.abc import Container, Iterator
 
-from engine.core.elements import WHOLE_TABLE
-from engine.decoding.sql_grammar import qualifier
-from engine.learning.types import Element, Example, Learned, Preference
+from engine.core.elements import elements_read, is_masked
+from engine.learning.types import Example, Learned, Preference
 from engine.prompting.prompts import prompt
+from engine.prompting.value_text import element_name
 from engine.sql.resolution import resolve
-from schema_catalog.naming import quote_ident
 from schema_catalog.types import ColumnKey, Snapshot
 
 QUESTION = 160
 """Characters of an earlier question that a prompt shows."""
 
 STATEMENT = 400
-"""Characters of a statement above which it is no example."""
+"""Characters of an example's statement at most."""
 
 _LITERAL = re.compile(r"('(?:[^']|'')*'|\"(?:[^\"]|\"\")*\")")
 _MARKS = ("--", "/*", "```", "###", "$$")
-"""Comments, and what the prompt or the answer is structured by."""
+"""Comments, and marks of the prompt's and the answer's structure."""
 
 
 def example_text(learned: Learned, shown: Snapshot, hidden: Container[ColumnKey] = frozenset()) -> str:
-    """The blocks for the prompt, or nothing; only of what `shown` has and `hidden` has not."""
+    """The blocks for the prompt, or an empty text; only of elements of `shown` that are not in `hidden`."""
     text = ""
     if lines := list(dict.fromkeys(_preferences(learned, shown, hidden))):
         text += prompt("learned", lines="\n".join(lines)) + "\n\n"
@@ -41,7 +40,7 @@ def example_text(learned: Learned, shown: Snapshot, hidden: Container[ColumnKey]
 
 def _preferences(learned: Learned, shown: Snapshot, hidden: Container[ColumnKey]) -> Iterator[str]:
     for each in learned.preferences:
-        if each.named and not any(_hidden(element, hidden) for element in (each.preferred, each.rejected)):
+        if each.named and not any(is_masked(element, hidden) for element in (each.preferred, each.rejected)):
             line = preference_line(each, shown)
             if line is not None:
                 yield line
@@ -49,7 +48,7 @@ def _preferences(learned: Learned, shown: Snapshot, hidden: Container[ColumnKey]
 
 def preference_line(preference: Preference, shown: Snapshot) -> str | None:
     """`"name": singer.artist_name rather than singer.performer_name`; None where `shown` lacks one of the two."""
-    preferred, rejected = (_written(each, shown) for each in (preference.preferred, preference.rejected))
+    preferred, rejected = (element_name(each, shown) for each in (preference.preferred, preference.rejected))
     if preferred is None or rejected is None:
         return None
     return f"{quoted(preference.phrase)}: {preferred} rather than {rejected}"
@@ -64,12 +63,12 @@ def _examples(learned: Learned, shown: Snapshot, hidden: Container[ColumnKey]) -
 
 def _names_only(example: Example, shown: Snapshot, hidden: Container[ColumnKey]) -> bool:
     resolution = resolve(example.sql, shown)
-    read = resolution.columns | {(*table, WHOLE_TABLE) for table in resolution.tables}
-    return not resolution.problems and not any(_hidden(element, hidden) for element in read)
+    read = elements_read(resolution.columns, resolution.tables)
+    return not resolution.problems and not any(is_masked(element, hidden) for element in read)
 
 
 def quoted(text: str) -> str:
-    """Foreign text in double quotes, on one line, cut short, without what could pass for structure."""
+    """Foreign text in double quotes, on one line, cut short, without marks of structure."""
     plain = "".join(" " if unicodedata.category(each)[0] in "CZ" else each for each in text)
     plain = " ".join(plain.replace('"', "'").replace("`", "'").replace("#", "").split())
     return f'"{plain if len(plain) <= QUESTION else plain[: QUESTION - 1] + "…"}"'
@@ -86,18 +85,3 @@ def one_line(sql: str) -> str | None:
     return (
         None if any(unicodedata.category(each) in {"Cc", "Cf", "Zl", "Zp"} for each in written) else written
     )
-
-
-def _written(element: Element, shown: Snapshot) -> str | None:
-    table = next((table for table in shown.tables if table.key == element[:2]), None)
-    if table is None:
-        return None
-    if element[2] == WHOLE_TABLE:
-        return qualifier(shown, table)
-    if element[2] not in {column.name for column in table.columns}:
-        return None
-    return f"{qualifier(shown, table)}.{quote_ident(element[2])}"
-
-
-def _hidden(element: Element, hidden: Container[ColumnKey]) -> bool:
-    return element in hidden or (*element[:2], WHOLE_TABLE) in hidden

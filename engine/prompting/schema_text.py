@@ -1,7 +1,6 @@
-"""A schema as text for a prompt: constant for a snapshot, so that the model's prefix cache serves every question on it.
+"""A schema as text for a prompt: constant for a snapshot, so that the model's prefix cache serves all its questions.
 
-One line a table, as short as a model still reads well: computing the prompt is most of what a first question on a
-database costs. Comments of the database are data: cut short, quoted, on their line, never instructions.
+One short line a table: a first question costs mostly the prompt's tokens. Comments are data: cut short and quoted.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ def table_text(snapshot: Snapshot, table: Table) -> str:
 
 
 def short_type(column: Column) -> str:
-    """The column's type in the fewest words: what decides how to compare it, not how long it may be."""
+    """The column's type in one word, without length and precision."""
     for pattern, short in _SHORT_TYPES:
         if pattern.fullmatch(column.type):
             return short
@@ -76,10 +75,8 @@ def _fitting(texts: dict[TableKey, str], ranked: Sequence[TableKey]) -> Collecti
 
 
 def _table_name(snapshot: Snapshot, schema: str, name: str) -> str:
-    for table in snapshot.tables:
-        if table.key == (schema, name):
-            return snapshot.display_name(table)
-    return f"{quote_ident(schema)}.{quote_ident(name)}"
+    table = next((table for table in snapshot.tables if table.key == (schema, name)), None)
+    return f"{quote_ident(schema)}.{quote_ident(name)}" if table is None else snapshot.display_name(table)
 
 
 def _comment(text: str | None) -> str:

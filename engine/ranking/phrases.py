@@ -1,8 +1,7 @@
-"""A statement as phrases in words, one a unit (MetaSQL, table 2), by rule: for a model that reads words, not SQL.
+"""A statement as phrases in words, one a unit (MetaSQL, table 2), by rule, for the cross-encoder.
 
-Aliases become the tables that they stand for and names become words, so that statements that differ in spelling alone
-have the same phrases. `engine.sql.describe` is for people; here nothing that could tell two statements apart is left
-out, the keys of joins included.
+Aliases become their tables and names become words. Unlike `engine.sql.describe` it leaves out nothing that tells two
+statements apart, such as the keys of joins.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from engine.linking.element_text import name_words
 from engine.sql.tree import parsed
 
 _AGGREGATES: dict[type[exp.Expr], str] = {
@@ -52,7 +52,7 @@ _LONGEST = 60
 
 
 def phrases(sql: str) -> tuple[str, ...]:
-    """The phrases in a fixed order; none where `sql` is not a query that can be parsed."""
+    """The phrases in a fixed order; none where `sql` does not parse as a query."""
     tree = parsed(sql)
     return () if tree is None else tuple(_query(tree))
 
@@ -94,7 +94,7 @@ def _direction(key: exp.Expr) -> str:
 
 
 class _Select:
-    """One SELECT, with what its aliases stand for."""
+    """One SELECT with its aliases' tables."""
 
     def __init__(self, select: exp.Select) -> None:
         self._select = select
@@ -103,10 +103,10 @@ class _Select:
         while scope is not None:
             for table in scope.find_all(exp.Table):
                 if table.parent_select is scope:
-                    self._tables.setdefault(table.alias_or_name.lower(), plain(table.name))
+                    self._tables.setdefault(table.alias_or_name.lower(), name_words(table.name))
             scope = scope.parent_select
         own = [table for table in select.find_all(exp.Table) if table.parent_select is select]
-        self._only = plain(own[0].name) if len(own) == 1 else ""
+        self._only = name_words(own[0].name) if len(own) == 1 else ""
 
     def units(self) -> Iterator[str]:
         """The phrases of its clauses, without order and limit."""
@@ -130,7 +130,7 @@ class _Select:
             yield f"{side}with {self._source(join.this)}{_keys(join.args.get('on'))}"
 
     def _source(self, source: exp.Expr) -> str:
-        return plain(source.name) if isinstance(source, exp.Table) else f"({_inline(source)})"
+        return name_words(source.name) if isinstance(source, exp.Table) else f"({_inline(source)})"
 
     def words(self, node: exp.Expr, *, negated: bool = False) -> str:
         """An expression in words."""
@@ -184,17 +184,19 @@ class _Select:
 
     def _column(self, column: exp.Column) -> str:
         if isinstance(column.this, exp.Star):
-            return f"all columns of {self._tables.get(column.table.lower(), plain(column.table))}"
-        table = self._tables.get(column.table.lower(), plain(column.table)) if column.table else self._only
-        name = plain(column.name)
+            return f"all columns of {self._tables.get(column.table.lower(), name_words(column.table))}"
+        table = (
+            self._tables.get(column.table.lower(), name_words(column.table)) if column.table else self._only
+        )
+        name = name_words(column.name)
         return name if not table or name.startswith(table) else f"{table} {name}"
 
 
 def _keys(condition: exp.Expr | None) -> str:
-    """The columns that a join compares, in no order: which of two equal ones stands first says nothing."""
+    """The columns of a join's condition, sorted."""
     if condition is None:
         return ""
-    columns = dict.fromkeys(sorted(plain(column.name) for column in condition.find_all(exp.Column)))
+    columns = dict.fromkeys(sorted(name_words(column.name) for column in condition.find_all(exp.Column)))
     return f" by {' and '.join(columns)}"
 
 
@@ -206,11 +208,6 @@ def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
         yield from _conjuncts(node.this)
     else:
         yield node
-
-
-def plain(name: str) -> str:
-    """A name as words in lower case."""
-    return re.sub(r"[_\W]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)).lower().strip()
 
 
 def _cut(node: exp.Expr) -> str:

@@ -1,6 +1,6 @@
 """Two stages (MetaSQL §III-C): the cosine of question and statement prunes, a cross-encoder and a linear head rank.
 
-Owns what the head weighs and how many candidates the second stage reads. The networks are those of `engine.models`.
+The networks are those of `engine.models`.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from engine.settings import EncoderSettings
 NAME, FORMAT = "ranker", 1
 
 FEATURES = ("whole", "phrases", "logprob", "schema", "masked")
-"""What the head weighs: the cross-encoder's two scores, and what the engine knows anyway."""
+"""The head's features: the cross-encoder's two scores, then the candidate's own."""
 
 SECOND_STAGE = 10
-"""Candidates that the cross-encoder reads at most (the paper's ten); beyond, the first stage chooses which."""
+"""Candidates that the cross-encoder reads at most, as in the paper; the first stage chooses them."""
 
 UNREAD = -1.0
-"""Added to the score of what the second stage did not read, for each place it came after those that it did."""
+"""Added to the worst score of the second stage for each place behind it in the first."""
 
 
 class Reader(Protocol):
     """A cross-encoder."""
 
     def scores(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
-        """Shape (len(pairs), 2): of the whole, and of the phrases together."""
+        """Shape (len(pairs), 2): of the whole statement, and of its phrases together."""
 
 
 def packaged() -> Path:
@@ -45,7 +45,7 @@ def packaged() -> Path:
 
 
 def features(candidates: Sequence[Candidate], judged: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Shape (n, len(FEATURES)). `judged`: (n, 2), by the cross-encoder."""
+    """Shape (n, len(FEATURES)). `judged`: the cross-encoder's scores, (n, 2)."""
     known = [
         (likelihood, each.schema_score, float(bool(each.masked)))
         for each, likelihood in zip(candidates, likelihoods(candidates), strict=True)
@@ -53,11 +53,11 @@ def features(candidates: Sequence[Candidate], judged: NDArray[np.float32]) -> ND
     return np.concatenate([judged, np.array(known, dtype=np.float32).reshape(-1, 3)], axis=1)
 
 
-def cosines(question: str, said: Sequence[Sequence[str]], encoder: Encoder) -> NDArray[np.float32]:
-    """The first stage: how near each statement in words is to the question, (n,)."""
-    vectors = encoder.encode([question, *("; ".join(each) for each in said)])
-    near: NDArray[np.float32] = vectors[1:] @ vectors[0]
-    return near
+def cosines(question: str, statements: Sequence[Sequence[str]], encoder: Encoder) -> NDArray[np.float32]:
+    """The first stage: the cosine of each statement, as phrases, and the question, (n,)."""
+    vectors = encoder.encode([question, *("; ".join(each) for each in statements)])
+    found: NDArray[np.float32] = vectors[1:] @ vectors[0]
+    return found
 
 
 class FirstStage:
@@ -68,12 +68,12 @@ class FirstStage:
 
     def rank(self, question: str, candidates: Sequence[Candidate]) -> tuple[Ranking, ...]:
         """See `engine.core.ports.Ranker.rank`."""
-        near = cosines(question, [phrases(each.sql) for each in candidates], self._encoder)
-        return tuple(Ranking(float(value), first=float(value)) for value in near)
+        first = cosines(question, [phrases(each.sql) for each in candidates], self._encoder)
+        return tuple(Ranking(float(value), first=float(value)) for value in first)
 
 
 class TwoStages:
-    """`engine.core.ports.Ranker`. `head`: a weight a feature."""
+    """`engine.core.ports.Ranker`. `head`: a weight for each of `FEATURES`."""
 
     def __init__(self, head: NDArray[Any], reader: Reader, encoder: Encoder) -> None:
         self._head = np.asarray(head, dtype=np.float32)
@@ -89,24 +89,24 @@ class TwoStages:
 
     def rank(self, question: str, candidates: Sequence[Candidate]) -> tuple[Ranking, ...]:
         """See `engine.core.ports.Ranker.rank`."""
-        said = [phrases(each.sql) for each in candidates]
+        statements = [phrases(each.sql) for each in candidates]
         if len(candidates) <= SECOND_STAGE:
-            return self._second(question, candidates, said)
-        near = cosines(question, said, self._encoder)
-        order = [int(place) for place in np.argsort(-near, kind="stable")]
+            return self._second(question, candidates, statements)
+        first = cosines(question, statements, self._encoder)
+        order = [int(place) for place in np.argsort(-first, kind="stable")]
         kept = sorted(order[:SECOND_STAGE])
-        second = self._second(question, [candidates[n] for n in kept], [said[n] for n in kept])
+        second = self._second(question, [candidates[n] for n in kept], [statements[n] for n in kept])
         worst = min(each.score for each in second)
         found = {
             number: Ranking(worst + UNREAD * place) for place, number in enumerate(order[SECOND_STAGE:], 1)
         }
         found |= dict(zip(kept, second, strict=True))
-        return tuple(replace(found[number], first=float(value)) for number, value in enumerate(near))
+        return tuple(replace(found[number], first=float(value)) for number, value in enumerate(first))
 
     def _second(
-        self, question: str, candidates: Sequence[Candidate], said: Sequence[Sequence[str]]
+        self, question: str, candidates: Sequence[Candidate], statements: Sequence[Sequence[str]]
     ) -> tuple[Ranking, ...]:
-        judged = self._reader.scores([(question, each) for each in said])
+        judged = self._reader.scores([(question, each) for each in statements])
         scores = features(candidates, judged) @ self._head
         return tuple(
             Ranking(float(score), second=float(both.sum()))

@@ -1,8 +1,6 @@
 """Trained routers on disk: versions side by side, one of them current.
 
-Owns the folder's layout and its two promises: a version is complete or absent, and switching is one rename, so
-that an engine that looks at any moment finds either the one before or the one after. Knows nothing of networks: a
-version is a manifest and a file of named arrays.
+A version is complete or absent, and switching is one rename. A version is a manifest and a file of named arrays.
 
     <folder>/current                    the name of the current version
     <folder>/<version>/manifest.json    what it was trained on, how, and how good it is
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
 Arrays: TypeAlias = "Mapping[str, NDArray[Any]]"
 
 FORMAT = 1
-"""Of the manifest and the arrays' meaning; another one's versions are not read."""
+"""Of the manifest and the arrays; versions of another format are not read."""
 
 BASE = "base"
 """The name of the version that comes with the program."""
@@ -39,16 +37,16 @@ _POINTER, _MANIFEST, _WEIGHTS = "current", "manifest.json", "weights.npz"
 
 
 class ArtifactError(Exception):
-    """A version cannot be used; the message says which and what to do."""
+    """A version cannot be used; the message names it and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a version is.
+    """A version's origin and quality.
 
-    `encoder`: the sentence encoder under it. `parent`: the version its training started from. `schemas`: database →
-    fingerprint of the schema it was trained on. `questions`: how many. `figures`: of questions held out of the
-    training. `weights_sha256`: of the arrays' file. `created`: ISO 8601, UTC. `command`: what made it.
+    `encoder`: its sentence encoder. `parent`: the version its training started from. `schemas`: database → fingerprint
+    of the schema. `questions`: how many. `figures`: of held-out questions. `weights_sha256`: of the arrays' file.
+    `created`: ISO 8601, UTC. `command`: that made it.
     """
 
     version: str
@@ -80,7 +78,7 @@ class ArtifactStore:
         self._base = base
 
     def versions(self) -> tuple[Manifest, ...]:
-        """The readable manifests, oldest first, the base's before all."""
+        """The manifests, the base's first, then oldest first; raises `ArtifactError` where one cannot be read."""
         names = [entry.name for entry in self._folder.iterdir()] if self._folder.is_dir() else []
         found = [self.manifest(BASE)] if (self._base / _MANIFEST).is_file() else []
         found += [self.manifest(name) for name in names if (self._folder / name / _MANIFEST).is_file()]
@@ -94,7 +92,7 @@ class ArtifactStore:
             return BASE
 
     def mark(self) -> tuple[int, int]:
-        """Changes when another version is made current: cheap enough to look at for every question."""
+        """(inode, mtime in ns) of the pointer: changes when another version is made current."""
         try:
             found = (self._folder / _POINTER).stat()
         except OSError:
@@ -102,7 +100,7 @@ class ArtifactStore:
         return (found.st_ino, found.st_mtime_ns)
 
     def manifest(self, version: str) -> Manifest:
-        """Raises `ArtifactError` where the version does not exist or was made for another format."""
+        """A version's manifest; raises `ArtifactError` where it is absent, unreadable or of another format."""
         file = self._place(version) / _MANIFEST
         try:
             manifest = msgspec.json.decode(file.read_bytes(), type=Manifest)
@@ -119,7 +117,7 @@ class ArtifactStore:
         return manifest
 
     def load(self, version: str) -> Artifact:
-        """The version with its arrays; raises `ArtifactError`, also where the file is not the one that was written."""
+        """The version with its arrays; raises `ArtifactError`, also where the file's digest is wrong."""
         import numpy as np  # noqa: PLC0415  commands that only name versions do without
 
         manifest = self.manifest(version)
@@ -136,7 +134,7 @@ class ArtifactStore:
             raise ArtifactError(f"{file} cannot be read: {problem}; choose another version") from problem
 
     def save(self, manifest: Manifest, arrays: Arrays) -> Manifest:
-        """Writes a new version, whole or not at all; it is not current yet. Gives the manifest as written."""
+        """Writes a new version, whole or not at all; returns its manifest. Raises `ArtifactError` where it exists."""
         self._folder.mkdir(parents=True, exist_ok=True)
         place = self._folder / manifest.version
         if place.exists() or manifest.version in {BASE, _POINTER}:
@@ -151,7 +149,7 @@ class ArtifactStore:
         return written
 
     def use(self, version: str) -> None:
-        """Makes a version current, after having read it whole; raises `ArtifactError` where it cannot be."""
+        """Reads a version and makes it current; raises `ArtifactError`."""
         self.load(version)
         self._folder.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=self._folder, prefix=".current-")
@@ -162,7 +160,7 @@ class ArtifactStore:
         Path(name).replace(self._folder / _POINTER)
 
     def rollback(self) -> str:
-        """Makes the current version's parent current and gives its name; raises `ArtifactError` at the base."""
+        """Makes the current version's parent current and returns its name; raises `ArtifactError` at the base."""
         parent = self.manifest(self.current()).parent
         if parent is None:
             raise ArtifactError(
@@ -180,7 +178,7 @@ class ArtifactStore:
 
 
 class CurrentWeights:
-    """Which weights are current: their digest, "" where the version cannot be read. Cheap: it reads what changed."""
+    """The digest of the current weights, "" where the version cannot be read; read again only after a switch."""
 
     def __init__(self, store: ArtifactStore) -> None:
         self._store = store
@@ -188,7 +186,7 @@ class CurrentWeights:
         self._digest = ""
 
     def __call__(self) -> str:
-        """SHA-256 (hex), as the manifest of the current version has it."""
+        """SHA-256 (hex), from the manifest."""
         mark = self._store.mark()
         if mark != self._mark:
             try:

@@ -1,8 +1,7 @@
-"""What one question may point at: the databases looked at, their tables and the links between these.
+"""The databases, tables and links that the pointer network scores for a question.
 
-Owns the layout that the learned router reads: the arrays of an index, or a cut of them, with the schema graph's
-edges in the same numbering. Numbers here are local: 0 is the first database or table of the field. Holds no
-weights and does not score.
+The arrays of an index, or a cut of them, with the schema graphs' edges. Numbers are local: 0 is the first database or
+table of the space.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from engine.routing.schema_index_entry import Vectors
 Numbers = NDArray[np.intp]
 
 PAIRS = 4096
-"""Links of one database looked at as pairs of tables; past this many a pair says little."""
+"""Pairs of linked tables of one database at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ class CandidateSpace:
 
 
 def whole_field(index: Index, graphs: Sequence[Graph]) -> CandidateSpace:
-    """Everything that an index holds; `graphs`: one for each of its databases. Copies no vector."""
+    """The whole index; `graphs`: one for each of its databases. Copies no vector."""
     pairs, pair_starts, links = _linked(index.table_starts, list(graphs))
     return CandidateSpace(
         databases=np.arange(len(index.parts)),
@@ -104,7 +103,7 @@ def cut_field(
 
 
 def _kept(index: Index, graph: Graph, database: int, tables: Numbers) -> Graph:
-    """A database's graph over those of its tables that stand in `tables`, numbered anew."""
+    """A database's graph over those of its tables that are in `tables`, renumbered."""
     first, end = int(index.table_starts[database]), int(index.table_ends[database])
     held = tables[np.searchsorted(tables, first) : np.searchsorted(tables, end)] - first
     if len(held) == len(graph):

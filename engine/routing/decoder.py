@@ -1,9 +1,7 @@
 """Diverse beam search over sets of tables, along the schema graph.
 
-Owns which sequences are followed and what they add up to. Each group of beams is bound to a database of its own,
-which is the diversity penalty of DBCopilot's search (§4.4) driven to its end at the first step: beams of one
-database would push all others out. The network, and the constraint that a table must be linked to one chosen
-before, stand behind `Sequences`.
+Each group of beams is bound to one database, the limit of the diversity penalty of DBCopilot's search (§4.4) at the
+first step. The network, and the constraint that a table is linked to an earlier one, are behind `Sequences`.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ Numbers = NDArray[np.intp]
 Vectors = NDArray[np.float32]
 
 HOPELESS = 5.0
-"""How far below the likeliest of its head, in log-probability, a sequence is that is not followed: 1 in 150."""
+"""Sequences this far below the likeliest of their head, in log-probability, are dropped: 1 in 150."""
 
 
 class Sequences(Protocol):
@@ -98,13 +96,13 @@ _Live = tuple[int, tuple[int, ...], float]
 """A sequence under way: its head, its tables, its log-probability."""
 
 _Step = tuple[int, int, _Live]
-"""The row it grew from, the column that was added, and what it is now."""
+"""(row it grew from, column added, the longer sequence)."""
 
 
 def _grown(live: Sequence[_Live], shares: Vectors, firsts: Numbers, width: int) -> list[_Step]:
     """The best `width` continuations of each head.
 
-    Orders of the same tables are one: the likelier's, with the probability of both.
+    Orders of one set of tables merge into the likelier, with their summed probability.
     """
     grown: dict[_Key, _Step] = {}
     order = np.argsort(-shares[:, :-1], axis=1, kind="stable")[:, :width].tolist()

@@ -1,9 +1,7 @@
-"""The schema graph of one database: its tables and what links them; a set of tables as a sequence.
+"""The schema graph of one database (DBCopilot §4.1), and a set of tables as a sequence (§4.2).
 
-Follows DBCopilot (§4.1, §4.2). The graph over all catalogs has a root, the databases below it and the tables
-below these. Those inclusion edges hold nothing that a list of graphs does not say, so only the edges between
-tables are kept, one `Graph` a database: a changed schema changes its own graph and no other. Built from a
-restricted snapshot, a graph knows nothing that its asker may not read. Does not sample and does not score.
+The paper's inclusion edges from a root to databases and tables are implied by one `Graph` for each database. Built from
+a restricted snapshot, a graph holds nothing that its asker may not read.
 """
 
 from __future__ import annotations
@@ -21,13 +19,12 @@ from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.types import Snapshot, Table
 
 SIBLINGS = 48
-"""Tables that may be linked pairwise because they share one column. Where a calendar has 1,500 referrers, pairs say
-little and cost millions of edges: those are linked to the referenced table alone."""
+"""Tables that share one column and are linked pairwise, at most: more are linked to the referenced table alone."""
 
 _GENERIC = frozenset(
     "id code no nr num number key uuid guid ref name type title date time year status value".split()  # noqa: SIM905
 )
-"""A name of one of these words alone means another thing in each table."""
+"""Names of one of these words alone link no tables."""
 
 _KEY_ENDINGS = frozenset("id code no nr num number key uuid guid ref isbn ssn".split())  # noqa: SIM905  readable so
 _NUMBERS = frozenset(("smallint", "integer", "bigint", "numeric", "int", "int4", "int8"))
@@ -35,7 +32,7 @@ _TEXTS = frozenset(("text", "character varying", "character", "varchar", "char",
 
 
 class EdgeKind(IntEnum):
-    """How one table is linked to another; where several hold, the lowest stands."""
+    """The kind of a link; of several the lowest holds."""
 
     FOREIGN_PRIMARY = 0
     """The first has a foreign key to the second."""
@@ -44,7 +41,7 @@ class EdgeKind(IntEnum):
     FOREIGN_FOREIGN = 2
     """Both have a foreign key to the same columns of a third, so they join without it."""
     IMPLIED = 3
-    """No key says so, but names and types do."""
+    """By names and types, without a foreign key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +151,7 @@ def _pairs(sharing: dict[int, tuple[str, ...]], kind: EdgeKind) -> Iterator[tupl
 
 
 def _shared_names(snapshot: Snapshot) -> Iterator[tuple[int, Edge]]:
-    """Columns of one name and kind of type that is a key of one side, or reads like one."""
+    """Columns of one name and kind of type that is a key in a table, or is named as one."""
     groups: dict[tuple[str, str], dict[int, str]] = defaultdict(dict)
     for number, table in enumerate(snapshot.tables):
         for column in table.columns:
@@ -200,7 +197,7 @@ def _keys(table: Table) -> tuple[tuple[str, ...], ...]:
 
 
 def _family(type_name: str) -> str:
-    """What columns that may be compared have in common: `varchar(20)` and `text` are one."""
+    """The kind of a type: comparable types have one, as `varchar(20)` and `text`."""
     bare = type_name.split("(", 1)[0].strip().casefold()
     if bare in _NUMBERS:
         return "number"

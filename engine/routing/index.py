@@ -1,8 +1,7 @@
-"""The schemas that one asker may see, stacked into arrays, so that a question meets all of them at once.
+"""The schemas that one asker may see, stacked into arrays, and an inverted index of their words.
 
-Owns the layout: tables in the order of their databases, columns in the order of their tables, and for each
-word the tables that hold it. Does not score (`engine.routing.scoring`) and does not encode
-(`engine.routing.schema_index_entry`). Built from restricted entries: no array holds what an asker may not read.
+Tables are in the order of their databases, columns in the order of their tables. Built from restricted entries: no
+array holds what an asker may not read.
 """
 
 from __future__ import annotations
@@ -23,10 +22,7 @@ Numbers = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """Where one word stands: `tables` ascending, with `strengths`, and the same for `databases`.
-
-    A database's strength is that of its table that holds the word most plainly.
-    """
+    """The postings of a word: `tables`, ascending, with `strengths`; `databases` with the greatest of their tables'."""
 
     tables: Numbers
     strengths: Vectors
@@ -71,16 +67,16 @@ class Index:
 
     @property
     def nearest(self) -> Nearest | None:
-        """Finds tables approximately; None where all of them can be compared, and until it is made."""
+        """The approximate search; None for a small index, and until it is built."""
         return self._nearest if self._nearest is not None and self._nearest.ready else None
 
     def ready(self) -> None:
-        """Waits for `nearest` where there will be one."""
+        """Waits until `nearest` is built, where there is one."""
         if self._nearest is not None:
             self._nearest.wait()
 
     def close(self) -> None:
-        """Ends what still works in the background."""
+        """Stops building `nearest`."""
         if self._nearest is not None:
             self._nearest.close()
 

@@ -1,7 +1,7 @@
-"""The learned leg of the router: which version answers, what it looks at, and what its answer means for schemas.
+"""The learned leg of the router: the version in use, the cut of a large catalog, and the pointer's output as matches.
 
-Owns taking up a new version without a restart, and the cut of a large catalog that a question is decoded over.
-A version that cannot be read never stops routing: the one before it, or the retrieval leg alone, goes on.
+Owns loading a new version without a restart. Where a version cannot be read, the one before it, or the retrieval leg
+alone, goes on answering.
 """
 
 from __future__ import annotations
@@ -9,64 +9,36 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import structlog
-from numpy.typing import NDArray
 
+from engine.core.ports import Match, TableSet
 from engine.routing.artifact import Artifact, ArtifactError, ArtifactStore
 from engine.routing.candidate_space import CandidateSpace, cut_field, whole_field
 from engine.routing.decoder import table_shares
 from engine.routing.graph import Graph
 from engine.routing.index import Index
 from engine.routing.pointer_api import Asked, Encoded, Pointed, Pointer, PointingSettings
-from engine.routing.scoring import TEMPERATURE, EncodedQuestion, SearchLimits, Weights, lexical, score
+from engine.routing.scoring import TEMPERATURE, EncodedQuestion, SearchLimits, Weights, score
 from engine.text.tokens import question_words
 
 WHOLE_DATABASES, WHOLE_TABLES = 400, 4_000
-"""Up to this many databases and tables a question is decoded over everything; over more, the retrieval leg first
-chooses `DECODED` of them."""
+"""Up to this many databases and tables the whole catalog is decoded; above, the `DECODED` best databases."""
 
 DECODED = 32
-"""Databases that a question is decoded over in a larger catalog, the retrieval leg's best: each costs its columns
-twice."""
+"""Databases decoded over in a larger catalog: the best of the retrieval leg."""
 
 FIRST_SHARE = 0.3
-"""Of a table's score, what its standing alone counts for; the sets of tables that were found make the rest. It also
-orders the tables that no set holds."""
+"""Table score = 0.3 · P(first table) + 0.7 · P(in a decoded set)."""
 
 _KEPT = 8
+"""Indexes whose fields are kept."""
 
-_TOLD = 32
-"""Databases that an answer ranks: those further down have no share worth a word."""
+_RANKED = 32
+"""Databases ranked at most."""
 
 log = structlog.stdlib.get_logger("router")
-
-
-@dataclass(frozen=True, slots=True)
-class SetOfTables:
-    """Tables of one database, by number, with their probability given the database and the decoder's state, (h,)."""
-
-    tables: tuple[int, ...]
-    probability: float
-    state: NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """How one database stands for a question, see `engine.core.ports.Match`; `part`: its number in the index.
-
-    `tables`: numbers, best first, with log-probabilities given the database. `sets`: likeliest first, of the
-    databases that were searched.
-    """
-
-    part: int
-    logit: float
-    retrieval: float
-    evidence: float
-    tables: tuple[tuple[int, float], ...]
-    sets: tuple[SetOfTables, ...]
 
 
 class Versions:
@@ -126,22 +98,28 @@ class LearnedLeg:
         """Loads the current version."""
         self._versions.current()
 
-    def rank(self, questions: Sequence[str], index: Index) -> list[tuple[Standing, ...]] | None:
-        """The databases looked at for each question, best first; None where no version can answer."""
+    def rank(self, questions: Sequence[str], index: Index) -> list[tuple[Match, ...]] | None:
+        """The matches of each question, best first; None where no version can answer.
+
+        `position` of a match is its database's number in `index`.
+        """
         pointer = self._versions.current()
         if pointer is None:
             return None
         read = pointer.read(questions)
         fields = list(self._fields_for(questions, read, index))
         if fields and fields[0] is fields[-1]:
-            asked = [_asked(text, one, index, fields[0]) for text, one in zip(questions, read, strict=True)]
+            asked = [Asked.of(text, one, index, fields[0]) for text, one in zip(questions, read, strict=True)]
             pointed = pointer.point(asked, fields[0], self._settings)
         else:
             pointed = [
-                pointer.point([_asked(text, one, index, field)], field, self._settings)[0]
+                pointer.point([Asked.of(text, one, index, field)], field, self._settings)[0]
                 for text, one, field in zip(questions, read, fields, strict=True)
             ]
-        return [self._standings(one, field) for one, field in zip(pointed, fields, strict=True)]
+        return [
+            self._matches(text, one, field, index)
+            for text, one, field in zip(questions, pointed, fields, strict=True)
+        ]
 
     def _fields_for(
         self, questions: Sequence[str], read: Sequence[Encoded], index: Index
@@ -188,49 +166,47 @@ class LearnedLeg:
                 self._graphs.popitem(last=False)
         return held[1]
 
-    def _standings(self, pointed: Pointed, field: CandidateSpace) -> tuple[Standing, ...]:
-        order = np.argsort(-pointed.logits, kind="stable")[: min(_TOLD, self._limits.databases)]
-        return tuple(_standing(pointed, field, database) for database in order.tolist())
+    def _matches(
+        self, question: str, pointed: Pointed, field: CandidateSpace, index: Index
+    ) -> tuple[Match, ...]:
+        words = question_words(question)
+        order = np.argsort(-pointed.logits, kind="stable")[: min(_RANKED, self._limits.databases)]
+        return tuple(_match(pointed, field, database, index, words) for database in order.tolist())
 
 
-def _asked(text: str, read: Encoded, index: Index, field: CandidateSpace) -> Asked:
-    words, coverage = lexical(question_words(text), index)
-    return Asked(
-        read.sentence,
-        read.tokens,
-        words[field.tables].astype(np.float32),
-        coverage[field.databases].astype(np.float32),
-    )
-
-
-def _standing(pointed: Pointed, field: CandidateSpace, database: int) -> Standing:
+def _match(
+    pointed: Pointed, field: CandidateSpace, database: int, index: Index, words: Sequence[str]
+) -> Match:
+    number = int(field.databases[database])
+    part = index.parts[number]
     tables = field.tables_of(database)
     numbers = field.tables[tables.start : tables.stop] - field.firsts[database]
-    first = np.exp(pointed.tables[tables.start : tables.stop].astype(np.float64))
-    sets: tuple[SetOfTables, ...] = ()
+    keys = [part.snapshot.tables[table].key for table in numbers.tolist()]
+    scores = np.exp(pointed.tables[tables.start : tables.stop].astype(np.float64))
+    sets: tuple[TableSet, ...] = ()
     if database in pointed.heads:
         head = pointed.heads.index(database)
         found = [one for one in pointed.found if one.head == head]
         if found:
             shares = table_shares(found)
-            ends = np.array([shares.get(table, 0.0) for table in tables])
-            first = FIRST_SHARE * first + (1 - FIRST_SHARE) * ends
+            decoded = np.array([shares.get(table, 0.0) for table in tables])
+            scores = FIRST_SHARE * scores + (1 - FIRST_SHARE) * decoded
         sets = tuple(
-            SetOfTables(
-                tuple(int(numbers[table - tables.start]) for table in one.tables),
+            TableSet(
+                tuple(keys[table - tables.start] for table in one.tables),
                 float(np.exp(one.log_probability)),
                 one.state,
             )
             for one in found
         )
-    values = np.log(first + 1e-12)
-    order = np.argsort(-values, kind="stable")
-    ranked = tuple(zip(numbers[order].tolist(), values[order].tolist(), strict=True))
-    return Standing(
-        part=int(field.databases[database]),
+    values = np.log(scores + 1e-12)
+    return Match(
+        position=number,
+        snapshot=part.snapshot,
         logit=TEMPERATURE * float(pointed.logits[database]),
-        retrieval=TEMPERATURE * float(pointed.retrieval[database]),
         evidence=float(pointed.evidence[database]),
-        tables=ranked,
+        words=tuple(word for word in words if word in part.words),
+        tables=tuple((keys[n], float(values[n])) for n in np.argsort(-values, kind="stable").tolist()),
+        retrieval=TEMPERATURE * float(pointed.retrieval[database]),
         sets=sets,
     )

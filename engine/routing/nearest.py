@@ -1,8 +1,7 @@
-"""The tables nearest to a question among very many, approximately.
+"""Approximate nearest-neighbour search of tables in a very large catalog.
 
-Owns when a catalog is large enough for that, and the graph of neighbours, which `usearch` keeps: vectors as 8-bit
-integers, linked by hierarchical small worlds (Malkov and Yashunin, 2018). Only a shortlist comes from here; what is
-on it is compared exactly (`engine.routing.scoring`).
+HNSW (Malkov and Yashunin, 2018) by `usearch`, over vectors of 8-bit integers. It gives a shortlist, which
+`engine.routing.scoring` compares exactly.
 """
 
 from __future__ import annotations
@@ -19,19 +18,19 @@ if TYPE_CHECKING:
     from usearch.index import Index as Graph
 
 _KEPT = 8
-"""Graphs left in the folder."""
+"""Graphs kept in the folder."""
 
 Vectors = NDArray[np.float32]
 Numbers = NDArray[np.intp]
 
 EXACT = 20_000
-"""Up to this many tables a question is compared with all of them: 3 ms, and nothing to build or to be wrong."""
+"""Tables up to which a question is compared with all of them: 3 ms."""
 
 _AT_ONCE = 2_000
-"""Tables linked between two looks at whether anybody still wants them."""
+"""Tables added between two checks for `close`."""
 
 _NEIGHBOURS, _ADDING, _SEARCHING = 16, 64, 256
-"""Links of a table; candidates looked at when one is linked, and when one is looked for."""
+"""HNSW's M, ef for construction, ef for search."""
 
 
 class Nearest:
@@ -53,11 +52,11 @@ class Nearest:
         return self._graph is not None
 
     def wait(self) -> None:
-        """Until the graph is made, or given up."""
+        """Until the graph is built, or given up."""
         self._thread.join()
 
     def close(self) -> None:
-        """Gives up making the graph."""
+        """Stops building the graph."""
         self._closed.set()
 
     def find(self, vector: Vectors, count: int) -> Numbers:
@@ -96,7 +95,7 @@ class Nearest:
         self._graph = graph
 
     def _file(self) -> Path | None:
-        """Named by what is in it, so that a changed catalog never meets an old graph."""
+        """Named by a digest of the vectors and parameters; None without a folder."""
         if self._folder is None:
             return None
         digest = hashlib.sha256(f"{self._vectors.shape} {_NEIGHBOURS} {_ADDING}".encode())
@@ -105,7 +104,7 @@ class Nearest:
 
 
 def _forget(folder: Path) -> None:
-    """Leaves the newest graphs: a catalog that changes leaves one behind each time."""
+    """Deletes all but the newest graphs."""
     found = sorted(folder.glob("*.tables"), key=lambda file: -file.stat().st_mtime_ns)
     for file in found[_KEPT:]:
         file.unlink(missing_ok=True)

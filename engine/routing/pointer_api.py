@@ -1,4 +1,4 @@
-"""What the router asks of a learned pointer, and what it gets.
+"""The pointer network's interface: what the router gives it and gets from it.
 
 Owns the vocabulary between `engine.routing.router`, which knows schemas, and `engine.models.pointer`, which knows
 a network. Light: no torch.
@@ -16,12 +16,15 @@ from numpy.typing import NDArray
 
 from engine.routing.candidate_space import CandidateSpace
 from engine.routing.decoder import BeamSettings, Found
+from engine.routing.index import Index
+from engine.routing.scoring import lexical
+from engine.text.tokens import question_words
 
 Vectors = NDArray[np.float32]
 
 
 class Encoded(Protocol):
-    """A question as a tower sees it."""
+    """A question as the encoder of the pointer gives it."""
 
     @property
     def sentence(self) -> Vectors:
@@ -34,17 +37,28 @@ class Encoded(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question before a field: read by the tower, with its lexical shares of tables, (T,), and databases, (D,)."""
+    """An encoded question with its lexical scores in a field: `words`, (T,), and `coverage` of databases, (D,)."""
 
     sentence: Vectors
     tokens: Vectors
     words: Vectors
     coverage: Vectors
 
+    @staticmethod
+    def of(question: str, read: Encoded, index: Index, field: CandidateSpace) -> Asked:
+        """A question over `field`, a part of `index`."""
+        words, coverage = lexical(question_words(question), index)
+        return Asked(
+            read.sentence,
+            read.tokens,
+            words[field.tables].astype(np.float32),
+            coverage[field.databases].astype(np.float32),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Pointed:
-    """Where one question points.
+    """The pointer's output for one question.
 
     `logits`: (D,), log-odds of the databases, calibrated. `retrieval`: (D,), what of them words and whole-text
     vectors account for; the rest is learned token by token. `evidence`: (D,), cosine of the question and the closest
@@ -76,9 +90,9 @@ class Pointer(Protocol):
         """Of the artifact."""
 
     def read(self, questions: Sequence[str]) -> Sequence[Encoded]:
-        """The questions, by the tuned tower, in one pass for each batch."""
+        """The questions, by the tuned encoder, in one pass for each batch."""
 
     def point(
         self, asked: Sequence[Asked], field: CandidateSpace, settings: PointingSettings
     ) -> list[Pointed]:
-        """Where each question points in the field."""
+        """An output for each question over `field`."""

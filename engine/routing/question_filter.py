@@ -1,7 +1,6 @@
-"""The lines that a language model wrote as questions: which of them are kept, and in whose words they are.
+"""Questions that a language model wrote, one a line: the grammar for five of them, the filter, and their style.
 
-Owns the grammar that keeps a model to five questions, in the schema's own words and in others, and the
-filter for models that take no grammar. Pure: calls nothing.
+The filter is for models that take no grammar. Pure: calls nothing.
 """
 
 from __future__ import annotations
@@ -15,9 +14,6 @@ from engine.routing.walks import Walk
 from engine.text.tokens import identifier_words, question_words
 from schema_catalog.types import Snapshot
 
-LINES = 5
-"""Questions asked for at once: more would repeat each other, fewer would not pay for reading the tables."""
-
 _LENGTHS = range(12, 201)
 """Characters of a question."""
 
@@ -29,10 +25,10 @@ _EVERYDAY = frozenset(
     name id code number year date month day time type value title first last other total
     """.split()  # noqa: SIM905  a list of quoted words is no easier to read
 )
-"""Words of schemas that nobody would put otherwise."""
+"""Generic words of schemas, which have no paraphrase."""
 
 _TOOLS = ("database", "dataset", "table", "column", "record")
-"""Words that askers do not use, because they never saw a table."""
+"""Words that an asker who does not know the schema would not use."""
 
 _MARKER = re.compile(
     r"^\s*(?:[-*•]+|\(?\d{1,2}[.):]|[QA]\d*[.:]|(?:question|line)\s*\d*\s*[.:])\s*", re.IGNORECASE
@@ -55,14 +51,14 @@ _CHAT = re.compile(
 
 
 class Style(StrEnum):
-    """Whose words a question uses."""
+    """Whether a question uses the schema's words."""
 
     OWN = "own"
     """It names a table."""
     MIXED = "mixed"
     """It names columns alone."""
     OTHER = "other"
-    """It shares no word with what was shown of the schema, but such as everybody uses."""
+    """It shares no word with the columns and tables shown, generic words aside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +70,13 @@ class Vocabulary:
 
     @staticmethod
     def of(snapshot: Snapshot, walk: Walk) -> Vocabulary:
-        """What a paraphrase has to avoid."""
+        """The words that a paraphrase avoids."""
         shown = [snapshot.tables[t] for t in walk.tables]
         names = [t.columns[c].name for t, picked in zip(shown, walk.columns, strict=True) for c in picked]
         return Vocabulary(_words(table.name for table in shown), _words(names))
 
     def style(self, question: str) -> Style:
-        """Whose words `question` uses."""
+        """The style of `question`."""
         words = frozenset(question_words(question))
         if words & self.tables:
             return Style.OWN

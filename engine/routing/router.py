@@ -1,7 +1,7 @@
-"""The index over all schemas, kept between questions.
+"""The router: the index over all schemas, kept between questions, and the two legs that rank over it.
 
-Owns which parts are kept and when they are rebuilt. A part belongs to a snapshot and to what a role may read
-of it, so that roles with the same view share one, and a changed schema costs its own part alone.
+Owns which entries are kept and when they are rebuilt. An entry belongs to a snapshot restricted to what a role may
+read: roles with the same view share one, and a changed schema rebuilds its own alone.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
 from threadpoolctl import ThreadpoolController
 
-from engine.core.ports import Match, TableSet
+from engine.core.ports import Encoder, Match
 from engine.routing.index import Index
-from engine.routing.learned_router import LearnedLeg, Standing, Versions
+from engine.routing.learned_router import LearnedLeg, Versions
 from engine.routing.pointer_api import PointingSettings
 from engine.routing.schema_index_entry import SchemaIndexEntry, build
 from engine.routing.scoring import EncodedQuestion, Scored, SearchLimits, Vectors, Weights, score
@@ -26,29 +26,19 @@ from engine.text.tokens import question_words
 from schema_catalog.types import ReadableColumns, Snapshot
 
 _INDEXES = 8
-"""Indexes kept: one for each group of roles with the same view. Each holds a copy of its parts' vectors."""
+"""Indexes kept, one for each group of roles with the same view."""
 
 
-class QuestionEncoder(Protocol):
-    """An encoder that also gives the tokens of texts in their context."""
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors, shape (len(texts), d)."""
+class QuestionEncoder(Encoder, Protocol):
+    """An encoder that also gives the vectors of a text's tokens in context."""
 
     def encode_tokens_many(self, texts: Sequence[str]) -> Sequence[tuple[Vectors, Vectors]]:
         """Each text's unit vector, shape (d,), and one for each of its tokens, shape (tokens, d)."""
 
 
-class SchemaEncoder(Protocol):
-    """What gives schema texts their vectors: the same encoder, as a rule behind a `VectorCache`."""
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors, shape (len(texts), d)."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Catalog:
-    """Views with their index; `numbers`: of each of its parts, the view's. The views are kept for their ids' sake."""
+    """Views, kept for their ids, with their index; `numbers`: for each of its parts the view's number."""
 
     views: tuple[tuple[Snapshot, ReadableColumns], ...]
     numbers: tuple[int, ...]
@@ -58,14 +48,14 @@ class _Catalog:
 class HybridRouter:
     """`engine.core.ports.Router`. Safe to call from several threads.
 
-    `versions`: of the learned leg; without them, and while none of them can be read, the retrieval leg answers
-    alone. `parts`: restricted schemas kept. `folder`: where what is costly to make for a very large catalog is kept.
+    `versions`: of the learned leg; without a readable one the retrieval leg answers alone. `parts`: restricted schemas
+    kept. `folder`: keeps the nearest-neighbour graphs of very large catalogs.
     """
 
     def __init__(
         self,
         encoder: QuestionEncoder,
-        schemas: SchemaEncoder | None = None,
+        schemas: Encoder | None = None,
         *,
         weights: Weights | None = None,
         limits: SearchLimits | None = None,
@@ -105,7 +95,7 @@ class HybridRouter:
             self._learned.warm_up()
 
     def settle(self) -> None:
-        """Waits for what is still made in the background for the catalogs seen so far; answers do without it."""
+        """Waits for the nearest-neighbour graphs of the catalogs seen so far; answers do without them."""
         with self._lock:
             indexes = list(self._indexes.values())
         for index in indexes:
@@ -118,7 +108,7 @@ class HybridRouter:
     def rank_many(
         self, questions: Sequence[str], views: Sequence[tuple[Snapshot, ReadableColumns]]
     ) -> list[tuple[Match, ...]]:
-        """The same for each of several questions over one view of the catalog."""
+        """As `rank`, for several questions over one view of the catalog."""
         if not questions:
             return []
         catalog = self._catalog(views)
@@ -128,26 +118,23 @@ class HybridRouter:
             learned = self._learned.rank(questions, catalog.index) if self._learned else None
             if learned is None:
                 return self._retrieved(questions, catalog)
-        asked = [question_words(question) for question in questions]
-        parts = catalog.index.parts
         return [
-            tuple(_match(each, words, catalog.numbers[each.part], parts[each.part]) for each in standings)
-            for words, standings in zip(asked, learned, strict=True)
+            tuple(replace(match, position=catalog.numbers[match.position]) for match in matches)
+            for matches in learned
         ]
 
     def _retrieved(self, questions: Sequence[str], catalog: _Catalog) -> list[tuple[Match, ...]]:
         """By the retrieval leg alone."""
+        encoded = self._encoder.encode_tokens_many(questions)
         found = []
-        for question, (sentence, tokens) in zip(
-            questions, self._encoder.encode_tokens_many(questions), strict=True
-        ):
+        for question, (sentence, tokens) in zip(questions, encoded, strict=True):
             asked = EncodedQuestion(sentence, tokens, question_words(question))
             scored = score(asked, catalog.index, self._weights, self._limits)
-            found.append(tuple(_retrieved_match(each, asked.words, catalog) for each in scored))
+            found.append(tuple(_match(each, asked.words, catalog) for each in scored))
         return found
 
     def _catalog(self, views: Sequence[tuple[Snapshot, ReadableColumns]]) -> _Catalog:
-        """What stands for `views`. As a rule they are the very objects of the question before."""
+        """The catalog of `views`, by their ids: as a rule they are the objects of the last question."""
         key = tuple(map(id, chain.from_iterable(views)))
         with self._lock:
             if key in self._catalogs:
@@ -178,7 +165,7 @@ class HybridRouter:
         return index
 
     def _share(self, index: Index) -> None:
-        """Puts the index's parts in the place of those it was made of, whose arrays it has copied."""
+        """Replaces the parts that the index was made of by its own, which share its arrays."""
         own = {id(part.snapshot): part for part in index.parts}
         for key, part in self._parts.items():
             self._parts[key] = own.get(id(part.snapshot), part)
@@ -214,26 +201,9 @@ class HybridRouter:
         return part
 
 
-def _retrieved_match(scored: Scored, words: Sequence[str], catalog: _Catalog) -> Match:
+def _match(scored: Scored, words: Sequence[str], catalog: _Catalog) -> Match:
     part = catalog.index.parts[scored.part]
     tables = tuple((part.snapshot.tables[table].key, value) for table, value in scored.tables)
     known = tuple(word for word in words if word in part.words)
     number = catalog.numbers[scored.part]
     return Match(number, part.snapshot, scored.logit, scored.evidence, known, tables, scored.logit)
-
-
-def _match(standing: Standing, words: Sequence[str], number: int, part: SchemaIndexEntry) -> Match:
-    keys = [table.key for table in part.snapshot.tables]
-    return Match(
-        position=number,
-        snapshot=part.snapshot,
-        logit=standing.logit,
-        evidence=standing.evidence,
-        words=tuple(word for word in words if word in part.words),
-        tables=tuple((keys[table], value) for table, value in standing.tables),
-        retrieval=standing.retrieval,
-        sets=tuple(
-            TableSet(tuple(keys[table] for table in one.tables), one.probability, one.state)
-            for one in standing.sets
-        ),
-    )

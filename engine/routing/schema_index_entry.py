@@ -1,7 +1,6 @@
-"""One database's schema, as one asker may see it, made ready for scoring.
+"""One database's schema, as one asker may see it, as vectors and words.
 
-Owns which texts stand for a schema and the arrays made of them. Built from a snapshot that is restricted
-already: what it does not hold cannot influence a score.
+Owns the texts that are encoded. Built from a restricted snapshot: nothing unreadable influences a score.
 """
 
 from __future__ import annotations
@@ -13,16 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.text.tokens import identifier_words
+from engine.text.tokens import folded_name, identifier_words
 from schema_catalog.types import Column, Snapshot, Table
 
 Vectors = NDArray[np.float32]
 
 NAMED = 1.0
-"""Weight of a question's word that a table's name holds."""
+"""Weight of a question's word in a table's name."""
 
 MENTIONED = 0.8
-"""Weight of a question's word that a column's name or a comment holds."""
+"""Weight of a question's word in a column's name or a comment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ class SchemaIndexEntry:
 
 
 def build(snapshot: Snapshot, encode: Callable[[Sequence[str]], Vectors]) -> SchemaIndexEntry:
-    """The part of a snapshot that has at least one table with a column; `encode` is called once."""
+    """The entry of a snapshot with at least one column; `encode` is called once."""
     tables = [_table_text(table) for table in snapshot.tables]
     columns = [_column_text(table, column) for table, column in snapshot.columns()]
     vectors = encode([_database_text(snapshot), *tables, *columns])
@@ -58,27 +57,20 @@ def build(snapshot: Snapshot, encode: Callable[[Sequence[str]], Vectors]) -> Sch
     )
 
 
-def _spoken(name: str) -> str:
-    return " ".join(identifier_words(name)) or name
-
-
-def _noted(text: str, description: str | None) -> str:
-    return f"{text}: {description}" if description else text
-
-
 def _database_text(snapshot: Snapshot) -> str:
-    names = ", ".join(_spoken(table.name) for table in snapshot.tables)
-    return f"{_spoken(snapshot.database)}: {names}"
+    names = ", ".join(folded_name(table.name) for table in snapshot.tables)
+    return f"{folded_name(snapshot.database)}: {names}"
 
 
 def _table_text(table: Table) -> str:
-    columns = ", ".join(_spoken(column.name) for column in table.columns)
-    text = f"{_spoken(table.name)}: {columns}"
+    columns = ", ".join(folded_name(column.name) for column in table.columns)
+    text = f"{folded_name(table.name)}: {columns}"
     return f"{text}. {table.description}" if table.description else text
 
 
 def _column_text(table: Table, column: Column) -> str:
-    return _noted(f"{_spoken(table.name)} {_spoken(column.name)}", column.description)
+    text = f"{folded_name(table.name)} {folded_name(column.name)}"
+    return f"{text}: {column.description}" if column.description else text
 
 
 def _words(tables: Sequence[Table]) -> dict[str, tuple[NDArray[np.intp], Vectors]]:

@@ -1,12 +1,9 @@
-"""How well a question fits each database and each table.
+"""The retrieval leg: scores of databases and tables for a question.
 
-Owns the formulas and their weights, fitted on questions whose databases are none of those that the figures in
-`docs/catalog.md` are measured on. Two legs: dense (vectors of the whole question and of each of its tokens in
-context against vectors of schema texts) and lexical (exact words, weighted by how few databases hold them).
-
-The strongest feature is late interaction: every token of the question looks for the column it is closest to,
-and tokens count by how much they tell the databases apart. It finds "vocalist" in a table `singer` and needs
-one forward pass of the encoder a question.
+Dense features (vectors of the question and of its tokens in context against schema texts) and lexical ones (exact
+words, by inverse document frequency). The strongest is late interaction: the best cosine of each token to a column,
+tokens weighted by how much they differ between databases. The weights are fitted on other databases than those that
+`docs/catalog.md` measures.
 """
 
 from __future__ import annotations
@@ -24,12 +21,12 @@ Numbers = NDArray[np.float64]
 
 
 _NEAR_TABLES, _NEAR_DATABASES = 256, 128
-"""In a large catalog: tables found by the question's vector, and databases by name and by words, to choose from."""
+"""Shortlist in a large catalog: tables by the question's vector; databases by name, and as many by words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each feature of a database, then of a table, adds to its logit."""
+    """The weight of each feature in a database's, then in a table's logit."""
 
     late: float = 23.9
     best_tables: float = 1.9
@@ -43,10 +40,7 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class SearchLimits:
-    """What is looked at closely: this many databases, and of each this many tables.
-
-    Cheaper features choose them where there are more; with fewer everything is looked at.
-    """
+    """Databases, and tables of each, that are scored at most; cheaper features choose them."""
 
     databases: int = 64
     tables: int = 2000
@@ -63,11 +57,10 @@ class EncodedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One database.
+    """One database, `part` by number. `logit`: comparable within one call.
 
-    `part`: its number. `logit`: comparable within one call. `evidence`: cosine of the
-    question and what of the schema is closest to it. `coverage`: share of the question's words found, by
-    their weight. `tables`: table numbers, best first, with their scores.
+    `evidence`: cosine of the question and its closest table or column. `coverage`: weighted share of the question's
+    words found. `tables`: (number, score), best first.
     """
 
     part: int
@@ -83,7 +76,7 @@ def score(
     weights: Weights | None = None,
     limits: SearchLimits | None = None,
 ) -> tuple[Scored, ...]:
-    """The databases looked at closely, best first; ties in the order given."""
+    """The databases scored, best first; ties in the order given."""
     weights, limits = weights or Weights(), limits or SearchLimits()
     if not index.parts:
         return ()
@@ -121,7 +114,7 @@ def score(
 def _chosen(
     question: EncodedQuestion, index: Index, whole: Vectors, coverage: Numbers, most: int
 ) -> tuple[NDArray[np.intp], Vectors]:
-    """The databases to look at closely, ascending, and cosines of the question and tables, (T,): theirs at least."""
+    """The databases to score, ascending, and the cosines of the question and tables, (T,), 0 for other databases."""
     considered = _considered(question, index, whole, coverage)
     if considered is None:
         text: Vectors = index.tables @ question.sentence
@@ -140,7 +133,7 @@ def _chosen(
 def _considered(
     question: EncodedQuestion, index: Index, whole: Vectors, coverage: Numbers
 ) -> NDArray[np.intp] | None:
-    """Databases with a table near the question, with a name near it, or with many of its words; None: all."""
+    """The shortlist of a large catalog, ascending; None: all databases."""
     if index.nearest is None:
         return None
     near = index.owners[index.nearest.find(question.sentence, _NEAR_TABLES)]
@@ -168,11 +161,11 @@ def closest(index: Index, vectors: Vectors, tables: NDArray[np.intp]) -> Vectors
 
 
 TEMPERATURE = 0.7
-"""Of the softmax over databases: the one under which the fitting questions' right databases are likeliest."""
+"""Of the softmax over databases: maximum likelihood on the fitting questions."""
 
 
 def probabilities(logits: Sequence[float]) -> tuple[float, ...]:
-    """Each database's share: softmax, so that of databases given share p about p are right."""
+    """The calibrated softmax: of databases with probability p about p are right."""
     if not logits:
         return ()
     raised = np.exp((np.asarray(logits) - max(logits)) / TEMPERATURE)
@@ -182,7 +175,7 @@ def probabilities(logits: Sequence[float]) -> tuple[float, ...]:
 def _looked_at(
     index: Index, chosen: NDArray[np.intp], text: Vectors, limit: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The tables of the chosen databases that are looked at, ascending, and where each database's begin."""
+    """The tables of the chosen databases that are scored, ascending, and where each database's begin."""
     ends, kept = index.table_ends, []
     for number in chosen.tolist():
         tables = np.arange(index.table_starts[number], ends[number])
@@ -206,8 +199,8 @@ def _by_database(
 def lexical(words: Sequence[str], index: Index) -> tuple[Numbers, Numbers]:
     """Each table's share of the words, by weight, and each database's, in [0, 1]: (T,) and (D,).
 
-    A word's weight is its inverse document frequency over databases, as in BM25 with saturated term
-    frequency; a word that no schema holds (often a value) weighs most and is found nowhere.
+    A word's weight is its inverse document frequency over databases, as in BM25 with saturated term frequency; a word
+    in no schema (often a value) weighs most.
     """
     tables, databases = np.zeros(len(index.tables)), np.zeros(len(index.parts))
     held = [index.words.get(word) for word in words]
@@ -222,7 +215,7 @@ def lexical(words: Sequence[str], index: Index) -> tuple[Numbers, Numbers]:
 
 
 def _mean_of_best(values: Vectors, starts: NDArray[np.intp]) -> Numbers:
-    """Mean of each run's largest two (of one, itself): most questions are about one or two tables."""
+    """Mean of each run's largest two: most questions are about one or two tables."""
     best: Vectors = np.maximum.reduceat(values, starts)
     sizes = np.diff(np.append(starts, len(values)))
     owners = np.repeat(np.arange(len(starts)), sizes)
@@ -235,7 +228,7 @@ def _mean_of_best(values: Vectors, starts: NDArray[np.intp]) -> Numbers:
 
 
 def _spread(late: Vectors) -> Vectors:
-    """Weight of each token: how far its best cosine differs between what is compared, else even."""
+    """Weight of each token: its share of the standard deviations of best cosines; equal where all are 0."""
     deviation: Vectors = late.std(axis=1)
     total = float(deviation.sum())
     if total <= 0:

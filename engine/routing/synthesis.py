@@ -1,8 +1,7 @@
-"""Questions for schemas that nobody has asked about yet: walks turned into questions by the language model.
+"""Synthetic questions for schemas: walks turned into questions by the language model.
 
-The reverse of routing (DBCopilot §4.3): sample tables, have the model ask for them. Owns the plan (which walk
-of which database comes next), the calls, and the journal, which is cache and result in one: what stands in it
-is never asked again, so a run that was stopped goes on where it was. Takes any language model; does not train.
+The reverse of routing (DBCopilot §4.3): sample tables, have the model ask for them. Owns the plan, the calls, and the
+journal, which is cache and result in one: a stopped run goes on where it was.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import heapq
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -25,7 +24,7 @@ from engine.prompting.prompts import prompt
 from engine.routing.graph import Graph
 from engine.routing.question_filter import Style, Vocabulary, fold, grammar, read_lines
 from engine.routing.walks import Walk, walks
-from engine.text.tokens import identifier_words
+from engine.text.tokens import folded_name
 from schema_catalog.types import Column, Snapshot, Table
 
 ANSWER_TOKENS = 150
@@ -40,7 +39,7 @@ FAILURES = 12
 
 @dataclass(frozen=True, slots=True)
 class SynthesisSettings:
-    """How much is asked. `model`: the language model's name; another one's questions are other questions.
+    """The amount of questions. `model`: the language model's name, part of a question's key.
 
     A database gets `per_table` walks a table, `least` to `most` in all. `concurrent`: calls at once, which the
     model server writes as one batch. `timeout`: seconds for one call.
@@ -58,9 +57,9 @@ class SynthesisSettings:
 
 @dataclass(frozen=True, slots=True)
 class SyntheticQuestion:
-    """A question and what it was written for: a database, its tables by name, their columns as `table.column`.
+    """A question for tables of a database; columns as `table.column`.
 
-    A name that two schemas of the database share is written `schema.table`. `key`: what was asked of the model.
+    A name that two schemas of the database share is written `schema.table`. `key`: digest of the model's call.
     """
 
     db: str
@@ -73,7 +72,7 @@ class SyntheticQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a run stands. `walks` of `planned` are done, `questions` stand in the journal; `failed` in this run."""
+    """`walks` of `planned` are done, `questions` are in the journal, `failed` calls in this run."""
 
     database: str
     walks: int
@@ -85,7 +84,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One walk, by names, and the call it takes. `key` depends on what is asked of whom, and on nothing else."""
+    """One walk, by names, and its call. `key`: digest of prompt, grammar and model."""
 
     database: str
     tables: tuple[str, ...]
@@ -113,7 +112,7 @@ class Journal:
         return key in self._keys
 
     def add(self, task: Task, lines: Sequence[str]) -> int:
-        """Appends those of a walk's questions that its database has not yet; gives how many."""
+        """Appends those of a walk's questions that are new for its database; returns how many."""
         name = task.database
         fresh = [line for line in lines if (name, fold(line)) not in self._asked]
         made = [
@@ -129,7 +128,7 @@ class Journal:
 
 
 def read_questions(path: Path) -> Iterator[SyntheticQuestion]:
-    """The questions of a journal, also of one that is being written: a torn last line is left out."""
+    """The questions of a journal, without a torn last line; raises `OSError`, `msgspec.DecodeError`."""
     for line in path.read_bytes().splitlines(keepends=True):
         if line.endswith(b"\n"):
             yield msgspec.json.decode(line, type=SyntheticQuestion)
@@ -144,7 +143,7 @@ def tables_of(question: SyntheticQuestion, snapshot: Snapshot) -> tuple[int, ...
 
 
 def plan(snapshots: Sequence[Snapshot], settings: SynthesisSettings) -> Iterator[Task]:
-    """All walks, ordered so that at any moment every database has had about the same share of its own."""
+    """All walks, interleaved so that databases progress evenly."""
     ordered = sorted(snapshots, key=lambda snapshot: snapshot.database)
     streams = [_tasks(snapshot, settings) for snapshot in ordered]
     for _, task in heapq.merge(*streams, key=lambda item: item[0]):
@@ -170,14 +169,16 @@ def _tasks(snapshot: Snapshot, settings: SynthesisSettings) -> Iterator[tuple[fl
 def _task(
     snapshot: Snapshot, names: Sequence[str], walk: Walk, before: int, settings: SynthesisSettings
 ) -> Task:
-    """`before`: how often this walk has been asked: a small schema has few, and other questions come each time."""
+    """`before`: how often this walk came before: each repetition has a key and seed of its own."""
     picked = [
         (names[t], snapshot.tables[t], [snapshot.tables[t].columns[number] for number in numbers])
         for t, numbers in zip(walk.tables, walk.columns, strict=True)
     ]
-    spoken = " ".join(identifier_words(snapshot.database)) or snapshot.database
     shown = "\n".join(_shown(*one) for one in picked)
-    asked = Prompt(prompt("question_system"), prompt("question_user", database=spoken, tables=shown))
+    asked = Prompt(
+        prompt("question_system"),
+        prompt("question_user", database=folded_name(snapshot.database), tables=shown),
+    )
     vocabulary = Vocabulary.of(snapshot, walk)
     lark = grammar(vocabulary)
     whole = (asked.system, asked.user, lark, settings.model, settings.temperature, settings.seed)
@@ -204,7 +205,7 @@ def _note(description: str | None) -> str:
 
 
 def _names(snapshot: Snapshot) -> tuple[str, ...]:
-    """What each table is called here: with its schema where the bare name is another's too."""
+    """Each table's name, with its schema where another table has the bare name."""
     times = Counter(table.name for table in snapshot.tables)
     return tuple(
         table.name if times[table.name] == 1 else f"{table.schema}.{table.name}" for table in snapshot.tables
@@ -218,7 +219,7 @@ async def synthesise(
     settings: SynthesisSettings,
     progress: Callable[[Progress], None],
 ) -> Progress:
-    """Asks for every walk of the plan that the journal does not hold; gives where it ended.
+    """Asks for every walk of the plan that is not in the journal; returns the last progress.
 
     Cancelling stops it with the journal whole. Raises the model's `NLError` after `FAILURES` in a row; a walk
     whose call failed is asked again by the next run.
@@ -234,54 +235,49 @@ async def synthesise(
     return run.standing("")
 
 
+@dataclass(slots=True)
 class _Run:
-    """What the workers of one run share: the plan they take from, and how far they have come."""
+    """The shared state of one run's workers. `in_a_row`: calls that failed since the last success."""
 
-    def __init__(
-        self,
-        model: LanguageModel,
-        journal: Journal,
-        settings: SynthesisSettings,
-        progress: Callable[[Progress], None],
-        planned_walks: int,
-    ) -> None:
-        self._model = model
-        self._journal = journal
-        self._settings = settings
-        self._progress = progress
-        self._planned = planned_walks
-        self._done = self._failed = self._in_a_row = 0
-        self._started = time.monotonic()
+    model: LanguageModel
+    journal: Journal
+    settings: SynthesisSettings
+    progress: Callable[[Progress], None]
+    planned: int
+    done: int = 0
+    failed: int = 0
+    in_a_row: int = 0
+    started: float = field(default_factory=time.monotonic)
 
     def standing(self, database: str) -> Progress:
-        """Where the run is."""
-        seconds = time.monotonic() - self._started
-        written = len(self._journal.questions)
-        return Progress(database, self._done, self._planned, written, self._failed, seconds)
+        """The progress so far."""
+        seconds = time.monotonic() - self.started
+        written = len(self.journal.questions)
+        return Progress(database, self.done, self.planned, written, self.failed, seconds)
 
     async def work(self, todo: Iterator[Task]) -> None:
         """Takes walks until none is left."""
         for task in todo:
-            if task.key not in self._journal:
+            if task.key not in self.journal:
                 await self._ask(task)
-            self._done += 1
-            self._progress(self.standing(task.database))
+            self.done += 1
+            self.progress(self.standing(task.database))
 
     async def _ask(self, task: Task) -> None:
         try:
-            written = await self._model.complete(
+            written = await self.model.complete(
                 task.prompt,
-                deadline=Deadline(time.monotonic() + self._settings.timeout),
+                deadline=Deadline(time.monotonic() + self.settings.timeout),
                 max_tokens=ANSWER_TOKENS,
-                grammar=task.grammar if self._model.grammars else None,
-                temperature=self._settings.temperature,
+                grammar=task.grammar if self.model.grammars else None,
+                temperature=self.settings.temperature,
                 seed=task.seed,
             )
         except NLError:
-            self._failed += 1
-            self._in_a_row += 1
-            if self._in_a_row >= FAILURES:
+            self.failed += 1
+            self.in_a_row += 1
+            if self.in_a_row >= FAILURES:
                 raise
             return
-        self._in_a_row = 0
-        self._journal.add(task, read_lines(written.text, task.database, finished=written.finished))
+        self.in_a_row = 0
+        self.journal.add(task, read_lines(written.text, task.database, finished=written.finished))

@@ -1,8 +1,7 @@
 """Training of the learned router on questions whose databases and tables are known.
 
-Owns what is trained on, in which order, what is held out, and how good the outcome is; the arithmetic is behind
-`Trainer` (`engine.models.fitting`). Every step weighs a question's right database against all others of the
-catalog: schema vectors stay as they are, so all of them are at hand at every step.
+Owns batches, held-out questions and figures; the arithmetic is behind `Trainer` (`engine.models.fitting`). Schema
+vectors are frozen, so every step compares a question's right database with all others.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Terrain:
-    """All databases to choose from: D with T tables. `graphs`: one for each; `field`: all of it."""
+    """The D databases to choose from, with T tables. `graphs`: one for each; `field`: the whole index."""
 
     index: Index
     graphs: tuple[Graph, ...]
@@ -58,7 +57,7 @@ Portion = tuple[Terrain, list["Example"]]
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Questions as one step takes them.
+    """The questions of one step.
 
     `words`: (B, T), `coverage`: (B, D). `databases`: the right ones, by number in the field. `orders`: the right
     tables, by number in the field, in the order to be decoded.
@@ -78,7 +77,7 @@ class Trainer(Protocol):
         """What the frozen layers make of each question."""
 
     def learn(self, field: CandidateSpace, batch: Batch, rate: float) -> tuple[float, float]:
-        """One step at `rate` of the full learning rate; what the databases and the tables cost before it."""
+        """One step at `rate` of the full learning rate; returns (database loss, table loss) before it."""
 
     def pointer(self, temperature: float) -> Pointer:
         """The network as it stands, to ask."""
@@ -86,13 +85,12 @@ class Trainer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TrainingSettings:
-    """How long, and on what.
+    """`passes` over the questions, in `least` to `most` steps of `batch` questions.
 
-    `passes` over the questions, in at least `least` and at most `most` steps of `batch` questions. `held_out`: share
-    of the questions that are only asked at the end. `agreed`: questions are kept whose database is among this many
-    that the router names before training, and whose tables are among its first five there, since a language model
-    also writes questions that fit no schema in particular; None keeps all. `depth_first`: tables in the order of a
-    search of the graph, else in any order. `portion`: databases weighed against each other at most.
+    `held_out`: share of the questions for the figures. `agreed`: questions are kept whose database is among this many
+    of the router before training, and whose tables are among its first five there, since a language model also writes
+    questions that fit no schema in particular; None keeps all. `depth_first`: tables in depth-first order, else in any.
+    `portion`: databases compared with each other at most.
     """
 
     passes: float = 3.0
@@ -108,7 +106,7 @@ class TrainingSettings:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`step` of `steps` is done; means of the last steps' costs."""
+    """`step` of `steps` is done; `databases` and `tables`: mean losses of the last steps."""
 
     step: int
     steps: int
@@ -205,7 +203,7 @@ def _turns(
 
 
 def agreed(pointer: Pointer, terrain: Terrain, examples: Sequence[Example], among: int) -> list[Example]:
-    """The examples whose database `pointer` has among the first, and whose tables among the first five there."""
+    """The examples whose database `pointer` ranks in the first `among`, and whose tables in the first five there."""
     kept = []
     for one, pointed in zip(examples, _pointed(pointer, terrain, examples), strict=True):
         rank = int((pointed.logits > pointed.logits[one.database]).sum())
@@ -261,7 +259,7 @@ def batch_of(
 
 
 def measure(pointer: Pointer, portions: Sequence[Portion]) -> dict[str, float]:
-    """How well a pointer finds what the examples ask for; nothing where there are none.
+    """A pointer's figures; empty without examples.
 
     Recall of databases at 1 and 5, of tables at 5 within the right database, and the databases' mean negative
     log-likelihood.
@@ -295,16 +293,15 @@ def _pointed(pointer: Pointer, terrain: Terrain, examples: Sequence[Example]) ->
     at_once = 64
     for start in range(0, len(examples), at_once):
         texts = [one.question for one in examples[start : start + at_once]]
-        asked = []
-        for text, read in zip(texts, pointer.read(texts), strict=True):
-            words, coverage = lexical(question_words(text), terrain.index)
-            shares = words.astype(np.float32), coverage.astype(np.float32)
-            asked.append(Asked(read.sentence, read.tokens, *shares))
+        asked = [
+            Asked.of(text, read, terrain.index, terrain.field)
+            for text, read in zip(texts, pointer.read(texts), strict=True)
+        ]
         yield from pointer.point(asked, terrain.field, PointingSettings())
 
 
 def _temperature(pointer: Pointer, portions: Sequence[Portion]) -> float:
-    """The one under which the held-out questions' right databases are likeliest; 1 without such questions."""
+    """The maximum-likelihood temperature on the held-out questions; 1 without such questions."""
     logits = [
         (one.database, pointed.logits)
         for terrain, examples in portions

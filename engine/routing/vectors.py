@@ -1,7 +1,6 @@
 """Vectors of schema texts, computed once.
 
-Owns the cache on disk between the encoder and the index: a restart, or a second engine on the machine, finds
-the vectors of every schema text that was ever encoded. Losing the file costs time, nothing else.
+A cache on disk, shared by restarts and by several engines. Losing the file costs time alone.
 """
 
 from __future__ import annotations
@@ -12,10 +11,11 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from engine.core.ports import Encoder
 
 Vectors = NDArray[np.float32]
 
@@ -23,21 +23,13 @@ _AT_ONCE = 500
 """Texts looked up in one statement (SQLite allows 999 parameters in its oldest versions)."""
 
 
-class TextEncoder(Protocol):
-    """What gives a text its vector."""
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors, shape (len(texts), dimension)."""
-
-
 class VectorCache:
-    """An encoder in front of which a file remembers.
+    """`engine.core.ports.Encoder` that keeps the vectors of `encoder` in a file, by `model`, the encoder's name.
 
-    `model`: names the encoder, so that another one's
-    vectors are never taken. `path`: None keeps nothing.
+    `path`: None keeps none.
     """
 
-    def __init__(self, encoder: TextEncoder, *, model: str, path: Path | None) -> None:
+    def __init__(self, encoder: Encoder, *, model: str, path: Path | None) -> None:
         self._encoder = encoder
         self._model = model
         self._path = path

@@ -1,8 +1,7 @@
-"""Random walks over a schema graph: which tables and columns a made-up question should need (DBCopilot §4.3).
+"""Random walks over a schema graph: the tables and columns of a synthetic question (DBCopilot §4.3).
 
-Owns how long walks are, where they begin and which columns they pick up. A walk depends on its start, its
-repetition, the seed and the tables near it, not on the rest of the schema: after a change elsewhere the same
-walk comes out, so that what was written for it is found again. Does not write questions.
+A walk depends on its start, its repetition, the seed and the tables near it alone, so that after a change elsewhere
+in the schema its questions are found again.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _LEAST = 3
 """Columns taken of each table, where it has as many."""
 
 _DULL = frozenset("created updated deleted modified inserted at other extra details uuid".split())  # noqa: SIM905  more readable
-"""Words of columns that keep records of records: nobody asks for those first."""
+"""Words of bookkeeping columns, which are picked last."""
 
 _APPEAL = {
     EdgeKind.FOREIGN_PRIMARY: 1.0,
@@ -36,7 +35,7 @@ _APPEAL = {
     EdgeKind.FOREIGN_FOREIGN: 0.3,
     EdgeKind.IMPLIED: 0.4,
 }
-"""How readily a walk takes an edge: joins that skip a table, or that no key states, are rarer."""
+"""The weight of an edge in the random choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,7 @@ def _step(graph: Graph, tables: Sequence[int], rng: np.random.Generator) -> int 
 
 
 def _columns(table: Table, wanted: int, rng: np.random.Generator) -> tuple[int, ...]:
-    """Some columns of a table, in its order: those that say something before those that only point."""
+    """Some columns of a table, in its order: keys and bookkeeping columns only where others do not suffice."""
     pointing = _key_columns(table)
     order = [int(n) for n in rng.permutation(len(table.columns))]
     informative = [n for n in order if table.columns[n].name not in pointing]
@@ -96,7 +95,7 @@ def _is_dull(name: str) -> bool:
 
 
 def _key_columns(table: Table) -> frozenset[str]:
-    """Columns of foreign keys, and the primary key's where it is a number: nobody asks for these."""
+    """Columns of foreign keys, and of a primary key that is a number or a uuid."""
     types = {column.name: column.type for column in table.columns}
     own = [name for name in table.primary_key if types.get(name) in ("integer", "bigint", "uuid")]
     return frozenset(own).union(*(key.columns for key in table.foreign_keys))

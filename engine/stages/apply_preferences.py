@@ -1,9 +1,8 @@
-"""Puts candidates first that agree with what the asker has meant before.
+"""Puts the candidates first that agree with the asker's preferences.
 
-A preference only orders: both alternatives stay. What contradicts a weak one keeps its place behind those that agree,
-so that a short answer still shows it; what contradicts a strong one, or was rejected for this very question, comes
-last. The confidences go with the places, so that they fall from the first candidate to the last as before. Owns also
-that what is known to answer is not shown twice.
+A preference only orders. A candidate that contradicts a weak one keeps its place behind those that agree; one that
+contradicts a strong one, or was rejected for this very question, comes last. Confidences stay with the places. Drops
+candidates equal to the verified answer.
 """
 
 from __future__ import annotations
@@ -21,13 +20,14 @@ from engine.stages.retrieve_feedback import agreement
 from engine.types import TraceLine
 
 REFUSED = 10.0
-"""What weighs against a statement that the asker rejected for this very question: more than preferences can."""
+"""Penalty of a statement that the asker rejected for this very question: above any sum of preferences."""
 
 
 async def apply_preferences(state: State, tools: Tools) -> State:
-    """Sets `preference` and sorts by it, stably; leaves out what means the same as `state.verified`."""
+    """Sets `preference` and sorts by it, stably; drops what has the normal form of `state.verified`."""
     routes = {route.database.name: route for route in state.routes}
-    if state.verified is None and not any(_speaks(route) for route in state.routes):
+    learned = [route.learned for route in state.routes]
+    if state.verified is None and not any(each.preferences or each.refused for each in learned):
         return state
     judged = await asyncio.to_thread(_judged, state, routes)
     ordered = sorted(judged, key=lambda each: _place(each.preference, tools.learning.strong))
@@ -50,17 +50,13 @@ async def apply_preferences(state: State, tools: Tools) -> State:
 
 
 def _place(preference: float, strong: float) -> float:
-    """Where a candidate belongs, least first; equal ones stay as they were ranked."""
+    """The sort key, least first."""
     return 0.0 if -strong < preference <= 0.0 else -round(preference, 6)
 
 
-def _speaks(route: Route) -> bool:
-    return bool(route.learned.preferences or route.learned.refused)
-
-
 def _judged(state: State, routes: Mapping[str, Route]) -> list[Candidate]:
-    """The candidates less what is known already, with their preferences. Parses each: not for the event loop."""
-    known = None if state.verified is None else _meaning(state.verified, routes)
+    """The candidates without the verified one, with their preferences. Parses each: not for the event loop."""
+    verified = None if state.verified is None else _normal_form(state.verified, routes)
     refused = {
         (name, canonical(sql, route.snapshot))
         for name, route in routes.items()
@@ -68,13 +64,13 @@ def _judged(state: State, routes: Mapping[str, Route]) -> list[Candidate]:
     }
     judged = []
     for each in state.candidates:
-        meaning = _meaning(each, routes)
-        if meaning != known:
+        form = _normal_form(each, routes)
+        if form != verified:
             agrees = agreement(each, routes[each.database].learned.preferences)
-            judged.append(replace(each, preference=-REFUSED if meaning in refused else agrees))
+            judged.append(replace(each, preference=-REFUSED if form in refused else agrees))
     return judged
 
 
-def _meaning(candidate: Candidate, routes: Mapping[str, Route]) -> tuple[str, str]:
-    """Equal where two statements mean the same: the database and the normal form."""
+def _normal_form(candidate: Candidate, routes: Mapping[str, Route]) -> tuple[str, str]:
+    """The database and the normal form."""
     return (candidate.database, canonical(candidate.sql, routes[candidate.database].snapshot))

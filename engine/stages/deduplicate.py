@@ -1,11 +1,9 @@
-"""Deduplicates by execution: same rows, nested columns and functions, and the same literals.
+"""Deduplicates by execution: same result, nested columns and functions, same literals; equal rows are no proof.
 
-Owns when rows are evidence. Every candidate runs as the asker, read-only, with a short timeout and a row cap, before
-one is chosen (`[limits] run_candidates` turns that off). Equal rows alone are none: two columns may hold the same
-data, and two counts may agree by chance, which are the very readings that an asker has to choose between. So two
-statements are one only where the one shows, reads and calls nothing that the other does not, and both compare with the
-same literals; key columns that refer to each other count as one. What fails on the data it would run on goes, as what
-fails in planning does; what finds nothing is marked.
+Every candidate runs as the asker, read-only, with a short timeout and a row cap (`[limits] run_candidates` turns that
+off). Two columns may hold the same data and two counts may agree by chance. So the columns shown, the elements read and
+the functions called by one statement must be a subset of the other's; a foreign key counts as the column it refers to.
+Statements that fail on the data are dropped, those without a value in their rows are marked.
 """
 
 from __future__ import annotations
@@ -36,10 +34,10 @@ AT_ONCE = 4
 """Candidates that run at the same time."""
 
 SHARE = 0.5
-"""Of the question's remaining time that running may take at most."""
+"""Share of the remaining time for running at most."""
 
 _DATA_ERRORS = ("21", "22")
-"""Classes of SQLSTATE that mean the statement and its data: cardinality violation, data exception."""
+"""SQLSTATE classes of the statement on its data: cardinality violation, data exception."""
 
 T = TypeVar("T")
 
@@ -48,10 +46,7 @@ Reads = frozenset[ColumnKey | TableKey]
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """What a candidate gave, as a digest of types and rows, and what it read and compared with to get there.
-
-    `shown`: the columns that it gives as they are.
-    """
+    """A candidate's result as a digest of types and rows; the elements it reads, and the columns it shows unchanged."""
 
     digest: bytes
     reads: Reads
@@ -59,7 +54,7 @@ class Rows:
     form: Determinism
 
     def same(self, other: Rows) -> bool:
-        """Whether both say the same in other words."""
+        """Whether both are taken for one statement."""
         return (
             self.digest == other.digest
             and _nested(self.shown, other.shown)
@@ -71,10 +66,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class NotCompared:
-    """Why a candidate's rows are no evidence.
-
-    `broken`: it cannot run on this data at all. `fruitless`: it finds nothing, or NULL alone.
-    """
+    """Why a candidate has no rows to compare. `broken`: it fails on the data. `fruitless`: no row, or NULL alone."""
 
     why: str
     broken: bool = False
@@ -86,7 +78,7 @@ def _nested(one: frozenset[T], other: frozenset[T]) -> bool:
 
 
 async def deduplicate(state: State, tools: Tools) -> State:
-    """Drops candidates that fail when they run, and all but the best-scored of those that give the same rows."""
+    """Drops candidates that fail on the data and all but the best of equivalent ones; raises `CancelledError`."""
     if not tools.limits.run_candidates or len(state.candidates) < 2:  # noqa: PLR2004  one has nothing to be compared with
         return state
     routes = {route.database.name: route for route in state.routes}
@@ -172,7 +164,7 @@ def _evidence(result: Result, candidate: Candidate, route: Route, form: Determin
 
 
 def fingerprint(result: Result, *, ordered: bool) -> bytes:
-    """A digest, equal where column types and rows are; the order of rows counts where the statement sets one."""
+    """SHA-256 of column types and rows; of sorted rows where the statement has no order."""
     rows: Sequence[tuple[str | None, ...]] = result.rows
     ordered = ordered and len(rows) > 1
     if not ordered:

@@ -1,7 +1,4 @@
-"""Links the question to the schema: how near its phrases are to every table and column (Odin §5.3), and values.
-
-Owns the stage alone: phrases, similarities and values are `engine.linking`'s.
-"""
+"""Links the question's entities to every table and column by cosine (Odin §5.3), and its spans to values."""
 
 from __future__ import annotations
 
@@ -21,13 +18,17 @@ from schema_catalog.catalog import StoreUnavailableError
 
 
 async def link(state: State, tools: Tools) -> State:
-    """Gives every route the question's entities, with their similarities to the elements of its schema, and values.
+    """Sets `entities` and `values` of every route; no values where the store or the database fails.
 
-    A store or a database that cannot say which values it has costs the values alone.
+    Raises `CancelledError` (57014).
     """
     texts = entities(state.ask.question)
-    near = [await asyncio.to_thread(linked, texts, route.snapshot, tools.encoder) for route in state.routes]
-    routes = tuple(replace(route, entities=found) for route, found in zip(state.routes, near, strict=True))
+    linked_entities = [
+        await asyncio.to_thread(linked, texts, route.snapshot, tools.encoder) for route in state.routes
+    ]
+    routes = tuple(
+        replace(route, entities=found) for route, found in zip(state.routes, linked_entities, strict=True)
+    )
     best = [_best(route, entity) for route in routes for entity in route.entities]
     outcomes = await asyncio.gather(*(_with_values(route, state, tools) for route in routes))
     lines = [line for _, found in outcomes for line in found]
@@ -46,8 +47,8 @@ async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route,
 
 def _value_line(route: Route, link: ValueLink) -> TraceLine:
     event = f"value {link.span}" if link.span else "values of a column"
-    meant = condition(link, route.snapshot)
-    return TraceLine("link", event, f"{route.database.name}: {meant}", link.similarity)
+    predicate = condition(link, route.snapshot)
+    return TraceLine("link", event, f"{route.database.name}: {predicate}", link.similarity)
 
 
 def _best(route: Route, entity: Entity) -> TraceLine:

@@ -1,9 +1,8 @@
-"""Retrieves what was learned that concerns the question: preferences, verified examples, an answer to this question.
+"""Retrieves the feedback that concerns the question: preferences, verified examples, a verified answer to it.
 
-Owns that nothing is used which names what the asker cannot read: preferences are of elements that the route shows,
-examples resolve against it, and an answer passes every check of a generated statement. Similarities are adjusted here:
-by the adapter, and by strong preferences, whose preferred element is raised above the rejected one, so that masks that
-keep it are tried first and a statement without it falls short of the question.
+Nothing unreadable is used: preferences are of elements of the route, examples resolve against it, a verified answer
+passes the checks of a generated statement. Similarities are adjusted by the adapter, and by strong preferences, which
+raise the preferred element above the rejected one.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from dataclasses import replace
 import numpy as np
 
 from engine.core.candidate import Candidate
-from engine.core.elements import WHOLE_TABLE, Entity
+from engine.core.elements import Entity, elements_read
 from engine.core.ports import Encoder
 from engine.core.state import Route, State
 from engine.core.tools import Tools
-from engine.learning.phrase_adapter import PhraseAdapter, decoded
+from engine.learning.phrase_adapter import PhraseAdapter, decode_adapter
 from engine.learning.preferences import preferences
 from engine.learning.store import normal_form
-from engine.learning.types import Example, ExampleKind, Known, Learned, Lesson, Preference
+from engine.learning.types import AskerFeedback, Example, ExampleKind, Learned, Lesson, Preference
 from engine.linking.element_text import linked
 from engine.prompting.example_text import preference_line
 from engine.sql.check import check_candidate
@@ -33,57 +32,60 @@ from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import ColumnKey
 
 RAISED = 0.15
-"""By how much a preferred element at full strength is nearer than the nearer of the two was."""
+"""Added to the larger cosine of the two for the preferred element, at strength 1."""
 
 TRIED = 3
-"""Earlier answers to the very question that are checked until one still stands."""
+"""Verified answers to the question that are checked at most."""
 
 
 async def retrieve_feedback(state: State, tools: Tools) -> State:
-    """Gives every route what was learned, and the state the answer that is known already.
-
-    A store that does not answer costs what was learned alone.
-    """
+    """Sets `learned` of every route, and `verified`; without the store nothing is changed. Raises `CancelledError`."""
     if not tools.learning.enabled:
         return state
     try:
-        knowns = [await tools.memory.known(state.ask.asker.user, each.database.name) for each in state.routes]
+        feedback_by_route = [
+            await tools.memory.known(state.ask.asker.user, each.database.name) for each in state.routes
+        ]
     except StoreUnavailableError as problem:
         return state.noted(TraceLine("retrieve_feedback", "nothing is recalled", str(problem)))
     routes, lines = [], []
-    for route, known in zip(state.routes, knowns, strict=True):
-        if known == Known():
+    for route, feedback in zip(state.routes, feedback_by_route, strict=True):
+        if feedback == AskerFeedback():
             routes.append(route)
             continue
-        recalled = await asyncio.to_thread(_recalled, state.ask.question, route, known, tools)
+        recalled = await asyncio.to_thread(_recalled, state.ask.question, route, feedback, tools)
         routes.append(recalled)
-        lines += list(_told(recalled, known))
+        lines += list(_trace_lines(recalled, feedback))
     state = replace(state, routes=tuple(routes)).noted(*lines)
-    return await _verified(state, knowns, tools)
+    return await _verified(state, feedback_by_route, tools)
 
 
-def _recalled(question: str, route: Route, known: Known, tools: Tools) -> Route:
+def _recalled(question: str, route: Route, feedback: AskerFeedback, tools: Tools) -> Route:
     phrases = [entity.text for entity in route.entities]
-    adapter = _adapter(known, tools.encoder)
-    found = _preferences(question, route, phrases, known, tools)
+    adapter = _adapter(feedback, tools.encoder)
+    found = _preferences(question, route, phrases, feedback, tools)
     entities = route.entities if adapter is None else linked(phrases, route.snapshot, tools.encoder, adapter)
     refused = tuple(
-        each.sql for each in known.lessons if each.kind is ExampleKind.REJECTED and _repeats(question, each)
+        each.sql
+        for each in feedback.lessons
+        if each.kind is ExampleKind.REJECTED and _repeats(question, each)
     )
-    learned = Learned(found, _examples(question, route, known, found, tools), refused)
+    learned = Learned(found, _examples(question, route, feedback, found, tools), refused)
     return replace(route, entities=tuple(_raised(each, found) for each in entities), learned=learned)
 
 
-def _adapter(known: Known, encoder: Encoder) -> PhraseAdapter | None:
-    return None if known.adapter is None else decoded(known.adapter, encoder.encode(["size"]).shape[1])
+def _adapter(feedback: AskerFeedback, encoder: Encoder) -> PhraseAdapter | None:
+    if feedback.adapter is None:
+        return None
+    return decode_adapter(feedback.adapter, encoder.encode(["size"]).shape[1])
 
 
 def _preferences(
-    question: str, route: Route, phrases: Sequence[str], known: Known, tools: Tools
+    question: str, route: Route, phrases: Sequence[str], feedback: AskerFeedback, tools: Tools
 ) -> tuple[Preference, ...]:
-    shown = {(*table.key, column.name) for table, column in route.snapshot.columns()}
-    shown |= {(*table.key, WHOLE_TABLE) for table in route.snapshot.tables}
-    casts = [each for each in known.casts if {each.vote.preferred, each.vote.rejected} <= shown]
+    columns = ((*table.key, column.name) for table, column in route.snapshot.columns())
+    shown = elements_read(columns, (table.key for table in route.snapshot.tables))
+    casts = [each for each in feedback.casts if {each.vote.preferred, each.vote.rejected} <= shown]
     if not casts or not phrases:
         return ()
     texts = list(dict.fromkeys([*phrases, *(each.vote.phrase for each in casts)]))
@@ -99,12 +101,12 @@ def _preferences(
 
 
 def _examples(
-    question: str, route: Route, known: Known, found: Sequence[Preference], tools: Tools
+    question: str, route: Route, feedback: AskerFeedback, found: Sequence[Preference], tools: Tools
 ) -> tuple[Example, ...]:
-    """The most similar verified questions, less those that say the same as this one or contradict a preference."""
+    """The most similar verified questions, without repeats of this one and those that contradict a preference."""
     newest: dict[str, Lesson] = {}
     # The asker's own go before others', newer before older.
-    for lesson in sorted(known.lessons, key=lambda each: not each.own):
+    for lesson in sorted(feedback.lessons, key=lambda each: not each.own):
         if lesson.kind is not ExampleKind.REJECTED and not _repeats(question, lesson):
             newest.setdefault(lesson.key, lesson)
     lessons = list(newest.values())
@@ -124,8 +126,8 @@ def _examples(
 
 
 def agreement(read: Candidate | Resolution, found: Sequence[Preference]) -> float:
-    """How far what a statement reads agrees with preferences: the strengths of those it follows, less the others'."""
-    used = read.columns | {(*table, WHOLE_TABLE) for table in read.tables}
+    """The strengths of the preferences that a statement follows, less those of the ones that it contradicts."""
+    used = elements_read(read.columns, read.tables)
     return sum(
         each.strength * ((each.preferred in used) - (each.rejected in used))
         for each in found
@@ -146,12 +148,12 @@ def _repeats(question: str, lesson: Lesson) -> bool:
     return lesson.key == normal_form(question)
 
 
-async def _verified(state: State, knowns: Sequence[Known], tools: Tools) -> State:
-    """Sets `state.verified`; where nothing else is wanted, no model is asked."""
+async def _verified(state: State, feedback_by_route: Sequence[AskerFeedback], tools: Tools) -> State:
+    """Sets `state.verified`, and no model calls where it suffices."""
     if state.ask.exclude:
         return state
-    for route, known in zip(state.routes, knowns, strict=True):
-        for lesson in _answers(state.ask.question, known)[:TRIED]:
+    for route, feedback in zip(state.routes, feedback_by_route, strict=True):
+        for lesson in _answers(state.ask.question, feedback)[:TRIED]:
             outcome = await check_candidate(Candidate(route.database.name, lesson.sql), route, state, tools)
             if not isinstance(outcome, Candidate):
                 # Another's statement may name what this asker cannot read.
@@ -159,7 +161,8 @@ async def _verified(state: State, knowns: Sequence[Known], tools: Tools) -> Stat
                 line = TraceLine("retrieve_feedback", "no longer answers", why)
                 state = state.noted(line)
                 continue
-            words = f"{describe(outcome.sql)}; {_whose(own=lesson.own)} to this question before"
+            whose = "your answer" if lesson.own else "an approved answer"
+            words = f"{describe(outcome.sql)}; {whose} to this question before"
             verified = replace(outcome, explanation=words)
             state = replace(state, verified=verified).noted(
                 TraceLine("retrieve_feedback", "answered before", outcome.sql)
@@ -169,9 +172,9 @@ async def _verified(state: State, knowns: Sequence[Known], tools: Tools) -> Stat
     return state
 
 
-def _answers(question: str, known: Known) -> list[Lesson]:
-    """Answers to this very question, the asker's own first, less what was rejected since."""
-    same = [each for each in known.lessons if _repeats(question, each)]
+def _answers(question: str, feedback: AskerFeedback) -> list[Lesson]:
+    """Verified answers to this question, the asker's own first, without those that the asker rejected since."""
+    same = [each for each in feedback.lessons if _repeats(question, each)]
     refused = {each.sql for each in same if each.kind is ExampleKind.REJECTED}
     kept = {each.sql: each for each in reversed(same) if each.own}
     found = [each for each in same if each.kind is not ExampleKind.REJECTED]
@@ -181,17 +184,13 @@ def _answers(question: str, known: Known) -> list[Lesson]:
     return sorted(standing, key=lambda each: not each.own)
 
 
-def _whose(*, own: bool) -> str:
-    return "your answer" if own else "an approved answer"
-
-
-def _told(route: Route, known: Known) -> Iterator[TraceLine]:
+def _trace_lines(route: Route, feedback: AskerFeedback) -> Iterator[TraceLine]:
     name = route.database.name
-    if known.adapter is not None:
+    if feedback.adapter is not None:
         yield TraceLine(
             "retrieve_feedback",
             "adapter",
-            f"{name}: version {known.version}, of {known.scope or 'everybody'}",
+            f"{name}: version {feedback.version}, of {feedback.scope or 'everybody'}",
         )
     for each in route.learned.preferences:
         whose = "yours" if each.own else "approved"

@@ -1,7 +1,7 @@
-"""Route: which databases can answer the question, and with which tables.
+"""Route: the databases that may answer the question, and their tables, likeliest first.
 
-Owns who is asked about what: privileges come first, so that a schema, table or column that the asker may not
-read is neither scored nor named. The scoring itself is the router's (`engine.routing`).
+Schemas are cut to the asker's privileges before they are scored, so that nothing unreadable is scored or named. The
+scoring is the router's (`engine.routing`).
 """
 
 from __future__ import annotations
@@ -22,21 +22,22 @@ from schema_catalog.naming import quote_ident
 from schema_catalog.types import Database, ReadableColumns, Snapshot, TableKey
 
 MAX_ROUTES = 3
-"""Databases handed on: each costs model calls, and the right one is seldom further down."""
+"""Databases handed on at most: each costs model calls."""
 
 MIN_PROBABILITY = 0.02
-"""A database after the first that is less likely than this is not worth a model call."""
+"""Least probability of a database after the first."""
 
 CONNECTED_PRIOR = math.log(2)
-"""What is added to the logit of the database that the asker is connected to: its odds double."""
+"""Added to the logit of the database that the asker is connected to, which doubles its odds."""
 
 MIN_EVIDENCE = 0.25
-"""Cosine of the question and the closest table or column below which nothing is said to match, unless a word
-of the question stands in the schema. Of 767 fitting questions none lies below 0.26 in its right database.
+"""Least cosine of the question and its closest table or column, where no word of it stands in the schema.
+
+Of 767 fitting questions none is below 0.26 in its right database.
 """
 
 _AT_ONCE = 16
-"""Databases asked at the same time what the asker may read."""
+"""Databases whose privileges are read at the same time."""
 
 _SHOWN_TABLES = 5
 _SHOWN_SETS = 3
@@ -90,8 +91,8 @@ async def _entries(tools: Tools) -> Sequence[Entry]:
 async def _views(state: State, tools: Tools, entries: Sequence[Entry]) -> tuple[list[View], int]:
     """What the asker may read of each database, and how many databases could not say.
 
-    Those are counted, not named: the asker might not be allowed to know of them. Raises `UnsupportedError` where
-    the asker's session cannot be lent and there is nothing else to read.
+    Those are counted, not named: the asker may have no right to know them. Raises `UnsupportedError` where the asker's
+    session cannot be lent and nothing else is readable.
     """
     semaphore = asyncio.Semaphore(_AT_ONCE)
     refusals: list[UnsupportedError] = []
@@ -119,26 +120,27 @@ async def _views(state: State, tools: Tools, entries: Sequence[Entry]) -> tuple[
 
 
 def _wanted(state: State, views: list[View]) -> list[View]:
-    """The databases to choose from. One that the asker may not read and an unknown one look the same."""
+    """The databases to choose from; raises `NoRouteError`, alike for an unreadable and for an unknown `ask.db`."""
     name = state.ask.db
     wanted = [found for found in views if name is None or found[0].name == name]
     if wanted:
         return wanted
     if not views:
-        raise NoRouteError(
-            "there is no registered database that you may read",
-            hint=f"An administrator can grant SELECT to {quote_ident(state.ask.asker.user)}.",
-        )
+        raise _nothing_readable(state)
     names = ", ".join(f'"{found[0].name}"' for found in views)
     raise NoRouteError(f'database "{name}" is not among those you may ask', hint=f"You may ask: {names}.")
 
 
+def _nothing_readable(state: State) -> NoRouteError:
+    return NoRouteError(
+        "there is no registered database that you may read",
+        hint=f"An administrator can grant SELECT to {quote_ident(state.ask.asker.user)}.",
+    )
+
+
 def _routed(state: State, databases: Sequence[Database], matches: Sequence[Match]) -> State:
     if not matches:
-        raise NoRouteError(
-            "there is no registered database that you may read",
-            hint=f"An administrator can grant SELECT to {quote_ident(state.ask.asker.user)}.",
-        )
+        raise _nothing_readable(state)
     tables = sum(len(match.tables) for match in matches)
     state = state.noted(
         TraceLine(
@@ -170,7 +172,7 @@ def _chosen(state: State, databases: Sequence[Database], matches: Sequence[Match
         ranked = tuple(key for key, _ in match.tables)
         routes.append(Route(database, match.snapshot, shares[i], ranked))
         lines.append(TraceLine("route", "database", _reason(database, match, connected=here[i]), shares[i]))
-    lines += _twins(routes)
+    lines += _same_schema(routes)
     cut = [databases[matches[i].position].name for i in order[len(kept) :]]
     if cut:
         best = shares[order[len(kept)]]
@@ -201,15 +203,10 @@ def _named(key: TableKey) -> str:
     return ".".join(quote_ident(part) for part in key)
 
 
-def _twins(routes: Sequence[Route]) -> list[TraceLine]:
-    """Databases with the same schema: only the asker can tell them apart."""
-    lines = []
-    for number, one in enumerate(routes):
-        same = [
-            two.database.name for two in routes[number + 1 :] if two.snapshot.tables == one.snapshot.tables
-        ]
-        if same:
-            names = ", ".join([one.database.name, *same])
-            lines.append(TraceLine("route", "same schema", f"{names}: name one with NL (db …)"))
-            break
-    return lines
+def _same_schema(routes: Sequence[Route]) -> list[TraceLine]:
+    """A line that names the databases with the first schema that occurs twice: only the asker can tell them apart."""
+    for route in routes:
+        names = [each.database.name for each in routes if each.snapshot.tables == route.snapshot.tables]
+        if len(names) > 1:
+            return [TraceLine("route", "same schema", f"{', '.join(names)}: name one with NL (db …)")]
+    return []

@@ -1,15 +1,12 @@
-"""Selects which candidates are shown: those that conform, by a threshold with a promise (Odin §6).
+"""Selects the candidates that are shown: those that conform, by a calibrated threshold (Odin §6).
 
-Of the questions of which a right candidate was generated, at least nl.coverage keep one. Owns which threshold a
-question gets and what is told about it. Nothing is left out
+Of the questions with a right candidate, at least nl.coverage keep one. No candidate is left out
 
-- without enough calibration points: the trace says how many there are and how many it takes,
-- of what is asked for again (`NL MORE`): what comes after a refusal is no question like those that calibrated,
-- of a small share of the questions, drawn by their text: only choices from whole answers can calibrate.
+- without enough calibration points,
+- for `NL MORE`: such a question is not exchangeable with those that calibrated,
+- for a small share of the questions, drawn by a hash of their text: only choices from whole answers calibrate.
 
-The set is never empty: where nothing conforms the best ranked candidate stays, since showing more breaks no
-promise, and the state says that it does not conform, for whoever decides to abstain. What would run without having
-been seen (`NL RUN`) then stays in the company that it was found in.
+Where no candidate conforms the best ranked one stays, or, for `NL RUN`, all of them: none may run unseen.
 """
 
 from __future__ import annotations
@@ -36,13 +33,13 @@ from engine.types import TraceLine
 from schema_catalog.catalog import StoreUnavailableError
 
 _JUDGED = frozenset({ScoreFunction.MODEL, ScoreFunction.COMBINED})
-"""Functions that ask the model."""
+"""Functions that take the model's verdict."""
 
 _PARTS = 10_000
 
 
 async def select(state: State, tools: Tools) -> State:
-    """Sets `state.selection` and leaves out the candidates that do not conform, best ranked first as before."""
+    """Sets `state.selection` and drops the candidates that do not conform. Raises `ValueError` for a wrong coverage."""
     if tools.selection.score is ScoreFunction.NONE or not state.candidates:
         return state
     state = await _scored(state, tools)
@@ -52,7 +49,8 @@ async def select(state: State, tools: Tools) -> State:
     if aside is not None:
         state = state.noted(TraceLine("select", "everything is shown", aside))
     whole = aside is not None or isinstance(threshold, Uncalibrated)
-    fits = (True,) * len(state.candidates) if whole else conforming(_values(state, function), threshold)
+    values = [_value(candidate, function) for candidate in state.candidates]
+    fits = (True,) * len(values) if whole else conforming(values, threshold)
     selection = Selection(
         function=function,
         group=_group(state),
@@ -66,7 +64,7 @@ async def select(state: State, tools: Tools) -> State:
 
 
 async def _scored(state: State, tools: Tools) -> State:
-    """Every candidate with its scores: by the encoder and the ranker they cost nothing, the model's is asked for."""
+    """Sets every candidate's scores; asks the model only where the function takes its verdict."""
     asked = await verdicts(state, tools) if tools.selection.score in _JUDGED else ()
     entities = {route.database.name: route.entities for route in state.routes}
     candidates = []
@@ -92,16 +90,12 @@ async def _scored(state: State, tools: Tools) -> State:
     return replace(state, candidates=tuple(candidates), usage=usage)
 
 
-def _values(state: State, function: str) -> list[float]:
-    return [_value(candidate, function) for candidate in state.candidates]
-
-
 def _value(candidate: Candidate, function: str) -> float:
     return next(score.value for score in candidate.scores if score.function == function)
 
 
 def _group(state: State) -> str:
-    """The likeliest database: a group must be known before the answer is."""
+    """The likeliest database: a group must be known before the answer."""
     return state.routes[0].database.name
 
 
@@ -113,10 +107,10 @@ async def _threshold(state: State, tools: Tools, function: str) -> tuple[Thresho
         problem = TraceLine("select", "uncalibrated", "the calibration's store does not answer")
         return Uncalibrated(0, 0, coverage), state.noted(problem)
     threshold = calibrated.at(coverage, _group(state))
-    return threshold, state.noted(_told(threshold, function, state.k))
+    return threshold, state.noted(_threshold_line(threshold, function, state.k))
 
 
-def _told(threshold: Threshold | Uncalibrated, function: str, width: int) -> TraceLine:
+def _threshold_line(threshold: Threshold | Uncalibrated, function: str, width: int) -> TraceLine:
     at = f"by {function}, 1 - alpha = {threshold.coverage:g}, k = {width}"
     if isinstance(threshold, Uncalibrated):
         detail = (
@@ -129,7 +123,7 @@ def _told(threshold: Threshold | Uncalibrated, function: str, width: int) -> Tra
 
 
 def _set_aside(state: State, tools: Tools) -> str | None:
-    """Why the threshold is not used, if so."""
+    """Why the threshold is not used; None where it is."""
     if state.ask.exclude:
         return "it was asked for again, and of that nothing is promised"
     part = int(id_hash(state.ask.question.strip().casefold())[:8], 16) % _PARTS
@@ -154,11 +148,9 @@ def _narrowed(state: State, fits: tuple[bool, ...], threshold: Threshold | Uncal
         if not fit
     ]
     if not kept and state.ask.run:
-        return state.noted(
-            TraceLine("select", "nothing conforms", "everything is shown: none may run unseen")
-        )
+        line = TraceLine("select", "nothing conforms", "everything is shown: none may run unseen")
+        return state.noted(line)
     if not kept:
         kept = [state.candidates[0]]
-        line = TraceLine("select", "nothing conforms; the best ranked stays", kept[0].sql, lines[0].score)
-        lines = [line, *lines[1:]]
+        lines[0] = TraceLine("select", "nothing conforms; the best ranked stays", kept[0].sql, lines[0].score)
     return replace(state, candidates=tuple(kept)).noted(*lines)

@@ -1,7 +1,6 @@
-"""Validate: only statements that would run for the asker go on, and of those that mean the same only one.
+"""Validate: keeps the statements that would run for the asker, one of each normal form.
 
-Owns the order of the checks (guard, names, EXPLAIN as the asker) and what a refusal says to a user or to the
-model that repairs it. The checks themselves are `engine.guard`'s, `engine.sql`'s and the upstream's.
+The checks (guard, names, EXPLAIN as the asker) are `engine.sql.check`'s.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ from engine.types import TraceLine
 async def validate(state: State, tools: Tools) -> State:
     """Drops the candidates that would not run and merges those with the same normal form.
 
-    A candidate with a cost was checked when it was written and is not checked again. Of equal ones the
-    best-scored stays, at the place of the first. Raises as `check_candidate`.
+    A candidate with a cost has been checked. Of equal ones the best-scored stays, in the first one's place. Raises as
+    `check_candidate`.
     """
     routes = {route.database.name: route for route in state.routes}
     outcomes = await asyncio.gather(
@@ -33,7 +32,7 @@ async def validate(state: State, tools: Tools) -> State:
 
 
 def _distinct(state: State, outcomes: Sequence[Candidate | Rejection], routes: Mapping[str, Route]) -> State:
-    """The state with what stood the checks. Parses each statement: not for the event loop."""
+    """The state with the candidates that passed. Parses each statement: not for the event loop."""
     kept: dict[tuple[str, str], Candidate] = {}
     for candidate, outcome in zip(state.candidates, outcomes, strict=True):
         if isinstance(outcome, Rejection):

@@ -1,16 +1,12 @@
-"""When two texts are the same but for how they are written: capitals, accents, separators, a plural, a unit.
-
-Owns the keys by which values and spans of a question meet. A key is no text to show.
-"""
+"""Normalised keys of values and of spans: without case, accents, separators, plurals; units by their sign."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
-from engine.text.tokens import identifier_words
+from engine.text.tokens import identifier_words, without_accents
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -63,19 +59,16 @@ _DATE = re.compile(
 _LAST_MONTH = 12
 _STEM = 3
 _INITIALS = range(2, 6)
-"""Words of a name that is also known by their first letters."""
+"""Words of a name that has initials."""
 
 
 def words(text: str) -> list[str]:
-    """The words of `text` without capitals and accents, in order."""
-    if not text.isascii():
-        decomposed = unicodedata.normalize("NFKD", text)
-        text = "".join(character for character in decomposed if not unicodedata.combining(character))
-    return _WORD.findall(text.casefold())
+    """The words of `text` without case and accents, in order."""
+    return _WORD.findall((text if text.isascii() else without_accents(text)).casefold())
 
 
 def key(text: str) -> str:
-    """What `text` has in common with every other way to write it; empty where it has no letter or digit."""
+    """The key of `text`: equal for its spellings; empty where it has no letter or digit."""
     parts = words(text)
     if not parts:
         return ""
@@ -106,7 +99,7 @@ def dates(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
 
 
 def date_key(text: str) -> str | None:
-    """The key of a value that is a date and nothing else."""
+    """The key of a value that is a date; None for any other."""
     found = _DATE.fullmatch(text.strip())
     return None if found is None else _day(found)
 

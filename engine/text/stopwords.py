@@ -1,4 +1,4 @@
-"""English words that say how a question is put and not what it is about: the one list, in three parts."""
+"""English stop words, in three parts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OPERATION_WORDS = frozenset(
     under up whether while within without worst
     """.split()  # noqa: SIM905  a list of quoted words is no easier to read
 )
-"""Comparing, ordering, counting: they name an operation, or nothing, of the statement that is asked for."""
+"""Words of comparing, ordering and counting: they name operations."""
 
 LABEL_WORDS = frozenset(
     """
@@ -29,4 +29,4 @@ LABEL_WORDS = frozenset(
     shortest six ten three two zero
     """.split()  # noqa: SIM905  a list of quoted words is no easier to read
 )
-"""Numerals and general nouns, which may name a column and stand in no value alone."""
+"""Numerals and general nouns: they may name a column and are no value by themselves."""

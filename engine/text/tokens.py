@@ -18,7 +18,7 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\u
 _RUN = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|\d+|[^\W\d_{_UNSPACED}]+")
 
 _SHORT = 4
-"""Letters that a word needs before an ending is taken for a plural's."""
+"""Letters of a word in the plural, at least."""
 
 
 def identifier_words(name: str) -> tuple[str, ...]:
@@ -26,16 +26,24 @@ def identifier_words(name: str) -> tuple[str, ...]:
     return tuple(_folded(name))
 
 
+def folded_name(name: str) -> str:
+    """The folded words of a name as one text; the name itself where it has none."""
+    return " ".join(identifier_words(name)) or name
+
+
 def question_words(question: str) -> tuple[str, ...]:
-    """The folded words of a question that may name something of a schema, each once, in order."""
+    """The folded words of a question without stop words, each once, in order."""
     plain = re.sub(r"['\u2019]s\b", "", question)
     return tuple(dict.fromkeys(word for word in _folded(plain) if word not in STOP_WORDS))
 
 
+def without_accents(text: str) -> str:
+    """The compatibility decomposition of `text` (NFKD) without combining characters."""
+    return "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
+
+
 def _folded(text: str) -> Iterator[str]:
-    composed = unicodedata.normalize("NFKD", text)
-    bare = "".join(character for character in composed if not unicodedata.combining(character))
-    for run in _RUN.finditer(unicodedata.normalize("NFC", bare)):
+    for run in _RUN.finditer(unicodedata.normalize("NFC", without_accents(text))):
         text = run[0]
         if run["unspaced"]:
             yield from (text[i : i + 2] for i in range(max(1, len(text) - 1)))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.learning.adapter_training import held_out, judged
-from engine.learning.phrase_adapter import PhraseAdapter, decoded, ordered, trained
+from engine.learning.adapter_training import held_out, train_and_check
+from engine.learning.phrase_adapter import PhraseAdapter, correctly_ordered, decode_adapter, train_adapter
 from engine.learning.preferences import preferences
 from engine.learning.store import Evidence, Verified
 from engine.learning.types import Cast, Element, Preference, Vote
@@ -153,13 +153,13 @@ def world(seed: int, *, consistent: bool) -> tuple[Space, list[Evidence], dict[s
 
 def test_an_adapter_learns_what_holds_beyond_the_votes_it_saw() -> None:
     space, evidence, snapshots = world(1, consistent=True)
-    outcome = judged("ana", evidence, (), snapshots, space)
+    outcome = train_and_check("ana", evidence, (), snapshots, space)
     assert outcome is not None
     assert (outcome.verdict, outcome.votes) == ("used", COLUMNS)
     assert outcome.before < 0.2
     assert outcome.after > 0.9
     assert 0 < sum(map(held_out, evidence)) < COLUMNS / 2
-    assert judged("ana", evidence, (), snapshots, space) == outcome
+    assert train_and_check("ana", evidence, (), snapshots, space) == outcome
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -171,7 +171,7 @@ def test_an_adapter_that_harms_is_dropped(seed: int) -> None:
         each if not held_out(each) else Evidence(each.database, each.phrase, each.rejected, each.preferred)
         for each in evidence
     ]
-    outcome = judged("ana", harming, (), snapshots, space)
+    outcome = train_and_check("ana", harming, (), snapshots, space)
     assert outcome is not None
     assert outcome.after < outcome.before
     assert outcome.weights is None
@@ -185,7 +185,7 @@ def test_an_adapter_by_which_verified_statements_fit_worse_is_dropped() -> None:
     pairs = [
         Verified("shop", f"Show the word{number}.", f"SELECT b{number} FROM t") for number in range(COLUMNS)
     ]
-    outcome = judged("ana", evidence, pairs, snapshots, space)
+    outcome = train_and_check("ana", evidence, pairs, snapshots, space)
     assert outcome is not None
     assert outcome.after > outcome.before
     assert outcome.weights is None
@@ -194,8 +194,8 @@ def test_an_adapter_by_which_verified_statements_fit_worse_is_dropped() -> None:
 
 def test_too_few_votes_train_nothing() -> None:
     space, evidence, snapshots = world(1, consistent=True)
-    assert judged("ana", evidence[:6], (), snapshots, space) is None
-    assert judged("ana", evidence, (), {}, space) is None
+    assert train_and_check("ana", evidence[:6], (), snapshots, space) is None
+    assert train_and_check("ana", evidence, (), {}, space) is None
 
 
 def test_an_adapter_leaves_what_it_was_not_asked_about_where_it_was() -> None:
@@ -206,8 +206,8 @@ def test_an_adapter_leaves_what_it_was_not_asked_about_where_it_was() -> None:
         return (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float32)
 
     phrases, preferred, rejected = unit(30), unit(30), unit(30)
-    made = trained(phrases, preferred, rejected)
-    assert ordered(made.applied(phrases), preferred, rejected).mean() > 0.9
+    made = train_adapter(phrases, preferred, rejected)
+    assert correctly_ordered(made.applied(phrases), preferred, rejected).mean() > 0.9
     others = unit(200)
     assert float((made.applied(others) * others).sum(axis=1).mean()) > 0.9
 
@@ -215,10 +215,10 @@ def test_an_adapter_leaves_what_it_was_not_asked_about_where_it_was() -> None:
 def test_weights_survive_the_store_and_a_foreign_size_is_refused() -> None:
     rng = np.random.default_rng(0)
     made = PhraseAdapter(*(rng.normal(size=(64, 8)).astype(np.float32) for _ in range(2)))
-    again = decoded(made.encoded(), 64)
+    again = decode_adapter(made.encoded(), 64)
     assert again is not None
     assert np.array_equal(again.up, made.up)
     assert np.array_equal(again.down, made.down)
-    assert decoded(made.encoded(), 384) is None
-    assert decoded(b"abc", 64) is None
-    assert decoded(b"", 64) is None
+    assert decode_adapter(made.encoded(), 384) is None
+    assert decode_adapter(b"abc", 64) is None
+    assert decode_adapter(b"", 64) is None

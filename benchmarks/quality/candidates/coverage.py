@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from benchmarks.quality.candidates.journal import Answer
 from engine.calibration.conformal import Threshold, conforming
 from engine.calibration.coverage import Observed, observe
-from engine.calibration.records import Judged, Point, Score, known
+from engine.calibration.records import Judged, Point, Score, score_value
 from engine.calibration.splits import HeldOutSet, divide, id_hash
 
 DIVISIONS = 20
@@ -84,7 +84,8 @@ def points(
         meant = int(hashlib.sha256(f"reading:{answer.id}".encode()).hexdigest(), 16) % 2
         candidates = tuple(
             Judged(
-                verdict[meant], tuple(Score(name, known(value)) for name, value in proposal.scores.items())
+                verdict[meant],
+                tuple(Score(name, score_value(value)) for name, value in proposal.scores.items()),
             )
             for proposal, verdict in zip(answer.proposals, right[answer.id], strict=True)
         )

@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.quality.routing.collection import Item, View
+from engine.core.ports import Encoder
 from engine.models.fitting import NetworkTrainer
 from engine.models.pointer import PointerModel, packaged_base
 from engine.routing.artifact import BASE, ArtifactStore, Manifest
@@ -22,7 +23,6 @@ from engine.routing.learned_router import Versions
 from engine.routing.schema_index_entry import build
 from engine.routing.synthesis import SyntheticQuestion, tables_of
 from engine.routing.training import Example, Progress, Terrain, TrainingSettings, train
-from engine.routing.vectors import TextEncoder
 
 
 class _Pinned(ArtifactStore):
@@ -64,7 +64,7 @@ def trained(
     name: str,
     views: Sequence[View],
     *,
-    encoder: TextEncoder,
+    encoder: Encoder,
     journal: Sequence[SyntheticQuestion],
     settings: TrainingSettings,
     progress: Callable[[Progress], None],

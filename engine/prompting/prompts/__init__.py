@@ -1,4 +1,4 @@
-"""The prompts: one text file each, with $names for what is filled in. A changed file is a changed behaviour."""
+"""The prompts: one text file each, a `string.Template`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from string import Template
 
 
 def prompt(name: str, **values: str) -> str:
-    """The text of `<name>.txt` with `values` filled in; raises `KeyError` where one is missing."""
+    """`<name>.txt` with `values` filled in; raises `KeyError` where one is missing, `FileNotFoundError`."""
     return Template(source(name)).substitute(values).strip()
 
 
 def source(name: str) -> str:
-    """`<name>.txt` as it stands."""
+    """The text of `<name>.txt`; raises `FileNotFoundError`."""
     return resources.files(__package__).joinpath(f"{name}.txt").read_text(encoding="utf-8")

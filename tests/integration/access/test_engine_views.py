@@ -14,7 +14,7 @@ from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
 from engine.core.tools import Tools
 from engine.errors import UnsupportedError
-from engine.learning.store import LearningStore, Taught
+from engine.learning.store import LearningStore, NewExample
 from engine.learning.types import ExampleKind, Vote
 from engine.llm.settings import ModelSettings
 from engine.settings import LearningSettings, Limits
@@ -40,7 +40,7 @@ async def test_every_view_fits_its_columns(server: Server) -> None:
             "INSERT INTO pgparley.database (name, dsn, dbname, search_path) VALUES ('s', 'secret', 's', '{}')"
         )
         vote = Vote("many", ("public", "t", "a"), ("public", "t", "b"), 1.0)
-        taught = Taught("ana", "s", "how many?", "SELECT 1", ExampleKind.CHOSEN, "q1", (vote,))
+        taught = NewExample("ana", "s", "how many?", "SELECT 1", ExampleKind.CHOSEN, "q1", (vote,))
         await LearningStore(pool, LearningSettings()).keep([taught])
         nothing: Any = None
         tools = Tools(nothing, nothing, nothing, nothing, nothing)

@@ -11,7 +11,7 @@ import asyncpg
 import pytest
 from typer.testing import CliRunner, Result
 
-from engine.learning.store import LearningStore, Taught, Trained
+from engine.learning.store import AdapterTraining, LearningStore, NewExample
 from engine.learning.types import ExampleKind, Vote
 from engine.settings import LearningSettings
 from pgparley.cluster import Cluster
@@ -40,10 +40,14 @@ async def _teach(dsn: str) -> None:
             1,
         ):
             votes = () if kind is ExampleKind.REJECTED else (VOTE,)
-            await store.keep([Taught(user, "music", f"question {number}", sql, kind, f"q{number}", votes)])
-        await store.keep_adapter(Trained("", 30, b"\0" * 8, 0.4, 0.7, "used"))
-        await store.keep_adapter(Trained("", 60, None, 0.7, 0.6, "dropped: 60% of the held-out votes"))
-        await store.keep_adapter(Trained("ana", 30, b"\0" * 8, 0.5, 0.6, "used"))
+            await store.keep(
+                [NewExample(user, "music", f"question {number}", sql, kind, f"q{number}", votes)]
+            )
+        await store.keep_adapter(AdapterTraining("", 30, b"\0" * 8, 0.4, 0.7, "used"))
+        await store.keep_adapter(
+            AdapterTraining("", 60, None, 0.7, 0.6, "dropped: 60% of the held-out votes")
+        )
+        await store.keep_adapter(AdapterTraining("ana", 30, b"\0" * 8, 0.5, 0.6, "used"))
 
 
 async def _query(dsn: str, statement: str) -> Any:

@@ -23,7 +23,7 @@ from engine.calibration.conformal import Threshold
 from engine.calibration.records import Judged, Point, Score
 from engine.calibration.service import Calibrating
 from engine.calibration.splits import Split, id_hash, split_of
-from engine.calibration.store import CalibrationStore, Kept, Source
+from engine.calibration.store import CalibrationStore, Source, StoredPoint
 from engine.calibration.types import JudgeRequest, Outcome, PairsRequest, StatusRequest
 from engine.core.tools import Tools
 from engine.errors import InvalidSettingError, NoRouteError, UnsupportedError
@@ -85,7 +85,7 @@ async def fill(store: CalibrationStore, score: float, *, count: int = 40, k: int
         ids = (id_hash(f"{split}-{number}") for number in range(100 * count))
         for question in [each for each in ids if split_of(each) is split][:count]:
             judged = (Judged(True, (Score(FUNCTION, value),)), Judged(False, (Score(FUNCTION, 8.0),)))  # noqa: FBT003 - right or not
-            await store.keep("music", Kept(Source.FILE, k, Point(question, "music", judged)))
+            await store.keep("music", StoredPoint(Source.FILE, k, Point(question, "music", judged)))
 
 
 async def count(pool: Any) -> int:
@@ -335,7 +335,7 @@ async def test_status_and_console(calibrating: Calibrating, points: CalibrationS
     chosen = [Judged(True, (Score(FUNCTION, value),)) for value in (-2.0, 9.0)]  # noqa: FBT003 - right
     ids = [each for each in (id_hash(f"c{n}") for n in range(50)) if split_of(each) is Split.TEST]
     for question, candidate in zip(ids, chosen, strict=False):
-        await points.keep("music", Kept(Source.CHOICE, 2, Point(question, "music", (candidate,))))
+        await points.keep("music", StoredPoint(Source.CHOICE, 2, Point(question, "music", (candidate,))))
     stats = {name: value for name, _, value in (await engine.view(ViewRequest("nl_stats"))).rows}
     assert stats["pgparley_nl_selection_promised"] == 0.95
     assert stats["pgparley_nl_selection_observed"] == pytest.approx(1 / 42)

@@ -17,7 +17,7 @@ from engine.calibration.store import CalibrationStore
 from engine.core.ports import Completion, Prompt
 from engine.core.tools import Tools
 from engine.learning.feedback import Learner
-from engine.learning.store import LearningStore, Taught
+from engine.learning.store import LearningStore, NewExample
 from engine.learning.types import ExampleKind, Vote
 from engine.settings import LearningSettings, Limits
 from engine.types import (
@@ -335,7 +335,7 @@ async def test_an_adapter_is_trained_when_it_is_due_and_used_if_it_was_kept(
             for one, other in pairs
         )
         await store.keep(
-            [Taught("ana", "music", f"question {number}", NAME, ExampleKind.CHOSEN, f"q{number}", votes)]
+            [NewExample("ana", "music", f"question {number}", NAME, ExampleKind.CHOSEN, f"q{number}", votes)]
         )
     settings = LearningSettings(adapter_votes=51)
     learner = learner_of(tools, pool, settings)

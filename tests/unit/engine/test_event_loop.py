@@ -141,8 +141,8 @@ class Values:
 class Memory:
     """Has known the asker to refuse many statements for this very question."""
 
-    async def known(self, *_: object) -> learned.Known:
-        return learned.Known(
+    async def known(self, *_: object) -> learned.AskerFeedback:
+        return learned.AskerFeedback(
             lessons=tuple(
                 learned.Lesson(
                     n, QUESTION, normal_form(QUESTION), sql, learned.ExampleKind.REJECTED, own=True, age=0.0

@@ -38,24 +38,27 @@ def test_exact_values() -> None:
 
 
 def test_near_values() -> None:
-    assert [INDEX.text(near.number) for near in INDEX.near(key("New Yrok"), 0.8, ALL)] == ["New York"]
-    assert [INDEX.text(near.number) for near in INDEX.near(key("Bosten"), 0.8, ALL)] == ["Boston", "Boston"]
-    assert INDEX.near(key("Zanzibar"), 0.8, ALL) == []
-    assert INDEX.near("", 0.8, ALL) == []
+    assert [INDEX.text(each.number) for each in INDEX.similar(key("New Yrok"), 0.8, ALL)] == ["New York"]
+    assert [INDEX.text(each.number) for each in INDEX.similar(key("Bosten"), 0.8, ALL)] == [
+        "Boston",
+        "Boston",
+    ]
+    assert INDEX.similar(key("Zanzibar"), 0.8, ALL) == []
+    assert INDEX.similar("", 0.8, ALL) == []
 
 
 def test_held_values() -> None:
-    assert texts(INDEX.holding(key("Smith"), ALL)) == ["John Smith", "Jane Smithson"]
-    assert INDEX.holding(key("Boston"), ALL) == []
+    assert texts(INDEX.containing(key("Smith"), ALL)) == ["John Smith", "Jane Smithson"]
+    assert INDEX.containing(key("Boston"), ALL) == []
 
 
 def test_hidden_columns_are_not_found() -> None:
     seen = INDEX.visible([PEOPLE])
     assert [INDEX.column(number) for number in INDEX.exact([key("Boston")], seen)[0]] == [PEOPLE]
-    assert {INDEX.column(near.number) for near in INDEX.near(key("Bosten"), 0.8, seen)} == {PEOPLE}
+    assert {INDEX.column(each.number) for each in INDEX.similar(key("Bosten"), 0.8, seen)} == {PEOPLE}
     nothing = INDEX.visible([])
     assert INDEX.exact([key("Boston")], nothing) == [[]]
-    assert INDEX.holding(key("Smith"), nothing) == []
+    assert INDEX.containing(key("Smith"), nothing) == []
 
 
 def test_an_empty_index() -> None:
@@ -63,7 +66,7 @@ def test_an_empty_index() -> None:
     seen = empty.visible([CITIES])
     assert len(empty) == 0
     assert empty.exact(["x"], seen) == [[]]
-    assert empty.near("boston", 0.8, seen) == []
+    assert empty.similar("boston", 0.8, seen) == []
 
 
 @given(st.lists(st.text(max_size=12), max_size=30))

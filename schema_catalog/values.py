@@ -13,9 +13,7 @@ from datetime import datetime
 import asyncpg
 
 from schema_catalog.pg import Pool
-
-ColumnName = tuple[str, str, str]
-"""(schema, table, column), as the server holds them."""
+from schema_catalog.types import ColumnKey
 
 TEXT_TYPES = ("text", "character varying", "character", "bpchar", "citext", "name")
 """What counts as text for `--allow-all-text`, less a length."""
@@ -25,7 +23,7 @@ TEXT_TYPES = ("text", "character varying", "character", "bpchar", "citext", "nam
 class ColumnValues:
     """Values of a column, commonest first. `more`: the column has others."""
 
-    key: ColumnName
+    key: ColumnKey
     values: tuple[str, ...]
     more: bool = False
 
@@ -34,7 +32,7 @@ class ColumnValues:
 class AllowedColumn:
     """A column whose values may be used. `count`: how many are kept; `problem`: why the last reading failed."""
 
-    key: ColumnName
+    key: ColumnKey
     count: int
     more: bool
     read_at: datetime | None
@@ -51,7 +49,7 @@ class ValueStore:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def allow(self, database: str, columns: Iterable[ColumnName]) -> None:
+    async def allow(self, database: str, columns: Iterable[ColumnKey]) -> None:
         """Allows columns, those that are allowed already as well."""
         await self._pool.executemany(
             'INSERT INTO pgparley.value_column (database, schema, "table", "column")'
@@ -59,7 +57,7 @@ class ValueStore:
             [(database, *column) for column in columns],
         )
 
-    async def deny(self, database: str, columns: Iterable[ColumnName]) -> None:
+    async def deny(self, database: str, columns: Iterable[ColumnKey]) -> None:
         """Takes the permission back and forgets the values."""
         await self._pool.executemany(
             "DELETE FROM pgparley.value_column"
@@ -90,7 +88,7 @@ class ValueStore:
             read.more,
         )
 
-    async def failed(self, database: str, column: ColumnName, problem: str, *, forget: bool) -> None:
+    async def failed(self, database: str, column: ColumnKey, problem: str, *, forget: bool) -> None:
         """Notes why a column could not be read, and forgets its values where `forget`."""
         await self._pool.execute(
             "UPDATE pgparley.value_column SET problem = $5,"
@@ -131,5 +129,5 @@ class ValueStore:
         return tuple(found)
 
 
-def _key(row: asyncpg.Record) -> ColumnName:
+def _key(row: asyncpg.Record) -> ColumnKey:
     return (row["schema"], row["table"], row["column"])

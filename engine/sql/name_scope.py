@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from engine.sql.bound_query import Cell, Ref, Row, Source, Star, Unbound
-from engine.sql.problems import AmbiguousColumn, Names, NotInFrom, Problem, UnknownColumn, dotted
-from schema_catalog.naming import quote_ident
+from engine.sql.problems import AmbiguousColumn, Names, NotInFrom, Problem, UnknownColumn
+from schema_catalog.naming import dotted, quote_ident
 from schema_catalog.types import Snapshot, Table
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schema_catalog.naming import quote_ident
+from schema_catalog.naming import dotted, quote_ident
 
 Names = tuple[str, ...]
 
@@ -106,11 +106,6 @@ class NoSuchOutput:
 
 
 Problem = UnknownTable | UnknownColumn | AmbiguousColumn | NotInFrom | DuplicateName | NoSuchOutput
-
-
-def dotted(name: Names) -> str:
-    """A name of several parts as SQL writes it."""
-    return ".".join(map(quote_ident, name))
 
 
 def _listed(choices: Names) -> str:

@@ -246,8 +246,22 @@ class GuardSettings(Allowances):
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineSections:
+    """The sections of the configuration that the engine takes as they are."""
+
+    limits: Limits = field(default_factory=Limits)
+    generation: GenerationSettings = field(default_factory=GenerationSettings)
+    model: ModelSettings = field(default_factory=ModelSettings)
+    upstream: UpstreamSettings = field(default_factory=UpstreamSettings)
+    encoder: EncoderSettings = field(default_factory=EncoderSettings)
+    selection: SelectionSettings = field(default_factory=SelectionSettings)
+    learning: LearningSettings = field(default_factory=LearningSettings)
+    guard: GuardSettings = field(default_factory=GuardSettings)
+
+
 @dataclass(frozen=True, slots=True)
-class EngineSettings:
+class EngineSettings(EngineSections):
     """Everything the engine process needs.
 
     `socket`: the Unix socket of its interface. `vectors`: a file that keeps the vectors of schema texts; None keeps
@@ -258,11 +272,3 @@ class EngineSettings:
     store_dsn: str
     vectors: Path | None = None
     router: Path | None = None
-    limits: Limits = field(default_factory=Limits)
-    generation: GenerationSettings = field(default_factory=GenerationSettings)
-    model: ModelSettings = field(default_factory=ModelSettings)
-    upstream: UpstreamSettings = field(default_factory=UpstreamSettings)
-    encoder: EncoderSettings = field(default_factory=EncoderSettings)
-    selection: SelectionSettings = field(default_factory=SelectionSettings)
-    learning: LearningSettings = field(default_factory=LearningSettings)
-    guard: GuardSettings = field(default_factory=GuardSettings)

@@ -1,7 +1,7 @@
 """How large the results of function calls can be: characters, rows, numbers.
 
-Owns a rule for each function whose result can be larger than its arguments together; any other result is taken to be
-as large as their sum. Other expressions are measured by `engine.guard.growth`.
+Owns a rule for each function whose result can be larger than its arguments together; any other result counts as the
+sum of its arguments. Other expressions are measured by `engine.guard.growth`.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ _BACKREFERENCE = re.compile(r"\\[0-9&]")
 
 
 def _replaced_by_pattern(name: str, arguments: list[Measure], node: Any, evaluation: Evaluation) -> Measure:
-    """As `replace`, where a match may be empty; what a match holds comes back for each reference to it."""
+    """As `replace`, where a match may be empty; each back-reference inserts the match again."""
     if len(arguments) < 3:  # noqa: PLR2004 - the server refuses it
         return Measure()
     text, new = arguments[0].size, arguments[2].size
@@ -132,7 +132,7 @@ def _separated(name: str, arguments: list[Measure], _: Any, evaluation: Evaluati
 
 
 def _series(name: str, arguments: list[Measure], node: Any, evaluation: Evaluation) -> Measure:
-    """generate_series(start, stop, step); where the data or the clock decide, what is written beside them counts."""
+    """generate_series(start, stop, step); where data or the clock decide, the numbers written beside them count."""
     given = [a.value for a in arguments]
     start, stop, step = [*given, *(UNKNOWN, UNKNOWN, bounds.exactly(1.0))[len(given) :]][:3]
     rows = bounds.steps(start, stop, step)

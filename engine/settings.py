@@ -105,7 +105,7 @@ class Limits:
     run_cost: float = 1_000_000.0
 
     def width(self, k: int | None) -> int:
-        """How many candidates are shown to who asks for `k`, or for none in particular: the one place that bounds it.
+        """The number of candidates shown to an asker who wants `k`, None for the default: the one place that bounds it.
 
         Raises `InvalidSettingError` where `k` is not from 1 to `k_max`.
         """
@@ -116,12 +116,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class GenerationSettings:
-    """Which parts make candidates; each can be taken away, to see what it is worth or because it does harm.
+    """The parts of candidate generation; each can be switched off, to measure it or because it does harm.
 
     `masks`: names that a statement used are forbidden in further ones. `exchanges`: one name for another, without a
-    model call. `token_alternatives`: what the model nearly wrote is among those. `repair`: a second call with the
-    reason where a statement was refused or leaves something out. `rules_off`: rules of `engine.rewrite.rules` that do
-    not run, by name.
+    model call. `token_alternatives`: names that the model gave a high probability are among those. `repair`: a
+    second call with the reason where a statement was refused or leaves something out. `rules_off`: names of rules of
+    `engine.rewrite.rules` that do not run.
     """
 
     masks: bool = True

@@ -1,4 +1,4 @@
-"""`pgparley catalog …`: register databases, look at what is known of them, bring it up to date.
+"""`pgparley catalog …`: register databases, show their schemas, read them again.
 
 Owns the words of these commands and their exit status (0 done, 1 not done, 2 wrong usage). Does not know
 where the store is: the composition root passes that in. No password is ever shown.

@@ -18,7 +18,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from engine.errors import NLError
 from engine.routing.artifact import ArtifactError, ArtifactStore, Manifest
-from pgparley.borrowed_model import borrowed_model
+from pgparley.command_model import command_model
 from pgparley.config import Config
 from pgparley.store_session import run_on_store
 from pgparley.terminal import AsJson, fail, minute, print_json, print_table
@@ -156,7 +156,7 @@ async def _synthesise(config: Config, file: Path | None, snapshots: tuple[Snapsh
             said = f"writing questions ({progress.questions})"
             bar.update(task, description=said, completed=progress.walks, total=progress.planned)
 
-        async with borrowed_model(config, file) as model:
+        async with command_model(config, file) as model:
             await synthesis.synthesise(snapshots, model, journal, settings, show)
 
 

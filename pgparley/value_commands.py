@@ -67,7 +67,7 @@ def add_values_command(
 
 
 class _Change(msgspec.Struct, frozen=True):
-    """What is asked for: columns as written, all columns of text, no column at all."""
+    """The change asked for: columns as written; `all_text`: allow every text column; `none`: deny all."""
 
     allow: Sequence[str]
     deny: Sequence[str]
@@ -76,7 +76,7 @@ class _Change(msgspec.Struct, frozen=True):
 
 
 async def read_anew(pool: Pool, database: Database, settings: UpstreamSettings) -> Outcomes:
-    """Reads what is allowed of `database`; raises `UnreachableError`."""
+    """Reads the allowed columns of `database`; raises `UnreachableError`."""
     # The engine's way to a database loads PostgreSQL's parser, which most commands do without.
     from engine.linking.value_reader import refresh_values  # noqa: PLC0415
     from engine.upstream import Databases  # noqa: PLC0415
@@ -92,7 +92,7 @@ async def read_anew(pool: Pool, database: Database, settings: UpstreamSettings) 
 
 
 def report_values(outcomes: Outcomes) -> None:
-    """Says what was read, and of which columns nothing."""
+    """Prints the number of values read, and the columns that could not be read."""
     read = [outcome for outcome in outcomes if isinstance(outcome, ColumnValues)]
     if outcomes:
         total = sum(len(column.values) for column in read)
@@ -123,7 +123,7 @@ async def _change(pool: Pool, name: str, change: _Change, settings: UpstreamSett
 
 
 def _find(text: str, snapshot: Snapshot, allowed: Iterable[ColumnKey] = ()) -> ColumnKey:
-    """The column that `text` names, in SQL's notation or bare; a permission outlives its column."""
+    """The column that `text` names, in SQL's notation or bare; raises `CatalogError`. `allowed`: may be gone by now."""
     names: dict[str, set[ColumnKey]] = {}
     for table, column in snapshot.columns():
         key = (*table.key, column.name)

@@ -1,7 +1,6 @@
-"""What changed between two snapshots of a database, in words a DBA reads.
+"""Differences between two snapshots of a database, for a DBA.
 
-Owns the comparison by name: a renamed table or column is one removed and one added, since the catalog has no
-more to go by.
+Owns the comparison by name: a renamed table or column is one removed and one added.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from schema_catalog.types import Column, Snapshot, Table
 
 
 class Difference(StrEnum):
-    """What became of a thing."""
+    """The kind of a change."""
 
     ADDED = "added"
     REMOVED = "removed"
@@ -24,7 +23,7 @@ class Difference(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A difference. `what`: kind of thing; `name`: as SQL writes it; `detail`: of a change.
+    """A change. `what`: kind of the object; `name`: as SQL writes it; `detail`: what of it changed.
 
     `columns`: how many an added or removed table has.
     """

@@ -108,7 +108,7 @@ async def owners_to_trust(
 
 
 async def refresh(store: CatalogStore, database: Database, settings: ConnectSettings) -> tuple[Change, ...]:
-    """Takes a snapshot, stores it and says what changed; raises `UnreachableError` and the store's errors."""
+    """Takes a snapshot, stores it and returns the changes; raises `UnreachableError` and the store's errors."""
     before = await store.newest(database.name)
     after, identity = await take(database, settings)
     await store.save_snapshot(after)

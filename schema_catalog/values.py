@@ -1,7 +1,7 @@
 """Values of columns that a DBA allowed to be shown to a language model, at rest in the store.
 
-Owns the SQL of table `value_column`. A column that is not in it gives no values; how they are read, and who is
-shown them, is the engine's. The table is readable by the owner of the schema alone, as the others are.
+Owns the SQL of table `value_column`. A column that is not in it has no values here; reading them, and showing them to
+askers, is the engine's. The table is readable by the owner of the schema alone, as the others are.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from schema_catalog.pg import Pool
 from schema_catalog.types import ColumnKey
 
 TEXT_TYPES = ("text", "character varying", "character", "bpchar", "citext", "name")
-"""What counts as text for `--allow-all-text`, less a length."""
+"""Types of text for `--allow-all-text`, without a length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class ValueStore:
         )
 
     async def versions(self, databases: Sequence[str]) -> dict[str, Version]:
-        """What `Version` each database has; those without an allowed column are left out."""
+        """The version of each database's values; those without an allowed column are left out."""
         rows = await self._pool.fetch(
             "SELECT database, count(*), max(revision), sum(revision)::bigint AS sum"
             " FROM pgparley.value_column WHERE database = ANY ($1::text[]) GROUP BY database",

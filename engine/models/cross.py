@@ -1,4 +1,4 @@
-"""The ranker's cross-encoder, loaded from an artifact and asked.
+"""The ranker's cross-encoder, loaded from an artifact.
 
 Owns turning questions and phrases into tokens, and arrays into a network: the tuned layers take their places in a copy
 of the sentence encoder, whose fast pass then reads the pairs. Light to import: torch comes with the first question.
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     """Token ids (b, n) and where a token is (b, n) → hidden states (b, n, d)."""
 
 LAYERS, HEADS = "layers", "heads"
-"""What the names of an artifact's arrays begin with."""
+"""Prefixes of the names of an artifact's arrays."""
 
 QUESTION_TOKENS, PAIR_TOKENS = 64, 160
-"""At most; what is beyond is cut off. A question has about twenty tokens, its statement's phrases about forty."""
+"""Longer ones are truncated. A question has about twenty tokens, its statement's phrases about forty."""
 
 Pair = tuple[str, Sequence[str]]
 """A question and a statement's phrases."""

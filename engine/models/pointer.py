@@ -1,4 +1,4 @@
-"""The learned router's network, loaded from an artifact and asked.
+"""The learned router's network, loaded from an artifact.
 
 Owns turning arrays into a network and questions into decodings. The tuned layers take their places in a copy of
 the sentence encoder, whose fast pass then reads questions (`engine.models.sentences`). Light to import: torch
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from engine.models.network import Ground, Names, Network, Survey, Tower
 
 TOWER, NETWORK = "tower", "network"
-"""What the names of an artifact's arrays begin with."""
+"""Prefixes of the names of an artifact's arrays."""
 
 _FIELDS = 4
 """Fields kept as tensors; they share the field's memory."""
 
 _LEAST_HEADS, _FAR = 2, 5.0
-"""Databases searched at least, and how far below the best, in log-odds, one is that is not searched any more."""
+"""Databases searched at least, and the distance from the best, in log-odds, beyond which none is searched."""
 
 _TOGETHER = 16
-"""Questions surveyed at a time: more would not fit the processor's cache."""
+"""Questions in one batch: more would not fit the processor's cache."""
 
 
 def packaged_base() -> Path:
@@ -163,7 +163,7 @@ def build(artifact: Artifact, model: Any) -> tuple[Tower, Network]:
 
 
 def arrays_of(tower: Tower, network: Network, temperature: float) -> dict[str, NDArray[Any]]:
-    """What an artifact holds: the tuned layers in half precision, the rest whole."""
+    """The arrays of an artifact: the tuned layers in half precision, the rest in single."""
     found = {
         f"{TOWER}.{name}": value.numpy().astype(np.float16) for name, value in tower.state_dict().items()
     }

@@ -134,31 +134,9 @@ UNREPEATABLE = _words(
 )
 """Volatile and harmless: they read a clock or random numbers. Their rows prove nothing (`engine.sql.determinism`)."""
 
-_SETTING_READER = "current_setting"
-
-FUNCTIONS = frozenset[str]().union(
-    *map(
-        _words,
-        (
-            _AGGREGATES,
-            _WINDOW,
-            _MATHEMATICS,
-            _STRINGS,
-            _TIMES,
-            _CONVERSIONS,
-            _SETS,
-            _JSON,
-            _ARRAYS,
-            _RANGES,
-            _TEXT_SEARCH,
-            _NETWORK,
-            _GEOMETRY,
-            _ENUMS,
-            _INFORMATION,
-            _SETTING_READER,
-        ),
-    ),
-    UNREPEATABLE,
+FUNCTIONS = UNREPEATABLE | _words(
+    f"{_AGGREGATES} {_WINDOW} {_MATHEMATICS} {_STRINGS} {_TIMES} {_CONVERSIONS} {_SETS} {_JSON} {_ARRAYS} {_RANGES} "
+    f"{_TEXT_SEARCH} {_NETWORK} {_GEOMETRY} {_ENUMS} {_INFORMATION} current_setting"
 )
 """Functions of `pg_catalog` by name, every overload; `current_setting` for `SETTINGS` alone."""
 

@@ -79,8 +79,7 @@ def _type(node: Any, evaluation: Evaluation) -> Measure:
     name, modifiers = node.names[-1].sval, evaluation.each(node.typmods)
     if name not in _PADDED or not modifiers:
         return NOTHING
-    evaluation.note(Quantity.CHARACTERS, name, modifiers[0].value.high)
-    return Measure(modifiers[0].value.high)
+    return evaluation.text(name, modifiers[0].value.high)
 
 
 def _cast(node: Any, evaluation: Evaluation) -> Measure:

@@ -77,6 +77,11 @@ class Evaluation:
         """Records a growth."""
         self.found.append(Growth(quantity, what, amount))
 
+    def text(self, what: str, size: float) -> Measure:
+        """Records that `what` produces a text of at most `size` characters; returns its measure."""
+        self.note(Quantity.CHARACTERS, what, size)
+        return Measure(size)
+
 
 FIRST = ("withClause", "fromClause", "larg", "rarg")
 """Slots of a SELECT that are read before its expressions, which refer to them."""

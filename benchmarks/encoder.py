@@ -1,8 +1,8 @@
 """What the encoder's own forward pass is worth: `python -m benchmarks.encoder [--rounds 15] [--json FILE]`.
 
 The same texts, one after the other and many at once, by sentence-transformers' own pass, by that with PyTorch's dynamic
-quantisation or in half the precision, and by `engine.models.bert` in floats and in 8-bit integers. Rounds are
-interleaved and shuffled; medians of the rounds. Start-up and memory are those of a process of its own for each way.
+quantisation or in half the precision, and by `engine.models.bert` in 8-bit integers. Rounds are interleaved and
+shuffled; medians of the rounds. Start-up and memory are those of a process of its own for each way.
 Accuracy is the largest difference and the least cosine to the library's vectors.
 """
 
@@ -27,7 +27,7 @@ import numpy as np
 
 from benchmarks.wire.machine import describe
 from engine.models.encoder import loaded_model
-from engine.models.sentences import BertSentences, LibrarySentences, Model, Vectors
+from engine.models.sentences import SentenceModel, Vectors
 from engine.settings import EncoderSettings
 
 ROOT = Path(__file__).parents[1]
@@ -45,7 +45,7 @@ Encode = Callable[[Sequence[str]], Vectors]
 
 def library() -> Encode:
     """As sentence-transformers runs it."""
-    return _questions(LibrarySentences(loaded_model(SETTINGS), batch=SETTINGS.batch))
+    return SentenceModel(loaded_model(SETTINGS), batch=SETTINGS.batch).sentences
 
 
 def library_quantised() -> Encode:
@@ -53,10 +53,11 @@ def library_quantised() -> Encode:
     import torch  # noqa: PLC0415  heavy: each way has a process of its own for its memory
 
     model = loaded_model(SETTINGS)
+    found = SentenceModel(model, batch=SETTINGS.batch)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear}, dtype=torch.qint8, inplace=True)
-    return _questions(LibrarySentences(model, batch=SETTINGS.batch))
+    return found.sentences
 
 
 def library_bfloat16() -> Encode:
@@ -72,17 +73,9 @@ def library_bfloat16() -> Encode:
     return encode
 
 
-def floats() -> Encode:
-    """Our pass on the model's own numbers: what schemas are encoded by."""
-    return BertSentences(loaded_model(SETTINGS), batch=SETTINGS.batch).sentences
-
-
 def integers() -> Encode:
     """Our pass as questions take it: 8-bit integers where the processor has instructions for them."""
-    return _questions(BertSentences(loaded_model(SETTINGS), batch=SETTINGS.batch))
-
-
-def _questions(model: Model) -> Encode:
+    model = SentenceModel(loaded_model(SETTINGS), batch=SETTINGS.batch)
     return lambda texts: np.stack([found.sentence for found in model.questions(texts)])
 
 
@@ -90,7 +83,6 @@ WAYS: dict[str, Callable[[], Encode]] = {
     "library": library,
     "library, quantised": library_quantised,
     "library, bfloat16": library_bfloat16,
-    "ours, floats": floats,
     "ours, 8-bit integers": integers,
 }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import aiohttp
 import msgspec
@@ -21,6 +21,7 @@ from engine.types import (
     ChooseRequest,
     Chosen,
     CorrectRequest,
+    EngineRequest,
     ErrorReply,
     MoreRequest,
     PlanRequest,
@@ -30,12 +31,9 @@ from engine.types import (
     ViewRequest,
 )
 
-EngineRequest = (
-    AskRequest | ChooseRequest | ShowRequest | MoreRequest | PlanRequest | CorrectRequest | TopicRequest
-)
 EngineReply = AskReply | Chosen | RowSet
 _Reply = TypeVar("_Reply", bound=EngineReply | JudgeReply | Pairs | Status)
-_VERBS: dict[type[EngineRequest], tuple[str, type[AskReply | Chosen | RowSet]]] = {
+_VERBS: dict[type[EngineRequest], tuple[str, type[EngineReply]]] = {
     AskRequest: ("/v1/ask", AskReply),
     ChooseRequest: ("/v1/choose", Chosen),
     ShowRequest: ("/v1/show", AskReply),
@@ -46,7 +44,7 @@ _VERBS: dict[type[EngineRequest], tuple[str, type[AskReply | Chosen | RowSet]]] 
 }
 _OK = 200
 _FAILURES = frozenset({400, 503})
-_HEALTH_SECONDS = 2.0
+_READY_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,67 +60,55 @@ class EngineAddress:
 
 
 class EngineClient:
-    """Asks the engine. Connects on the first request; `close` it inside the same event loop.
+    """Asks the engine. Connects on the first request; `close` it, or leave its block, inside the same event loop.
 
-    A cancelled call aborts its request, which the engine sees as a closed connection. `timeout` of a call are
-    the seconds that it may take altogether.
+    A cancelled call aborts its request, which the engine sees as a closed connection. `timeout`: seconds that a call
+    may take in all. Every call raises `NLError`: with the fields that the engine gave, 57014 when its time is over,
+    58000 where the engine does not answer.
     """
 
     def __init__(self, address: EngineAddress) -> None:
         self._address = address
         self._session: aiohttp.ClientSession | None = None
 
-    async def ask(self, request: AskRequest, *, timeout: float) -> AskReply:  # noqa: ASYNC109 - a budget
-        """The answer to a question.
+    async def __aenter__(self) -> Self:
+        return self
 
-        Raises:
-            NLError: With the fields that the engine gave, or 58000 where it does not answer.
-        """
+    async def __aexit__(self, *_raised: object) -> None:
+        await self.close()
+
+    async def ask(self, request: AskRequest, *, timeout: float) -> AskReply:  # noqa: ASYNC109 - a budget
+        """The answer to a question."""
         return await self._call("/v1/ask", request, AskReply, timeout)
 
-    async def choose(self, request: ChooseRequest, *, timeout: float) -> Chosen:  # noqa: ASYNC109 - a budget
-        """The statement behind a row of an answer, or its result. Raises as `ask` does."""
-        return await self._call("/v1/choose", request, Chosen, timeout)
-
-    async def show(self, request: ShowRequest, *, timeout: float) -> AskReply:  # noqa: ASYNC109 - a budget
-        """A stored answer. Raises as `ask` does."""
-        return await self._call("/v1/show", request, AskReply, timeout)
-
     async def view(self, name: str, *, timeout: float) -> RowSet:  # noqa: ASYNC109 - a budget
-        """The rows of one of the console's views. Raises as `ask` does."""
+        """The rows of one of the console's views."""
         return await self._call("/v1/view", ViewRequest(name), RowSet, timeout)
 
     async def judge(self, request: JudgeRequest, *, timeout: float) -> JudgeReply:  # noqa: ASYNC109 - a budget
-        """What came of a question whose answer is known. Raises as `ask` does."""
+        """The outcome of a question whose answer is known."""
         return await self._call("/v1/calibration/judge", request, JudgeReply, timeout)
 
     async def pairs(self, request: PairsRequest, *, timeout: float) -> Pairs:  # noqa: ASYNC109 - a budget
-        """Questions of which users have shown what answers them. Raises as `ask` does."""
+        """Questions whose right statement users have shown."""
         return await self._call("/v1/calibration/pairs", request, Pairs, timeout)
 
     async def calibration(self, request: StatusRequest, *, timeout: float) -> Status:  # noqa: ASYNC109 - a budget
-        """How the calibration stands. Raises as `ask` does."""
+        """Points, thresholds and observed coverage of the calibration."""
         return await self._call("/v1/calibration/status", request, Status, timeout)
 
     async def consult(self, request: EngineRequest, *, timeout: float) -> EngineReply:  # noqa: ASYNC109 - a budget
-        """The reply to any request, within its own `timeout` where it has one. Raises as `ask` does."""
+        """The reply to a session's request, within the request's own `timeout` where it has one."""
         seconds = getattr(request, "timeout", None) or timeout
         path, kind = _VERBS[type(request)]
         return await self._call(path, request, kind, seconds)
 
-    async def health(self) -> bool:
-        """Whether the engine answers."""
-        return await self._says_ok("/health")
-
     async def ready(self) -> bool:
-        """Whether the engine has loaded what the first questions need."""
-        return await self._says_ok("/ready")
-
-    async def _says_ok(self, path: str) -> bool:
+        """Whether the engine has loaded the models and indexes of the first question; never raises `NLError`."""
         try:
             async with (
-                asyncio.timeout(_HEALTH_SECONDS),
-                self._connected().get(self._url(path)) as response,
+                asyncio.timeout(_READY_SECONDS),
+                self._connected().get(self._url("/ready")) as response,
             ):
                 return response.status == _OK
         except (aiohttp.ClientError, OSError, TimeoutError):

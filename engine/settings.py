@@ -105,7 +105,7 @@ class Limits:
     run_cost: float = 1_000_000.0
 
     def width(self, k: int | None) -> int:
-        """How many candidates are shown to who asks for `k`, or for none in particular: the one place that bounds it.
+        """The number of candidates shown to an asker who wants `k`, None for the default: the one place that bounds it.
 
         Raises `InvalidSettingError` where `k` is not from 1 to `k_max`.
         """
@@ -116,12 +116,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class GenerationSettings:
-    """Which parts make candidates; each can be taken away, to see what it is worth or because it does harm.
+    """The parts of candidate generation; each can be switched off, to measure it or because it does harm.
 
     `masks`: names that a statement used are forbidden in further ones. `exchanges`: one name for another, without a
-    model call. `token_alternatives`: what the model nearly wrote is among those. `repair`: a second call with the
-    reason where a statement was refused or leaves something out. `rules_off`: rules of `engine.rewrite.rules` that do
-    not run, by name.
+    model call. `token_alternatives`: names that the model gave a high probability are among those. `repair`: a
+    second call with the reason where a statement was refused or leaves something out. `rules_off`: names of rules of
+    `engine.rewrite.rules` that do not run.
     """
 
     masks: bool = True
@@ -246,8 +246,22 @@ class GuardSettings(Allowances):
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineSections:
+    """The sections of the configuration that the engine takes as they are."""
+
+    limits: Limits = field(default_factory=Limits)
+    generation: GenerationSettings = field(default_factory=GenerationSettings)
+    model: ModelSettings = field(default_factory=ModelSettings)
+    upstream: UpstreamSettings = field(default_factory=UpstreamSettings)
+    encoder: EncoderSettings = field(default_factory=EncoderSettings)
+    selection: SelectionSettings = field(default_factory=SelectionSettings)
+    learning: LearningSettings = field(default_factory=LearningSettings)
+    guard: GuardSettings = field(default_factory=GuardSettings)
+
+
 @dataclass(frozen=True, slots=True)
-class EngineSettings:
+class EngineSettings(EngineSections):
     """Everything the engine process needs.
 
     `socket`: the Unix socket of its interface. `vectors`: a file that keeps the vectors of schema texts; None keeps
@@ -258,11 +272,3 @@ class EngineSettings:
     store_dsn: str
     vectors: Path | None = None
     router: Path | None = None
-    limits: Limits = field(default_factory=Limits)
-    generation: GenerationSettings = field(default_factory=GenerationSettings)
-    model: ModelSettings = field(default_factory=ModelSettings)
-    upstream: UpstreamSettings = field(default_factory=UpstreamSettings)
-    encoder: EncoderSettings = field(default_factory=EncoderSettings)
-    selection: SelectionSettings = field(default_factory=SelectionSettings)
-    learning: LearningSettings = field(default_factory=LearningSettings)
-    guard: GuardSettings = field(default_factory=GuardSettings)

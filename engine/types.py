@@ -291,3 +291,9 @@ class ErrorReply:
     message: str
     detail: str | None = None
     hint: str | None = None
+
+
+EngineRequest = (
+    AskRequest | ChooseRequest | ShowRequest | MoreRequest | PlanRequest | CorrectRequest | TopicRequest
+)
+"""A request of a session's NL statement."""

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
-import msgspec
 from rich.console import Console
 from rich.table import Table
 
@@ -12,23 +9,25 @@ from engine.client import EngineAddress, EngineClient
 from engine.errors import NLError
 from engine.types import Asker, AskReply, AskRequest
 from pgparley.config import Config
+from pgparley.terminal import print_error, print_json
 
 
 async def ask(
     config: Config, question: str, *, db: str | None, k: int | None, user: str, as_json: bool
 ) -> int:
-    """Asks as `user` and prints; gives the exit code: 0 answered, 1 an error, 2 abstained."""
-    client = EngineClient(EngineAddress(str(config.engine.socket)))
+    """Asks as `user` and prints; returns the exit status: 0 answered, 1 an error, 2 abstained."""
     request = AskRequest(Asker(user, ""), question, k=k, db=db)
     try:
-        reply = await client.ask(request, timeout=config.limits.timeout)
+        async with EngineClient(EngineAddress(str(config.engine.socket))) as client:
+            reply = await client.ask(request, timeout=config.limits.timeout)
     except NLError as problem:
-        _print_error(problem, as_json=as_json)
+        if as_json:
+            print_json(problem.reply())
+        else:
+            print_error(problem.message, problem.detail, problem.hint)
         return 1
-    finally:
-        await client.close()
     if as_json:
-        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(reply), indent=1) + b"\n")
+        print_json(reply, indent=True)
     else:
         _print(reply)
     return 0 if reply.rows[0].sql is not None else 2
@@ -49,12 +48,3 @@ def _print(reply: AskReply) -> None:
         f"{reply.qid} in {reply.seconds:.2f} s ({timings}); {usage.calls} model calls, {usage.prefilled} tokens read, "
         f"{usage.cached} cached, {usage.generated} written"
     )
-
-
-def _print_error(problem: NLError, *, as_json: bool) -> None:
-    if as_json:
-        sys.stdout.buffer.write(msgspec.json.encode(problem.reply()) + b"\n")
-        return
-    for label, text in (("error", problem.message), ("detail", problem.detail), ("hint", problem.hint)):
-        if text:
-            sys.stderr.write(f"{label}: {text}\n")

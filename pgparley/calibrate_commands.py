@@ -1,21 +1,20 @@
-"""`pgparley calibrate`: questions whose answer is known, judged by the running engine; and how the promise stands.
+"""`pgparley calibrate`: questions whose answer is known, judged by the running engine; and the calibration's state.
 
 Owns the words of the command, the format of a file of pairs, and the exit status (0 done, 1 not done, 2 wrong usage).
-The engine does the asking and keeps what comes of it.
+The engine asks and keeps the outcomes.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
 
 import msgspec
-import typer
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
 from engine.calibration.types import (
     JudgeRequest,
@@ -30,12 +29,13 @@ from engine.client import EngineAddress, EngineClient
 from engine.errors import NLError
 from engine.types import Asker
 from pgparley.config import Config
+from pgparley.terminal import fail, print_json, print_table
 
 SHOWN_COVERAGES = (0.8, 0.9, 0.95, 0.99)
 STATUS_SECONDS = 30.0
 
 _STORED = {"verified": "verified", "choices": "choice"}
-"""What `--from` takes beside a file, and what the engine calls it."""
+"""What `--from` takes beside a file → the engine's name for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +59,9 @@ class _Pair(msgspec.Struct):
 
 
 async def calibrate(config: Config, run: Calibration) -> int:
-    """Judges every pair, shows how the promise stands then, and gives the exit code."""
+    """Judges every pair, then shows points and observed coverage; returns 0, raises `typer.Exit` on an error."""
     console = Console()
-    client = EngineClient(EngineAddress(str(config.engine.socket)))
-    try:
+    async with _engine(config) as client:
         requests = await _requests(client, run)
         if not requests:
             console.print(f"There is nothing to judge in {run.origin}.")
@@ -70,27 +69,28 @@ async def calibrate(config: Config, run: Calibration) -> int:
         outcomes = await _judged(client, requests, config.limits.timeout, console)
         console.print(", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items())))
         _show(await client.calibration(StatusRequest(SHOWN_COVERAGES), timeout=STATUS_SECONDS), console)
-    except NLError as problem:
-        _fail(problem)
-    finally:
-        await client.close()
     return 0
 
 
 async def status(config: Config, *, as_json: bool) -> int:
-    """Shows points, thresholds and observed coverage."""
-    client = EngineClient(EngineAddress(str(config.engine.socket)))
-    try:
+    """Shows points, thresholds and observed coverage; returns 0, raises `typer.Exit` on an error."""
+    async with _engine(config) as client:
         found = await client.calibration(StatusRequest(SHOWN_COVERAGES), timeout=STATUS_SECONDS)
-    except NLError as problem:
-        _fail(problem)
-    finally:
-        await client.close()
     if as_json:
-        typer.echo(msgspec.json.format(msgspec.json.encode(found), indent=1).decode())
+        print_json(found, indent=True)
     else:
         _show(found, Console())
     return 0
+
+
+@asynccontextmanager
+async def _engine(config: Config) -> AsyncIterator[EngineClient]:
+    """The running engine; its errors end the command."""
+    try:
+        async with EngineClient(EngineAddress(str(config.engine.socket))) as client:
+            yield client
+    except NLError as problem:
+        fail(*(text for text in (problem.message, problem.detail, problem.hint) if text))
 
 
 async def _requests(client: EngineClient, run: Calibration) -> list[JudgeRequest]:
@@ -119,11 +119,11 @@ def _request(pair: KnownPair, source: str, run: Calibration) -> JudgeRequest:
 
 
 def read_pairs(path: Path) -> list[_Pair]:
-    """The pairs of a file; ends the command where a line is none."""
+    """The pairs of a JSONL file; raises `typer.Exit` where it cannot be read or a line is no pair."""
     try:
         lines = path.read_bytes().splitlines()
     except OSError as problem:
-        _stop(f"cannot read {path}: {problem.strerror}", "It is a JSONL file, or verified, or choices.")
+        fail(f"cannot read {path}: {problem.strerror}", "It is a JSONL file, or verified, or choices.")
     pairs = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -131,7 +131,7 @@ def read_pairs(path: Path) -> list[_Pair]:
         try:
             pairs.append(msgspec.json.decode(line, type=_Pair))
         except msgspec.MsgspecError as problem:
-            _stop(
+            fail(
                 f"{path}, line {number}: {problem}", 'A line is {"id": …, "question": …, "db": …, "sql": …}.'
             )
     return pairs
@@ -140,7 +140,7 @@ def read_pairs(path: Path) -> list[_Pair]:
 async def _judged(
     client: EngineClient, requests: list[JudgeRequest], seconds: float, console: Console
 ) -> Counter[str]:
-    """Asks one after the other; a question that cannot be judged is told and passed over."""
+    """Asks one after the other; a question that cannot be judged is reported and skipped."""
     outcomes: Counter[str] = Counter()
     columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console) as progress:
@@ -166,12 +166,11 @@ def _show(found: Status, console: Console) -> None:
         console.print(
             f"Of {found.chosen} choices from whole answers {found.chosen_inside} are inside the promised set."
         )
-    grid = Table(caption="kept: of the tested questions with a right statement. shows one: of all tested.")
-    for heading in ("score", "k", "database", "promised", "points", "threshold", "kept", "shows one", "set"):
-        grid.add_column(heading)
-    for line in found.lines:
-        grid.add_row(*_cells(line))
-    console.print(grid)
+    print_table(
+        *("score", "k", "database", "promised", "points", "threshold", "kept", "shows one", "set"),
+        rows=map(_cells, found.lines),
+        caption="kept: of the tested questions with a right statement. shows one: of all tested.",
+    )
 
 
 def _cells(line: Line) -> tuple[str, ...]:
@@ -189,14 +188,3 @@ def _cells(line: Line) -> tuple[str, ...]:
         f"{line.right}/{line.tested}",
         f"{line.shown / line.tested:.2f} of {line.generated / line.tested:.2f}" if line.tested else "",
     )
-
-
-def _fail(problem: NLError) -> NoReturn:
-    _stop(*(text for text in (problem.message, problem.detail, problem.hint) if text))
-
-
-def _stop(*lines: str) -> NoReturn:
-    typer.echo(f"pgparley: {lines[0]}", err=True)
-    for line in lines[1:]:
-        typer.echo(line, err=True)
-    raise typer.Exit(1)

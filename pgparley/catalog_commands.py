@@ -1,4 +1,4 @@
-"""`pgparley catalog …`: register databases, look at what is known of them, bring it up to date.
+"""`pgparley catalog …`: register databases, show their schemas, read them again.
 
 Owns the words of these commands and their exit status (0 done, 1 not done, 2 wrong usage). Does not know
 where the store is: the composition root passes that in. No password is ever shown.
@@ -22,11 +22,12 @@ from pgparley.login_commands import (
     login_grid,
     logins_in_short,
 )
-from pgparley.store_session import SETTINGS, cell, fail, printable, run_on_store
+from pgparley.store_session import SETTINGS, run_on_store
+from pgparley.terminal import AsJson, cell, fail, minute, print_json, print_table, printable
 from pgparley.value_commands import add_values_command, read_anew, report_values
 from schema_catalog.drift import Change, Difference
 from schema_catalog.dsn import DSNError, as_uri, redacted, with_dbname
-from schema_catalog.naming import quote_ident
+from schema_catalog.naming import dotted, quote_ident
 from schema_catalog.pg import Pool
 from schema_catalog.refresh import UnreachableError, describe, owners_to_trust, refresh
 from schema_catalog.store import CatalogError, CatalogStore, DuplicateNameError, Entry
@@ -34,12 +35,12 @@ from schema_catalog.types import Database, Snapshot, Table
 
 T = TypeVar("T")
 
+_NONE = "No database is registered. Register one with `pgparley catalog add NAME --dsn DSN`."
 _SIGNS = {Difference.ADDED: "+", Difference.REMOVED: "-", Difference.CHANGED: "~"}
 
 Name = Annotated[
     str, typer.Argument(help="The name under which users know the database.", show_default=False)
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 
 
 def catalog_app(
@@ -141,19 +142,20 @@ async def _add(
 async def _list(store: CatalogStore, *, as_json: bool) -> None:
     entries = await store.list()
     if as_json:
-        typer.echo(msgspec.json.encode([_listed(entry) for entry in entries]))
+        print_json([_listed(entry) for entry in entries])
         return
     if not entries:
-        typer.echo("No database is registered. Register one with `pgparley catalog add NAME --dsn DSN`.")
+        typer.echo(_NONE)
         return
-    grid = Grid("name", "database", "search path", "schema read", "logins", "connection")
-    for entry in entries:
-        row = _listed(entry)
-        path = ", ".join(quote_ident(schema) for schema in row.search_path)
-        taken = row.taken_at.replace("T", " ")[:16] if row.taken_at else "never"
-        short = logins_in_short(entry.database)
-        grid.add_row(*map(cell, (row.name, row.dbname, path, taken, short, row.dsn)))
-    Console().print(grid)
+    headings = ("name", "database", "search path", "schema read", "logins", "connection")
+    print_table(*headings, rows=map(_row, entries))
+
+
+def _row(entry: Entry) -> tuple[str, ...]:
+    database = entry.database
+    path = ", ".join(map(quote_ident, database.search_path))
+    taken = minute(entry.taken_at.isoformat()) if entry.taken_at else "never"
+    return (database.name, database.dbname, path, taken, logins_in_short(database), redacted(database.dsn))
 
 
 class _Listed(msgspec.Struct):
@@ -201,7 +203,7 @@ async def _show(store: CatalogStore, name: str, *, as_json: bool) -> None:
         raise UnreachableError(f"the schema of {name} was never read; run `pgparley catalog refresh {name}`")
     if as_json:
         shown = _Shown(snapshot.database, snapshot.search_path, listed_logins(database), snapshot.tables)
-        typer.echo(msgspec.json.encode(shown))
+        print_json(shown)
         return
     console = Console()
     if database.logins:
@@ -235,14 +237,14 @@ def _keys(table: Table, column: str) -> Iterable[str]:
     for key in table.foreign_keys:
         if column in key.columns:
             referred = key.ref_columns[key.columns.index(column)]
-            yield "→ " + ".".join(quote_ident(part) for part in (key.ref_schema, key.ref_table, referred))
+            yield f"→ {dotted((key.ref_schema, key.ref_table, referred))}"
 
 
 async def _refresh(pool: Pool, name: str | None, settings: UpstreamSettings) -> None:
     store = CatalogStore(pool)
     entries = await store.list() if name is None else (await store.get(name),)
     if not entries:
-        typer.echo("No database is registered. Register one with `pgparley catalog add NAME --dsn DSN`.")
+        typer.echo(_NONE)
     failed = False
     for entry in entries:
         try:

@@ -23,6 +23,7 @@ from pgparley.learned_commands import learned_app
 from pgparley.logs import configure
 from pgparley.model import fetch
 from pgparley.router_commands import router_app
+from pgparley.terminal import print_error
 
 
 @dataclass(slots=True)
@@ -150,9 +151,7 @@ def _config() -> Config:
 
 
 def _fail(message: str, detail: str | None = None, hint: str | None = None) -> NoReturn:
-    for label, text in (("error", message), ("detail", detail), ("hint", hint)):
-        if text:
-            typer.echo(f"{label}: {text}", err=True)
+    print_error(message, detail, hint)
     raise typer.Exit(1)
 
 

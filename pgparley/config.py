@@ -12,23 +12,14 @@ import os
 import tempfile
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from engine.llm.settings import EmbeddedModelSettings, ModelSettings
-from engine.settings import (
-    EncoderSettings,
-    EngineSettings,
-    GenerationSettings,
-    GuardSettings,
-    LearningSettings,
-    Limits,
-    SelectionSettings,
-    UpstreamSettings,
-)
+from engine.settings import EngineSections, EngineSettings
 from proxy.settings import GatewaySettings
 
 PREFIX = "PGPARLEY_"
@@ -53,38 +44,21 @@ class EngineSection:
 
 
 @dataclass(frozen=True, slots=True)
-class Config:
+class Config(EngineSections):
     """The whole file, a field a section."""
 
     gateway: GatewaySettings
     engine: EngineSection
     embedded_model: EmbeddedModelSettings
     workers: int = 1
-    limits: Limits = field(default_factory=Limits)
-    generation: GenerationSettings = field(default_factory=GenerationSettings)
-    model: ModelSettings = field(default_factory=ModelSettings)
-    upstream: UpstreamSettings = field(default_factory=UpstreamSettings)
-    encoder: EncoderSettings = field(default_factory=EncoderSettings)
-    selection: SelectionSettings = field(default_factory=SelectionSettings)
-    learning: LearningSettings = field(default_factory=LearningSettings)
-    guard: GuardSettings = field(default_factory=GuardSettings)
 
     def engine_settings(self) -> EngineSettings:
-        """What the engine process is told."""
-        return EngineSettings(
-            socket=self.engine.socket,
-            store_dsn=self.engine.store,
-            vectors=self.engine.vectors,
-            router=self.engine.router,
-            limits=self.limits,
-            generation=self.generation,
-            model=self.model,
-            upstream=self.upstream,
-            encoder=self.encoder,
-            selection=self.selection,
-            learning=self.learning,
-            guard=self.guard,
-        )
+        """The settings of the engine process."""
+        sections = {
+            section.name: getattr(self, section.name) for section in dataclasses.fields(EngineSections)
+        }
+        own = self.engine
+        return EngineSettings(own.socket, own.store, own.vectors, own.router, **sections)
 
 
 def cache_dir(environment: Mapping[str, str] = os.environ) -> Path:

@@ -10,12 +10,10 @@ import getpass
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-import msgspec
 import typer
-from rich.console import Console
-from rich.table import Table as Grid
 
-from pgparley.store_session import cell, printable, run_on_store
+from pgparley.store_session import run_on_store
+from pgparley.terminal import AsJson, print_json, print_table, printable
 from schema_catalog.pg import Pool
 
 if TYPE_CHECKING:
@@ -28,7 +26,6 @@ Run = Callable[[Callable[["Review"], Awaitable[Any]]], Any]
 Numbers = Annotated[
     list[int], typer.Argument(help="Numbers of examples, as `list` shows them.", show_default=False)
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 
 
 def learned_app(store_dsn: Callable[[], str]) -> typer.Typer:
@@ -117,22 +114,24 @@ def _add_changes(app: typer.Typer, run: Run) -> None:
 
 def _list(examples: Sequence[Reviewed], *, as_json: bool) -> None:
     if as_json:
-        typer.echo(msgspec.json.encode(examples))
+        print_json(examples)
         return
     if not examples:
         typer.echo("Nothing was learned yet. Users teach with NL CHOOSE, NL CORRECT and NL NONE.")
         return
-    grid = Grid("n", "user", "database", "kind", "votes", "approved", "question", "statement")
-    for each in examples:
-        approved = each.approved_by or "yes" if each.approved_at else ""
-        texts = (each.asker, each.database, each.kind, str(each.votes), approved, each.question, each.sql)
-        grid.add_row(str(each.id), *map(cell, texts))
-    Console().print(grid)
+    headings = ("n", "user", "database", "kind", "votes", "approved", "question", "statement")
+    print_table(*headings, rows=map(_listed, examples))
+
+
+def _listed(each: Reviewed) -> tuple[str, ...]:
+    approved = each.approved_by or "yes" if each.approved_at else ""
+    whom = (str(each.id), each.asker, each.database, each.kind)
+    return (*whom, str(each.votes), approved, each.question, each.sql)
 
 
 def _show(example: Reviewed, votes: Sequence[ReviewedVote], *, as_json: bool) -> None:
     if as_json:
-        typer.echo(msgspec.json.encode({"example": example, "votes": votes}))
+        print_json({"example": example, "votes": votes})
         return
     approved = f"{example.approved_at} by {example.approved_by}" if example.approved_at else "no"
     lines = {
@@ -154,23 +153,19 @@ def _show(example: Reviewed, votes: Sequence[ReviewedVote], *, as_json: bool) ->
 
 def _adapters(found: Sequence[ReviewedAdapter], *, as_json: bool) -> None:
     if as_json:
-        typer.echo(msgspec.json.encode(found))
+        print_json(found)
         return
     if not found:
         typer.echo("No adapter was trained yet ([learning] adapter_votes says when one is).")
         return
-    grid = Grid("version", "of", "votes", "right before", "right after", "outcome", "in use")
-    for each in found:
-        shares = (f"{each.before:.0%}", f"{each.after:.0%}")
-        texts = (
-            each.scope or "everybody",
-            str(each.votes),
-            *shares,
-            each.verdict,
-            "yes" if each.used else "",
-        )
-        grid.add_row(str(each.version), *map(cell, texts))
-    Console().print(grid)
+    headings = ("version", "of", "votes", "right before", "right after", "outcome", "in use")
+    print_table(*headings, rows=map(_adapter, found))
+
+
+def _adapter(each: ReviewedAdapter) -> tuple[str, ...]:
+    figures = (str(each.votes), f"{each.before:.0%}", f"{each.after:.0%}")
+    used = "yes" if each.used else ""
+    return (str(each.version), each.scope or "everybody", *figures, each.verdict, used)
 
 
 def _numbered(numbers: Sequence[int]) -> str:

@@ -12,7 +12,8 @@ import msgspec
 import typer
 from rich.table import Table as Grid
 
-from pgparley.store_session import SETTINGS, cell, printable, run_on_store
+from pgparley.store_session import SETTINGS, run_on_store
+from pgparley.terminal import cell, printable
 from schema_catalog.dsn import redacted, user_of
 from schema_catalog.logins import make_login
 from schema_catalog.pg import Pool

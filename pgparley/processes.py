@@ -23,7 +23,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def gateway(config: Config, options: argparse.Namespace) -> None:
-    """One gateway worker."""
+    """Runs one gateway worker."""
     from proxy.net.worker.worker import WorkerPlacement  # noqa: PLC0415
     from proxy.server import run_worker  # noqa: PLC0415
 
@@ -37,21 +37,21 @@ def gateway(config: Config, options: argparse.Namespace) -> None:
 
 
 def engine(config: Config, _: argparse.Namespace) -> None:
-    """The engine."""
+    """Runs the engine."""
     from engine.app.main import run  # noqa: PLC0415
 
     run(config.engine_settings())
 
 
 def model(config: Config, _: argparse.Namespace) -> None:
-    """The embedded model server."""
+    """Runs the embedded model server."""
     from engine.llm.embedded.server import run  # noqa: PLC0415
 
     run(config.embedded_model, config.model.model)
 
 
 def main(arguments: list[str]) -> None:
-    """Runs the process that the arguments describe."""
+    """Runs the process that the arguments describe; raises `ConfigError`."""
     options = _parser().parse_args(arguments)
     _end_with_parent()
     config = load(options.config)

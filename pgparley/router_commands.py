@@ -12,17 +12,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table as Grid
 
 from engine.errors import NLError
 from engine.routing.artifact import ArtifactError, ArtifactStore, Manifest
-from pgparley.borrowed_model import borrowed_model
+from pgparley.command_model import command_model
 from pgparley.config import Config
-from pgparley.store_session import cell, fail, run_on_store
+from pgparley.store_session import run_on_store
+from pgparley.terminal import AsJson, fail, minute, print_json, print_table
 from schema_catalog.catalog import CachedCatalog
 from schema_catalog.pg import Pool
 from schema_catalog.store import CatalogStore
@@ -37,8 +36,6 @@ _NAMES = {
     "table_r5": "right tables among five",
     "nll": "cost of the right database",
 }
-
-AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 
 
 def router_app(configured: Callable[[], tuple[Config, Path | None]]) -> typer.Typer:
@@ -159,7 +156,7 @@ async def _synthesise(config: Config, file: Path | None, snapshots: tuple[Snapsh
             said = f"writing questions ({progress.questions})"
             bar.update(task, description=said, completed=progress.walks, total=progress.planned)
 
-        async with borrowed_model(config, file) as model:
+        async with command_model(config, file) as model:
             await synthesis.synthesise(snapshots, model, journal, settings, show)
 
 
@@ -205,14 +202,12 @@ def _status(folder: Path, snapshots: tuple[Snapshot, ...], *, as_json: bool) -> 
     known = coverage(held, snapshots) if held else {each.database: Coverage.NEW for each in snapshots}
     if as_json:
         shown = {"current": current, "versions": versions, "databases": known}
-        typer.echo(msgspec.json.format(msgspec.json.encode(shown), indent=1).decode())
+        print_json(shown, indent=True)
         return
     if held is None:
         typer.echo(f"Version {current} is not there: `pgparley router use VERSION` names another.")
-    grid = Grid("version", "made", "from", "databases", "questions", "minutes", "right database first")
-    for manifest in versions:
-        grid.add_row(*map(cell, _row(manifest, current)))
-    Console().print(grid)
+    headings = ("version", "made", "from", "databases", "questions", "minutes", "right database first")
+    print_table(*headings, rows=(_row(manifest, current) for manifest in versions))
     for state in Coverage:
         names = [name for name, found in known.items() if found is state]
         if names:
@@ -229,7 +224,7 @@ def _row(manifest: Manifest, current: str) -> tuple[str, ...]:
     mark = " (in use)" if manifest.version == current else ""
     return (
         manifest.version + mark,
-        manifest.created.replace("T", " ")[:16],
+        minute(manifest.created),
         manifest.parent or "",
         str(len(manifest.schemas)),
         str(manifest.questions),
@@ -255,22 +250,23 @@ def _evaluate(
     except (work.RouterError, ArtifactError) as problem:
         fail(f"{problem}.")
     if as_json:
-        typer.echo(msgspec.json.encode({"version": chosen, "n": count, "figures": figures}))
+        print_json({"version": chosen, "n": count, "figures": figures})
         return
     typer.echo(f"Version {chosen}, {count} questions")
     _show_figures(figures)
 
 
 def _show_figures(figures: dict[str, float]) -> None:
-    grid = Grid("figure", "before", "now") if "nll_before" in figures else Grid("figure", "now")
+    rows = []
     for key, name in _NAMES.items():
         if key in figures:
             values = [figures[each] for each in (f"{key}_before", key) if each in figures]
-            grid.add_row(
-                name, *(f"{value:.3f}" if key == "nll" else f"{100 * value:.1f} %" for value in values)
+            rows.append(
+                [name, *(f"{value:.3f}" if key == "nll" else f"{100 * value:.1f} %" for value in values)]
             )
-    if grid.row_count:
-        Console().print(grid)
+    if rows:
+        before = ("before",) if "nll_before" in figures else ()
+        print_table("figure", *before, "now", rows=rows)
 
 
 def _bar() -> Progress:

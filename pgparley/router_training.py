@@ -1,7 +1,7 @@
-"""From the catalog and the questions written for it to a trained router: what `pgparley router` does its work with.
+"""Trains and measures routers on the catalog and the questions written for it.
 
-Owns the files of the router's folder beside its versions (the journal of questions), which questions still belong
-to the catalog, and what a version's manifest says. Shows nothing. Heavy: brings torch.
+Owns the files of the router's folder beside its versions (the journal of questions), the filter for questions that
+still belong to the catalog, and a version's manifest. Shows nothing. Heavy: brings torch.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ ENCODER = "all-MiniLM-L6-v2"
 
 
 class RouterError(Exception):
-    """The work cannot be done; the message says what to do."""
+    """Training or measuring is not possible; the message says what to do."""
 
 
 class Coverage(StrEnum):
-    """How a version knows a database of the catalog."""
+    """Whether a version was trained on a database of the catalog."""
 
     TRAINED = "trained"
     CHANGED = "changed since"
@@ -63,7 +63,7 @@ class _Line(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """Where it all lies. `folder`: of the router. `vectors`: the cache of schema vectors."""
+    """Paths and settings of the work. `folder`: of the router. `vectors`: the cache of schema vectors."""
 
     folder: Path
     vectors: Path | None
@@ -80,7 +80,7 @@ class Workshop:
         return ArtifactStore(self.folder, packaged_base())
 
     def terrain(self, snapshots: Sequence[Snapshot]) -> Terrain:
-        """The catalog's databases with at least one column, encoded."""
+        """The catalog's databases with at least one column, encoded; raises `RouterError` where there is none."""
         cache = VectorCache(MiniLMEncoder(self.encoder), model=ENCODER, path=self.vectors)
         held = [snapshot for snapshot in snapshots if any(table.columns for table in snapshot.tables)]
         if not held:
@@ -96,7 +96,7 @@ def written_questions(file: Path) -> list[SyntheticQuestion]:
 
 
 def read_file(file: Path) -> list[SyntheticQuestion]:
-    """The questions of a JSONL file; raises `RouterError` with the line that is none."""
+    """The questions of a JSONL file; raises `RouterError` with the number of an invalid line."""
     try:
         lines = file.read_bytes().splitlines()
     except OSError as problem:
@@ -127,7 +127,7 @@ def examples(terrain: Terrain, questions: Sequence[SyntheticQuestion]) -> list[E
 
 
 def coverage(manifest: Manifest, snapshots: Sequence[Snapshot]) -> dict[str, Coverage]:
-    """How a version knows each database of the catalog."""
+    """Database → whether the version was trained on it."""
     found = {}
     for snapshot in snapshots:
         held = manifest.schemas.get(snapshot.database)
@@ -138,7 +138,7 @@ def coverage(manifest: Manifest, snapshots: Sequence[Snapshot]) -> dict[str, Cov
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A new version, and whether questions it was not trained on say that it is better than what it came from."""
+    """A new version, and whether it is no worse than its origin on questions held out of the training."""
 
     manifest: Manifest
     better: bool
@@ -205,7 +205,7 @@ def kept_apart(questions: Sequence[SyntheticQuestion]) -> list[SyntheticQuestion
 
 
 def with_threads(settings: EncoderSettings, threads: int) -> EncoderSettings:
-    """The encoder's settings for training, which nobody waits beside."""
+    """The encoder's settings for training, with more threads than for serving."""
     return replace(settings, threads=threads)
 
 

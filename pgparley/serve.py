@@ -247,7 +247,7 @@ class Supervisor:
             task.cancel()
         await asyncio.gather(*self._watching, return_exceptions=True)
 
-    # -- what it is told
+    # -- signals and requests
 
     def _forward(self, number: signal.Signals) -> None:
         if number is signal.SIGHUP:

@@ -1,19 +1,14 @@
-"""What the commands on the catalog have in common: the store they work on, and what they say where that fails.
-
-Owns the exit status of expected failures (1) and that no control character of a database reaches the terminal.
-"""
+"""Runs a command's work on the migrated store; owns the messages of expected failures."""
 
 from __future__ import annotations
 
 import asyncio
-import unicodedata
 from collections.abc import Awaitable, Callable
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 import asyncpg
-import typer
-from rich.text import Text
 
+from pgparley.terminal import fail
 from schema_catalog.dsn import DSNError, as_uri, redacted
 from schema_catalog.migrate import MigrationError, migrate
 from schema_catalog.pg import Pool
@@ -51,19 +46,3 @@ def run_on_store(dsn: str, work: Callable[[Pool], Awaitable[T]]) -> T:
             f"the store does not answer: {error or type(error).__name__}. "
             f"Check that {redacted(as_uri(dsn))} is right and its server runs."
         )
-
-
-def fail(message: str) -> NoReturn:
-    """Ends the command."""
-    typer.echo(f"pgparley: {printable(message)}", err=True)
-    raise typer.Exit(1)
-
-
-def cell(text: str) -> Text:
-    """`text` for a grid, without markup."""
-    return Text(printable(text))
-
-
-def printable(text: str) -> str:
-    """`text` without what could drive a terminal: names, comments and values come from databases."""
-    return "".join(repr(c)[1:-1] if unicodedata.category(c) in {"Cc", "Cf", "Cs"} else c for c in text)

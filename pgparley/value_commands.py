@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import msgspec
 import typer
-from rich.console import Console
-from rich.table import Table as Grid
 
 from engine.settings import UpstreamSettings
-from pgparley.store_session import SETTINGS, cell, printable, run_on_store
-from schema_catalog.naming import quote_ident
+from pgparley.login_commands import Name
+from pgparley.store_session import SETTINGS, run_on_store
+from pgparley.terminal import AsJson, minute, print_json, print_table, printable
+from schema_catalog.naming import dotted
 from schema_catalog.pg import Pool
 from schema_catalog.store import CatalogError, CatalogStore
-from schema_catalog.types import Database, Snapshot
-from schema_catalog.values import AllowedColumn, ColumnName, ColumnValues, ValueStore
+from schema_catalog.types import ColumnKey, Database, Snapshot
+from schema_catalog.values import AllowedColumn, ColumnValues, ValueStore
 
 if TYPE_CHECKING:
     from engine.linking.value_reader import Unread
@@ -37,7 +37,7 @@ def add_values_command(
 
     @app.command()
     def values(
-        name: Annotated[str, typer.Argument(help="The database.", show_default=False)],
+        name: Name,
         *,
         allow: Annotated[
             Names, typer.Option(help="Allow schema.table.column (or table.column); repeat for more.")
@@ -50,7 +50,7 @@ def add_values_command(
         list_: Annotated[
             bool, typer.Option("--list", help="List what is allowed (also done without options).")
         ] = False,
-        as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
+        as_json: AsJson = False,
     ) -> None:
         """Say which columns' values may be shown to the language model; none are until you do."""
         changing = bool(allow or allow_all_text or deny or deny_all)
@@ -67,7 +67,7 @@ def add_values_command(
 
 
 class _Change(msgspec.Struct, frozen=True):
-    """What is asked for: columns as written, all columns of text, no column at all."""
+    """The change asked for: columns as written; `all_text`: allow every text column; `none`: deny all."""
 
     allow: Sequence[str]
     deny: Sequence[str]
@@ -76,7 +76,7 @@ class _Change(msgspec.Struct, frozen=True):
 
 
 async def read_anew(pool: Pool, database: Database, settings: UpstreamSettings) -> Outcomes:
-    """Reads what is allowed of `database`; raises `UnreachableError`."""
+    """Reads the allowed columns of `database`; raises `UnreachableError`."""
     # The engine's way to a database loads PostgreSQL's parser, which most commands do without.
     from engine.linking.value_reader import refresh_values  # noqa: PLC0415
     from engine.upstream import Databases  # noqa: PLC0415
@@ -92,14 +92,14 @@ async def read_anew(pool: Pool, database: Database, settings: UpstreamSettings) 
 
 
 def report_values(outcomes: Outcomes) -> None:
-    """Says what was read, and of which columns nothing."""
+    """Prints the number of values read, and the columns that could not be read."""
     read = [outcome for outcome in outcomes if isinstance(outcome, ColumnValues)]
     if outcomes:
         total = sum(len(column.values) for column in read)
         typer.echo(f"  values: {total} of {len(read)} columns")
     for outcome in outcomes:
         if not isinstance(outcome, ColumnValues):
-            typer.echo(printable(f"  ! no values of {_written(outcome.key)}: {outcome.problem}"))
+            typer.echo(printable(f"  ! no values of {dotted(outcome.key)}: {outcome.problem}"))
 
 
 async def _change(pool: Pool, name: str, change: _Change, settings: UpstreamSettings) -> None:
@@ -122,18 +122,18 @@ async def _change(pool: Pool, name: str, change: _Change, settings: UpstreamSett
         report_values(await read_anew(pool, database, settings))
 
 
-def _find(text: str, snapshot: Snapshot, allowed: Iterable[ColumnName] = ()) -> ColumnName:
-    """The column that `text` names, in SQL's notation or bare; a permission outlives its column."""
-    names: dict[str, set[ColumnName]] = {}
+def _find(text: str, snapshot: Snapshot, allowed: Iterable[ColumnKey] = ()) -> ColumnKey:
+    """The column that `text` names, in SQL's notation or bare; raises `CatalogError`. `allowed`: may be gone by now."""
+    names: dict[str, set[ColumnKey]] = {}
     for table, column in snapshot.columns():
         key = (*table.key, column.name)
-        for written in (_written(key), ".".join(key), _written(key[1:]), ".".join(key[1:])):
+        for written in (dotted(key), ".".join(key), dotted(key[1:]), ".".join(key[1:])):
             names.setdefault(written, set()).add(key)
     for key in allowed:
-        names.setdefault(_written(key), set()).add(key)
+        names.setdefault(dotted(key), set()).add(key)
     found = names.get(text, set())
     if len(found) > 1:
-        options = ", ".join(sorted(map(_written, found)))
+        options = ", ".join(sorted(map(dotted, found)))
         raise CatalogError(f'"{text}" may be several columns: {options}')
     if not found:
         near = difflib.get_close_matches(text, names, 1)
@@ -157,7 +157,7 @@ async def _list(pool: Pool, name: str, *, as_json: bool) -> None:
     await CatalogStore(pool).get(name)
     rows = [_listed(column) for column in await ValueStore(pool).allowed(name)]
     if as_json:
-        typer.echo(msgspec.json.encode(rows))
+        print_json(rows)
         return
     if not rows:
         typer.echo(
@@ -165,20 +165,15 @@ async def _list(pool: Pool, name: str, *, as_json: bool) -> None:
             "Allow columns with --allow schema.table.column or --allow-all-text."
         )
         return
-    grid = Grid("column", "values", "read", "problem")
-    for row in rows:
-        read = row.read_at.replace("T", " ")[:16] if row.read_at else "never"
-        count = f"{row.values}{' and more' if row.more else ''}"
-        grid.add_row(
-            *map(cell, (_written((row.schema, row.table, row.column)), count, read, row.problem or ""))
-        )
-    Console().print(grid)
+    print_table("column", "values", "read", "problem", rows=map(_cells, rows))
+
+
+def _cells(row: _Listed) -> tuple[str, ...]:
+    read = minute(row.read_at) if row.read_at else "never"
+    count = f"{row.values}{' and more' if row.more else ''}"
+    return (dotted((row.schema, row.table, row.column)), count, read, row.problem or "")
 
 
 def _listed(column: AllowedColumn) -> _Listed:
     read_at = column.read_at.isoformat() if column.read_at else None
     return _Listed(*column.key, column.count, column.more, read_at, column.problem)
-
-
-def _written(names: Iterable[str]) -> str:
-    return ".".join(map(quote_ident, names))

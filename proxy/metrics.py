@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -18,41 +19,23 @@ class GatewayMetrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.sessions = Gauge(
-            "pgparley_sessions", "Client sessions that are open now", registry=self.registry
+        gauge, counter = partial(Gauge, registry=self.registry), partial(Counter, registry=self.registry)
+        self.sessions = gauge("pgparley_sessions", "Client sessions that are open now")
+        self.sessions_total = counter("pgparley_sessions_opened", "Client sessions since the start")
+        self.upstream_failures = counter(
+            "pgparley_upstream_connect_failures", "Upstream connections that failed"
         )
-        self.sessions_total = Counter(
-            "pgparley_sessions_opened", "Client sessions since the start", registry=self.registry
+        self.spares = gauge("pgparley_spares", "Sockets to the server, dialled ahead, that wait")
+        self.spares_used = counter("pgparley_spares_used", "Those that got a client")
+        self.spares_unused = counter("pgparley_spares_unused", "Those that ended without one")
+        self.statements = counter("pgparley_nl_statements", "NL statements by kind", ("kind",))
+        self.errors = counter("pgparley_nl_errors", "NL statements answered with an error", ("sqlstate",))
+        self.loans = counter("pgparley_loans", "Transactions of the engine in askers' sessions")
+        self.loans_cancelled = counter(
+            "pgparley_loans_cancelled", "Those that had to be cancelled at the server"
         )
-        self.upstream_failures = Counter(
-            "pgparley_upstream_connect_failures", "Upstream connections that failed", registry=self.registry
-        )
-        self.spares = Gauge(
-            "pgparley_spares", "Sockets to the server, dialled ahead, that wait", registry=self.registry
-        )
-        self.spares_used = Counter("pgparley_spares_used", "Those that got a client", registry=self.registry)
-        self.spares_unused = Counter(
-            "pgparley_spares_unused", "Those that ended without one", registry=self.registry
-        )
-        self.statements = Counter(
-            "pgparley_nl_statements", "NL statements by kind", ("kind",), registry=self.registry
-        )
-        self.errors = Counter(
-            "pgparley_nl_errors",
-            "NL statements answered with an error",
-            ("sqlstate",),
-            registry=self.registry,
-        )
-        self.loans = Counter(
-            "pgparley_loans", "Transactions of the engine in askers' sessions", registry=self.registry
-        )
-        self.loans_cancelled = Counter(
-            "pgparley_loans_cancelled", "Those that had to be cancelled at the server", registry=self.registry
-        )
-        self.loans_overdue = Counter(
-            "pgparley_loans_overdue",
-            "Sessions ended because the server did not stop in time",
-            registry=self.registry,
+        self.loans_overdue = counter(
+            "pgparley_loans_overdue", "Sessions ended because the server did not stop in time"
         )
         self.engine_seconds = Histogram(
             "pgparley_nl_engine_seconds",

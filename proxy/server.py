@@ -7,7 +7,6 @@ import gc
 import signal
 from collections.abc import Callable
 
-import structlog
 import uvloop
 
 from proxy.net.ports import ShutdownMode
@@ -41,15 +40,6 @@ def run_worker(
     SIGHUP: RELOAD. SIGTERM: SHUTDOWN WAIT_FOR_CLIENTS. SIGINT: SHUTDOWN WAIT_FOR_SERVERS. SIGQUIT, or a second
     signal: SHUTDOWN. SIGUSR1: PAUSE. SIGUSR2: RESUME.
     """
-    structlog.configure(
-        wrapper_class=structlog.make_filtering_bound_logger(settings.log_level),
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso"),
-            structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(),
-        ],
-    )
     # Imported modules live as long as the process: no collection has to traverse them.
     gc.freeze()
     uvloop.run(_run_until_ended(settings, placement, reread))

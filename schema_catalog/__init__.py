@@ -1,1 +1,1 @@
-"""What the databases hold: introspection, snapshots, the store."""
+"""The schemas of the registered databases: introspection, snapshots, the store."""

@@ -1,7 +1,6 @@
-"""What changed between two snapshots of a database, in words a DBA reads.
+"""Differences between two snapshots of a database, for a DBA.
 
-Owns the comparison by name: a renamed table or column is one removed and one added, since the catalog has no
-more to go by.
+Owns the comparison by name: a renamed table or column is one removed and one added.
 """
 
 from __future__ import annotations
@@ -10,12 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from schema_catalog.naming import quote_ident
+from schema_catalog.naming import dotted
 from schema_catalog.types import Column, Snapshot, Table
 
 
 class Difference(StrEnum):
-    """What became of a thing."""
+    """The kind of a change."""
 
     ADDED = "added"
     REMOVED = "removed"
@@ -24,7 +23,7 @@ class Difference(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A difference. `what`: kind of thing; `name`: as SQL writes it; `detail`: of a change.
+    """A change. `what`: kind of the object; `name`: as SQL writes it; `detail`: what of it changed.
 
     `columns`: how many an added or removed table has.
     """
@@ -52,7 +51,7 @@ def compare(before: Snapshot | None, after: Snapshot) -> tuple[Change, ...]:
 
 
 def _whole(difference: Difference, table: Table) -> Change:
-    return Change(difference, table.kind, _written(*table.key), columns=len(table.columns))
+    return Change(difference, table.kind, dotted(table.key), columns=len(table.columns))
 
 
 def _table(old: Table, new: Table) -> Iterator[Change]:
@@ -65,17 +64,17 @@ def _table(old: Table, new: Table) -> Iterator[Change]:
     )
     different = [name for name, one, other in facts if one != other]
     if different:
-        yield Change(Difference.CHANGED, new.kind, _written(*new.key), ", ".join(different))
+        yield Change(Difference.CHANGED, new.kind, dotted(new.key), ", ".join(different))
     before = {column.name: column for column in old.columns}
     after = {column.name: column for column in new.columns}
     for column in new.columns:
-        name = _written(*new.key, column.name)
+        name = dotted((*new.key, column.name))
         if column.name not in before:
             yield Change(Difference.ADDED, "column", name)
         elif before[column.name] != column:
             yield Change(Difference.CHANGED, "column", name, _column(before[column.name], column))
     for name in sorted(before.keys() - after.keys()):
-        yield Change(Difference.REMOVED, "column", _written(*new.key, name))
+        yield Change(Difference.REMOVED, "column", dotted((*new.key, name)))
 
 
 def _column(old: Column, new: Column) -> str:
@@ -87,7 +86,3 @@ def _column(old: Column, new: Column) -> str:
     if old.description != new.description:
         parts.append("comment")
     return ", ".join(parts)
-
-
-def _written(*names: str) -> str:
-    return ".".join(quote_ident(name) for name in names)

@@ -24,7 +24,7 @@ Raises 42501 where the role may not call `pg_control_system()`, which ends a tra
 
 
 async def read_identity(connection: Connection) -> str | None:
-    """What `IDENTITY_QUERY` says outside of a transaction; None where the server refuses."""
+    """The result of `IDENTITY_QUERY` outside of a transaction; None where the server refuses."""
     try:
         identity: str = await connection.fetchval(IDENTITY_QUERY)
     except asyncpg.PostgresError:

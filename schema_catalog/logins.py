@@ -54,7 +54,7 @@ def make_login(database: Database, asker: str, dsn: str | None = None) -> Login:
 def login_for(database: Database, asker: str) -> str | None:
     """The URI with which statements of `asker` log in to `database`; None where nobody allowed that.
 
-    It names a user whatever the row in the store says: the driver would take the engine's own else.
+    It always names a user: without one the driver would take the engine's own.
     """
     dsns = {login.asker: login.dsn for login in database.logins if login.asker in {asker, EVERYONE}}
     if asker != EVERYONE and asker in dsns:

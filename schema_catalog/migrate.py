@@ -1,6 +1,6 @@
 """Brings the store's schema `pgparley` up to date.
 
-Owns the order, the lock and the record of migrations. Knows nothing of what a migration does: a new one is a
+Owns the order, the lock and the record of migrations. A new migration is a
 file `sql/NNNN_what.sql`, numbered without a gap, never edited after it was released.
 """
 

@@ -6,6 +6,7 @@ Owns quoting. The catalog stores names raw, as the server holds them; whoever wr
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
 
@@ -39,3 +40,8 @@ def quote_ident(name: str) -> str:
     if _PLAIN.match(name) and name not in KEYWORDS:
         return name
     return '"' + name.replace('"', '""') + '"'
+
+
+def dotted(names: Iterable[str]) -> str:
+    """A name of several parts as SQL writes it, such as `public."Order".id`."""
+    return ".".join(map(quote_ident, names))

@@ -1,4 +1,4 @@
-"""What a role may read of a database.
+"""The columns of a database that a role may read.
 
 Owns the queries that ask the server itself, so that role membership, PUBLIC, column grants, schema usage,
 ownership and superusers count exactly as they do when a statement runs. Which rows row-level security shows is
@@ -14,7 +14,7 @@ from schema_catalog.pg import Connection
 from schema_catalog.trust import SERVERS_OWN, trusted_roles
 from schema_catalog.types import ReadableColumns, TableKey
 
-# CASE keeps the order of evaluation: a schema without USAGE hides its tables whatever is granted on them, and
+# CASE keeps the order of evaluation: a schema without USAGE hides its tables despite grants on them, and
 # a grant on the table spares the look at each column.
 _READABLE = f"""
     WITH asking AS (
@@ -72,7 +72,7 @@ async def untrusted_owners(
 
 
 async def row_secured_tables(connection: Connection) -> frozenset[TableKey]:
-    """(schema, table) of the tables with row-level security (docs 5.9), whatever their policies say.
+    """(schema, table) of the tables with row-level security (docs 5.9), with any policies.
 
     Raises asyncpg's errors.
     """

@@ -33,27 +33,23 @@ class UnreachableError(Exception):
     """A registered database cannot be read. The message names no password."""
 
 
-async def connect(dsn: str, settings: ConnectSettings) -> Connection:
-    """A connection for introspection, under the search path that the server sets; raises `UnreachableError`.
+@asynccontextmanager
+async def connected(dsn: str, settings: ConnectSettings) -> AsyncIterator[Connection]:
+    """A connection under the search path that the server sets, closed after the block.
 
-    No statement cache: a pooler in transaction mode may stand in between.
+    Raises `UnreachableError` where connecting or a query of the block fails.
     """
     try:
-        return await asyncpg.connect(
+        connection = await asyncpg.connect(
             dsn,
             timeout=settings.connect_timeout,
             command_timeout=settings.query_timeout,
+            # A pooler in transaction mode may stand in between.
             statement_cache_size=0,
             server_settings={"application_name": "pgparley catalog"},
         )
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, ValueError) as error:
         raise UnreachableError(f"cannot connect: {str(error) or type(error).__name__}") from error
-
-
-@asynccontextmanager
-async def connected(dsn: str, settings: ConnectSettings) -> AsyncIterator[Connection]:
-    """As `connect`, closed after the block; what its queries raise becomes `UnreachableError` too."""
-    connection = await connect(dsn, settings)
     try:
         yield connection
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
@@ -112,7 +108,7 @@ async def owners_to_trust(
 
 
 async def refresh(store: CatalogStore, database: Database, settings: ConnectSettings) -> tuple[Change, ...]:
-    """Takes a snapshot, stores it and says what changed; raises `UnreachableError` and the store's errors."""
+    """Takes a snapshot, stores it and returns the changes; raises `UnreachableError` and the store's errors."""
     before = await store.newest(database.name)
     after, identity = await take(database, settings)
     await store.save_snapshot(after)

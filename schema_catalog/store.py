@@ -40,7 +40,7 @@ class UnknownLoginError(CatalogError):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A registered database and what is known of it. `version` changes whenever the stored snapshot does."""
+    """A registered database and its newest snapshot's id and time."""
 
     database: Database
     registered_at: datetime
@@ -103,7 +103,7 @@ class CatalogStore:
         await self._pool.execute("UPDATE pgparley.database SET identity = $2 WHERE name = $1", name, identity)
 
     async def add_login(self, name: str, login: Login) -> None:
-        """Says how `login.asker` logs in to `name`, in place of what was said before; raises `UnknownNameError`."""
+        """Stores the login of `login.asker` in `name`, replacing an earlier one; raises `UnknownNameError`."""
         try:
             await self._pool.execute(_ADD_LOGIN, name, login.asker, login.dsn)
         except asyncpg.ForeignKeyViolationError:

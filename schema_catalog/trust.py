@@ -1,6 +1,6 @@
-"""Which roles are trusted with the rights of whoever reads their objects.
+"""The roles whose code may run with the rights of those who read their objects.
 
-Owns the SQL fragment alone; what has to belong to them is for the queries around it.
+Owns the SQL fragment alone, not the queries around it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the catalog knows of a database, as frozen values.
+"""The schema of a database as frozen values.
 
 Owns the vocabulary (column, table, key, snapshot, registered database, login) and its two derived facts: the
 fingerprint of a snapshot and the part of it that a role may read. Does not touch a server or a file.
@@ -23,7 +23,7 @@ ColumnKey = tuple[str, str, str]
 
 
 class TableKind(StrEnum):
-    """What stands behind a name in FROM (`pg_class.relkind`)."""
+    """The kind of a relation (`pg_class.relkind`)."""
 
     TABLE = "table"
     PARTITIONED = "partitioned table"

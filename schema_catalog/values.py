@@ -1,7 +1,7 @@
 """Values of columns that a DBA allowed to be shown to a language model, at rest in the store.
 
-Owns the SQL of table `value_column`. A column that is not in it gives no values; how they are read, and who is
-shown them, is the engine's. The table is readable by the owner of the schema alone, as the others are.
+Owns the SQL of table `value_column`. A column that is not in it has no values here; reading them, and showing them to
+askers, is the engine's. The table is readable by the owner of the schema alone, as the others are.
 """
 
 from __future__ import annotations
@@ -13,19 +13,17 @@ from datetime import datetime
 import asyncpg
 
 from schema_catalog.pg import Pool
-
-ColumnName = tuple[str, str, str]
-"""(schema, table, column), as the server holds them."""
+from schema_catalog.types import ColumnKey
 
 TEXT_TYPES = ("text", "character varying", "character", "bpchar", "citext", "name")
-"""What counts as text for `--allow-all-text`, less a length."""
+"""Types of text for `--allow-all-text`, without a length."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnValues:
     """Values of a column, commonest first. `more`: the column has others."""
 
-    key: ColumnName
+    key: ColumnKey
     values: tuple[str, ...]
     more: bool = False
 
@@ -34,7 +32,7 @@ class ColumnValues:
 class AllowedColumn:
     """A column whose values may be used. `count`: how many are kept; `problem`: why the last reading failed."""
 
-    key: ColumnName
+    key: ColumnKey
     count: int
     more: bool
     read_at: datetime | None
@@ -51,7 +49,7 @@ class ValueStore:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def allow(self, database: str, columns: Iterable[ColumnName]) -> None:
+    async def allow(self, database: str, columns: Iterable[ColumnKey]) -> None:
         """Allows columns, those that are allowed already as well."""
         await self._pool.executemany(
             'INSERT INTO pgparley.value_column (database, schema, "table", "column")'
@@ -59,7 +57,7 @@ class ValueStore:
             [(database, *column) for column in columns],
         )
 
-    async def deny(self, database: str, columns: Iterable[ColumnName]) -> None:
+    async def deny(self, database: str, columns: Iterable[ColumnKey]) -> None:
         """Takes the permission back and forgets the values."""
         await self._pool.executemany(
             "DELETE FROM pgparley.value_column"
@@ -90,7 +88,7 @@ class ValueStore:
             read.more,
         )
 
-    async def failed(self, database: str, column: ColumnName, problem: str, *, forget: bool) -> None:
+    async def failed(self, database: str, column: ColumnKey, problem: str, *, forget: bool) -> None:
         """Notes why a column could not be read, and forgets its values where `forget`."""
         await self._pool.execute(
             "UPDATE pgparley.value_column SET problem = $5,"
@@ -103,7 +101,7 @@ class ValueStore:
         )
 
     async def versions(self, databases: Sequence[str]) -> dict[str, Version]:
-        """What `Version` each database has; those without an allowed column are left out."""
+        """The version of each database's values; those without an allowed column are left out."""
         rows = await self._pool.fetch(
             "SELECT database, count(*), max(revision), sum(revision)::bigint AS sum"
             " FROM pgparley.value_column WHERE database = ANY ($1::text[]) GROUP BY database",
@@ -131,5 +129,5 @@ class ValueStore:
         return tuple(found)
 
 
-def _key(row: asyncpg.Record) -> ColumnName:
+def _key(row: asyncpg.Record) -> ColumnKey:
     return (row["schema"], row["table"], row["column"])

@@ -1,7 +1,7 @@
 """What generated SQL may do: analyse the parse tree, then decide. Default deny.
 
-`check` is the whole interface, `Rules` what it is told of a server. The first of two walls; the second is the
-database's own privileges, a read-only transaction and a timeout (`engine.upstream`).
+`check` is the interface; `Rules` describe one server. The first of two walls; the second is the database's own
+privileges, a read-only transaction and a timeout (`engine.upstream`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Describes a statement: what its parse tree names and does, as a frozen value.
+"""Describes a statement as a frozen value: its class, nodes and every name in its parse tree.
 
 Owns the reading of PostgreSQL's own parse tree (pglast) and the limits that keep the parser safe. Decides
 nothing about what is allowed: that is `engine.guard.policy`.
@@ -80,12 +80,11 @@ class Analysis:
     """A statement, described.
 
     `body`: the text without surrounding semicolons and comments. `statement`: the parse tree's class.
-    `nodes`: every class met. `variants`: (class, member) for the enumerations that choose a node's meaning.
-    `attributes`: the parts (qualifier, name) of qualified column references, which PostgreSQL also reads as
-    function calls. `function_sources`: what a function in FROM is called there, with the column names that
-    are known. `numbers`: literals in other notations than decimal digits. `settings`: what `current_setting` is asked
-    for, None where that is no literal. `growths`: what the constants written make of it. `depth`: nodes on the longest
-    path. `tree`: pglast's, of `body`; not to be changed.
+    `nodes`: every class in the tree. `variants`: (class, member) for the enumerations that choose a node's meaning.
+    `attributes`: (qualifier, name) of qualified column references, which PostgreSQL also reads as function calls.
+    `function_sources`: alias of each function in FROM, with its known column names. `numbers`: literals in other
+    notations than decimal digits. `settings`: arguments of `current_setting`, None where one is no literal. `growths`:
+    bounds on the results of expressions. `depth`: nodes on the longest path. `tree`: pglast's, of `body`; read-only.
     """
 
     body: str
@@ -109,13 +108,13 @@ class Analysis:
 
     @property
     def repeatable(self) -> bool:
-        """Whether no function in it gives another value each time on the same data."""
+        """Whether no volatile function is called."""
         return not any(name[-1] in allowed.UNREPEATABLE for name in self.functions)
 
 
 @dataclass(slots=True)
 class _Findings:
-    """What the walk has met so far."""
+    """The walk's findings so far."""
 
     nodes: set[str] = field(default_factory=set)
     variants: set[tuple[str, str]] = field(default_factory=set)
@@ -139,7 +138,7 @@ _Item = tuple[object, int, frozenset[str]]
 def analyse(sql: str) -> Analysis:
     """Describes `sql`; raises `UnreadableError` where it is not one statement within the limits.
 
-    A short text is parsed once as long as it is kept: several checks read the same statement.
+    The last `KEPT` short texts are cached: several checks read the same statement.
     """
     return _kept(sql) if len(sql) <= KEPT_CHARACTERS else _analysed(sql)
 
@@ -180,7 +179,7 @@ _kept = lru_cache(maxsize=KEPT)(_analysed)
 
 
 def _body(sql: str) -> tuple[str, tuple[str, ...]]:
-    """The text between the first and the last token that are neither semicolons nor comments; odd numbers in it."""
+    """The text without surrounding semicolons and comments, and the numbers in it that are not in decimal digits."""
     if len(sql) > MAX_CHARACTERS:
         raise TooLongError(f"{len(sql)} characters, at most {MAX_CHARACTERS}")
     if "\0" in sql:
@@ -205,7 +204,7 @@ def _body(sql: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _walk(root: object) -> _Findings:
-    """Visits every node. No recursion: the depth of the tree is the text's choice, not ours."""
+    """Visits every node; without recursion, since the text decides how deep the tree is."""
     found = _Findings()
     stack: list[_Item] = [(root, 1, frozenset())]
     while stack:
@@ -223,7 +222,7 @@ def _walk(root: object) -> _Findings:
 
 
 def _children(node: Any, depth: int, ctes: frozenset[str]) -> Iterator[_Item]:
-    """The parts of `node` with what is in scope there: WITH queries see earlier ones (docs 7.8)."""
+    """The parts of `node` with the WITH queries in scope there: one sees earlier ones (docs 7.8)."""
     with_clause: Any = getattr(node, "withClause", None)
     if with_clause is not None:
         names = [cte.ctename for cte in with_clause.ctes]
@@ -241,7 +240,7 @@ def _children(node: Any, depth: int, ctes: frozenset[str]) -> Iterator[_Item]:
 
 
 def _note(node: Any, ctes: frozenset[str], found: _Findings) -> None:
-    """Adds what `node` itself names."""
+    """Records the names in `node` itself."""
     for slot in node.__slots__:
         value = getattr(node, slot)
         if isinstance(value, Enum):
@@ -282,7 +281,7 @@ def _note_selection(node: Any, found: _Findings) -> None:
 
 def _note_function_in_from(node: Any, found: _Findings) -> None:
     found.function_sources.extend(_function_source(node))
-    # FROM takes keywords such as CURRENT_DATE too; what they are called there is not worth knowing.
+    # FROM takes keywords such as CURRENT_DATE too.
     others = [call for call, _ in node.functions if not isinstance(call, ast.FuncCall)]
     found.nodes.update(f"{type(call).__name__} in FROM" for call in others)
 
@@ -306,7 +305,7 @@ _NOTES: dict[type[ast.Node], Callable[[Any, _Findings], None]] = {
     ast.A_Indirection: _note_selection,
     ast.RangeFunction: _note_function_in_from,
 }
-"""What each class adds; pglast types every slot as optional, hence Any."""
+"""Class → its recorder; pglast types every slot as optional, hence Any."""
 
 
 def _name(parts: Iterable[Any]) -> Name:
@@ -314,7 +313,7 @@ def _name(parts: Iterable[Any]) -> Name:
 
 
 def _function_source(node: Any) -> Iterator[tuple[str, frozenset[str]]]:
-    """What a function in FROM is called there, and the columns that the statement itself names."""
+    """Alias of a function in FROM, and the columns that the statement itself names."""
     columns = {column.colname for column in node.coldeflist or ()}
     for _, definitions in node.functions:
         columns.update(column.colname for column in definitions or ())

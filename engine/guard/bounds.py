@@ -1,7 +1,7 @@
 """Intervals that hold the values of expressions over constants.
 
-Owns interval arithmetic and the reading of literals: numbers, dates and intervals, the last two in seconds. What
-depends on data lies between minus and plus infinity. Nothing here is exact: a bound may be wider than the truth.
+Owns interval arithmetic and the reading of literals: numbers, dates and intervals, the last two in seconds. A value
+that depends on data lies between minus and plus infinity. A bound may be wider than the value's true range.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ _UNITS = {
     "century": 36_500 * _DAY,
     "centurie": 36_500 * _DAY,
 }
-"""Seconds (docs 8.5.4), singular; close enough to count rows by."""
+"""Singular → seconds (docs 8.5.4); approximate, since they only bound the rows of a series."""
 
 _SPAN = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*([a-z]+?)s?\b", re.IGNORECASE)
 _CLOCK = re.compile(r"\s*([+-]?)(\d+):(\d+)(?::(\d+(?:\.\d+)?))?\s*")
 _NOW = 1.8e9
-"""What the clock is taken for, in seconds since 1970: an end of a series that is years away from it is still close."""
+"""Stands for the clock, in seconds since 1970: years more or less do not matter to the bound of a series."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A value's limits; `time`: they are seconds, since 1970 or long."""
+    """A value's limits; `time`: they are seconds, since 1970 or of a duration."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -108,7 +108,7 @@ def _span(text: str) -> Bound | None:
 
 
 def hull(bounds: Iterable[Bound]) -> Bound:
-    """What holds all of `bounds`; unknown where there are none."""
+    """The smallest bound that contains all `bounds`; unknown where there are none."""
     found = list(bounds)
     if not found:
         return UNKNOWN

@@ -1,7 +1,7 @@
 """How large the results of function calls can be: characters, rows, numbers.
 
-Owns a rule for each function whose result can be larger than its arguments together; any other result is taken to be
-as large as their sum. Other expressions are measured by `engine.guard.growth`.
+Owns a rule for each function whose result can be larger than its arguments together; any other result counts as the
+sum of its arguments. Other expressions are measured by `engine.guard.growth`.
 """
 
 from __future__ import annotations
@@ -31,16 +31,12 @@ def _any_call(_: str, arguments: list[Measure], __: Any, ___: Evaluation) -> Mea
 
 def _doubling(name: str, arguments: list[Measure], _: Any, evaluation: Evaluation) -> Measure:
     """Quoting and encoding: every character may become two, in hexadecimal or behind a backslash."""
-    size = 2 * sum(a.size for a in arguments) + 3
-    evaluation.note(Quantity.CHARACTERS, name, size)
-    return Measure(size)
+    return evaluation.text(name, 2 * sum(a.size for a in arguments) + 3)
 
 
 def _joined(name: str, arguments: list[Measure], _: Any, evaluation: Evaluation) -> Measure:
     separators = arguments[0].size * len(arguments) if name == "concat_ws" and arguments else 0.0
-    size = sum(a.size for a in arguments) + separators
-    evaluation.note(Quantity.CHARACTERS, name, size)
-    return Measure(size)
+    return evaluation.text(name, sum(a.size for a in arguments) + separators)
 
 
 def _repeat(name: str, arguments: list[Measure], _: Any, evaluation: Evaluation) -> Measure:
@@ -53,8 +49,7 @@ def _repeat(name: str, arguments: list[Measure], _: Any, evaluation: Evaluation)
 
 def _pad(name: str, arguments: list[Measure], _: Any, evaluation: Evaluation) -> Measure:
     size = max(0.0, arguments[1].value.high) if len(arguments) > 1 else math.inf
-    evaluation.note(Quantity.CHARACTERS, name, size)
-    return Measure(size)
+    return evaluation.text(name, size)
 
 
 def _fill(name: str, arguments: list[Measure], node: Any, evaluation: Evaluation) -> Measure:
@@ -63,8 +58,7 @@ def _fill(name: str, arguments: list[Measure], node: Any, evaluation: Evaluation
     if len(arguments) > 1 and isinstance(node.args[1], ast.A_ArrayExpr):
         elements = math.prod(max(0.0, m.value.high) for m in evaluation.each(node.args[1].elements))
     size = elements * max(1.0, arguments[0].size) if arguments and elements else 0.0
-    evaluation.note(Quantity.CHARACTERS, name, size)
-    return Measure(size)
+    return evaluation.text(name, size)
 
 
 def _replaced(name: str, arguments: list[Measure], node: Any, evaluation: Evaluation) -> Measure:
@@ -83,7 +77,7 @@ _BACKREFERENCE = re.compile(r"\\[0-9&]")
 
 
 def _replaced_by_pattern(name: str, arguments: list[Measure], node: Any, evaluation: Evaluation) -> Measure:
-    """As `replace`, where a match may be empty; what a match holds comes back for each reference to it."""
+    """As `replace`, where a match may be empty; each back-reference inserts the match again."""
     if len(arguments) < 3:  # noqa: PLR2004 - the server refuses it
         return Measure()
     text, new = arguments[0].size, arguments[2].size
@@ -91,8 +85,7 @@ def _replaced_by_pattern(name: str, arguments: list[Measure], node: Any, evaluat
     references = len(_BACKREFERENCE.findall(written)) if written is not None else new / 2
     everywhere = len(arguments) > 3  # noqa: PLR2004 - flags or a place: "g" may be among them
     size = text + (text + 1 if everywhere else 1) * new + references * text
-    evaluation.note(Quantity.CHARACTERS, name, size)
-    return Measure(size)
+    return evaluation.text(name, size)
 
 
 def _translated(name: str, arguments: list[Measure], _: Any, evaluation: Evaluation) -> Measure:
@@ -114,10 +107,7 @@ def _formatted(name: str, arguments: list[Measure], node: Any, evaluation: Evalu
             place = int(given) if given else place + (kind != "%")
             value = 2 * arguments[place].size + 3 if 0 < place < len(arguments) else 0.0
             size += max(value, math.inf if width.startswith("*") else float(width or 0))
-    if node.func_variadic:
-        size = math.inf
-    evaluation.note(Quantity.CHARACTERS, name, size)
-    return Measure(size)
+    return evaluation.text(name, math.inf if node.func_variadic else size)
 
 
 def _is_text(node: object) -> bool:
@@ -127,12 +117,11 @@ def _is_text(node: object) -> bool:
 def _separated(name: str, arguments: list[Measure], _: Any, evaluation: Evaluation) -> Measure:
     """array_to_string(array, separator, for NULL): all three for each element; `array_replace` likewise."""
     size = math.prod(max(1.0, a.size) for a in arguments[:1]) * max([1.0, *(a.size for a in arguments[1:])])
-    evaluation.note(Quantity.CHARACTERS, name, size)
-    return Measure(size)
+    return evaluation.text(name, size)
 
 
 def _series(name: str, arguments: list[Measure], node: Any, evaluation: Evaluation) -> Measure:
-    """generate_series(start, stop, step); where the data or the clock decide, what is written beside them counts."""
+    """generate_series(start, stop, step); where data or the clock decide, the numbers written beside them count."""
     given = [a.value for a in arguments]
     start, stop, step = [*given, *(UNKNOWN, UNKNOWN, bounds.exactly(1.0))[len(given) :]][:3]
     rows = bounds.steps(start, stop, step)
@@ -172,8 +161,7 @@ def _gathering(_: str, arguments: list[Measure], __: Any, ___: Evaluation) -> Me
 def _highlighted(name: str, arguments: list[Measure], _: Any, evaluation: Evaluation) -> Measure:
     """ts_headline: each word may get the marks that the options hold."""
     *_, shorter, longer = [1.0, 1.0, *sorted(a.size for a in arguments)]
-    evaluation.note(Quantity.CHARACTERS, name, shorter * longer)
-    return Measure(shorter * longer)
+    return evaluation.text(name, shorter * longer)
 
 
 def _polygon(name: str, arguments: list[Measure], _: Any, evaluation: Evaluation) -> Measure:

@@ -1,8 +1,8 @@
 """How large the results of a statement's expressions can be: the longest text, the most rows, the largest numbers.
 
-Owns the description, bottom up over the parse tree: how long each value can be, between which numbers it lies, how many
-rows it gives. Decides nothing: the limits are the policy's. A value that depends on data counts as short and as one
-row, but as a number it is unknown: `repeat('x', n)` has no bound.
+Owns the measures, bottom up over the parse tree: length, numeric bounds and rows of each value. The limits are the
+policy's. A value that depends on data counts as short and as one row, but as a number it is unknown: `repeat('x', n)`
+has no bound.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from engine.guard.recursion import multiplies
 
 
 def growth(root: ast.Node) -> tuple[Growth, ...]:
-    """All that grows in a statement, in the order of evaluation."""
+    """The growths of a statement, in the order of evaluation."""
     evaluation = Evaluation()
-    # No recursion, as in `engine.guard.analyse`: a node is met twice, before its parts and after them.
+    # No recursion, as in `engine.guard.analyse`: a node is visited before its parts and again after them.
     stack: list[tuple[Any, bool]] = [(root, False)]
     while stack:
         node, done = stack.pop()
@@ -79,8 +79,7 @@ def _type(node: Any, evaluation: Evaluation) -> Measure:
     name, modifiers = node.names[-1].sval, evaluation.each(node.typmods)
     if name not in _PADDED or not modifiers:
         return NOTHING
-    evaluation.note(Quantity.CHARACTERS, name, modifiers[0].value.high)
-    return Measure(modifiers[0].value.high)
+    return evaluation.text(name, modifiers[0].value.high)
 
 
 def _cast(node: Any, evaluation: Evaluation) -> Measure:
@@ -140,7 +139,7 @@ def _alternative(node: Any, evaluation: Evaluation) -> Measure:
 
 
 def _subquery(node: Any, evaluation: Evaluation) -> Measure:
-    """A scalar one is its value, ARRAY(…) all of its rows, any other true or false."""
+    """A scalar subquery is its value, ARRAY(…) all of its rows, any other a boolean."""
     inner = evaluation.of(node.subselect)
     if node.subLinkType.name == "EXPR_SUBLINK":
         return replace(inner, gathered=0.0)
@@ -175,7 +174,7 @@ def _with_query(node: Any, evaluation: Evaluation) -> Measure:
 
 
 def _select(node: Any, evaluation: Evaluation) -> Measure:
-    """A query: the rows of FROM multiply, and so does what its expressions give or run for each of them."""
+    """A query: the rows of FROM multiply with each other and with those of the expressions."""
     if node.larg is not None:
         arms = [evaluation.of(node.larg), evaluation.of(node.rarg)]
         evaluation.note(Quantity.ROWS, "the query", sum(a.rows for a in arms))

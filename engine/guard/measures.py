@@ -33,7 +33,7 @@ class Quantity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """`what` (a function, an operator, a type) makes `amount` of `quantity`; infinite: the statement sets no bound."""
+    """`what` (a function, an operator, a type) produces `amount` of `quantity`; infinite where there is no bound."""
 
     quantity: Quantity
     what: str
@@ -42,7 +42,7 @@ class Growth:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Upper bounds for one node: `size` in characters, `value` as a number, `rows` that it gives.
+    """Upper bounds for one node: `size` in characters, `value` as a number, `rows` that it returns.
 
     `gathered`: characters that an aggregate in it keeps for each row.
     """
@@ -77,13 +77,18 @@ class Evaluation:
         """Records a growth."""
         self.found.append(Growth(quantity, what, amount))
 
+    def text(self, what: str, size: float) -> Measure:
+        """Records that `what` produces a text of at most `size` characters; returns its measure."""
+        self.note(Quantity.CHARACTERS, what, size)
+        return Measure(size)
+
 
 FIRST = ("withClause", "fromClause", "larg", "rarg")
-"""Slots of a SELECT that are read before its expressions: what these name was made there."""
+"""Slots of a SELECT that are read before its expressions, which refer to them."""
 
 
 _LEAVES = frozenset({ast.String, ast.Integer, ast.Float, ast.Boolean, ast.BitString})
-"""What a constant or a name holds: read with the node that holds it."""
+"""Parts of constants and names: read with the node around them."""
 
 
 @functools.cache
@@ -93,7 +98,7 @@ def _slots(kind: str) -> tuple[str, ...]:
 
 
 def parts_of(node: Any, without: tuple[str, ...] = ()) -> Iterator[Any]:
-    """The nodes directly below, those of the slots `FIRST` before others, but those of the slots in `without`."""
+    """The nodes directly below, those of the slots `FIRST` before others; without those of the slots `without`."""
     for slot in _slots(type(node).__name__):
         value = getattr(node, slot)
         if value is None or slot in without:
@@ -116,16 +121,16 @@ def _listed(parts: tuple[Any, ...]) -> Iterator[Any]:
 
 
 def most_rows(parts: Sequence[Measure]) -> float:
-    """Rows of what gives most of them."""
+    """The largest number of rows; 1 for no parts."""
     return max((p.rows for p in parts), default=1.0)
 
 
 def most_gathered(parts: Sequence[Measure]) -> float:
-    """Characters of what gathers most."""
+    """The most characters gathered; 0 for no parts."""
     return max((p.gathered for p in parts), default=0.0)
 
 
 def one_of(measures: Sequence[Measure], value: Bound) -> Measure:
-    """One of several: the longest, with `value`."""
+    """The measure of an expression that returns one of several values: the longest, with `value`."""
     size = max((m.size for m in measures), default=0.0)
     return Measure(size, value, most_rows(measures), most_gathered(measures))

@@ -1,8 +1,8 @@
-"""Decides whether a described statement may run. Default deny: what is not allowed by name is refused.
+"""Decides whether a described statement may run. Default deny: a name that is not on a list is refused.
 
-Owns the rules, their order and their limits; the lists are in `engine.guard.allowed`, the description in
-`engine.guard.analyse`. What it knows of a database is in the `Rules` that it is given; the rest (may the user read the
-table) is the second wall's, in `engine.upstream` and PostgreSQL itself.
+Owns the checks, their order and their limits; the lists are in `engine.guard.allowed`, the description in
+`engine.guard.analyse`, facts about one database in `Rules`. Privileges are checked by the second wall,
+`engine.upstream` and PostgreSQL itself.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from engine.guard.measures import Quantity
 from engine.guard.rules import BUILT_IN, QualifiedName, Rules
 
 MAX_RELATIONS = 40
-"""Names in FROM; the planner's work grows with them faster than linearly."""
+"""Names in FROM; planning time grows faster than linearly with them."""
 
 LIMITS = {
     Quantity.CHARACTERS: 100_000,
@@ -38,7 +38,7 @@ LIMITS = {
     Quantity.DIGITS: 10_000,
     Quantity.FACTORS: 1_000,
 }
-"""At most this much may the constants of a statement produce: some MB of memory and a second of work on a server."""
+"""Most that the constants of a statement may produce: some MB of memory and a second of work on a server."""
 
 
 class Reason(StrEnum):
@@ -73,7 +73,7 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The statement may not run. `detail` names what was refused, as part of a sentence; `hint`: what would help."""
+    """The statement may not run. `detail`: the refused name or construct, a clause; `hint`: a remedy, a sentence."""
 
     reason: Reason
     detail: str
@@ -95,7 +95,7 @@ _COLLATION_OF_THE_SYSTEM = re.compile(r"[a-z]{2,3}(_[A-Z]{2}|-[A-Z]{2})?(\.?utf-
 
 
 def check(sql: str, rules: Rules = BUILT_IN) -> Verdict:
-    """Whether `sql` may run where `rules` hold. Never raises for any text."""
+    """Whether `sql` may run on the server that `rules` describe. Never raises."""
     try:
         analysis = analyse(sql)
     except UnreadableError as error:
@@ -169,7 +169,7 @@ def _relation(name: Name, rules: Rules) -> Refused | None:
 
 
 def _versions(analysis: Analysis, rules: Rules) -> Refused | None:
-    """Refuses what the server reads otherwise than the guard's parser, which is PostgreSQL 18's."""
+    """Refuses constructs that the server reads differently than the guard's parser, which is PostgreSQL 18's."""
     if rules.version < versions.OLDEST:
         return Refused(
             Reason.VERSION,
@@ -229,7 +229,7 @@ def _collations(analysis: Analysis, _: Rules) -> Refused | None:
 
 
 def _fields(analysis: Analysis, rules: Rules) -> Refused | None:
-    """Refuses what PostgreSQL might read as a call: `(x).f` and `x.f` are also written forms of `f(x)`.
+    """Refuses possible function calls: `(x).f` and `x.f` are also notations of `f(x)`.
 
     `SELECT f.pg_read_file FROM unnest(ARRAY['/etc/passwd']) AS f` reads that file (PostgreSQL docs 8.16.5).
     """
@@ -255,7 +255,7 @@ def _callable(field: str, rules: Rules) -> bool:
 
 
 def _cost(analysis: Analysis, _: Rules) -> Refused | None:
-    """Refuses what constants in the text make expensive. The cost of reading the data is not looked at here."""
+    """Refuses expressions that constants in the text make expensive; the cost of reading data is not considered."""
     for growth in analysis.growths:
         limit = LIMITS[growth.quantity]
         if not growth.amount <= limit:
@@ -287,7 +287,7 @@ def _first_unlisted(
 
 
 def _setting_hint(name: Name, word: str, rules: Rules) -> str | None:
-    """Which setting would allow `name`, or why none does."""
+    """The setting that would allow `name`, or the reason why none can."""
     for dropped in rules.dropped:
         if dropped.name.split(".", 1)[-1] == name[-1]:
             return f"{dropped.name} cannot be allowed: {dropped.why}."
@@ -330,4 +330,4 @@ CHECKS: tuple[Callable[[Analysis, Rules], Refused | None], ...] = (
     _versions,
     _cost,
 )
-"""In this order: the first refusal is the one that is reported, so what a reader would name first comes first."""
+"""In the order of reporting: the most telling refusal first."""

@@ -24,7 +24,7 @@ _MULTIPLYING = frozenset(
 
 
 def multiplies(query: Any) -> bool:
-    """Whether the WITH query (`CommonTableExpr`) does that. False for one that is not recursive."""
+    """Whether the WITH query (`CommonTableExpr`) grows exponentially; False for one that is not recursive."""
     select = query.ctequery
     if not isinstance(select, ast.SelectStmt) or select.rarg is None:
         return False
@@ -56,14 +56,14 @@ def _output_name(target: Any) -> str:
 
 
 def _aliases(part: Any, name: str) -> Iterator[str]:
-    """What the query is called in its own recursive term; empty where it does not refer to itself."""
+    """The query's aliases in its own recursive term; none where it does not refer to itself."""
     for node in _all(part):
         if isinstance(node, ast.RangeVar) and node.relname == name and not node.schemaname:
             yield str(node.alias.aliasname) if node.alias else name
 
 
 def _sources(target: Any, columns: set[str], aliases: set[str]) -> Counter[str]:
-    """Columns of the round before, by how often the new value may hold each."""
+    """Columns of the previous round → how often the new value may contain each."""
     found: Counter[str] = Counter()
     nodes = list(_all(target))
     if not aliases or not any(_joins(node) for node in nodes):
@@ -89,7 +89,7 @@ def _enlarges(node: Any) -> bool:
     if type(node) is not ast.FuncCall:
         return False
     name, arguments = _last(node.funcname), node.args or ()
-    if name in _REPLACING and len(arguments) > 2:  # noqa: PLR2004 - with what comes instead
+    if name in _REPLACING and len(arguments) > 2:  # noqa: PLR2004 - with a replacement
         new: Any = arguments[2]
         return not (type(new) is ast.A_Const and isinstance(new.val, ast.String) and not new.val.sval)
     return name in _MULTIPLYING
@@ -100,7 +100,7 @@ def _last(name: Any) -> str:
 
 
 def _more_than_once_around(edges: Counter[tuple[str, str]]) -> bool:
-    """Whether some columns that reach each other have more edges among them than one circle has."""
+    """Whether a strongly connected component has more edges than a single cycle."""
     reach = {column: {column} for edge in edges for column in edge}
     changed = True
     while changed:

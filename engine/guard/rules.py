@@ -1,6 +1,6 @@
-"""What the guard knows of one server: its version, and the names that were confirmed there.
+"""Facts about one server: its version, and the names that were confirmed there.
 
-Owns the value alone. `engine.guard.server_rules` fills it by asking a server; `BUILT_IN` is what holds without one.
+Owns the value alone. `engine.guard.server_rules` reads it from a server; `BUILT_IN` holds without one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ QualifiedName = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A name that a DBA allowed, or that belongs to an allowed extension, and that stays refused; `why` is a clause."""
+    """A name that a DBA allowed, by itself or with its extension, and that stays refused; `why` is a clause."""
 
     name: str
     why: str
@@ -21,13 +21,13 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What counts as safe on one database, beside the built-in lists.
+    """The names that are safe on one database, beside the built-in lists.
 
-    `version`: the server's major version. `database`: its name, which a relation may be written with. `functions` and
-    `operators`: those that the settings allow and the server confirmed. `types`: the same, and user types of trusted
-    owners. `relations`: the users' own whose names begin with `pg_`. `ambiguous`: bare names of these that something
-    else bears as well: allowed with their schema only. `callable_fields`: names for which `(x).f` may call a
-    function that is not allowed; None: not known, so every one may. `dropped`: what was allowed in vain.
+    `version`: the server's major version. `database`: its name, which may qualify a relation. `functions` and
+    `operators`: allowed by the settings and confirmed by the server. `types`: the same, and user types of trusted
+    owners. `relations`: user relations whose names begin with `pg_`. `ambiguous`: bare names of these that other
+    objects share: allowed with their schema only. `callable_fields`: names for which `(x).f` may call a function that
+    is not allowed; None: not known, so every one may. `dropped`: allowed by the settings, refused all the same.
     """
 
     version: int = 18
@@ -46,4 +46,4 @@ class Rules:
 
 
 BUILT_IN = Rules()
-"""PostgreSQL 18 with nothing of anybody's own."""
+"""PostgreSQL 18 without user-defined names."""

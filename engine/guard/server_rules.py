@@ -1,7 +1,6 @@
-"""Asks a server what the guard has to know of it: `Rules` for one database.
+"""Reads the `Rules` of one database from its server.
 
-Owns the two queries, and which functions can never be allowed. Each reads the catalogs once; the caller keeps the
-answer.
+Owns the two queries, and which functions can never be allowed. Each reads the catalogs once; the caller caches.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _QUERIES = files("engine").joinpath("sql")
 async def rules_for(
     connection: Connection, allowances: Allowances, trusted_owners: Sequence[str] = ()
 ) -> Rules:
-    """The rules of the database that `connection` is to; raises what the driver raises.
+    """The rules of the connected database; raises asyncpg's errors.
 
     `trusted_owners`: roles whose types and functions are safe, besides superusers and the database's owner.
     """
@@ -95,7 +94,7 @@ def _one(names: Sequence[Record], kind: str) -> str:
 
 
 def _safe(types: Sequence[Record]) -> frozenset[QualifiedName]:
-    """Those wanted that have no problem themselves, nor in what they are made of."""
+    """The wanted types without a problem in themselves or in the types they consist of."""
     trusted = {row["oid"]: row for row in types if row["problem"] is None}
     while True:
         broken = [oid for oid, row in trusted.items() if not trusted.keys() >= set(row["parts"])]
@@ -111,7 +110,7 @@ def _dropped(
     safe: frozenset[QualifiedName],
     allowances: Allowances,
 ) -> Iterable[Dropped]:
-    """What was allowed and is not; of types those alone that were allowed by name."""
+    """Names that the settings allow in vain; of types, those allowed by name."""
     problems = {
         (row["kind"], f"{row['schema']}.{row['name']}"): row["problem"]
         for row in names

@@ -1,15 +1,15 @@
 """From which PostgreSQL on the parser's reading of a construct, or a built-in's name, holds.
 
-Owns the data alone. The guard's parser is PostgreSQL 18's. An older server reads some of what it accepts as something
-else: `JSON_VALUE(a, b)` as a call of whatever function somebody named `json_value`, `0x1F` as `0 AS x1F`. What an
-older server merely refuses is not here. Sources: the release notes of 14 to 18, section E.1.3; the names were compared
+Owns the data alone. The guard's parser is PostgreSQL 18's. An older server reads some constructs differently:
+`JSON_VALUE(a, b)` as a call of a user's function `json_value`, `0x1F` as `0 AS x1F`. Constructs that an older server
+refuses are not listed. Sources: the release notes of 14 to 18, section E.1.3; the names were compared
 with the catalogs of a server of version 15.
 """
 
 from __future__ import annotations
 
 OLDEST = 13
-"""Servers before this one are not known to the lists at all."""
+"""The oldest server that the lists cover."""
 
 NUMBERS = 16
 """0x1F, 0o17, 0b11 and 1_000 (docs 4.1.2.6): 14 and older read an alias behind a zero or a one."""
@@ -26,7 +26,7 @@ NODES = _since(
         17: "JsonFuncExpr JsonTable JsonParseExpr JsonScalarExpr JsonSerializeExpr",
     }
 )
-"""Classes of the tree whose text was a plain call of a function before."""
+"""Class → the version before which its text was a plain function call."""
 
 FUNCTIONS = _since(
     {
@@ -40,7 +40,7 @@ FUNCTIONS = _since(
         18: "array_reverse array_sort casefold crc32 crc32c gamma lgamma uuidv4 uuidv7",
     }
 )
-"""Functions that an older server does not have: there the name is free for anybody's."""
+"""Functions that an older server lacks: there a user's function may have the name."""
 
 TYPES = _since(
     {14: "datemultirange int4multirange int8multirange nummultirange tsmultirange tstzmultirange"},

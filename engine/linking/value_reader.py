@@ -11,16 +11,14 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-import asyncpg
-
 from engine.core.deadline import Deadline
 from engine.core.ports import StatementError, Upstream
 from engine.errors import NLError, UnsafeSQLError
 from engine.types import Asker
 from schema_catalog.naming import quote_ident
-from schema_catalog.refresh import ConnectSettings, UnreachableError, connect
-from schema_catalog.types import Database, Login, Snapshot, Table, TableKind
-from schema_catalog.values import TEXT_TYPES, ColumnName, ColumnValues, ValueStore
+from schema_catalog.refresh import ConnectSettings, UnreachableError, connected
+from schema_catalog.types import ColumnKey, Database, Login, Snapshot, Table, TableKind
+from schema_catalog.values import TEXT_TYPES, ColumnValues, ValueStore
 
 VALUES = 5_000
 """Values that are kept of one column, the commonest; LENGTH: characters that a kept one has at most."""
@@ -41,12 +39,12 @@ _BREAKING = frozenset({"Zl", "Zp"})
 class Unread:
     """A column without values, and why. `forget`: its stored values are to be deleted."""
 
-    key: ColumnName
+    key: ColumnKey
     problem: str
     forget: bool = True
 
 
-def text_columns(snapshot: Snapshot) -> tuple[ColumnName, ...]:
+def text_columns(snapshot: Snapshot) -> tuple[ColumnKey, ...]:
     """The columns of text of tables in `SAME_FOR_ALL`."""
     return tuple(
         (*table.key, column.name)
@@ -72,7 +70,7 @@ async def refresh_values(
 async def read_values(
     database: Database,
     snapshot: Snapshot,
-    columns: Iterable[ColumnName],
+    columns: Iterable[ColumnKey],
     upstream: Upstream,
     settings: ConnectSettings,
 ) -> tuple[ColumnValues | Unread, ...]:
@@ -95,7 +93,7 @@ async def read_values(
     )
 
 
-def _refused(column: ColumnName, table: Table | None, *, secured: bool) -> Unread | None:
+def _refused(column: ColumnKey, table: Table | None, *, secured: bool) -> Unread | None:
     if table is None or column[2] not in {each.name for each in table.columns}:
         return Unread(column, "it does not exist any more")
     if table.kind not in SAME_FOR_ALL:
@@ -106,7 +104,7 @@ def _refused(column: ColumnName, table: Table | None, *, secured: bool) -> Unrea
 
 
 async def _read(
-    database: Database, role: str, column: ColumnName, upstream: Upstream
+    database: Database, role: str, column: ColumnKey, upstream: Upstream
 ) -> ColumnValues | Unread:
     deadline = Deadline(time.monotonic() + SECONDS)
     # The catalog reads for itself, under its own name.
@@ -122,8 +120,8 @@ async def _read(
     return ColumnValues(column, values, more=result.truncated or len(values) < len(result.rows))
 
 
-def _statement(column: ColumnName) -> str:
-    """The commonest values first: those of a column with more than `VALUES` that are most asked for."""
+def _statement(column: ColumnKey) -> str:
+    """The commonest values first: where a column has more than are kept, they are what is asked about."""
     table = ".".join(map(quote_ident, column[:2]))
     return (
         f"SELECT v FROM (SELECT {quote_ident(column[2])}::text AS v FROM {table}) AS t"  # noqa: S608 - quoted names
@@ -139,11 +137,6 @@ def _plain(value: str) -> bool:
 
 
 async def _login_role(database: Database, settings: ConnectSettings) -> str:
-    connection = await connect(database.dsn, settings)
-    try:
+    async with connected(database.dsn, settings) as connection:
         role: str = await connection.fetchval("SELECT current_user::pg_catalog.text")
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
-        raise UnreachableError(f"cannot read: {error}") from error
-    finally:
-        await connection.close(timeout=settings.connect_timeout)
     return role

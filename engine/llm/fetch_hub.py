@@ -38,9 +38,7 @@ def download(model: ModelFile, partial: Path, progress: Progress, limits: Limits
         raise HubError(f"not reachable (no answer within {limits.connect:g} s)") from silent
     except HfHubHTTPError as refused:
         raise HubError(f"it refuses ({_line(refused)})") from refused
-    except (
-        Exception
-    ) as problem:  # the client's errors have no root of their own; after each the next source is asked
+    except Exception as problem:  # the client's errors have no common base class
         raise HubError(f"not reachable ({_line(problem)})") from problem
     if size not in {None, model.size}:
         raise HubError("it has a file of another size")

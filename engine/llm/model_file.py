@@ -1,4 +1,4 @@
-"""The facts about the local model's file: where it can be had, how big it is, how it is known to be right.
+"""The local model's file: sources, size and digest.
 
 Owns the description of a model file and of the one that we ship with, and the limits on fetching it. Touches
 neither network nor disk.
@@ -40,7 +40,7 @@ class ModelFile:
 
     @property
     def url(self) -> str:
-        """Where a person finds it."""
+        """The page of the file on the hub, for a person."""
         return f"https://huggingface.co/{self.repository}/resolve/main/{self.name}"
 
 

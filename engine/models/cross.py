@@ -1,4 +1,4 @@
-"""The ranker's cross-encoder, loaded from an artifact and asked.
+"""The ranker's cross-encoder, loaded from an artifact.
 
 Owns turning questions and phrases into tokens, and arrays into a network: the tuned layers take their places in a copy
 of the sentence encoder, whose fast pass then reads the pairs. Light to import: torch comes with the first question.
@@ -7,24 +7,30 @@ of the sentence encoder, whose fast pass then reads the pairs. Light to import: 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.models.bert import BertPass
+from engine.models.bert import integer_pass
 from engine.models.encoder import loaded_model
+from engine.models.packaged import under
 from engine.settings import EncoderSettings
 
 if TYPE_CHECKING:
+    import torch
+
     from engine.models.cross_network import Heads, Pairs
 
+    Forward: TypeAlias = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+    """Token ids (b, n) and where a token is (b, n) → hidden states (b, n, d)."""
+
 LAYERS, HEADS = "layers", "heads"
-"""What the names of an artifact's arrays begin with."""
+"""Prefixes of the names of an artifact's arrays."""
 
 QUESTION_TOKENS, PAIR_TOKENS = 64, 160
-"""At most; what is beyond is cut off. A question has about twenty tokens, its statement's phrases about forty."""
+"""Longer ones are truncated. A question has about twenty tokens, its statement's phrases about forty."""
 
 Pair = tuple[str, Sequence[str]]
 """A question and a statement's phrases."""
@@ -37,7 +43,7 @@ class CrossEncoder:
         self._arrays = arrays
         self._settings = settings or EncoderSettings()
         self._lock = threading.Lock()
-        self._built: tuple[Any, BertPass, Heads] | None = None
+        self._built: tuple[Any, Forward, Heads] | None = None
 
     def scores(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
         """Shape (len(pairs), 2): of the whole, and of the phrases together; higher is better.
@@ -54,7 +60,7 @@ class CrossEncoder:
             found = heads(read(batch.ids, batch.mask > 0), batch)
             return torch.stack([found.whole, found.phrase_total], dim=1).numpy()
 
-    def _loaded(self) -> tuple[Any, BertPass, Heads]:
+    def _loaded(self) -> tuple[Any, Forward, Heads]:
         if self._built is None:
             import torch  # noqa: PLC0415  as above
 
@@ -66,12 +72,16 @@ class CrossEncoder:
                 key: torch.from_numpy(np.array(value, np.float32)) for key, value in self._arrays.items()
             }
             tuned = bert.encoder.layer[-_layers(self._arrays) :]
-            tuned.load_state_dict(_under(LAYERS, arrays))
+            tuned.load_state_dict(under(LAYERS, arrays))
             heads = Heads(bert.config.hidden_size)
-            heads.load_state_dict(_under(HEADS, arrays))
-            integers = torch.cpu._is_vnni_supported()  # noqa: SLF001  has no public name
-            self._built = model.tokenizer, BertPass(bert.eval(), integers=integers), heads.eval()
+            heads.load_state_dict(under(HEADS, arrays))
+            forward = integer_pass(bert.eval()) or _library_pass(bert)
+            self._built = model.tokenizer, forward, heads.eval()
         return self._built
+
+
+def _library_pass(bert: Any) -> Forward:
+    return lambda ids, mask: bert(input_ids=ids, attention_mask=mask.long()).last_hidden_state
 
 
 def tokenized(tokenizer: Any, pairs: Sequence[Pair]) -> Pairs:
@@ -106,8 +116,3 @@ def _row(tokenizer: Any, texts: Sequence[Sequence[int]]) -> tuple[list[int], lis
 
 def _layers(arrays: Mapping[str, NDArray[Any]]) -> int:
     return len({name.split(".")[1] for name in arrays if name.startswith(f"{LAYERS}.")})
-
-
-def _under(prefix: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
-    start = f"{prefix}."
-    return {name.removeprefix(start): value for name, value in arrays.items() if name.startswith(start)}

@@ -1,7 +1,7 @@
-"""The ranker's cross-encoder: what scores a question and a statement's phrases that were read together.
+"""The heads of the ranker's cross-encoder, which score a question together with a statement's phrases.
 
-Owns the heads over what the encoder makes of a pair, and how their scores become one (MetaSQL §III-C2): a score of
-the whole, and for each phrase how likely it is asked for. Heavy: imports torch.
+Owns the heads over the encoder's hidden states, and their scores (MetaSQL §III-C2): one of the whole statement, and for
+each phrase the probability that it is asked for. Heavy: imports torch.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Pairs:
 
     @property
     def phrases(self) -> int:
-        """Of the pair that has the most."""
+        """The largest number of phrases of a pair."""
         return int(self.parts.max()) - 1
 
 
@@ -43,7 +43,7 @@ class Scores:
 
     @property
     def phrase_total(self) -> Tensor:
-        """(b,): the logarithm of the chance that every phrase is asked for, were they independent."""
+        """(b,): log-probability that every phrase is asked for, taken as independent."""
         return (functional.logsigmoid(self.phrases) * self.present).sum(1)
 
 

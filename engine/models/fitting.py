@@ -1,6 +1,6 @@
 """The learned router's network in training: losses by teacher forcing, and the steps that lower them.
 
-Owns the optimiser and what each part of the network learns at. What is trained on, and how often, is
+Owns the optimiser and the learning rates of the network's parts. Examples and epochs are
 `engine.routing.training`'s. Heavy: imports torch.
 """
 
@@ -46,7 +46,7 @@ def padded(states: Sequence[States]) -> tuple[Tensor, Tensor]:
 
 
 def costs(tower: Tower, network: Network, ground: Ground, batch: Batch) -> Costs:
-    """What the right sequences cost; a table that cannot be reached ends its sequence without a charge."""
+    """The costs of the right sequences; a table that cannot be reached ends its sequence at no cost."""
     reading = tower(*padded(batch.states))
     words, coverage = torch.from_numpy(batch.words), torch.from_numpy(batch.coverage)
     survey = network.survey(reading, ground, network.name(ground), words, coverage)
@@ -84,7 +84,7 @@ def _target(sequences: Sequences, row: int, order: tuple[int, ...], number: int)
 class Rates:
     """Full learning rates: of the tower, of the single weights, of the rest.
 
-    `tuned`: layers, where nothing was trained before. `tables`: what the tables' cost counts beside the databases'.
+    `tuned`: layers, where nothing was trained before. `tables`: weight of the tables' cost; the databases' counts 1.
     """
 
     tower: float = 3e-5
@@ -95,7 +95,7 @@ class Rates:
 
 
 FURTHER = Rates(tower=5e-6, weights=1e-3, rest=1e-4)
-"""For what was trained before: questions that a language model made up teach little, and wrong things too."""
+"""For further training: synthetic questions teach little, and some of it wrong."""
 
 
 class NetworkTrainer:
@@ -169,7 +169,7 @@ class NetworkTrainer:
         return PointerModel(Artifact(manifest, self.arrays(temperature)), self._settings)
 
     def arrays(self, temperature: float) -> dict[str, NDArray[Any]]:
-        """What an artifact of the network as it stands holds."""
+        """The arrays of an artifact of the network as it is now."""
         return arrays_of(self._tower, self._network, temperature)
 
     def _ground(self, field: CandidateSpace) -> Ground:

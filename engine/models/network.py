@@ -92,12 +92,12 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What B questions see of a field.
+    """The similarities of B questions to a field.
 
     `closest`: (B, m, T), cosine of each token and the closest column of each table. `weights`: (B, m), of the tokens;
     each row adds up to 1. `root`: (B, D), logits; `retrieval`: (B, D), their part from words and whole-text vectors.
     `late`, `text`, `words`: (B, T). `evidence`: (B, D), cosine of the question and the closest table or column.
-    `state`: (B, HIDDEN), the decoder's before its first step. `names`: of what was surveyed.
+    `state`: (B, HIDDEN), the decoder's before its first step. `names`: of the field's nodes.
     """
 
     closest: Tensor
@@ -130,7 +130,7 @@ class _ClosestColumn(torch.autograd.Function):
 
 
 def largest(values: Tensor, starts: NDArray[np.intp], owners: Tensor) -> Tensor:
-    """The largest of each run of the last axis; its gradient goes to where it stands."""
+    """The largest of each run of the last axis; the gradient goes to the largest entries."""
     with torch.no_grad():
         best = torch.from_numpy(np.maximum.reduceat(values.detach().numpy(), starts, axis=-1))
     if not values.requires_grad:
@@ -175,7 +175,7 @@ class Tower(nn.Module):
 
 
 class Network(nn.Module):
-    """What points at databases and tables; `dimension`: of the encoder's vectors."""
+    """Points at databases and tables; `dimension`: of the encoder's vectors."""
 
     def __init__(self, dimension: int) -> None:
         super().__init__()
@@ -197,7 +197,7 @@ class Network(nn.Module):
         nn.init.constant_(self.stop.bias, 1.0)
 
     def name(self, ground: Ground) -> Names:
-        """The same for every question: worth keeping while the network stays as it is."""
+        """The nodes' embeddings: the same for every question, so cache them while the weights stay."""
         return Names(self.naming(ground.whole), self.naming(ground.texts))
 
     def survey(
@@ -235,7 +235,7 @@ class Network(nn.Module):
         return Survey(closest, weights, root, retrieval, late, text, words, evidence, state, names)
 
     def _token_weights(self, reading: Reading, closest: Tensor, databases: Tensor) -> Tensor:
-        """How far a token's cosine differs between what is compared, times what its context says of it."""
+        """Weights of the tokens, (B, m): spread of a token's cosines over databases (or tables), times its gate."""
         compared = databases if databases.shape[2] > 1 else closest
         differ = compared.detach().std(2, correction=0).clamp_min(1e-4)
         said = self.gate(reading.tokens)[..., 0] * _UNIT
@@ -243,7 +243,7 @@ class Network(nn.Module):
         return weights / weights.sum(1, keepdim=True)
 
     def first_tables(self, survey: Survey, ground: Ground) -> Tensor:
-        """(B, T): log-probability of each table's being the first of its database, by what it is alone."""
+        """(B, T): log-probability that each table is the first of its database, without regard to other tables."""
         logits = self._first(survey.late, survey.text, survey.words)
         starts, owners = ground.field.table_starts, ground.owners
         total = torch.from_numpy(np.logaddexp.reduceat(logits.numpy(), starts, axis=1))
@@ -259,7 +259,7 @@ class Network(nn.Module):
         return following
 
     def point(self, step: Step) -> Tensor:
-        """Logits of the tables and of the end, (n, t + 1); what is not allowed has none worth mentioning."""
+        """Logits of the tables and of the end, (n, t + 1); forbidden ones are -1e9."""
         bilinear = torch.einsum("nh,nth->nt", step.state, step.names)
         first = self._first(step.late, step.text, step.words)
         more = torch.einsum("nm,nmt->nt", step.weights, (step.closest - step.covered[..., None]).clamp_min(0))
@@ -284,10 +284,10 @@ class Network(nn.Module):
 class Step:
     """n decodings at one step, each in a database of at most t tables.
 
-    `state`: (n, HIDDEN). `begun`: (n,), whether a table was chosen before. `kinds`: (n, t), how each table is linked
-    to what was chosen: an edge's kind, `FIRST` before any was, -1 not at all. `names`: (n, t, HIDDEN). `late`, `text`,
-    `words`: (n, t). `weights`: (n, m). `closest`: (n, m, t). `covered`, `best`: (n, m), the largest cosine of each
-    token in what was chosen, and in the database.
+    `state`: (n, HIDDEN). `begun`: (n,), whether a table was chosen before. `kinds`: (n, t), the link of
+    each table to the chosen ones: an edge's kind, `FIRST` before the first, -1 for none. `names`: (n, t, HIDDEN).
+    `late`, `text`, `words`: (n, t). `weights`: (n, m). `closest`: (n, m, t). `covered`, `best`: (n, m), the largest
+    cosine of each token among the chosen tables, and in the database.
     """
 
     state: Tensor

@@ -3,7 +3,7 @@
 Owns the layout and the check that the arrays are those that the manifest was written for. Versions of one model side by
 side are the router's matter (`engine.routing.artifact`).
 
-    <folder>/manifest.json    what it is, how it was made, how good it is
+    <folder>/manifest.json    name, origin and figures
     <folder>/weights.npz      its arrays
 """
 
@@ -15,11 +15,13 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+
+T = TypeVar("T")
 
 _MANIFEST, _WEIGHTS = "manifest.json", "weights.npz"
 
@@ -30,9 +32,9 @@ class PackagedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a model is. `format`: of its arrays' meaning. `encoder`: the sentence encoder under it.
+    """The description of a model. `format`: version of its arrays' meaning. `encoder`: the sentence encoder under it.
 
-    `figures`: of questions held out of the training. `created`: ISO 8601, UTC. `command`: what made it.
+    `figures`: of questions held out of the training. `created`: ISO 8601, UTC. `command`: the one that made it.
     """
 
     name: str
@@ -70,8 +72,14 @@ def read(folder: Path, name: str, version: int) -> Packaged:
         return Packaged(manifest, {key: arrays[key] for key in arrays.files})
 
 
+def under(prefix: str, arrays: Mapping[str, T]) -> dict[str, T]:
+    """The arrays called `<prefix>.<name>`, by name."""
+    start = f"{prefix}."
+    return {name.removeprefix(start): value for name, value in arrays.items() if name.startswith(start)}
+
+
 def write(folder: Path, manifest: Manifest, arrays: Mapping[str, NDArray[Any]]) -> Manifest:
-    """Writes both files; the same arrays give the same bytes. Gives the manifest as written."""
+    """Writes both files; the same arrays give the same bytes. Returns the manifest as written."""
     folder.mkdir(parents=True, exist_ok=True)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -1,4 +1,4 @@
-"""The learned router's network, loaded from an artifact and asked.
+"""The learned router's network, loaded from an artifact.
 
 Owns turning arrays into a network and questions into decodings. The tuned layers take their places in a copy of
 the sentence encoder, whose fast pass then reads questions (`engine.models.sentences`). Light to import: torch
@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.models.encoder import loaded_model
-from engine.models.sentences import Model, wrapped
+from engine.models.packaged import under
+from engine.models.sentences import SentenceModel
 from engine.routing.artifact import Artifact, ArtifactError
 from engine.routing.candidate_space import CandidateSpace
 from engine.routing.decoder import Found, search
@@ -26,21 +27,19 @@ from engine.routing.pointer_api import Asked, Encoded, Pointed, PointingSettings
 from engine.settings import EncoderSettings
 
 if TYPE_CHECKING:
-    import torch
-
     from engine.models.network import Ground, Names, Network, Survey, Tower
 
 TOWER, NETWORK = "tower", "network"
-"""What the names of an artifact's arrays begin with."""
+"""Prefixes of the names of an artifact's arrays."""
 
 _FIELDS = 4
 """Fields kept as tensors; they share the field's memory."""
 
 _LEAST_HEADS, _FAR = 2, 5.0
-"""Databases searched at least, and how far below the best, in log-odds, one is that is not searched any more."""
+"""Databases searched at least, and the distance from the best, in log-odds, beyond which none is searched."""
 
 _TOGETHER = 16
-"""Questions surveyed at a time: more would not fit the processor's cache."""
+"""Questions in one batch: more would not fit the processor's cache."""
 
 
 def packaged_base() -> Path:
@@ -55,7 +54,7 @@ class PointerModel:
         self._artifact = artifact
         self._settings = settings or EncoderSettings()
         self._lock = threading.Lock()
-        self._built: tuple[Model, Network] | None = None
+        self._built: tuple[SentenceModel, Network] | None = None
         self._grounds: OrderedDict[int, tuple[Ground, Names]] = OrderedDict()
 
     @property
@@ -127,14 +126,14 @@ class PointerModel:
                 self._grounds.popitem(last=False)
         return held
 
-    def _loaded(self) -> tuple[Model, Network]:
+    def _loaded(self) -> tuple[SentenceModel, Network]:
         if self._built is None:
             model = loaded_model(self._settings)
             tower, network = build(self._artifact, model)
             layers = model[0].auto_model.encoder.layer
             for number, layer in enumerate(tower.layers, start=len(layers) - len(tower.layers)):
                 layers[number] = layer
-            self._built = wrapped(model.eval(), batch=self._settings.batch), network.eval()
+            self._built = SentenceModel(model.eval(), batch=self._settings.batch), network.eval()
         return self._built
 
 
@@ -153,8 +152,8 @@ def build(artifact: Artifact, model: Any) -> tuple[Tower, Network]:
     numbers = {name.split(".")[2] for name in arrays if name.startswith(f"{TOWER}.")}
     tower = Tower(layers[len(layers) - len(numbers) :])
     try:
-        tower.load_state_dict(_under(TOWER, arrays))
-        network.load_state_dict(_under(NETWORK, arrays))
+        tower.load_state_dict(under(TOWER, arrays))
+        network.load_state_dict(under(NETWORK, arrays))
     except RuntimeError as problem:
         raise ArtifactError(
             f"router version {artifact.manifest.version} does not fit the sentence encoder; "
@@ -164,7 +163,7 @@ def build(artifact: Artifact, model: Any) -> tuple[Tower, Network]:
 
 
 def arrays_of(tower: Tower, network: Network, temperature: float) -> dict[str, NDArray[Any]]:
-    """What an artifact holds: the tuned layers in half precision, the rest whole."""
+    """The arrays of an artifact: the tuned layers in half precision, the rest in single."""
     found = {
         f"{TOWER}.{name}": value.numpy().astype(np.float16) for name, value in tower.state_dict().items()
     }
@@ -180,11 +179,6 @@ def _heads(logits: NDArray[np.float32], groups: int) -> NDArray[np.intp]:
     worth[:_LEAST_HEADS] = True
     chosen: NDArray[np.intp] = order[worth]
     return chosen
-
-
-def _under(prefix: str, arrays: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    start = f"{prefix}."
-    return {name.removeprefix(start): value for name, value in arrays.items() if name.startswith(start)}
 
 
 def _survey(network: Network, ground: Ground, names: Names, asked: Sequence[Asked]) -> Survey:

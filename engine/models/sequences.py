@@ -1,7 +1,7 @@
-"""Sequences under way: what each has chosen, and what it may choose next.
+"""Partial sequences of tables in decoding, and the tables that may come next.
 
-Owns the constraint, that a table after the first is linked to one chosen before (DBCopilot §4.4), and the arrays
-that the network's next step reads. Training forces the right tables on it, a search follows the likeliest
+Owns the constraint, that a table after the first is linked to one chosen before (DBCopilot §4.4), and the inputs of
+the network's next step. Training forces the right tables, a search follows the most probable
 (`engine.routing.decoder`). Heavy: imports torch.
 """
 
@@ -22,7 +22,7 @@ from engine.routing.graph import EdgeKind
 
 @dataclass(frozen=True, slots=True)
 class Sequences:
-    """n sequences under way.
+    """n partial sequences.
 
     `firsts`: (n,), the first table of each one's database. `chosen`: (n, t), which tables it holds.
     """
@@ -120,7 +120,7 @@ class Sequences:
         )
 
     def _kinds(self, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """How each table is linked to what was chosen: DBCopilot's constraint (§4.4)."""
+        """The link of each table to the chosen ones, -1 for none: DBCopilot's constraint (§4.4)."""
         kinds = np.full(chosen.shape, -1, dtype=np.int64)
         for row, first in enumerate(self.firsts.tolist()):
             if not self.constrained:

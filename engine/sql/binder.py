@@ -1,8 +1,8 @@
-"""Binds the names of a statement to what they stand for, scope by scope, as PostgreSQL's analysis does.
+"""Binds the names of a statement to tables, columns and queries, scope by scope, as PostgreSQL's analysis does.
 
 Owns the order in which the clauses of a query see each other's names (docs: SELECT, "Compatibility"; 7.2.1;
-7.8) and the names of output columns. Look-up within a scope is `engine.sql.name_scope`'s. It checks no types and
-calls no server: what it cannot know (the columns of a function in FROM) it lets pass.
+7.8) and the names of output columns. Look-up within a scope is `engine.sql.name_scope`'s. Checks no types and calls
+no server: columns that it cannot know (of a function in FROM) pass.
 
 Long because it follows one thing, the transformation of one query level, through all its clauses.
 """
@@ -46,7 +46,7 @@ Ctes = dict[str, "CteScope"]
 
 
 class CteScope:
-    """A WITH query, and where it was written: it is bound when it is first read."""
+    """A WITH query and the scope of its definition; it is bound when it is first read."""
 
     def __init__(self, cte: Cte, ctes: Ctes, parent: Scope | None) -> None:
         self.cte = cte
@@ -225,7 +225,7 @@ class _Binder:
             case ast.JoinExpr():
                 return self._join(node, scope, ctes)
             case _:
-                # JSON_TABLE; its arguments see what is to its left.
+                # JSON_TABLE; its arguments see the entries to its left.
                 self.expressions(node, scope, ctes)
                 name = node.alias.aliasname if node.alias else "json_table"
                 source = Source(name, (), Function(node), open=True)

@@ -1,6 +1,6 @@
-"""What the names of a statement stand for: the binder's result.
+"""A statement with its names bound to tables, columns and queries: the binder's result.
 
-Owns the vocabulary only; `engine.sql.binder` fills it, `engine.sql.resolution` and `engine.sql.canonical` read it.
+Owns the values only; `engine.sql.binder` makes them, `engine.sql.resolution` and `engine.sql.canonical` read it.
 A parse tree's nodes are keyed by `id`, which holds as long as `Bound.root` is alive.
 """
 
@@ -15,7 +15,7 @@ from schema_catalog.types import Table
 
 
 class Join(Enum):
-    """How two sides of a JOIN combine, where it decides the value of a merged column."""
+    """The join type, which decides the value of a merged column."""
 
     INNER = "inner"
     LEFT = "left"
@@ -25,7 +25,7 @@ class Join(Enum):
 
 @dataclass(slots=True, eq=False)
 class Query:
-    """A bound SELECT, VALUES or set operation. `outputs`: (name, what gives the value), in order."""
+    """A bound SELECT, VALUES or set operation. `outputs`: (name, reference or expression), in order."""
 
     node: Any
     outputs: list[tuple[str, Ref | Any]] = field(default_factory=list)
@@ -38,7 +38,7 @@ class Query:
 
 @dataclass(slots=True, eq=False)
 class Cte:
-    """A WITH query. `query` is None until it is bound; `recursive` once it was found to read itself."""
+    """A WITH query. `query`: None until it is bound; `recursive`: it reads itself; `binding`: it is being bound."""
 
     name: str
     node: Any
@@ -65,7 +65,7 @@ Origin = Table | Query | Cte | Function | Unknown
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """One entry of FROM. `open`: it may have columns whose names are not known here."""
+    """One entry of FROM. `open`: it may have further columns, whose names are not known."""
 
     name: str
     columns: tuple[str, ...]
@@ -109,14 +109,14 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Star:
-    """What `*` or `t.*` expands to."""
+    """The expansion of `*` or `t.*`: (name, reference) of each column."""
 
     refs: tuple[tuple[str, Ref], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Unbound:
-    """A name that stands for nothing; a problem tells why."""
+    """A name that could not be bound; `Bound.problems` tells why."""
 
 
 Ref = Cell | Merged | Row | Output | Star | Unbound

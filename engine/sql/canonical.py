@@ -89,11 +89,11 @@ class _Canonical(Expressions):
     # Names
 
     def bound(self, node: Any) -> Ref:
-        """What a column reference stands for."""
+        """The binding of a column reference."""
         return self._bound.refs[id(node)]
 
     def reference(self, ref: Ref) -> str:
-        """The text of what a name stands for; a whole row depends on column names and has none."""
+        """The text of a binding; raises `UnfitError` for a whole row, which depends on column names."""
         match ref:
             case Cell(source, name, position):
                 return self._cell(source, name, position)
@@ -140,7 +140,7 @@ class _Canonical(Expressions):
         return self._nested(node, existence=False)
 
     def existence(self, node: Any) -> str:
-        """The text of a subquery whose rows alone count, not their values."""
+        """The text of a subquery in EXISTS: only its rows count, not their values."""
         return self._nested(node, existence=True)
 
     def _nested(self, node: Any, *, existence: bool) -> str:
@@ -216,7 +216,7 @@ class _Canonical(Expressions):
         return self._key(node, query)
 
     def _key(self, node: Any, query: Query) -> str:
-        """What GROUP BY, DISTINCT ON or ORDER BY goes by: a number or an output's name is its expression."""
+        """An element of GROUP BY, DISTINCT ON or ORDER BY: a number or an output's name is its expression."""
         ref = self._bound.refs.get(id(node))
         if isinstance(ref, Output):
             return self._output(query.outputs[ref.position][1])
@@ -233,7 +233,7 @@ class _Canonical(Expressions):
         return f"order [{' '.join(keys)}] limit {limit} offset {offset}"
 
     def window(self, node: Any) -> str:
-        """The text of a window; a named one is its definition."""
+        """The text of a window, of its definition where it is named; raises `UnfitError` where that extends another."""
         if node.name is not None:
             if node.name not in self._windows:
                 raise UnfitError("a window that is not defined")
@@ -248,7 +248,7 @@ class _Canonical(Expressions):
     # FROM
 
     def _group(self, nodes: Iterable[Any]) -> _Group:
-        """Flattens comma and inner joins; what is joined by them may stand in any order."""
+        """Flattens comma and inner joins, whose operands commute."""
         leaves: list[_Leaf] = []
         conditions: list[Any] = []
         for node in nodes:
@@ -280,7 +280,7 @@ class _Canonical(Expressions):
         return super().conjuncts(node for node in given if not isinstance(node, Merged)) | equal
 
     def _orders(self, group: _Group) -> list[tuple[_Leaf, ...]]:
-        """The orders of the parts of FROM to try: one, or more where several look the same."""
+        """The orders of the parts of FROM to try: one, or more where several have the same shape."""
         if any(self._depends(leaf) for leaf in group.leaves):
             return [group.leaves]
         shapes = [(self._shape(leaf), leaf) for leaf in group.leaves]
@@ -292,7 +292,7 @@ class _Canonical(Expressions):
         return [tuple(itertools.chain(*choice)) for choice in itertools.islice(choices, _MAX_ORDERS)]
 
     def _depends(self, leaf: _Leaf) -> bool:
-        """Whether a part of FROM may read what stands to its left."""
+        """Whether a part of FROM may read the entries to its left."""
         if isinstance(leaf, _Outer):
             return any(map(self._depends, (*leaf.left.leaves, *leaf.right.leaves)))
         if isinstance(leaf.node, ast.RangeSubselect):

@@ -1,7 +1,7 @@
 """Checks one statement as the asker: the guard, its names, EXPLAIN.
 
-Owns the order of the checks and what a refusal says to a user or to the model that repairs it. The checks themselves
-are `engine.guard`'s, `engine.sql.resolution`'s and the upstream's.
+Owns the order of the checks and the words of a rejection. The checks themselves are `engine.guard`'s,
+`engine.sql.resolution`'s and the upstream's.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NAME_ERRORS = frozenset({"42703", "42P01", "42883"})
 
 
 class Cause(StrEnum):
-    """Which check refused a statement; the last three are the generator's."""
+    """The check that refused a statement; the last three are the generator's."""
 
     GUARD = "guard"
     NAMES = "names"
@@ -44,7 +44,7 @@ class Cause(StrEnum):
 class Rejection:
     """A statement that will not be shown. `message`: why, in words fit for the model that repairs it.
 
-    `stray`: what it names of tables that it does not read: a table as a whole, or a column of that name.
+    `stray`: elements that it names but cannot see: tables that are not in FROM, columns of other tables.
     """
 
     cause: Cause
@@ -55,9 +55,9 @@ class Rejection:
 async def check_candidate(
     candidate: Candidate, route: Route, state: State, tools: Tools
 ) -> Candidate | Rejection:
-    """Checks one statement as the asker; a good one comes back trimmed, with `tables`, `columns` and `cost`.
+    """The candidate with trimmed SQL, `tables`, `columns` and `cost`, or its rejection.
 
-    Raises what concerns more than this statement: `NotPermittedError` (the asker's role cannot be taken on
+    Raises errors that concern more than this statement: `NotPermittedError` (the asker's role cannot be taken on
     this database), `DatabaseUnavailableError`, and `CancelledError` when the question's time is over.
     """
     verdict = check(candidate.sql, await tools.upstream.rules(route.database))
@@ -89,7 +89,7 @@ def _stray(resolution: Resolution, snapshot: Snapshot) -> frozenset[ColumnKey]:
 
 
 def _spoken(error: StatementError, sql: str) -> str:
-    """The server's error for the model; without a hint that may name columns the asker cannot read."""
+    """The server's error as a clause, without a hint that may name columns the asker cannot read."""
     text = error.message
     if error.position is not None and 0 < error.position <= len(sql):
         text += f", at `{sql[error.position - 1 :][:_EXCERPT]}`"

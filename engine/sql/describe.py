@@ -1,4 +1,4 @@
-"""A SELECT in words, by rule: what it gives, from where, which rows, in which order."""
+"""A SELECT in words, by rule: its outputs, tables, conditions, groups and order."""
 
 from __future__ import annotations
 

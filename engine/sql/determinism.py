@@ -1,7 +1,7 @@
-"""What a statement's rows can prove: whether they are the same each time on the same data, and what decides them.
+"""Whether a statement returns the same rows each time on the same data, and the literals and functions that decide.
 
-Owns that judgement alone, on PostgreSQL's own parse tree. Of volatile functions the guard lets those pass that only
-differ each time (`random()`, `gen_random_uuid()`…); what they give proves nothing.
+Owns that analysis alone, on PostgreSQL's own parse tree. Results of the volatile functions that the guard allows
+(`random()`, `gen_random_uuid()`…) prove nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _CLOCK = frozenset({"now", "age", "statement_timestamp", "transaction_timestamp"
 """Functions whose result depends on when they run; `age` with one argument counts from today."""
 
 _CLOCK_WORD = re.compile(r"'\s*(now|today|tomorrow|yesterday)\s*'", re.IGNORECASE)
-"""What PostgreSQL reads as a time in a literal (docs 8.5.1.4)."""
+"""Literals that PostgreSQL reads as the current time (docs 8.5.1.4)."""
 
 _LIMITS = frozenset({"limitCount", "limitOffset"})
 
@@ -38,7 +38,7 @@ class Determinism:
 
 
 def determinism(sql: str) -> Determinism:
-    """The judgement on one query; raises `engine.guard.analyse.UnreadableError` where it is none."""
+    """The analysis of one query; raises `engine.guard.analyse.UnreadableError` where `sql` is no query."""
     analysis = analyse(sql)
     tree = analysis.tree
     nodes = list(_nodes(tree))

@@ -1,8 +1,8 @@
-"""Normal forms of expressions: what two spellings of the same expression have in common.
+"""Normal forms of expressions, equal for different spellings of one expression.
 
-Owns the equivalences below the level of a query. Each holds for every built-in type and every NULL: where one
-needs a proof about types that the tree does not give, it is not made. What has no rule is written out whole.
-The forms are text to compare, not SQL.
+Owns the equivalences below the level of a query. Each holds for every built-in type and every NULL; one that would
+need types that the tree does not give is left out. A node without a rule is rendered slot by slot. The forms are text
+to compare, not SQL.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class UnfitError(Exception):
 
 
 class Expressions(ABC):
-    """Renders expressions. What needs the query around them is the subclass's."""
+    """Renders expressions; subclasses render what depends on the query around them. Methods raise `UnfitError`."""
 
     def __init__(self) -> None:
         self._budget = 20_000
@@ -85,11 +85,11 @@ class Expressions(ABC):
 
     @abstractmethod
     def bound(self, node: Any) -> Ref:
-        """What a column reference stands for."""
+        """The binding of a column reference."""
 
     @abstractmethod
     def reference(self, ref: Ref) -> str:
-        """The text of what a name stands for."""
+        """The text of a binding."""
 
     @abstractmethod
     def query(self, node: Any) -> str:
@@ -97,11 +97,11 @@ class Expressions(ABC):
 
     @abstractmethod
     def existence(self, node: Any) -> str:
-        """The text of a subquery of which only whether it has a row matters."""
+        """The text of a subquery in EXISTS: only its rows count, not their values."""
 
     @abstractmethod
     def window(self, node: Any) -> str:
-        """The text of what stands after OVER."""
+        """The text of a window definition."""
 
     def expression(self, node: Any) -> str:
         """The text of an expression, a tuple of them, or a plain value of the tree; raises `UnfitError`."""
@@ -279,7 +279,7 @@ def joined(operator: str, texts: set[str]) -> str:
 
 
 def direction(node: Any) -> str:
-    """How an element of ORDER BY sorts."""
+    """Direction and place of NULLs of an element of ORDER BY; raises `UnfitError` for USING."""
     if node.useOp:
         raise UnfitError("ORDER BY … USING")
     descending = node.sortby_dir == enums.SortByDir.SORTBY_DESC

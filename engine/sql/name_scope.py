@@ -1,7 +1,6 @@
-"""Which names a place in a statement can see, by PostgreSQL's rules (docs 7.2.1, 7.8 and 10.5).
+"""Name resolution in nested scopes, by PostgreSQL's rules (docs 7.2.1, 7.8 and 10.5).
 
-Owns the look-up of columns and qualifiers in nested scopes and the suggestions when it fails. What enters a
-scope, and when, is the binder's.
+Owns the look-up of columns and qualifiers and the suggestions when it fails. The binder fills the scopes.
 """
 
 from __future__ import annotations
@@ -11,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from engine.sql.bound_query import Cell, Ref, Row, Source, Star, Unbound
-from engine.sql.problems import AmbiguousColumn, Names, NotInFrom, Problem, UnknownColumn, dotted
-from schema_catalog.naming import quote_ident
+from engine.sql.problems import AmbiguousColumn, Names, NotInFrom, Problem, UnknownColumn
+from schema_catalog.naming import dotted, quote_ident
 from schema_catalog.types import Snapshot, Table
 
 
@@ -60,7 +59,7 @@ class Lookup:
     problems: list[Problem]
 
     def column(self, scope: Scope, name: str) -> Ref:
-        """What the bare `name` stands for: a column of the innermost level that has one, else a row."""
+        """The binding of a bare `name`: a column of the innermost level that has one, else a whole row."""
         for level in scope.levels():
             found = self.local(level, name)
             if len(found) > 1:
@@ -83,11 +82,11 @@ class Lookup:
         return Unbound()
 
     def local(self, level: Scope, name: str) -> list[Item]:
-        """The entries of one level that give the bare `name`, more than one where it is ambiguous."""
+        """The entries of one level that have the bare `name`, more than one where it is ambiguous."""
         return [item for item in level.items if item.bare for column, _ in item.columns if column == name]
 
     def qualified(self, scope: Scope, qualifier: Names, name: str) -> Ref:
-        """What `qualifier.name` stands for."""
+        """The binding of `qualifier.name`; `Unbound` where there is none."""
         item = self._item(scope, qualifier)
         if item is None:
             return Unbound()
@@ -103,7 +102,7 @@ class Lookup:
         return Unbound()
 
     def star(self, scope: Scope, qualifier: Names) -> Ref:
-        """What `*` (no qualifier) or `qualifier.*` expands to."""
+        """The expansion of `*` (no qualifier) or `qualifier.*`."""
         if not qualifier:
             return Star(tuple(pair for item in scope.items if item.bare for pair in item.columns))
         item = self._item(scope, qualifier)

@@ -1,6 +1,6 @@
-"""What PostgreSQL calls an output column that has no alias (`FigureColname` in its parse_target.c).
+"""PostgreSQL's name of an output column without alias (`FigureColname` in its parse_target.c).
 
-Owns that one rule. Later clauses and enclosing queries refer to columns by these names.
+Later clauses and enclosing queries refer to columns by these names.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def output_name(node: Any) -> str:
 
 
 _Figured = tuple[str | None, bool]
-"""A name, and whether it is a good one: a cast's type name or "case" yields to a better."""
+"""(name, strong): a weak name (a cast's type, "case") yields to a strong one."""
 
 
 def _figured(node: Any) -> _Figured:

@@ -1,4 +1,4 @@
-"""What can be wrong with a statement's names, as values whose messages help a user or a repairing model.
+"""Problems with a statement's names, as values whose messages help a user or a repairing model.
 
 Owns the wording. Names come as PostgreSQL holds them and are shown as SQL writes them.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schema_catalog.naming import quote_ident
+from schema_catalog.naming import dotted, quote_ident
 
 Names = tuple[str, ...]
 
@@ -29,9 +29,9 @@ class UnknownTable:
 class UnknownColumn:
     """No table in scope has the column.
 
-    `name`: with its qualifier, where written. `similar`: columns in scope with a close name. `elsewhere`:
-    columns of exactly this name in tables that are not in FROM. `output`: it names an output column, which
-    the clause cannot see.
+    `name`: with its qualifier, where written. `similar`: columns in scope with a close name. `elsewhere`: columns of
+    exactly this name in tables that are not in FROM. `output`: an output column has this name, which the clause cannot
+    see.
     """
 
     name: Names
@@ -106,11 +106,6 @@ class NoSuchOutput:
 
 
 Problem = UnknownTable | UnknownColumn | AmbiguousColumn | NotInFrom | DuplicateName | NoSuchOutput
-
-
-def dotted(name: Names) -> str:
-    """A name of several parts as SQL writes it."""
-    return ".".join(map(quote_ident, name))
 
 
 def _listed(choices: Names) -> str:

@@ -1,6 +1,6 @@
-"""Which columns of the catalog a statement reads, and what is wrong with its names.
+"""The columns of the catalog that a statement reads, and the problems with its names.
 
-Owns the reading of a bound statement; binding itself is `engine.sql.binder`'s.
+Binding is `engine.sql.binder`'s.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from schema_catalog.types import ColumnKey, Snapshot, Table, TableKey
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What a statement reads. Without `problems`, every name was found (functions in FROM on trust)."""
+    """The columns and tables that a statement reads; without `problems`, all of its names exist.
+
+    Columns of functions in FROM are not checked.
+    """
 
     columns: frozenset[ColumnKey]
     tables: frozenset[TableKey]

@@ -8,15 +8,15 @@ import sqlglot
 from sqlglot import exp
 
 KEPT_CHARACTERS = 4_000
-"""Longer statements are not kept, so that what is kept stays below a few MiB."""
+"""Longer statements are not cached, so that the cache stays below a few MiB."""
 
 KEPT = 128
 
 
 def parsed(sql: str) -> exp.Query | None:
-    """The tree of a query, its names as PostgreSQL reads them: unquoted ones in lower case. None where it has none.
+    """The tree of a query, with unquoted names in lower case; None where `sql` is no query that sqlglot can parse.
 
-    One text gives one tree as long as it is kept: whoever changes it changes a copy.
+    The tree is cached: copy it before changing it.
     """
     return _kept(sql) if len(sql) <= KEPT_CHARACTERS else _parsed(sql)
 

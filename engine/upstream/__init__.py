@@ -1,6 +1,6 @@
 """Statements on the registered databases, as the asker: in the asker's own session, or under a login of theirs.
 
-The second wall. No connection here can become somebody else: nothing is ever lent by SET ROLE.
+The second wall. No connection changes its role: SET ROLE is never used.
 """
 
 from __future__ import annotations

@@ -25,12 +25,12 @@ from schema_catalog.naming import quote_ident
 from schema_catalog.types import Database, Login
 
 _REMEMBERED = 1000
-"""Sessions of which the identity is remembered."""
+"""Sessions whose identity is cached."""
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What statements of `asker` run through on `database`, under `role`: their session, lent, or a login."""
+    """The connection for statements of `asker` on `database`, under `role`: the lent session or a login."""
 
     database: Database
     asker: str
@@ -69,8 +69,8 @@ class Accesses:
     async def find(self, database: Database, asker: Asker) -> Access | None:
         """None where the asker has neither a session nor a login there.
 
-        Raises `UnsupportedError` where only the session could say, and it cannot be lent now, and what
-        `lent` raises.
+        Raises `UnsupportedError` where the database may be the session's and the session cannot be lent now; and as
+        `lent`.
         """
         lent = await self.lent(database, asker)
         if lent is not None:
@@ -96,7 +96,7 @@ class Accesses:
         return access
 
     async def _identity(self, database: Database, loan: SessionLoan) -> str | UnsupportedError:
-        """Of the database that the session is connected to, or why the session cannot be lent now."""
+        """The identity of the session's database, or the reason why the session cannot be lent now."""
         if loan.token not in self._identities:
             deadline = Deadline(self._clock() + self._settings.connect_timeout, self._clock)
             with translated(database, deadline):

@@ -1,7 +1,7 @@
 """Connections to the registered databases: the catalog's own, an asker's session, an asker's login.
 
-Owns the pools, the parameters of connections and their end. Does not choose between session and login (`access`), nor
-what runs. No connection here can become somebody else's: the catalog's role runs nothing but the catalog's queries.
+Owns the pools, the parameters of connections and their end. The choice between session and login is `access`'s. No
+connection changes its role: the catalog's role runs the catalog's queries alone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _IDLE_SECONDS = 60.0
 
 
 class Connections:
-    """Holds pools until `aclose`. Every method raises the driver's exceptions as they are."""
+    """Holds pools until `aclose`. Every method raises asyncpg's errors and `OSError`."""
 
     def __init__(self, settings: UpstreamSettings) -> None:
         self._settings = settings
@@ -40,7 +40,7 @@ class Connections:
 
     @asynccontextmanager
     async def of_catalog(self, database: Database, deadline: Deadline) -> AsyncIterator[Connection]:
-        """A connection of the catalog's role; runs no statement of anybody else's, nor reads a row of a table."""
+        """A connection of the catalog's role, for queries on the system catalogs alone."""
         async with self._pooled(database.dsn, deadline, search_path=CATALOG_PATH) as connection:
             yield connection
 
@@ -68,7 +68,7 @@ class Connections:
         try:
             yield connection
         finally:
-            # Nothing has to be said: the gateway undoes what was begun.
+            # The gateway rolls the transaction back.
             connection.terminate()
 
     @asynccontextmanager

@@ -1,8 +1,7 @@
-"""What the engine asks of the registered databases, for whom, and within which limits.
+"""The engine's operations on the registered databases, as the asker and within limits.
 
 Owns the operations and their deadlines, and checks every statement by `engine.guard` so that none goes around it.
-`access` decides through which login a statement runs, `connections` connects, `frame` prepares the transaction. Does
-not choose what runs.
+`access` decides through which login a statement runs, `connections` connects, `frame` prepares the transaction.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ from engine.upstream.frame import Frame
 from engine.upstream.meter import MeteredConnection
 from engine.upstream.overdue import Overdue, Statement
 from engine.upstream.qualify import Qualified
-from engine.upstream.remembered import Remembered
 from engine.upstream.rows import TypeNames, rows
+from engine.upstream.ttl_cache import TTLCache
 from schema_catalog.pg import Connection
 from schema_catalog.privileges import readable_columns, row_secured_tables
 from schema_catalog.types import Database, ReadableColumns, TableKey
@@ -49,7 +48,7 @@ _FAREWELL = 1.0
 """Seconds that a server gets to end a transaction which did not run out of time."""
 
 _OVERHEAD = 8 << 20
-"""Bytes that may come with an answer: what the server says around it, and what one row may go over the cap."""
+"""Bytes beyond the cap of an answer: the protocol around it, and the last row's excess."""
 
 _RUNNING = """
     SELECT a.pid FROM pg_catalog.pg_stat_activity a
@@ -77,7 +76,7 @@ class Databases:
         guard: GuardSettings | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`guard`: what a DBA allows beyond the built-in lists."""
+        """`guard`: names that a DBA allows beyond the built-in lists."""
         self._settings = settings
         self._guard = guard or GuardSettings()
         self._clock = clock
@@ -86,9 +85,9 @@ class Databases:
         self._frame = Frame(settings, clock)
         self._types = TypeNames()
         ttl = settings.privileges_ttl
-        self._readable = Remembered[tuple[Database, str], ReadableColumns](ttl, clock)
-        self._secured = Remembered[Database, frozenset[TableKey]](ttl, clock)
-        self._rules = Remembered[Database, Rules](ttl, clock)
+        self._readable = TTLCache[tuple[Database, str], ReadableColumns](ttl, clock)
+        self._secured = TTLCache[Database, frozenset[TableKey]](ttl, clock)
+        self._rules = TTLCache[Database, Rules](ttl, clock)
         self._dropped: dict[Database, tuple[Dropped, ...]] = {}
         self._overdue = Overdue(self._still_running, clock, most=settings.overdue_per_asker)
 
@@ -124,7 +123,7 @@ class Databases:
         return await self._secured.get(database, lambda: self._asked(database, row_secured_tables))
 
     async def rules(self, database: Database) -> Rules:
-        """What the guard knows of this server, at most `privileges_ttl` seconds old; raises as `readable`."""
+        """The guard's rules for this database, at most `privileges_ttl` seconds old; raises as `readable`."""
         rules = await self._rules.get(
             database,
             lambda: self._asked(
@@ -141,7 +140,7 @@ class Databases:
         return rules
 
     async def _asked(self, database: Database, query: Callable[[Connection], Awaitable[T]]) -> T:
-        """What `query` gives on a connection of the catalog's role, within `statement_timeout`."""
+        """The result of `query` on a connection of the catalog's role, within `statement_timeout`."""
         deadline = Deadline(self._clock() + self._settings.statement_timeout, self._clock)
         async with self._of_catalog(database, deadline) as connection:
             return await query(connection)
@@ -156,7 +155,7 @@ class Databases:
                 yield connection
 
     async def _still_running(self, database: Database, statements: Collection[Statement]) -> frozenset[int]:
-        """The process ids of those that run on; each is asked to end, whatever code catches its cancelling."""
+        """The process ids of those that still run; each is terminated, since its code may catch a cancellation."""
         deadline = Deadline(self._clock() + self._settings.connect_timeout, self._clock)
         pids = [statement.pid for statement in statements]
         roles = [statement.access.role for statement in statements]
@@ -179,7 +178,7 @@ class Databases:
         except (NLError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
             log.warning("statement not ended", database=access.database.name, pid=pid, error=str(error))
 
-    # -- what runs as the asker
+    # -- statements as the asker
 
     async def explain(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> Plan:
         """Plans `sql` as the asker, which checks names, types and privileges without running it.
@@ -219,7 +218,7 @@ class Databases:
             return await rows(opened.connection, body, columns, most, caps)
 
     async def in_place(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> str | None:
-        """`sql` as it may run in the asker's session as that stands, outside of our frame.
+        """`sql` with schemas written out, to run in the asker's session outside of our frame.
 
         None where that is another database, where somebody who is not trusted can put functions on the session's
         search path, or where that path lacks what the statement needs. Raises as `explain`.
@@ -258,7 +257,7 @@ class Databases:
 
     @asynccontextmanager
     async def _transaction(self, access: Access, deadline: Deadline) -> AsyncIterator[MeteredConnection]:
-        """A connection as the asker until the block's end; what was begun is rolled back, or left behind in time."""
+        """A connection as the asker; its transaction is rolled back after the block, or abandoned at the deadline."""
         answer_bytes = self._settings.caps_of(access.database.name, access.asker).answer_bytes
         with translated(access.database, deadline):
             async with (
@@ -281,7 +280,7 @@ class Databases:
     async def _left_in_time(
         self, access: Access, connection: MeteredConnection, deadline: Deadline
     ) -> AsyncIterator[None]:
-        """Closes the connection at `deadline`, without waiting for the server; what it still runs is counted."""
+        """Closes the connection at `deadline`, without waiting for the server; counts a statement that still runs."""
         pid = connection.get_server_pid()
         try:
             async with asyncio.timeout(deadline.remaining()):

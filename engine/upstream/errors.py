@@ -1,4 +1,4 @@
-"""The driver's exceptions as ours: the one home of that mapping."""
+"""asyncpg's exceptions as the engine's: the one home of that mapping."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def translated(database: Database, deadline: Deadline) -> Iterator[None]:
             raise unavailable(database, error) from error
         raise _out_of_time("the question ran out of time") from error
     except (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
-        # The last is what the driver says where the server's farewell came between two of its operations.
+        # InternalClientError: the server closed the connection between two operations of the driver.
         raise unavailable(database, error) from error
 
 

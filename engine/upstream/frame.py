@@ -1,6 +1,6 @@
 """The frame in which a statement runs: a transaction that can only read, with our settings, and names that are fixed.
 
-Owns what is done before a statement is planned: setting the search path, writing out the schemas of its relations,
+Owns the steps before a statement is planned: setting the search path, writing out the schemas of its relations,
 locking them, and refusing code of owners who are not trusted. See docs/security.md, "The frame".
 """
 
@@ -20,18 +20,18 @@ from engine.settings import UpstreamSettings
 from engine.upstream.access import Access
 from engine.upstream.meter import MeteredConnection
 from engine.upstream.qualify import Qualified, bare_names, qualified
-from engine.upstream.remembered import Remembered
+from engine.upstream.ttl_cache import TTLCache
 from schema_catalog.naming import quote_ident
 from schema_catalog.trust import SERVERS_OWN, with_trusted_roles
 from schema_catalog.types import Database
 
 _SETTINGS = {
-    # What is not qualified finds PostgreSQL's own functions, operators and types alone (docs 5.10.6).
+    # Unqualified names find PostgreSQL's own functions, operators and types alone (docs 5.10.6).
     "search_path": "pg_catalog, pg_temp",
     # The guard's parser reads backslashes so; a server that read them otherwise would see another statement.
     "standard_conforming_strings": "on",
     "row_security": "on",
-    # `x = NULL` means what the standard says, whatever a role has set.
+    # `x = NULL` is NULL, as in the standard, despite a role's setting.
     "transform_null_equals": "off",
     "datestyle": "ISO",
     "intervalstyle": "postgres",
@@ -39,7 +39,7 @@ _SETTINGS = {
     "bytea_output": "hex",
     "client_min_messages": "error",
 }
-"""What a statement's meaning and the text of its values depend on, apart from the server's time zone."""
+"""Settings that change a statement's meaning or the text of its values; the time zone stays the server's."""
 
 _OIDS = (
     "SELECT pg_catalog.to_regclass(name)::pg_catalog.oid::int8"
@@ -66,7 +66,7 @@ def _names(parameter: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """A statement whose names mean one thing each. `path`: the schemas that are searched beside pg_catalog."""
+    """A statement with unambiguous names. `path`: the schemas that are searched beside pg_catalog."""
 
     statement: Qualified
     path: tuple[str, ...]
@@ -80,7 +80,7 @@ _VerdictKey = tuple[Database, str, tuple[int, ...], tuple[str, ...], tuple[str, 
 
 
 class Frame:
-    """How transactions of askers begin."""
+    """Begins the transactions of askers."""
 
     def __init__(self, settings: UpstreamSettings, clock: Callable[[], float]) -> None:
         self._settings = settings
@@ -89,15 +89,15 @@ class Frame:
         self._type_schemas = _query("type_schemas.sql")
         self._untrusted_owner = with_trusted_roles(_query("untrusted_owner.sql"), _names("$3"), _TRUSTED_TOO)
         self._unsafe_schema = with_trusted_roles(_query("unsafe_schema.sql"), _names("$1"), _TRUSTED_TOO)
-        self._schemas = Remembered[_NamesKey, Mapping[str, str]](settings.privileges_ttl, clock)
-        self._verdicts = Remembered[_VerdictKey, tuple[str, ...]](settings.privileges_ttl, clock)
+        self._schemas = TTLCache[_NamesKey, Mapping[str, str]](settings.privileges_ttl, clock)
+        self._verdicts = TTLCache[_VerdictKey, tuple[str, ...]](settings.privileges_ttl, clock)
 
     async def open(
         self, connection: MeteredConnection, deadline: Deadline, *, version: int, lent: bool
     ) -> None:
-        """Makes the settings, for a server of major `version`.
+        """Begins a read-only transaction with our settings, on a server of major `version`; raises asyncpg's errors.
 
-        A session that is `lent` is in a transaction already, which the gateway watches.
+        A `lent` session is in a transaction already, which the gateway watches.
         """
         milliseconds = max(1, int(min(self._settings.statement_timeout, deadline.remaining()) * 1000))
         settings = {
@@ -154,7 +154,7 @@ class Frame:
     ) -> tuple[str, ...]:
         """The schemas that have to be searched beside pg_catalog; see `fixed`.
 
-        A good verdict is remembered for `privileges_ttl` by what was locked: only a trusted owner could make it wrong.
+        A good verdict is cached for `privileges_ttl` by the locked relations: only a trusted owner could make it wrong.
         """
         oids: list[int] = []
         if statement.relations:

@@ -1,4 +1,4 @@
-"""Counts what a server sends while it is being read, and hangs up on one that sends too much.
+"""Counts the bytes that a server sends, and drops the connection when they are too many.
 
 The driver reads a whole message before its size can be checked, and code of an asker's own can produce one of a
 gigabyte (the text of an error, for example). So the bytes are counted below the driver.
@@ -48,7 +48,7 @@ class Meter(asyncio.Protocol):
         self._protocol.pause_writing()
 
     def resume_writing(self) -> None:
-        """It has caught up."""
+        """The server has caught up."""
         self._protocol.resume_writing()
 
 

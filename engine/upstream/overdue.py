@@ -40,7 +40,7 @@ class Statement:
 
 
 Running = Callable[[Database, Collection[Statement]], Awaitable[frozenset[int]]]
-"""Gives the process ids of those that still run, and does what can be done to end them."""
+"""Returns the process ids of those that still run, after trying to end them."""
 
 
 class Overdue:
@@ -58,10 +58,10 @@ class Overdue:
 
     @property
     def count(self) -> int:
-        """How many there are now."""
+        """The number of overdue statements."""
         return len(self._statements)
 
-    # -- whose turn it is
+    # -- turns
 
     @asynccontextmanager
     async def turn(self, database: Database, asker: str, deadline: Deadline) -> AsyncIterator[None]:
@@ -85,7 +85,7 @@ class Overdue:
             lane.release()
 
     def ran_out(self, asker: str) -> None:
-        """A statement of `asker` ran out of time."""
+        """Puts `asker`, whose statement ran out of time, in the slow lane for `SLOW_SECONDS`."""
         self._slow[asker] = self._clock() + SLOW_SECONDS
 
     def _refuse(self, database: Database, asker: str) -> None:
@@ -100,10 +100,10 @@ class Overdue:
     def _of(self, database: Database) -> set[Statement]:
         return {each for each in self._statements if each.access.database == database}
 
-    # -- what has been left behind
+    # -- overdue statements
 
     def add(self, statement: Statement) -> None:
-        """One was left behind just now."""
+        """Counts a statement from now on, until the server has ended it."""
         self._statements.add(statement)
         database, asker = statement.access.database, statement.access.asker
         log.warning("statement overdue", database=database.name, asker=asker, pid=statement.pid)
@@ -126,7 +126,7 @@ class Overdue:
         del self._watching[database]
 
     async def aclose(self) -> None:
-        """Watches no more."""
+        """Ends the watching tasks."""
         for task in self._watching.values():
             task.cancel()
         await asyncio.gather(*self._watching.values(), return_exceptions=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from engine.guard import Analysis, Name, QualifiedName, Rules, allowed
-from schema_catalog.naming import quote_ident
+from schema_catalog.naming import dotted, quote_ident
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def _prefixes(names: Iterable[tuple[int, Name]], schemas: Mapping[str, str]) -> 
 
 def _written(names: Iterable[Name], schemas: Mapping[str, str]) -> tuple[str, ...]:
     whole = (name if len(name) > 1 else (schemas[name[0]], *name) for name in names if _known(name, schemas))
-    return tuple(dict.fromkeys(".".join(map(quote_ident, name)) for name in whole))
+    return tuple(dict.fromkeys(dotted(name) for name in whole))
 
 
 def _known(name: Name, schemas: Mapping[str, str]) -> bool:

@@ -1,7 +1,7 @@
 """The rows of a statement as text, within limits of rows and of bytes that the server itself keeps.
 
-Owns the statement around a statement: values that are too long are cut where they are made, and what would make the
-answer too long is not sent. (`meter` counts once more, whatever is sent.)
+Owns the statement around a statement: the server cuts values that are too long, and sends no rows beyond the cap.
+(`meter` counts all bytes once more.)
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from engine.settings import ResultCaps
 from engine.upstream.meter import MeteredConnection
 
 _FIRST_OF_USERS = 16_384
-"""The least OID of what is not built in (`FirstNormalObjectId`)."""
+"""The first OID that is not built in (`FirstNormalObjectId`)."""
 
 _UTF8 = 4
-"""Bytes of a character, at most."""
+"""The most bytes of a character."""
 
 
 @dataclass(frozen=True, slots=True)

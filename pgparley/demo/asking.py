@@ -18,7 +18,7 @@ RIGHT = "right"
 
 
 async def ask_all(site: Site, console: Console) -> int:
-    """Asks every question, chooses the first candidate, and counts what was right."""
+    """Asks every question, chooses the first candidate, and returns the number of right answers."""
     console.print(f"$ psql {site.uri}\n")
     right = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -67,7 +67,7 @@ def _read(file: Path) -> list[dict[str, str]]:
 async def _judge(
     site: Site, question: Question, answer: list[dict[str, str]], rows: list[dict[str, str]]
 ) -> str:
-    """`RIGHT`, or what was wrong. The hand-written statements run directly on the database."""
+    """`RIGHT`, or the fault. The hand-written statements run directly on the database."""
     if not answer:
         return "no answer"
     if answer[0]["database"] != question.database:

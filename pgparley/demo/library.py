@@ -14,7 +14,7 @@ from itertools import accumulate, product
 from random import Random
 from typing import NamedTuple
 
-from pgparley.demo.loading import Copy, rows_csv
+from pgparley.demo.loading import Copy, generated
 from pgparley.demo.words import CITIES, day, money, person, popularity, words
 
 _SEED = 20260102
@@ -38,17 +38,7 @@ _NOUNS = words(
 )
 _ENDINGS = ("", " of Stone", " at Night", " in the Rain", " Revisited", " without End")
 _SUPPLIERS = ("Paper & Ink", "City Books", "Northern Wholesale", "Folio Trade")
-_COUNTRIES = (
-    "United States",
-    "United Kingdom",
-    "Canada",
-    "Germany",
-    "France",
-    "Japan",
-    "India",
-    "Nigeria",
-    "Brazil",
-)
+_COUNTRIES = ("United States", "United Kingdom", *words("Canada Germany France Japan India Nigeria Brazil"))
 
 Row = tuple[object, ...]
 
@@ -66,8 +56,8 @@ class _Loan(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Desk:
-    """What lending writes down."""
+class _Lending:
+    """The rows that lending makes."""
 
     loans: list[_Loan] = field(default_factory=list)
     fines: list[Row] = field(default_factory=list)
@@ -81,21 +71,20 @@ def copies() -> Iterator[Copy]:
     employees = _employees(random)
     books = _books(random)
     members = _members(random)
-    desk = _lend(random)
-    held = _copies_held(desk.loans)
+    lending = _lend(random)
+    held = _copies_held(lending.loans)
     tables: dict[str, list[Row]] = {
         "branches": [(n, name, CITIES["Midwest"][-1]) for n, name in enumerate(_BRANCHES, start=1)],
         "departments": [(n, name) for n, name in enumerate(_DEPARTMENTS, start=1)],
         "employees": employees,
         "authors": _authors(random),
         "books": [(*row, held.get(number, 1)) for number, row in enumerate(books, start=1)],
-        "members": [(*row, money(desk.owed[number])) for number, row in enumerate(members, start=1)],
-        "loans": [tuple(loan) for loan in desk.loans],
-        "fines": desk.fines,
+        "members": [(*row, money(lending.owed[number])) for number, row in enumerate(members, start=1)],
+        "loans": [tuple(loan) for loan in lending.loans],
+        "fines": lending.fines,
         "orders": _orders(random),
     }
-    for table, rows in tables.items():
-        yield Copy(table, rows_csv(rows), header=False)
+    return generated(tables)
 
 
 def _employees(random: Random) -> list[Row]:
@@ -112,14 +101,8 @@ def _authors(random: Random) -> list[Row]:
     rows: list[Row] = []
     for number in range(1, _AUTHORS + 1):
         who = person(random)
-        rows.append(
-            (
-                number,
-                f"{who.first_name} {who.last_name}",
-                random.randint(1890, 1990),
-                random.choice(_COUNTRIES),
-            )
-        )
+        name = f"{who.first_name} {who.last_name}"
+        rows.append((number, name, random.randint(1890, 1990), random.choice(_COUNTRIES)))
     return rows
 
 
@@ -146,9 +129,9 @@ def _members(random: Random) -> list[Row]:
     return rows
 
 
-def _lend(random: Random) -> _Desk:
+def _lend(random: Random) -> _Lending:
     """Loans in the order of their days."""
-    desk = _Desk()
+    lending = _Lending()
     readers, demand = popularity(random, _MEMBERS), popularity(random, _BOOKS)
     days = sorted(day(random, _FIRST_DAY, _LAST_DAY) for _ in range(_LOANS))
     for number, lent in enumerate(days, start=1):
@@ -157,10 +140,12 @@ def _lend(random: Random) -> _Desk:
         due = lent + timedelta(days=_LOAN_DAYS)
         back = lent + timedelta(days=min(int(random.expovariate(1 / 15)) + 1, 120))
         returned = back if back <= _LAST_DAY else None
-        desk.loans.append(_Loan(number, book, member, random.randint(1, len(_BRANCHES)), lent, due, returned))
+        lending.loans.append(
+            _Loan(number, book, member, random.randint(1, len(_BRANCHES)), lent, due, returned)
+        )
         if returned and returned > due:
-            _fine(random, desk, loan=number, member=member, days=(returned - due).days)
-    return desk
+            _fine(random, lending, loan=number, member=member, days=(returned - due).days)
+    return lending
 
 
 def _copies_held(loans: list[_Loan]) -> dict[int, int]:
@@ -171,12 +156,12 @@ def _copies_held(loans: list[_Loan]) -> dict[int, int]:
     return {book: max(accumulate(step for _, step in sorted(steps))) for book, steps in changes.items()}
 
 
-def _fine(random: Random, desk: _Desk, *, loan: int, member: int, days: int) -> None:
+def _fine(random: Random, lending: _Lending, *, loan: int, member: int, days: int) -> None:
     cents = min(days * _FINE_A_DAY, _HIGHEST_FINE)
     paid = random.random() < 0.8  # noqa: PLR2004 - most people pay
     if not paid:
-        desk.owed[member] += cents
-    desk.fines.append((len(desk.fines) + 1, loan, money(cents), paid))
+        lending.owed[member] += cents
+    lending.fines.append((len(lending.fines) + 1, loan, money(cents), paid))
 
 
 def _orders(random: Random) -> list[Row]:

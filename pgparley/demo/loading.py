@@ -1,8 +1,7 @@
 """Loading one sample database: tables, COPY, keys and comments, all in one transaction.
 
-Owns what a sample is made of and when it has to be loaded again. A digest over everything that a sample is
-made of stands in the comment of its database; as long as it is there, nothing is to be done. Does not create
-databases or roles, nor know any sample.
+Owns when a sample has to be loaded again: when the digest of its sources differs from the one in the comment of its
+database. Does not create databases or roles, nor know any sample.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import hashlib
 import io
 import re
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from importlib.resources import files
@@ -22,7 +21,7 @@ from typing import BinaryIO, cast
 import asyncpg
 
 Loaded = Callable[[str], None]
-"""Told what was just finished: a table's name, or `keys`."""
+"""Called with what was just finished: a table's name, or `keys`."""
 
 _MARK = re.compile(r"\[sample ([0-9a-f]{64})\]$")
 _LOAD_SECONDS = 300.0
@@ -50,15 +49,13 @@ class Copy:
 class Sample:
     """A sample database.
 
-    `sql/<name>_tables.sql` makes its tables, `copies` fills them, `sql/<name>_keys.sql` adds keys, comments
-    and whatever needs cleaning. `modules` are the files of this package that `copies` lives in,
-    `distributions` the packages that its data comes from: the digest covers them.
+    `sql/<name>_tables.sql` makes its tables, `copies` of the module `name` fills them, `sql/<name>_keys.sql` cleans
+    the data and adds keys and comments. `distributions`: the packages that the data comes from.
     """
 
     name: str
     description: str
     copies: Callable[[], Iterable[Copy]]
-    modules: tuple[str, ...]
     distributions: tuple[str, ...] = ()
 
     def script(self, part: str) -> str:
@@ -70,15 +67,18 @@ class Sample:
         return tuple(re.findall(r"^CREATE TABLE (\w+)", self.script("tables"), re.MULTILINE))
 
     def digest(self) -> str:
-        """SHA-256 (hex) of all that determines what a load makes."""
+        """SHA-256 (hex) of everything that determines the result of a load."""
         source = files("pgparley.demo")
         parts = [self.name, self.description, self.script("tables"), self.script("keys")]
-        parts += [source.joinpath(module).read_text("utf-8") for module in ("loading.py", *self.modules)]
+        parts += [
+            source.joinpath(module).read_text("utf-8")
+            for module in ("loading.py", "words.py", f"{self.name}.py")
+        ]
         parts += [f"{name}=={_installed(name).version}" for name in self.distributions]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     async def load(self, dsn: str, loaded: Loaded = lambda _: None) -> bool:
-        """Loads the sample into the database at `dsn`, unless it is there already: whether it had to.
+        """Loads the sample into the database at `dsn` unless it is there already; returns whether it did.
 
         An older revision is replaced. On failure the database stays as it was.
 
@@ -127,10 +127,16 @@ def rows_csv(rows: Iterable[tuple[object, ...]]) -> Callable[[], BinaryIO]:
     return open_rows
 
 
-def data_file(name: str, path: str) -> Path:
-    """A file of the distribution `name`, found without importing it.
+def generated(tables: Mapping[str, Iterable[tuple[object, ...]]]) -> Iterator[Copy]:
+    """The rows of each table, in order."""
+    for table, rows in tables.items():
+        yield Copy(table, rows_csv(rows), header=False)
 
-    Some data packages read all they have, or fail, when they are imported.
+
+def data_file(name: str, path: str) -> Path:
+    """A file of the distribution `name`, found without importing it: some data packages fail when imported.
+
+    Raises `SampleError` where the distribution is not installed.
     """
     return Path(str(_installed(name).locate_file(path)))
 

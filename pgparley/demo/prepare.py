@@ -1,6 +1,6 @@
 """Makes a running server ready for the demo: databases, their data, and a role that may only read it.
 
-Owns what is created on the server. Does not start the server, nor the gateway.
+Owns the objects created on the server. Does not start the server, nor the gateway.
 """
 
 from __future__ import annotations

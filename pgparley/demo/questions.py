@@ -25,6 +25,11 @@ class Question:
     gold: tuple[str, ...]
 
 
+_HOME_RUNS = (
+    "FROM batting b JOIN people p USING (player_id) WHERE b.year_id = 1998 "
+    "GROUP BY p.player_id ORDER BY sum(b.hr) DESC LIMIT 1"
+)
+
 QUESTIONS = (
     Question(
         database="flights",
@@ -41,22 +46,10 @@ QUESTIONS = (
         database="baseball",
         text="Which player hit the most home runs in 1998?",
         gold=(
-            (
-                "SELECT p.name_first, p.name_last FROM batting b JOIN people p USING (player_id) "
-                "WHERE b.year_id = 1998 GROUP BY p.player_id ORDER BY sum(b.hr) DESC LIMIT 1"
-            ),
-            (
-                "SELECT p.name_first || ' ' || p.name_last FROM batting b JOIN people p USING (player_id) "
-                "WHERE b.year_id = 1998 GROUP BY p.player_id ORDER BY sum(b.hr) DESC LIMIT 1"
-            ),
-            (
-                "SELECT p.name_last FROM batting b JOIN people p USING (player_id) "
-                "WHERE b.year_id = 1998 GROUP BY p.player_id ORDER BY sum(b.hr) DESC LIMIT 1"
-            ),
-            (
-                "SELECT player_id FROM batting WHERE year_id = 1998 GROUP BY player_id "
-                "ORDER BY sum(hr) DESC LIMIT 1"
-            ),
+            f"SELECT p.name_first, p.name_last {_HOME_RUNS}",
+            f"SELECT p.name_first || ' ' || p.name_last {_HOME_RUNS}",
+            f"SELECT p.name_last {_HOME_RUNS}",
+            f"SELECT p.player_id {_HOME_RUNS}",
         ),
     ),
     Question(
@@ -68,19 +61,10 @@ QUESTIONS = (
         database="sales",
         text="What are total sales by region?",
         gold=(
-            (
-                "SELECT c.region, sum(o.gross_sales) FROM orders o JOIN customers c USING (customer_id) "
-                "GROUP BY c.region"
-            ),
-            (
-                "SELECT c.region, sum(o.net_sales) FROM orders o JOIN customers c USING (customer_id) "
-                "GROUP BY c.region"
-            ),
-            (
-                "SELECT r.title, sum(o.gross_sales) FROM orders o JOIN regions r USING (region) "
-                "GROUP BY r.title"
-            ),
-            ("SELECT r.title, sum(o.net_sales) FROM orders o JOIN regions r USING (region) GROUP BY r.title"),
+            "SELECT region, sum(gross_sales) FROM orders GROUP BY region",
+            "SELECT region, sum(net_sales) FROM orders GROUP BY region",
+            "SELECT r.title, sum(o.gross_sales) FROM orders o JOIN regions r USING (region) GROUP BY r.title",
+            "SELECT r.title, sum(o.net_sales) FROM orders o JOIN regions r USING (region) GROUP BY r.title",
         ),
     ),
     Question(

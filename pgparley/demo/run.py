@@ -165,15 +165,14 @@ async def _serving(site: Site, console: Console, *, keep: bool) -> AsyncIterator
 
 
 async def _until_ready(site: Site, process: asyncio.subprocess.Process) -> None:
-    client = EngineClient(EngineAddress(str(site.engine_socket)))
-    try:
-        async with asyncio.timeout(READY_TIMEOUT):
-            while not await client.ready():
-                if process.returncode is not None:
-                    raise RuntimeError(f"pgparley serve ended at once; see {site.log}")
-                await asyncio.sleep(0.25)
-    finally:
-        await client.close()
+    async with (
+        EngineClient(EngineAddress(str(site.engine_socket))) as client,
+        asyncio.timeout(READY_TIMEOUT),
+    ):
+        while not await client.ready():
+            if process.returncode is not None:
+                raise RuntimeError(f"pgparley serve ended at once; see {site.log}")
+            await asyncio.sleep(0.25)
 
 
 def _say_how_to_connect(site: Site, console: Console, *, keep: bool) -> None:

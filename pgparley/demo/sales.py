@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from random import Random
 
-from pgparley.demo.loading import Copy, rows_csv
+from pgparley.demo.loading import Copy, generated
 from pgparley.demo.words import CITIES, day, money, person, popularity
 
 _SEED = 20260101
@@ -21,14 +21,8 @@ _FIRST_DAY, _LAST_DAY = date(2023, 1, 1), date(2025, 12, 31)
 _CUSTOMERS, _EMPLOYEES, _ORDERS = 1_500, 240, 11_000
 
 _DEPARTMENTS = (
-    "Sales",
-    "Marketing",
-    "Logistics",
-    "Finance",
-    "Human Resources",
-    "IT",
-    "Procurement",
-    "Support",
+    *("Sales", "Marketing", "Logistics", "Finance"),
+    *("Human Resources", "IT", "Procurement", "Support"),
 )
 _DEPARTMENTS_2022 = ("Sales", "Mail Order", "Advertising", "Warehouse", "Finance", "Personnel", "IT")
 _TITLES = ("Assistant", "Specialist", "Senior Specialist", "Manager")
@@ -50,8 +44,8 @@ Row = tuple[object, ...]
 
 
 @dataclass(slots=True)
-class _Books:
-    """What selling writes down."""
+class _Selling:
+    """The rows that selling makes."""
 
     orders: list[Row] = field(default_factory=list)
     items: list[Row] = field(default_factory=list)
@@ -75,21 +69,22 @@ def copies() -> Iterator[Copy]:
     departments, archived = _departments(random)
     employees, sellers = _employees(random)
     customers = _customers(random)
-    books = _sell(random, prices, customers, sellers)
+    selling = _sell(random, prices, customers, sellers)
     tables: dict[str, list[Row]] = {
         "regions": [(region, f"{region} region", cities[0]) for region, cities in CITIES.items()],
         "departments": departments,
         "departments_2022": archived,
         "employees": employees,
         "products": products,
-        "customers": [(*row, money(books.revenue[number])) for number, row in enumerate(customers, start=1)],
-        "orders": books.orders,
-        "order_items": books.items,
-        "returns": books.returns,
+        "customers": [
+            (*row, money(selling.revenue[number])) for number, row in enumerate(customers, start=1)
+        ],
+        "orders": selling.orders,
+        "order_items": selling.items,
+        "returns": selling.returns,
         "sales_targets": _targets(random),
     }
-    for table, rows in tables.items():
-        yield Copy(table, rows_csv(rows), header=False)
+    return generated(tables)
 
 
 def _products(random: Random) -> tuple[list[int], list[Row]]:
@@ -158,8 +153,8 @@ def _customers(random: Random) -> list[Row]:
     return rows
 
 
-def _sell(random: Random, prices: list[int], customers: list[Row], sellers: list[int]) -> _Books:
-    books = _Books()
+def _sell(random: Random, prices: list[int], customers: list[Row], sellers: list[int]) -> _Selling:
+    selling = _Selling()
     demand = popularity(random, len(customers))
     for number, ordered in enumerate(sorted(_order_days(random)), start=1):
         customer = random.choices(range(1, len(customers) + 1), cum_weights=demand)[0]
@@ -170,18 +165,17 @@ def _sell(random: Random, prices: list[int], customers: list[Row], sellers: list
         discount = gross * percent // 100
         returned = 0
         if random.random() < _RETURN_RATE:
-            returned = _return(
-                random, books, random.choice(lines), order=number, percent=percent, ordered=ordered
-            )
+            line = random.choice(lines)
+            returned = _return(random, selling, line, order=number, percent=percent, ordered=ordered)
         net = gross - discount - returned
-        books.revenue[customer] += net
-        books.items.extend(
+        selling.revenue[customer] += net
+        selling.items.extend(
             (number, at, line.product, line.quantity, money(line.cents)) for at, line in enumerate(lines, 1)
         )
         amounts = (money(gross), money(discount), money(returned), money(net))
         region, shipped = customers[customer - 1][_REGION], ordered + timedelta(days=random.randint(1, 9))
-        books.orders.append((number, customer, random.choice(sellers), region, ordered, shipped, *amounts))
-    return books
+        selling.orders.append((number, customer, random.choice(sellers), region, ordered, shipped, *amounts))
+    return selling
 
 
 def _order_days(random: Random) -> Iterator[date]:
@@ -195,14 +189,16 @@ def _order_days(random: Random) -> Iterator[date]:
             yield at
 
 
-def _return(random: Random, books: _Books, line: _Line, *, order: int, percent: int, ordered: date) -> int:
+def _return(
+    random: Random, selling: _Selling, line: _Line, *, order: int, percent: int, ordered: date
+) -> int:
     """Books the return of some of a line, refunded after discount: the refund in cents."""
     quantity = random.randint(1, line.quantity)
     refund = quantity * line.cents * (100 - percent) // 100
     at = ordered + timedelta(days=random.randint(10, 40))
-    number = len(books.returns) + 1
+    number = len(selling.returns) + 1
     reason = random.choice(_REASONS)
-    books.returns.append((number, order, line.product, quantity, money(refund), at, reason))
+    selling.returns.append((number, order, line.product, quantity, money(refund), at, reason))
     return refund
 
 

@@ -1,6 +1,6 @@
 """Names, places and dates for the generated samples: plausible, and the same on every machine.
 
-Whatever is random comes from the `Random` that the caller seeds.
+All randomness comes from the `Random` that the caller seeds.
 """
 
 from __future__ import annotations

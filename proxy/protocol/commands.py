@@ -4,24 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.types import (
-    AskReply,
-    AskRequest,
-    ChooseRequest,
-    Chosen,
-    CorrectRequest,
-    ErrorReply,
-    MoreRequest,
-    PlanRequest,
-    RowSet,
-    ShowRequest,
-    TopicRequest,
-)
+from engine.types import AskReply, Chosen, EngineRequest, ErrorReply, RowSet
 from proxy.protocol.messages import Startup
 
-EngineRequest = (
-    AskRequest | ChooseRequest | ShowRequest | MoreRequest | PlanRequest | CorrectRequest | TopicRequest
-)
 EngineReply = AskReply | Chosen | RowSet | ErrorReply
 
 

@@ -18,6 +18,7 @@ from engine.types import (
     ChooseRequest,
     Chosen,
     CorrectRequest,
+    EngineRequest,
     ErrorReply,
     MoreRequest,
     PlanRequest,
@@ -28,7 +29,7 @@ from engine.types import (
     TopicRequest,
 )
 from proxy.protocol import codec, notices, replacement_sql
-from proxy.protocol.commands import EngineReply, EngineRequest
+from proxy.protocol.commands import EngineReply
 from proxy.protocol.encoding import require_valid
 from proxy.protocol.nl import questions, settings
 from proxy.protocol.nl.settings import OutputMode

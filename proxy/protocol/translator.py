@@ -11,10 +11,10 @@ from collections.abc import Generator
 from dataclasses import dataclass, replace
 
 from engine.errors import NLError, ReportedError, StalePlanError, SyntaxProblemError, UnsupportedError
-from engine.types import ANSWER_COLUMNS, TOPIC_COLUMNS, Asker, ErrorReply
+from engine.types import ANSWER_COLUMNS, TOPIC_COLUMNS, Asker, EngineRequest, ErrorReply
 from proxy.protocol import codec, replacement_sql
 from proxy.protocol.backend import ExpectedError
-from proxy.protocol.commands import EngineReply, EngineRequest
+from proxy.protocol.commands import EngineReply
 from proxy.protocol.conversation import (
     ChosenStatement,
     Conversation,

@@ -98,8 +98,5 @@ grammar = "{grammar}"
         return [sys.executable, "-m", "pgparley.cli", "--config", str(self.config), *arguments]
 
     async def _ready(self) -> bool:
-        client = EngineClient(EngineAddress(str(self._socket)))
-        try:
+        async with EngineClient(EngineAddress(str(self._socket))) as client:
             return await client.ready()
-        finally:
-            await client.close()

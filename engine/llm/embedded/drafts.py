@@ -1,9 +1,8 @@
-"""Guesses at how an answer goes on, from what stands in the cache.
+"""Draft tokens for speculative decoding, from n-grams of the cached answers.
 
-Candidates for one question are much alike: what a mask or a condition changes is a name or a clause, and the rest is
-what another candidate said. A token that is decoded beside others costs about a third of a step of its own (two cores),
-so a guess is cheap, and it changes nothing: what the model would not have written itself is dropped (speculative
-decoding with n-grams of earlier answers, greedy; up to rounding, which differs between large and small batches).
+Candidates for one question are much alike: a mask or a condition changes a name or a clause. A token that is decoded
+beside others costs about a third of a step of its own (two cores), so drafts are cheap. They change nothing: tokens
+that greedy decoding would not choose are dropped (up to rounding, which differs between large and small batches).
 """
 
 from __future__ import annotations
@@ -11,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 GRAM = 3
-"""Tokens that an answer must share with another before what follows there is a guess."""
+"""Tokens of an n-gram that two answers must share before the next ones are a draft."""
 
 FIRST, LONGEST = 4, 8
-"""Tokens of a guess, at first and at most."""
+"""Tokens of a draft, at first and at most."""
 
 
 def guess(ending: Sequence[int], answers: Iterable[list[int]], length: int) -> list[int]:
@@ -30,5 +29,5 @@ def guess(ending: Sequence[int], answers: Iterable[list[int]], length: int) -> l
 
 
 def next_length(length: int, accepted: int) -> int:
-    """How much to guess after `accepted` of `length` tokens were right: twice as much, or about what was right."""
+    """Length of the next draft after `accepted` of `length` tokens were right: doubled, or what was right and one."""
     return min(2 * length, LONGEST) if accepted == length else max(1, accepted + 1)

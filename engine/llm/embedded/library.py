@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 _ROOM = 256
-"""Bytes kept for a structure that is passed by value: more than any has, which the callee does not read."""
+"""Bytes reserved for a structure that is passed by value: larger than each; the callee ignores the rest."""
 
 _KV_UNIFIED = 141
 """Where `llama_context_params.kv_unified` lies."""
@@ -25,7 +25,7 @@ class ModelParameters(ctypes.Structure):
 
 
 class ContextParameters(ctypes.Structure):
-    """`llama_context_params`: what is set of it. `kv_unified`: all sequences share the cells of the cache."""
+    """`llama_context_params`, as far as it is set. `kv_unified`: all sequences share the cells of the cache."""
 
     _fields_ = (
         ("n_ctx", c_uint32),
@@ -91,7 +91,7 @@ _FUNCTIONS = {
         (c_void_p, c_char_p, c_int32, POINTER(c_int32), c_size_t, POINTER(c_size_t)),
     ),
 }
-"""Name without `llama_` → what it returns and takes (llama.h)."""
+"""Name without `llama_` → (result, arguments), from llama.h."""
 
 
 def load() -> ctypes.CDLL:

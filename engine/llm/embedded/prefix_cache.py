@@ -1,8 +1,7 @@
-"""The sequences of one `Runtime`'s key-value cache, and what of them a new prompt can begin with.
+"""The prefix cache: tokens in the sequences of one `Runtime`'s key-value cache.
 
-What a finished or running request left in a sequence is the prefix cache: a new prompt starts from the sequence that
-shares its longest beginning. Owns which tokens stand where and what is forgotten when cells run short. Does not
-decode. One thread drives it.
+A new prompt starts from the sequence that shares its longest prefix, of a finished or a running request. Owns the
+tokens of each sequence and the eviction when cells run short. Does not decode. One thread drives it.
 """
 
 from __future__ import annotations
@@ -62,16 +61,16 @@ class PrefixCache:
         return target
 
     def release(self, number: int) -> None:
-        """What the sequence holds may be forgotten from now on."""
+        """Lets the sequence be evicted from now on."""
         self._sequences[number].busy = False
 
     def cut(self, number: int, length: int) -> None:
-        """Forgets what the sequence holds from `length` on."""
+        """Removes the sequence's tokens from `length` on."""
         self._runtime.truncate(number, length)
         del self._sequences[number].tokens[length:]
 
     def clear(self) -> None:
-        """Forgets everything."""
+        """Empties all sequences."""
         for number in range(len(self._sequences)):
             self.cut(number, 0)
 
@@ -82,7 +81,7 @@ class PrefixCache:
         return [s.tokens[max(0, s.answer - before) :] for s in others]
 
     def _longest(self, prompt: tuple[int, ...]) -> tuple[int, int]:
-        """The sequence that shares the prompt's longest beginning, and how many tokens of it are of use."""
+        """(number of the sequence with the longest common prefix, its usable length in tokens)."""
         shared = [common(s.tokens, prompt) for s in self._sequences]
         source = max(range(len(shared)), key=shared.__getitem__)
         return source, min(shared[source], len(prompt) - 1)
@@ -97,14 +96,14 @@ class PrefixCache:
         return empty[0] if empty else min(others, key=lambda i: self._sequences[i].used)
 
     def _restore(self, target: int, file: Path, prompt: tuple[int, ...]) -> int:
-        """Fills `target` from `file`; gives how much of the prompt that saves computing."""
+        """Fills `target` from `file`; returns how many tokens of the prompt need not be computed."""
         self._runtime.truncate(target, 0)
         length = min(common(self._runtime.load(target, file), prompt), len(prompt) - 1)
         self._runtime.truncate(target, length)
         return length
 
     def _make_room(self, needed: int, keep: int) -> None:
-        """Forgets idle sequences, least recently used first, until `needed` cells are free.
+        """Evicts idle sequences, least recently used first, until `needed` cells are free.
 
         Counts shared cells once a sequence: an upper bound, so what it frees is enough.
         """
@@ -126,7 +125,7 @@ class PrefixCache:
 
 
 def common(left: Sequence[int], right: Sequence[int]) -> int:
-    """Length of the common beginning."""
+    """Length of the common prefix."""
     limit = min(len(left), len(right))
     if list(left[:limit]) == list(right[:limit]):
         return limit

@@ -1,7 +1,6 @@
 """llama.cpp in the few calls that the scheduler needs: tokens, batches, logits, the key-value cache.
 
-Owns the model's memory and its C structures. Not thread-safe: one thread drives it. Does not decide what to
-decode; see `scheduler`.
+Owns the model's memory and its C structures. Not thread-safe: the thread of `scheduler` drives it.
 """
 
 from __future__ import annotations
@@ -82,7 +81,7 @@ class Runtime:
         return bool(self._library.llama_vocab_is_eog(self._vocab, token))
 
     def decode(self, slices: Sequence[Slice]) -> list[list[NDArray[np.float32]]]:
-        """Decodes all slices in one pass and gives, a slice each, the logits asked for, in order.
+        """Decodes all slices in one pass; returns for each slice the logits asked for, in order.
 
         The arrays, shape (vocabulary,), are views that the next call overwrites. Raises `MemoryError` where
         the cache has no room.
@@ -121,7 +120,7 @@ class Runtime:
             part.replace(path)
 
     def load(self, sequence: int, path: Path) -> list[int]:
-        """Fills the empty `sequence` from a file and gives its tokens; none where the file does not fit."""
+        """Fills the empty `sequence` from a file; returns its tokens, none where the file does not fit."""
         array = (ctypes.c_int32 * self.cells)()
         count = ctypes.c_size_t()
         size = self._library.llama_state_seq_load_file(
@@ -179,4 +178,4 @@ def _context(lib: ctypes.CDLL, model: int, settings: EmbeddedModelSettings) -> i
 
 
 def _ignore_log(_level: int, _text: bytes, _data: int) -> None:
-    """llama.cpp writes hundreds of lines as it loads; what matters comes back as a return code."""
+    """llama.cpp writes hundreds of lines as it loads; errors come back as return codes."""

@@ -35,7 +35,7 @@ class Request:
     """A prompt as tokens and how to continue it. `grammar`: Lark as llguidance reads it.
 
     `keep`: a file for the computed prompt; it is read where it exists and written where it does not. `top`: how many
-    of the likeliest tokens are told for each that is chosen.
+    of the most probable tokens are reported for each that is chosen.
     """
 
     prompt: tuple[int, ...]
@@ -48,14 +48,14 @@ class Request:
 
 
 Likely = tuple[tuple[int, float], ...]
-"""Tokens and the logarithms of their probabilities, likeliest first."""
+"""Tokens and the logarithms of their probabilities, most probable first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """What came out. `logprobs`: natural logarithms, one for each sampled token (forced ones have 0).
+    """The answer to a request. `logprobs`: natural logarithms, one for each sampled token (forced ones have 0).
 
-    `top`: for each token the likeliest in its place, among all, allowed or not; none for forced ones.
+    `top`: for each token the most probable in its place, allowed by the grammar or not; none for forced ones.
     """
 
     tokens: tuple[int, ...]
@@ -101,7 +101,10 @@ class Scheduler:
         self._thread.start()
 
     async def submit(self, request: Request) -> Generated:
-        """Waits for the answer; cancelling the awaiting task stops the work at the next step."""
+        """The answer; cancelling the awaiting task stops the work at the next step.
+
+        Raises `GrammarProblemError`, and `MemoryError` where the cache has no room.
+        """
         loop = asyncio.get_running_loop()
         job = _Job(request, loop.create_future(), loop)
         self._inbox.put(job)
@@ -205,7 +208,7 @@ class Scheduler:
                 self._write(job, rows)
 
     def _guess(self, job: _Job, room: int) -> list[int]:
-        """Tokens that may follow what is pending; none where it is by chance, or where the prompt is to be kept."""
+        """Draft tokens after the pending ones; none for a sampled answer, or where the prompt is to be saved first."""
         request = job.request
         if request.temperature > 0 or (request.keep is not None and not job.answer):
             return []
@@ -215,7 +218,7 @@ class Scheduler:
         return drafts.guess(ending, answers, min(job.guess, room, left))
 
     def _write(self, job: _Job, rows: Sequence[NDArray[np.float32]]) -> None:
-        """Chooses a token for each row of logits, as long as what was guessed is what was chosen.
+        """Chooses a token for each row of logits, as long as the draft agrees with the choice.
 
         The first row belongs to the last token that was not guessed, each other one to a guessed token.
         """
@@ -299,13 +302,13 @@ class Scheduler:
 
 
 def _log_total(logits: NDArray[np.float32]) -> float:
-    """The logarithm of what the tokens' odds add up to."""
+    """The logarithm of the sum of the exponentials (log-sum-exp)."""
     top = float(logits.max())
     return top + float(np.log(np.exp(logits - top).sum()))
 
 
 def _likeliest(logits: NDArray[np.float32], count: int, total: float) -> Likely:
-    """`total`: of `logits`, as `_log_total` has it."""
+    """The `count` most probable tokens; `total`: `_log_total` of `logits`."""
     if count < 1:
         return ()
     found = np.argpartition(logits, -count)[-count:]

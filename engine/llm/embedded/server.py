@@ -37,14 +37,14 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class StructuredOutputs:
-    """What the answer must look like."""
+    """Constraints on the answer."""
 
     grammar: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """The body of `/v1/chat/completions`; what else a client sends is ignored."""
+    """The body of `/v1/chat/completions`; other fields are ignored."""
 
     messages: tuple[Message, ...]
     max_tokens: int = 256

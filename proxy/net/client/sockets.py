@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from proxy.settings import GatewaySettings
@@ -42,19 +44,13 @@ def _addresses(name: str, port: int) -> list[tuple[int, tuple[str, int]]]:
 
 
 def _listening(family: int, address: tuple[str, int], settings: GatewaySettings) -> socket.socket:
-    sock = socket.socket(family, socket.SOCK_STREAM)
-    try:
+    with _socket(family, settings.listen_backlog) as sock:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if settings.reuse_port:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         if family == socket.AF_INET6:
             sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         sock.bind(address)
-        sock.listen(settings.listen_backlog)
-        sock.setblocking(False)  # noqa: FBT003 - the socket module's signature
-    except OSError:
-        sock.close()
-        raise
     return sock
 
 
@@ -67,16 +63,23 @@ def bind_unix(settings: GatewaySettings, port: int) -> socket.socket:
     path = Path(settings.unix_socket_dir) / f".s.PGSQL.{port}"
     if path.is_socket() and not _is_alive(path):
         path.unlink()
-    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
+    with _socket(socket.AF_UNIX, settings.listen_backlog) as sock:
         sock.bind(str(path))
         path.chmod(0o777)
-        sock.listen(settings.listen_backlog)
+    return sock
+
+
+@contextmanager
+def _socket(family: int, backlog: int) -> Iterator[socket.socket]:
+    """A socket that the block binds; it listens after the block, and is closed where that raises `OSError`."""
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        yield sock
+        sock.listen(backlog)
         sock.setblocking(False)  # noqa: FBT003 - the socket module's signature
     except OSError:
         sock.close()
         raise
-    return sock
 
 
 def _is_alive(path: Path) -> bool:

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from engine.types import ErrorReply, SessionLoan
+from engine.types import EngineRequest, ErrorReply, SessionLoan
 from proxy.metrics import GatewayMetrics
-from proxy.protocol.commands import Command, EngineReply, EngineRequest
+from proxy.protocol.commands import Command, EngineReply
 from proxy.protocol.session import Session
 from proxy.settings import GatewaySettings
 

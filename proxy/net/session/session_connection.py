@@ -10,7 +10,7 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, cast
 
-from engine.types import ErrorReply
+from engine.types import EngineRequest, ErrorReply
 from proxy.net import pump
 from proxy.net.ports import SessionContext
 from proxy.net.session.consultation import Consultation
@@ -25,7 +25,6 @@ from proxy.protocol.commands import (
     Command,
     Consult,
     Dial,
-    EngineRequest,
     KeyKnown,
     LoanEnded,
     RareCommand,

@@ -15,7 +15,7 @@ import structlog
 
 from engine.client import EngineAddress, EngineClient
 from engine.errors import InternalError, NLError
-from engine.types import ErrorReply, SessionLoan
+from engine.types import EngineRequest, ErrorReply, SessionLoan
 from proxy.console.reports import ClientReport
 from proxy.metrics import GatewayMetrics
 from proxy.net import access
@@ -29,7 +29,7 @@ from proxy.net.tasks import Tasks
 from proxy.net.upstream.dialer import Dialer
 from proxy.net.upstream.prewarmed import PrewarmPool
 from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerRequest
-from proxy.protocol.commands import EngineReply, EngineRequest
+from proxy.protocol.commands import EngineReply
 from proxy.protocol.inspection import SessionLimits
 from proxy.settings import GatewaySettings
 

@@ -118,7 +118,7 @@ def runs(question: NLQuestion, session: Mapping[str, str]) -> bool:
     """Whether a question is to be treated as `NL RUN` (`nl.mode = run`).
 
     Raises:
-        InvalidSettingError: `mode` is neither `ask_worker` nor `run`.
+        InvalidSettingError: `mode` is neither `ask` nor `run`.
     """
     return _word("mode", ("ask", "run"), session, question.options) == "run"
 

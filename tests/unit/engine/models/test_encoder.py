@@ -13,7 +13,7 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
 from engine.models.encoder import MiniLMEncoder, packaged_model
-from engine.models.sentences import BertSentences, LibrarySentences, batches, wrapped
+from engine.models.sentences import SentenceModel, batches
 from engine.routing.vectors import VectorCache
 from engine.settings import EncoderSettings
 
@@ -83,24 +83,35 @@ def test_schema_texts_have_the_library_s_own_vectors(
     assert np.allclose(encoder.encode(texts), library.encode(texts), atol=1e-5)
 
 
-def test_our_own_pass_is_the_library_s(library: SentenceTransformer) -> None:
+def test_the_integer_pass_is_close_to_the_library_s(
+    library: SentenceTransformer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     texts = ["How many vocalists are there?", "one", "which album sold most copies in the year after"]
-    whole, ours = LibrarySentences(library, batch=2), BertSentences(library, batch=2)
-    assert np.allclose(whole.sentences(texts), ours.sentences(texts), atol=1e-5)
-    for one, two in zip(whole.questions(texts), ours.questions(texts), strict=True):
+    found = SentenceModel(library, batch=2).questions(texts)
+    monkeypatch.setattr("torch.cpu._is_vnni_supported", lambda: False)
+    for one, two in zip(found, SentenceModel(library, batch=2).questions(texts), strict=True):
         assert one.tokens.shape == two.tokens.shape
         assert np.einsum("td,td->t", one.tokens, two.tokens).min() > 0.98
-    assert isinstance(wrapped(library, batch=2), BertSentences)
+
+
+def test_without_the_instructions_questions_are_encoded_by_the_library(
+    library: SentenceTransformer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("torch.cpu._is_vnni_supported", lambda: False)
+    texts = ["How many vocalists are there?", "one", "which album sold most copies in the year after"]
+    model = SentenceModel(library, batch=2)
+    found = np.stack([encoded.sentence for encoded in model.questions(texts)])
+    assert np.allclose(found, library.encode(texts), atol=1e-5)
 
 
 def test_another_pooling_is_left_to_the_library() -> None:
     transformer = Transformer(str(packaged_model()))
     model = SentenceTransformer(modules=[transformer, Pooling(384, pooling_mode="cls")], device="cpu").eval()
-    vectors = wrapped(model, batch=2).sentences(["one", "two words", "and three words"])
+    texts = ["one", "two words", "and three words"]
+    found = SentenceModel(model, batch=2)
+    vectors = found.sentences(texts)
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
-    assert not np.allclose(
-        vectors, BertSentences(model, batch=2).sentences(["one", "two words", "and three words"])
-    )
+    assert np.allclose(vectors, [encoded.sentence for encoded in found.questions(texts)], atol=1e-5)
 
 
 @pytest.mark.parametrize(

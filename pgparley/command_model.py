@@ -27,8 +27,11 @@ _POLL_SECONDS = 0.2
 
 
 @asynccontextmanager
-async def borrowed_model(config: Config, file: Path | None) -> AsyncIterator[ChatModel]:
-    """A model that answers; raises `ModelUnavailableError` where an embedded one cannot be started."""
+async def command_model(config: Config, file: Path | None) -> AsyncIterator[ChatModel]:
+    """A model that answers, until the end of the block; raises `ModelUnavailableError` where none can be started.
+
+    `file`: the configuration's, for the process of an embedded model.
+    """
     from engine.llm.client import ChatModel  # noqa: PLC0415  brings the openai client
 
     if config.model.base_url is not None:

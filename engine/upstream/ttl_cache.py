@@ -1,7 +1,7 @@
-"""Answers of a server that are asked for again only after some time.
+"""A cache of a server's answers with a time to live.
 
-Owns the age of an answer, which counts from the moment it was asked for. Does not bound how many are kept: an expired
-one goes when the next is kept.
+Owns the age of an answer, which counts from the moment it was asked for. The number of answers is not bounded; expired
+ones are removed when the next is stored.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Remembered(Generic[K, V]):
+class TTLCache(Generic[K, V]):
     """Answers by key, each for `seconds` of `clock`, which is monotonic."""
 
     def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
@@ -22,7 +22,7 @@ class Remembered(Generic[K, V]):
         self._answers: dict[K, tuple[float, V]] = {}
 
     async def get(self, key: K, ask: Callable[[], Awaitable[V]]) -> V:
-        """The answer of `key`: the remembered one, else what `ask` returns; what `ask` raises is not remembered."""
+        """The answer of `key`: the cached one, else the result of `ask`; raises as `ask`, and caches no errors."""
         now = self._clock()
         found = self._answers.get(key)
         if found is not None and found[0] > now:
@@ -33,5 +33,5 @@ class Remembered(Generic[K, V]):
         return answer
 
     def forget(self, key: K) -> None:
-        """The next `get` of `key` asks, whether or not an answer is remembered."""
+        """Removes the answer of `key`, if there is one."""
         self._answers.pop(key, None)

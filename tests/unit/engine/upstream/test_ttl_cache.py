@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.upstream.remembered import Remembered
+from engine.upstream.ttl_cache import TTLCache
 
 
 class _Server:
@@ -32,12 +32,12 @@ def server() -> _Server:
 
 
 @pytest.fixture
-def remembered(server: _Server) -> Remembered[str, int]:
-    return Remembered(10.0, lambda: server.now)
+def remembered(server: _Server) -> TTLCache[str, int]:
+    return TTLCache(10.0, lambda: server.now)
 
 
 async def test_an_answer_is_asked_for_once_until_it_expires(
-    server: _Server, remembered: Remembered[str, int]
+    server: _Server, remembered: TTLCache[str, int]
 ) -> None:
     assert await remembered.get("a", server.ask) == 1
     server.now = 9.9
@@ -48,14 +48,14 @@ async def test_an_answer_is_asked_for_once_until_it_expires(
     assert await remembered.get("b", server.ask) == 2
 
 
-async def test_its_age_counts_from_the_asking(server: _Server, remembered: Remembered[str, int]) -> None:
+async def test_its_age_counts_from_the_asking(server: _Server, remembered: TTLCache[str, int]) -> None:
     await remembered.get("a", server.ask_slowly)
     server.now = 10.0
     assert await remembered.get("a", server.ask) == 2
 
 
 async def test_failures_and_what_is_forgotten_are_asked_for_again(
-    server: _Server, remembered: Remembered[str, int]
+    server: _Server, remembered: TTLCache[str, int]
 ) -> None:
     with pytest.raises(OSError, match=r"^$"):
         await remembered.get("a", server.fail)

@@ -1,0 +1,60 @@
+"""What commands write: tables, JSON, and the message of a failure.
+
+Owns the exit status of expected failures (1), and that no control character of a database reaches the terminal.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from typing import Annotated, NoReturn
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
+
+
+def fail(*lines: str) -> NoReturn:
+    """Ends the command with exit status 1; `lines` go to standard error, the first one behind the program's name."""
+    typer.echo("\n".join(["pgparley: " + printable(lines[0]), *map(printable, lines[1:])]), err=True)
+    raise typer.Exit(1)
+
+
+def print_error(message: str, detail: str | None = None, hint: str | None = None) -> None:
+    """Writes an error to standard error, a labelled line for each of its parts."""
+    for label, text in (("error", message), ("detail", detail), ("hint", hint)):
+        if text:
+            typer.echo(f"{label}: {text}", err=True)
+
+
+def print_json(value: object, *, indent: bool = False) -> None:
+    """Writes `value` as one line, or with a line for each member."""
+    text = msgspec.json.encode(value)
+    typer.echo(msgspec.json.format(text, indent=1) if indent else text)
+
+
+def print_table(*headings: str, rows: Iterable[Iterable[str]], caption: str | None = None) -> None:
+    """Writes a table, a tuple of texts a row."""
+    grid = Table(*headings, caption=caption)
+    for row in rows:
+        grid.add_row(*map(cell, row))
+    Console().print(grid)
+
+
+def cell(text: str) -> Text:
+    """`text` for a table, without markup."""
+    return Text(printable(text))
+
+
+def printable(text: str) -> str:
+    """`text` with control characters written out: names, comments and values come from databases."""
+    return "".join(repr(c)[1:-1] if unicodedata.category(c) in {"Cc", "Cf", "Cs"} else c for c in text)
+
+
+def minute(moment: str) -> str:
+    """A moment of ISO 8601, shown to the minute."""
+    return moment.replace("T", " ")[:16]

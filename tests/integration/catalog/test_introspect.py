@@ -82,7 +82,21 @@ async def test_composite_keys(make_database: MakeDatabase) -> None:
     seat, ticket = (await taken(database)).tables
     assert seat.primary_key == ("hall", "row", "n")
     assert set(seat.unique_keys) == {("label",), ("label", "hall")}
-    assert ticket.foreign_keys == (ForeignKey(("h", "r", "no"), "public", "seat", ("hall", "row", "n")),)
+    reference = ForeignKey(("h", "r", "no"), "public", "seat", ("hall", "row", "n"), enforced=True)
+    assert ticket.foreign_keys == (reference,)
+
+
+async def test_a_foreign_key_that_is_not_checked_at_once_is_not_enforced(make_database: MakeDatabase) -> None:
+    database = await make_database("""
+        CREATE TABLE hall (id int PRIMARY KEY);
+        CREATE TABLE seat (id int PRIMARY KEY, late int REFERENCES hall DEFERRABLE, unchecked int);
+        ALTER TABLE seat ADD FOREIGN KEY (unchecked) REFERENCES hall NOT VALID;
+    """)
+    _, seat = (await taken(database)).tables
+    assert [(key.columns, key.enforced) for key in seat.foreign_keys] == [
+        (("late",), False),
+        (("unchecked",), False),
+    ]
 
 
 async def test_partitions_are_left_out_and_their_parent_is_not(make_database: MakeDatabase) -> None:

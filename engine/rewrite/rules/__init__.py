@@ -8,6 +8,7 @@ from engine.rewrite.rules import grouping, literals, quantifiers, references, re
 RULES: tuple[Rule, ...] = (
     Rule("drop_total_join", 1, RuleKind.NORMALISE, repetition.drop_total_join),
     Rule("requalify", 1, RuleKind.REPAIR, references.requalify),
+    Rule("repair_join", 1, RuleKind.REPAIR, references.repair_join),
     Rule("join_missing_tables", 1, RuleKind.REPAIR, references.join_missing_tables),
     Rule("text_as_number", 2, RuleKind.REPAIR, literals.text_as_number),
     Rule("group_by_shown", 1, RuleKind.REPAIR, grouping.group_by_shown),

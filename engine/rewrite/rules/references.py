@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -125,13 +126,38 @@ def _join(
 
 def join_by_reference(statement: Statement, context: Context) -> str | None:
     """Inner joins on columns that refer to nothing follow the foreign keys instead, over other tables where needed."""
+    return _rejoined(statement, context, lambda _joined: True)
+
+
+def repair_join(statement: Statement, context: Context) -> str | None:
+    """The same for the inner joins alone that compare a column which its table has not."""
+    return _rejoined(statement, context, _JoinedColumns.missing)
+
+
+@dataclass(frozen=True, slots=True)
+class _JoinedColumns:
+    """An inner JOIN on one equality: a column of a table before it and one of its own table."""
+
+    other: TableRef
+    left: str
+    last: TableRef
+    right: str
+
+    def missing(self) -> bool:
+        """Whether one of the two tables has no such column."""
+        sides = (self.other.table, self.left), (self.last.table, self.right)
+        return any(table is not None and not _has(table, name) for table, name in sides)
+
+
+def _rejoined(statement: Statement, context: Context, wanted: Callable[[_JoinedColumns], bool]) -> str | None:
     changed: list[str] = []
     for select in statement.tree.find_all(exp.Select):
         reads = statement.scopes.reads[id(select)]
         if any(read.table is None for read in reads):
             continue
         for place, join in list(enumerate(from_parts(select)))[1:]:
-            if _followed(select, join, reads, place, context):
+            joined = _compared(join, reads[:place], reads[place])
+            if joined is not None and wanted(joined) and _followed(select, join, joined, reads, context):
                 changed.append(reads[place].name)
     if not changed:
         return None
@@ -141,24 +167,20 @@ def join_by_reference(statement: Statement, context: Context) -> str | None:
 
 
 def _followed(
-    select: exp.Select, join: exp.Expression, reads: list[TableRef], place: int, context: Context
+    select: exp.Select, join: exp.Expression, joined: _JoinedColumns, reads: list[TableRef], context: Context
 ) -> bool:
-    before, last = reads[:place], reads[place]
-    compared = _compared(join, before, last)
-    if compared is None or last.table is None:
-        return False
-    other, left, right = compared
-    if other.table is None or other.table.key == last.table.key:
+    other, last = joined.other, joined.last
+    if other.table is None or last.table is None or other.table.key == last.table.key:
         return False
     pairs = context.references.column_pairs(other.table.key, last.table.key)
-    if (left, right) in pairs:
+    if (joined.left, joined.right) in pairs:
         return False
     if len(pairs) == 1:
         ends = zip(pairs[0], (other.name, last.name), strict=True)
         one, two = (exp.column(identifier(name), identifier(table)) for name, table in ends)
         join.set("on", exp.EQ(this=one, expression=two))
         return True
-    there = [read.table.key for read in before if read.table]
+    there = [read.table.key for read in reads[: reads.index(last)] if read.table]
     if pairs or not context.references.reachable(there, last.table.key):
         return False
     return _taken_out(select, join, last, [read for read in reads if read is not last])
@@ -185,10 +207,7 @@ def _taken_out(
     return True
 
 
-def _compared(
-    join: exp.Expression, before: list[TableRef], last: TableRef
-) -> tuple[TableRef, str, str] | None:
-    """(the table before, its column, the joined table's column) of an inner JOIN on one equality of columns."""
+def _compared(join: exp.Expression, before: list[TableRef], last: TableRef) -> _JoinedColumns | None:
     condition = join.args.get("on")
     if join.args.get("side") or not isinstance(condition, exp.EQ):
         return None
@@ -198,7 +217,9 @@ def _compared(
     if one.table == last.name:
         one, two = two, one
     found = [read for read in before if read.name == one.table]
-    return (found[0], one.name, two.name) if found and two.table == last.name else None
+    if not found or two.table != last.name:
+        return None
+    return _JoinedColumns(found[0], one.name, last, two.name)
 
 
 def compare_by_reference(statement: Statement, context: Context) -> str | None:

@@ -1,0 +1,19 @@
+-- A join on a column that its table has not follows the foreign keys instead.
+
+SELECT c.title FROM concert AS c JOIN stadium AS s ON c.stadium_id = s.concert_id
+=>
+SELECT c.title FROM concert AS c JOIN stadium AS s ON c.stadium_id = s.stadium_id
+
+-- no foreign key leads to it: the way there is looked up where something needs it
+SELECT T1.name, T2.title FROM singer AS T3 JOIN stadium AS T1 ON T3.stadium_id = T1.stadium_id JOIN concert AS T2 ON T1.stadium_id = T2.stadium_id
+=>
+unchanged
+
+SELECT T1.name, COUNT(*) FROM stadium AS T1 JOIN singer_in_concert AS T2 ON T1.stadium_id = T2.stadium_id GROUP BY T1.stadium_id
+=>
+SELECT t1.name, COUNT(*) FROM stadium AS t1 GROUP BY t1.stadium_id
+
+-- both columns are there: not for a repair
+SELECT s.name FROM concert c JOIN stadium s ON c.concert_id = s.stadium_id
+=>
+unchanged

@@ -3,6 +3,7 @@
     python -m training.router        engine/models/router_base: which database and tables a question is about
     python -m training.conditions    engine/conditions/base: what a statement has to do, read from the question
     python -m training.ranker        engine/ranking/base: which statement says what the question says
+    python -m training.readings      engine/rewrite/worth.json: how much likelier a reading is than its statement
 
 Data comes from folders that are no part of this repository; `training.ranker_lists` writes the ranker's, with the
 embedded model. Training on a catalog of one's own is the product's matter

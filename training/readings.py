@@ -31,7 +31,7 @@ from benchmarks.quality.ablations.drawing import TRAIN, drawn
 from benchmarks.quality.ablations.replay import Completions, Replay, file_for
 from benchmarks.quality.candidates.command import ROOT
 from benchmarks.quality.candidates.gateway import TIMEOUT
-from benchmarks.quality.candidates.journal import Answer, Cost, Proposal
+from benchmarks.quality.candidates.journal import Answer, Cost, Proposal, locked
 from benchmarks.quality.candidates.judging import Scorer
 from benchmarks.quality.candidates.model_server import model_server
 from benchmarks.quality.candidates.questions import Asked, Selection
@@ -121,11 +121,12 @@ def main() -> int:
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--n", type=int, default=70)
     parser.add_argument("--skip", type=int, default=100, help="questions that ablations are measured on")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     if given.record:
-        asyncio.run(_record(given))
+        with locked(given.work):
+            asyncio.run(_record(given))
         return 0
     lists = [msgspec.json.decode(line, type=QuestionList) for line in given.lists.read_bytes().splitlines()]
     found = list(pairs(lists))

@@ -20,6 +20,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -37,6 +38,7 @@ from benchmarks.quality.candidates.model_server import model_server
 from benchmarks.quality.candidates.questions import Asked, Selection
 from benchmarks.quality.candidates.site import Site, site
 from benchmarks.quality.candidates.tasks import READER
+from benchmarks.wire.machine import cpu_seconds
 from engine import pipeline
 from engine.core.deadline import Deadline
 from engine.core.state import State
@@ -155,7 +157,8 @@ async def _record(given: argparse.Namespace) -> None:
         measured = set(drawn(given.bench, TRAIN, Selection(given.skip, given.seed, None)))
         more = drawn(given.bench, TRAIN, Selection(given.skip + given.n, given.seed, None))
         asked = [each for each in more if each not in measured]
-        with model_server(place.meter, given.work / "model.log"):
+        with model_server(place.meter, given.work / "model.log") as server:
+            replay.clock = partial(cpu_seconds, (server,))
             found = [await _listed(one, place, replay) for one in track(asked, "Asking")]
         lists = [each for each in found if each is not None]
         kept.close()

@@ -38,8 +38,10 @@ CONCURRENT = 3
 """Nodes explored at once: the embedded model serves them in one batch. The first one goes alone: it is there sooner,
 and what it says lets the model guess most of what the others will."""
 
-EXCHANGES = 3
-"""Statements at most that are made of the first one by exchanging a name; of each of the others one at most."""
+EXCHANGED = 2
+"""Of the other places, one in so many is taken by statements made of the first one by exchanging a name, one at least:
+where they fill the set, no condition and no mask is tried, and a statement of another structure is never written. Of
+each further statement one at most is made."""
 
 _GIVES_ROWS = frozenset({"count_referring_rows", "exclude_referring_rows"})
 """Readings that make a degenerate statement one whose outcome the tables decide."""
@@ -114,14 +116,14 @@ class Explorer:
         found: dict[str, Candidate] = {}
         readings: dict[str, Candidate] = {}
         at_once = 1
-        while len(found) < state.k and (nodes := search.take(at_once)):
+        while nodes := search.take(min(at_once, state.k - len(found))):
             at_once = CONCURRENT
             for attempt in await asyncio.gather(*map(self._attempt, nodes)):
                 state = _noted(state, attempt)
                 new = [each for each in attempt.candidates if each.sql not in found]
                 if not new:
                     continue
-                most = min(1 if found else EXCHANGES, state.k - 1)
+                most = min(state.k - 1, 1 if found else max(1, (state.k - 1) // EXCHANGED))
                 found.update((each.sql, each) for each in new)
                 readings.update((each.sql, each) for each in attempt.readings)
                 others, names = await self._exchanged(attempt, search, most)

@@ -266,12 +266,15 @@ def test_what_the_questions_words_may_mean_is_a_reading() -> None:
 
 def test_what_the_model_nearly_named_is_exchanged_first() -> None:
     model = Model([("", "SELECT artist_name FROM singer")], nearly=(" country", 0.2))
-    state = generated(model, k=3)
+    state = generated(model, k=5)
     assert [each.sql for each in state.candidates] == [
         "SELECT artist_name FROM singer",
         "SELECT country FROM singer",
         "SELECT performer_name FROM singer",
     ]
+    three = generated(Model([("", "SELECT artist_name FROM singer")], nearly=(" country", 0.2)), k=3)
+    assert [each.sql for each in three.candidates][1:] == ["SELECT country FROM singer"], "half of the places"
+    assert three.usage.calls > 1
     hardly = generated(Model([("", "SELECT artist_name FROM singer")], nearly=(" country", 0.001)), k=2)
     assert [each.sql for each in hardly.candidates][1] == "SELECT performer_name FROM singer"
 

@@ -41,7 +41,7 @@ and what it says lets the model guess most of what the others will."""
 EXCHANGED = 2
 """Of the other places, one in so many is taken by statements made of the first one by exchanging a name, one at least:
 where they fill the set, no condition and no mask is tried, and a statement of another structure is never written. Of
-each further statement one at most is made."""
+each further statement one at most is made. What the search leaves empty, they fill."""
 
 _GIVES_ROWS = frozenset({"count_referring_rows", "exclude_referring_rows"})
 """Readings that make a degenerate statement one whose outcome the tables decide."""
@@ -115,6 +115,7 @@ class Explorer:
         references = self._references()
         found: dict[str, Candidate] = {}
         readings: dict[str, Candidate] = {}
+        first: Attempt | None = None
         at_once = 1
         while nodes := search.take(min(at_once, state.k - len(found))):
             at_once = CONCURRENT
@@ -124,16 +125,20 @@ class Explorer:
                 if not new:
                     continue
                 most = min(state.k - 1, 1 if found else max(1, (state.k - 1) // EXCHANGED))
+                first = first or attempt
                 found.update((each.sql, each) for each in new)
                 readings.update((each.sql, each) for each in attempt.readings)
                 others, names = await self._exchanged(attempt, search, most)
                 others = [each for each in others if each.sql not in found]
                 found.update((each.sql, each) for each in others)
-                state = state.noted(
-                    *(TraceLine("generate", "made by exchanging a name", each.sql) for each in others)
-                )
+                state = state.noted(*map(_exchange_line, others))
                 if self._tools.generation.masks:
                     search.expand(attempt.node, _elements_used(attempt.candidates[0]), names | references)
+        if first is not None and len(found) < state.k:
+            others, _ = await self._exchanged(first, search, state.k - 1)
+            others = [each for each in others if each.sql not in found][: state.k - len(found)]
+            found.update((each.sql, each) for each in others)
+            state = state.noted(*map(_exchange_line, others))
         if not found and self._writer.grammars:
             attempt = await self._attempt_freely()
             state = _noted(state, attempt)
@@ -286,6 +291,10 @@ def _elements_used(candidate: Candidate) -> frozenset[ColumnKey]:
     """The columns a statement reads, and each table of which it reads none."""
     read = {key[:2] for key in candidate.columns}
     return candidate.columns | {(*table, WHOLE_TABLE) for table in candidate.tables if table not in read}
+
+
+def _exchange_line(candidate: Candidate) -> TraceLine:
+    return TraceLine("generate", "made by exchanging a name", candidate.sql)
 
 
 def _named(candidate: Candidate) -> frozenset[ColumnKey]:

@@ -42,6 +42,7 @@ from benchmarks.wire.machine import cpu_seconds
 from engine import pipeline
 from engine.core.deadline import Deadline
 from engine.core.state import State
+from engine.rewrite.rule import RuleKind
 from engine.rewrite.rules import RULES
 from engine.settings import Limits
 from engine.stages.rank import rank
@@ -180,7 +181,7 @@ async def _listed(asked: Asked, place: Site, replay: Replay) -> QuestionList | N
     if not done.candidates:
         return None
     scores = await asyncio.to_thread(tools.ranker.rank, asked.question.text, done.candidates)
-    reading = {rule.name for rule in RULES if rule.kind == "reading"}
+    reading = {rule.name for rule in RULES if rule.kind is RuleKind.READING}
     listed: list[Listed] = []
     places: dict[str, int] = {}
     for candidate, ranking in zip(done.candidates, scores, strict=True):

@@ -1,15 +1,20 @@
-"""The exchanges to try on a statement: by the model's token probabilities and by similar names."""
+"""Statements that differ from another one in one name: the exchanges to try, in which order, and which ones run."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
+from engine.alternatives.substitute import substituted
 from engine.alternatives.synonyms import Exchange, exchanges, interchangeable, phrases
 from engine.alternatives.token_alternatives import token_alternatives
 from engine.core.candidate import Candidate
 from engine.core.elements import WHOLE_TABLE
 from engine.core.ports import Completion, Encoder
-from schema_catalog.types import Snapshot
+from engine.decoding.mask_search import Mask
+from engine.rewrite.candidates import Checker
+from schema_catalog.types import ColumnKey, Snapshot
 
 LEAST_PROBABILITY = 0.01
 """Least probability of another column at the model's token: about three in four of AmbiQT's synonyms have it."""
@@ -36,3 +41,42 @@ async def find_exchanges(
     )
     found = [*likely, *(each for each in alike if (each.used, each.other) not in known)]
     return sorted(found, key=lambda each: each.used[2] != WHOLE_TABLE)
+
+
+class ExchangedStatements:
+    """The statements that `exchanges` make of `leading`, each made and checked once.
+
+    `score`: of a masked schema, by which a statement is worth less the worse the name in place of another fits.
+    """
+
+    def __init__(
+        self,
+        leading: Candidate,
+        exchanges: Iterable[Exchange],
+        score: Callable[[Mask], float],
+        checker: Checker,
+    ) -> None:
+        self._leading = leading
+        self._left = iter(exchanges)
+        self._score = score
+        self._checker = checker
+
+    async def take(self, most: int) -> list[tuple[Candidate, ColumnKey]]:
+        """At most `most` further ones that run, each with the element that was exchanged."""
+        made: list[tuple[Candidate, ColumnKey]] = []
+        while len(made) < most and (exchange := next(self._left, None)) is not None:
+            candidate = await self._made(exchange)
+            if candidate is not None:
+                made.append((candidate, exchange.used))
+        return made
+
+    async def _made(self, exchange: Exchange) -> Candidate | None:
+        leading = self._leading
+        sql = await asyncio.to_thread(substituted, leading.sql, exchange, self._checker.context.snapshot)
+        if sql is None or sql == leading.sql or await self._checker.misplaces_literal(sql):
+            return None
+        mask = leading.masked | {exchange.used}
+        score = self._score(mask) * exchange.likeness
+        other = replace(leading, sql=sql, masked=mask, schema_score=score, logprob=None, cost=None)
+        outcome = await self._checker.statement(other)
+        return outcome if isinstance(outcome, Candidate) else None

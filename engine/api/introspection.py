@@ -76,8 +76,8 @@ def _in_words(row: AnswerRow, trace: tuple[TraceLine, ...]) -> tuple[tuple[Cell,
 def _changes(sql: str | None, trace: tuple[TraceLine, ...]) -> list[tuple[str, str | None]]:
     """The rules that changed a statement, each with the statement before it, the last one first."""
     aspects: list[tuple[str, str | None]] = []
-    lines = [(line.event, line.detail.split(BECOMES)) for line in trace if line.stage == "rewrite"]
-    changes = {after: (event, before) for event, (before, after) in lines}
+    lines = [(line.event, line.detail.partition(BECOMES)) for line in trace if line.stage == "rewrite"]
+    changes = {after: (event, before) for event, (before, _, after) in lines}
     while sql in changes:
         event, sql = changes.pop(sql)
         aspects += [("changed by", event), ("was", sql)]

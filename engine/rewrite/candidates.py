@@ -11,6 +11,7 @@ from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.rewrite.driver import Rewritten, normalise, readings, repair
 from engine.rewrite.rule import Context
+from engine.rewrite.rules.literals import misplaced_literal
 from engine.sql.check import Cause, Rejection, check_candidate
 
 REPAIRED = frozenset({Cause.NAMES, Cause.SERVER})
@@ -19,16 +20,12 @@ REPAIRED = frozenset({Cause.NAMES, Cause.SERVER})
 
 @dataclass(frozen=True, slots=True)
 class Checker:
-    """Checks statements of one route as the asker. Rules run in threads: they parse, and the event loop serves others.
-
-    `off`: names of rules that do not run.
-    """
+    """Checks statements of one route as the asker. Rules parse, so they run in threads."""
 
     context: Context
     route: Route
     state: State
     tools: Tools
-    off: Collection[str]
 
     async def statement(self, candidate: Candidate) -> Candidate | Rejection:
         """The statement, in its normal form, and repaired by rule only where names or EXPLAIN refused it.
@@ -36,11 +33,11 @@ class Checker:
         Where the repaired one is refused as well, that is what the first refusal says. Raises as `check_candidate`.
         """
         written = Rewritten(candidate.sql, candidate.changes)
-        normal = await asyncio.to_thread(normalise, written, self.context, self.off)
+        normal = await asyncio.to_thread(normalise, written, self.context, self._off)
         outcome = await self._checked(candidate, normal)
         if isinstance(outcome, Candidate) or outcome.cause not in REPAIRED:
             return outcome
-        repaired = await asyncio.to_thread(repair, normal, self.context, self.off)
+        repaired = await asyncio.to_thread(repair, normal, self.context, self._off)
         if repaired.changes == normal.changes:
             return outcome
         second = await self._checked(candidate, repaired)
@@ -49,9 +46,17 @@ class Checker:
     async def readings(self, candidate: Candidate) -> list[Candidate]:
         """What else an accepted candidate may be meant to say and would run, likeliest first."""
         given = Rewritten(candidate.sql, candidate.changes)
-        made = await asyncio.to_thread(readings, given, self.context, self.off)
+        made = await asyncio.to_thread(readings, given, self.context, self._off)
         outcomes = await asyncio.gather(*(self._checked(candidate, each) for each in made))
         return [each for each in outcomes if isinstance(each, Candidate)]
+
+    async def misplaces_literal(self, sql: str) -> bool:
+        """Whether a literal is compared with a column that does not hold it although one beside it does."""
+        return bool(self.context.values) and await asyncio.to_thread(misplaced_literal, sql, self.context)
+
+    @property
+    def _off(self) -> Collection[str]:
+        return self.tools.generation.rules_off
 
     async def _checked(self, candidate: Candidate, rewritten: Rewritten) -> Candidate | Rejection:
         """`candidate` as rewritten. What was changed has no likelihood: the model wrote another text."""

@@ -6,7 +6,7 @@ catalog. Whether a statement's names are right is `engine.sql.resolution`'s to s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -168,6 +168,21 @@ def from_parts(select: exp.Select) -> list[exp.Expression]:
 def identifier(name: str) -> exp.Identifier:
     """A name as SQL writes it."""
     return exp.to_identifier(name, quoted=quote_ident(name) != name)
+
+
+def equality(name: str, columns: Sequence[str], other: str, other_columns: Sequence[str]) -> exp.Condition:
+    """The condition of a join by a key: `name.column = other.column`, pairwise."""
+    return exp.and_(
+        *(
+            exp.EQ(this=_qualified(name, column), expression=_qualified(other, other_column))
+            for column, other_column in zip(columns, other_columns, strict=True)
+        ),
+        copy=False,
+    )
+
+
+def _qualified(name: str, column: str) -> exp.Column:
+    return exp.column(identifier(column), identifier(name))
 
 
 def written(table: Table, snapshot: Snapshot) -> exp.Table:

@@ -11,6 +11,7 @@ from functools import cache
 from importlib import resources
 
 from engine.core.candidate import Change
+from engine.rewrite.rule import RuleKind
 
 UNKNOWN = 0.0
 """Of a rule that no pair was seen of."""
@@ -19,7 +20,7 @@ UNKNOWN = 0.0
 def worth(changes: Iterable[Change]) -> float:
     """Log-odds of what `changes` made against what they were made of; repairs and normal forms count nothing."""
     known = _table()
-    return sum(known.get(change.rule, UNKNOWN) for change in changes if change.kind == "reading")
+    return sum(known.get(change.rule, UNKNOWN) for change in changes if change.kind == RuleKind.READING)
 
 
 @cache

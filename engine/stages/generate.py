@@ -12,11 +12,10 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from engine.alternatives.exchanges import find_exchanges
-from engine.alternatives.substitute import substituted
+from engine.alternatives.exchanges import ExchangedStatements, find_exchanges
 from engine.conditions.words import words
 from engine.core.candidate import Candidate
-from engine.core.elements import WHOLE_TABLE
+from engine.core.elements import WHOLE_TABLE, elements_read
 from engine.core.ports import Completion
 from engine.core.state import Route, State
 from engine.core.tools import Tools
@@ -25,13 +24,10 @@ from engine.decoding.writer import Writer, statement
 from engine.linking.mentions import mentioned_tables, tables_not_read, values_not_used
 from engine.rewrite.candidates import Checker
 from engine.rewrite.degenerate import degenerate
-from engine.rewrite.rule import Context, Statement
-from engine.rewrite.rules.literals import misplaced_literal
+from engine.rewrite.rule import Context
 from engine.rewrite.worth import worth
 from engine.sql.check import Cause, Rejection
-from engine.sql.tree import parsed
 from engine.types import BECOMES, TraceLine, Usage
-from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.types import ColumnKey, TableKey
 
 CONCURRENT = 3
@@ -106,7 +102,7 @@ class Explorer:
             for table in self._shown.tables
         }
         context = Context(self._shown, state.ask.question, route.values, self._mentioned, similarity, secured)
-        self._checker = Checker(context, route, state, tools, tools.generation.rules_off)
+        self._checker = Checker(context, route, state, tools)
 
     async def explore(self, calls: int, state: State) -> State:
         """`state` with what the search found, until there are `k` statements beside readings or no calls are left."""
@@ -115,30 +111,34 @@ class Explorer:
         references = self._references()
         found: dict[str, Candidate] = {}
         readings: dict[str, Candidate] = {}
-        first: Attempt | None = None
+        first: ExchangedStatements | None = None
+        left = 0
+
+        def added(candidates: Iterable[Candidate]) -> list[Candidate]:
+            new = [each for each in candidates if each.sql not in found]
+            found.update((each.sql, each) for each in new)
+            return new
+
         at_once = 1
         while nodes := search.take(min(at_once, state.k - len(found))):
             at_once = CONCURRENT
             for attempt in await asyncio.gather(*map(self._attempt, nodes)):
                 state = _noted(state, attempt)
-                new = [each for each in attempt.candidates if each.sql not in found]
-                if not new:
-                    continue
                 most = min(state.k - 1, 1 if found else max(1, (state.k - 1) // EXCHANGED))
-                first = first or attempt
-                found.update((each.sql, each) for each in new)
+                if not added(attempt.candidates):
+                    continue
                 readings.update((each.sql, each) for each in attempt.readings)
-                others, names = await self._exchanged(attempt, search, most)
-                others = [each for each in others if each.sql not in found]
-                found.update((each.sql, each) for each in others)
-                state = state.noted(*map(_exchange_line, others))
+                exchanged = await self._exchanged(attempt, search)
+                made = await exchanged.take(most)
+                if first is None:
+                    first, left = exchanged, state.k - 1 - len(made)
+                state = state.noted(*map(_exchange_line, added(each for each, _ in made)))
                 if self._tools.generation.masks:
-                    search.expand(attempt.node, _elements_used(attempt.candidates[0]), names | references)
+                    names = {used for _, used in made}
+                    search.expand(attempt.node, _elements_used(attempt.candidates[0]), references | names)
         if first is not None and len(found) < state.k:
-            others, _ = await self._exchanged(first, search, state.k - 1)
-            others = [each for each in others if each.sql not in found][: state.k - len(found)]
-            found.update((each.sql, each) for each in others)
-            state = state.noted(*map(_exchange_line, others))
+            others = [each for each, _ in await first.take(left) if each.sql not in found]
+            state = state.noted(*map(_exchange_line, added(others[: state.k - len(found)])))
         if not found and self._writer.grammars:
             attempt = await self._attempt_freely()
             state = _noted(state, attempt)
@@ -186,7 +186,7 @@ class Explorer:
         if not written.finished:
             return Rejection(Cause.LENGTH, f"the statement had not ended after {written.generated} tokens")
         sql = statement(written.text)
-        if node.mask and await self._misplaced(sql):
+        if node.mask and await self._checker.misplaces_literal(sql):
             return Rejection(Cause.MASK, "a literal stands beside another column than the one that holds it")
         candidate = Candidate(
             database=self.route.database.name,
@@ -197,7 +197,9 @@ class Explorer:
         )
         outcome = await self._checker.statement(candidate)
         # An alias that two tables share, or a server without grammars, lets a masked name through.
-        if isinstance(outcome, Candidate) and (hidden := _named(outcome) & node.mask):
+        if isinstance(outcome, Candidate) and (
+            hidden := elements_read(outcome.columns, outcome.tables) & node.mask
+        ):
             return Rejection(
                 Cause.MASK, f"it reads what is masked: {', '.join(sorted(key[2] for key in hidden))}"
             )
@@ -207,7 +209,7 @@ class Explorer:
         if isinstance(outcome, Rejection):
             return []
         found = await self._checker.readings(outcome)
-        return [each for each in found if not _named(each) & outcome.masked]
+        return [each for each in found if not elements_read(each.columns, each.tables) & outcome.masked]
 
     def _reason(self, outcome: Candidate | Rejection, readings: Iterable[Candidate]) -> str | None:
         """Why the model is asked again, in words for it; None where the statement will do."""
@@ -238,68 +240,36 @@ class Explorer:
         alone = asked and len(outcome.tables) == 1 and not outcome.tables & asked
         return frozenset((*table, WHOLE_TABLE) for table in outcome.tables) if alone else frozenset()
 
-    async def _exchanged(
-        self, attempt: Attempt, search: MaskSearch, most: int
-    ) -> tuple[list[Candidate], frozenset[ColumnKey]]:
-        """At most `most` statements that differ from the leading one in one name, and what was exchanged in them."""
-        made: list[Candidate] = []
-        names: set[ColumnKey] = set()
-        if not most or not self._tools.generation.exchanges:
-            return made, frozenset()
-        leading = attempt.leading
-        for each in await find_exchanges(leading, attempt.written, self._shown, self._tools.encoder):
-            sql = await asyncio.to_thread(substituted, leading.sql, each, self._shown)
-            if sql is None or sql == leading.sql or await self._misplaced(sql):
-                continue
-            mask = leading.masked | {each.used}
-            score = search.score(mask) * each.likeness
-            other = replace(leading, sql=sql, masked=mask, schema_score=score, logprob=None, cost=None)
-            outcome = await self._checker.statement(other)
-            if isinstance(outcome, Candidate):
-                made.append(outcome)
-                names.add(each.used)
-            if len(made) >= most:
-                break
-        return made, frozenset(names)
-
-    async def _misplaced(self, sql: str) -> bool:
-        """Whether a literal is compared with a column that does not hold it although one beside it does."""
-        return bool(self.route.values) and await asyncio.to_thread(self._is_misplaced, sql)
-
-    def _is_misplaced(self, sql: str) -> bool:
-        tree = parsed(sql)
-        return tree is not None and misplaced_literal(Statement(tree, self._shown), self.route.values)
+    async def _exchanged(self, attempt: Attempt, search: MaskSearch) -> ExchangedStatements:
+        """What differs in one name from the attempt's leading statement; none where one statement is asked for."""
+        wanted = self._state.k > 1 and self._tools.generation.exchanges
+        leading, encoder = attempt.leading, self._tools.encoder
+        found = await find_exchanges(leading, attempt.written, self._shown, encoder) if wanted else []
+        return ExchangedStatements(leading, found, search.score, self._checker)
 
     def _elements(self) -> frozenset[ColumnKey]:
-        """Everything of the schema that a statement may name: columns, and tables as a whole."""
-        columns = {(*table.key, column.name) for table, column in self._shown.columns()}
-        return frozenset(columns | {(*table.key, WHOLE_TABLE) for table in self._shown.tables})
+        """Everything of the schema that a statement may name."""
+        columns = ((*table.key, column.name) for table, column in self._shown.columns())
+        return elements_read(columns, (table.key for table in self._shown.tables))
 
     def _references(self) -> frozenset[ColumnKey]:
         """The columns that refer to others: a mask on one brings a wrong join, or none."""
-        graph = foreign_key_graph(self._shown)
         return frozenset(
-            (*edge.table, column)
+            (*table.key, column)
             for table in self._shown.tables
-            for edge in graph.edges(table.key)
-            if edge.referring
-            for column in edge.columns
+            for key in table.foreign_keys
+            for column in key.columns
         )
 
 
 def _elements_used(candidate: Candidate) -> frozenset[ColumnKey]:
     """The columns a statement reads, and each table of which it reads none."""
     read = {key[:2] for key in candidate.columns}
-    return candidate.columns | {(*table, WHOLE_TABLE) for table in candidate.tables if table not in read}
+    return elements_read(candidate.columns, candidate.tables - read)
 
 
 def _exchange_line(candidate: Candidate) -> TraceLine:
     return TraceLine("generate", "made by exchanging a name", candidate.sql)
-
-
-def _named(candidate: Candidate) -> frozenset[ColumnKey]:
-    """All that a mask on would forbid: the columns a statement reads, and its tables as a whole."""
-    return candidate.columns | {(*table, WHOLE_TABLE) for table in candidate.tables}
 
 
 def _changes(candidates: Sequence[Candidate]) -> list[TraceLine]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from engine.rewrite.rule import Context, Statement
-from engine.rewrite.scope import Scopes, TableRef, from_parts, identifier, written
+from engine.rewrite.scope import Scopes, TableRef, equality, from_parts, written
 from schema_catalog.types import TableKind
 
 _KEYED = (TableKind.TABLE, TableKind.PARTITIONED)
@@ -148,7 +148,6 @@ def _join(select: exp.Select, scopes: Scopes, context: Context) -> str | None:
     edge, read = max(ways, key=lambda way: context.similarity.get(way[0].other, -1.0))
     scopes.qualify(select)
     table = scopes.tables[edge.other]
-    own = exp.column(identifier(edge.columns[0]), identifier(read.name))
-    other = exp.column(identifier(edge.other_columns[0]), identifier(table.name))
-    select.join(written(table, scopes.snapshot), on=exp.EQ(this=own, expression=other), copy=False)
+    condition = equality(read.name, edge.columns, table.name, edge.other_columns)
+    select.join(written(table, scopes.snapshot), on=condition, copy=False)
     return table.name

@@ -11,6 +11,7 @@ from sqlglot import exp
 from engine.core.elements import ValueLink
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.scope import Scopes, identifier
+from engine.sql.tree import parsed
 from schema_catalog.types import ColumnKey
 
 _NUMBER = r"^\s*([-+]?([0-9]{1,3}(,[0-9]{3})+|[0-9]+)([.][0-9]+)?)(?![0-9.,]|[-/:eE][-+]?[0-9])"
@@ -53,11 +54,15 @@ def literal_in_its_column(statement: Statement, context: Context) -> str | None:
     return None
 
 
-def misplaced_literal(statement: Statement, values: Sequence[ValueLink]) -> bool:
-    """Whether `literal_in_its_column` would move a literal."""
+def misplaced_literal(sql: str, context: Context) -> bool:
+    """Whether `literal_in_its_column` would move a literal of `sql`."""
+    tree = parsed(sql)
+    if tree is None:
+        return False
+    scopes = Scopes(tree, context.snapshot)
     return any(
-        _elsewhere(column, key, literal, values, statement.scopes) is not None
-        for column, key, literal in _compared(statement.tree, statement.scopes)
+        _elsewhere(column, key, literal, context.values, scopes) is not None
+        for column, key, literal in _compared(tree, scopes)
     )
 
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from engine.rewrite.rule import Context, Statement
-from engine.rewrite.scope import Scopes, TableRef, from_parts, identifier, written
+from engine.rewrite.scope import Scopes, TableRef, equality, from_parts, identifier, written
 from schema_catalog.foreign_keys import Edge
-from schema_catalog.naming import quote_ident
 from schema_catalog.types import Table, TableKey
 
 
@@ -114,11 +113,8 @@ def _join(
     names = []
     for edge in path:
         table = scopes.tables[edge.other]
-        condition = " AND ".join(
-            f"{quote_ident(sources[edge.table])}.{quote_ident(left)} = {quote_ident(table.name)}.{quote_ident(right)}"
-            for left, right in zip(edge.columns, edge.other_columns, strict=True)
-        )
-        select.join(written(table, scopes.snapshot), on=condition, dialect="postgres", copy=False)
+        condition = equality(sources[edge.table], edge.columns, table.name, edge.other_columns)
+        select.join(written(table, scopes.snapshot), on=condition, copy=False)
         sources[edge.other] = table.name
         names.append(table.name)
     return names
@@ -176,9 +172,8 @@ def _followed(
     if (joined.left, joined.right) in pairs:
         return False
     if len(pairs) == 1:
-        ends = zip(pairs[0], (other.name, last.name), strict=True)
-        one, two = (exp.column(identifier(name), identifier(table)) for name, table in ends)
-        join.set("on", exp.EQ(this=one, expression=two))
+        (left, right) = pairs[0]
+        join.set("on", equality(other.name, [left], last.name, [right]))
         return True
     there = [read.table.key for read in reads[: reads.index(last)] if read.table]
     if pairs or not context.references.reachable(there, last.table.key):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from engine.core.candidate import Candidate
 from engine.linking.mentions import mentioned_tables
 from engine.rewrite.candidates import Checker
 from engine.rewrite.rule import Context
+from engine.settings import GenerationSettings
 from engine.sql.check import Cause, Rejection
 from schema_catalog.types import Snapshot
 from tests.support.asking import PlanningUpstream, asked, route, tools
@@ -22,7 +24,8 @@ def checker(
 ) -> Checker:
     to = route(question, snapshot)
     context = Context(snapshot, question, mentioned=mentioned_tables(question, snapshot))
-    return Checker(context, to, asked(question, to), tools("", upstream), off)
+    given = replace(tools("", upstream), generation=GenerationSettings(rules_off=off))
+    return Checker(context, to, asked(question, to), given)
 
 
 def checked(given: Checker, sql: str) -> Candidate | Rejection:

@@ -82,6 +82,8 @@ class AskRequest:
     """For `NL RUN`: runs where the set has one member, so the engine looks for a second one."""
     exclude: tuple[str, ...] = ()
     """Statements that are not to be shown again (`NL MORE`)."""
+    ask: bool = True
+    """Whether a question back may be the answer (`nl.ask`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +212,33 @@ class MoreRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerRequest:
+    """`NL ANSWER n | $$text$$ OF qid`: the asker's answer to a question back. Answered by `AskReply`, with a new qid.
+
+    Either `n`, the number of an option, or `text`, in the asker's own words.
+    """
+
+    asker: Asker
+    qid: str
+    n: int | None = None
+    text: str | None = None
+    timeout: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NoneRequest:
+    """`NL NONE [$$why$$] OF qid`: nothing that was shown is right.
+
+    Answered by `AskReply`, with a new qid: other statements, or a question back.
+    """
+
+    asker: Asker
+    qid: str
+    why: str | None = None
+    timeout: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CorrectRequest:
     """`NL CORRECT $$sql$$ OF qid`: the right statement. Answered by the stored row, of kind `verified`.
 
@@ -294,6 +323,14 @@ class ErrorReply:
 
 
 EngineRequest = (
-    AskRequest | ChooseRequest | ShowRequest | MoreRequest | PlanRequest | CorrectRequest | TopicRequest
+    AskRequest
+    | AnswerRequest
+    | NoneRequest
+    | ChooseRequest
+    | ShowRequest
+    | MoreRequest
+    | PlanRequest
+    | CorrectRequest
+    | TopicRequest
 )
 """A request of a session's NL statement."""

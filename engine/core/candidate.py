@@ -21,6 +21,15 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Preview:
+    """The first rows of a statement's result as PostgreSQL writes them; `more`: there are others."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | None, ...], ...]
+    more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """One statement that may answer.
 
@@ -28,8 +37,8 @@ class Candidate:
     `schema_score`: the weakest entity's best cosine in its masked schema (Odin §5.3). `logprob`: mean log-probability
     of its tokens, None where the model gives none or a rule changed the text. `confidence` in [0, 1]. `scores`:
     nonconformity by function (select). `preference`: agreement with the asker's preferences, negative where it
-    contradicts them (apply_preferences). `fruitless`: it ran without a value in its rows (deduplicate). `changes`: by
-    rules, in order.
+    contradicts them (apply_preferences). `fruitless`: it ran without a value in its rows; `preview`: of its rows, None
+    where it did not run (deduplicate). `changes`: by rules, in order.
     """
 
     database: str
@@ -45,6 +54,7 @@ class Candidate:
     scores: tuple[Score, ...] = ()
     preference: float = 0.0
     fruitless: bool = False
+    preview: Preview | None = None
     changes: tuple[Change, ...] = ()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -54,3 +54,30 @@ class ValueLink:
     values: tuple[str, ...]
     similarity: float
     relation: Relation
+
+
+@dataclass(frozen=True, slots=True)
+class BranchingPoint:
+    """A decision of the linker that may be where it goes astray (RTS §3.1).
+
+    `element`: what was decided about. `linked`: what was decided. `alternatives`: what may be meant in its place or
+    beside it, likeliest first.
+    """
+
+    element: ColumnKey
+    linked: bool
+    alternatives: tuple[ColumnKey, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaLinks:
+    """What a question is about in one schema. An element is a column, or with the column `*` a table as a whole.
+
+    `probabilities`: in [0, 1], that a statement which answers reads the element. `linked`: those decided to be read.
+    `branching`: decisions that may be wrong. `answerable` in [0, 1]: that the schema holds what is asked for.
+    """
+
+    probabilities: Mapping[ColumnKey, float]
+    linked: frozenset[ColumnKey]
+    branching: tuple[BranchingPoint, ...]
+    answerable: float

@@ -16,7 +16,7 @@ from engine.calibration.conformal import Calibrated
 from engine.conditions.types import Condition
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
-from engine.core.elements import ValueLink
+from engine.core.elements import SchemaLinks, ValueLink
 from engine.core.state import Route
 from engine.guard.rules import Rules
 from engine.learning.types import AskerFeedback
@@ -233,6 +233,13 @@ class Values(Protocol):
 
     async def prepare(self, databases: Sequence[Database]) -> None:
         """Loads values ahead of the first question; raises `StoreUnavailableError`."""
+
+
+class SchemaLinker(Protocol):
+    """Decides which tables and columns a question is about (RTS §3). Blocks: call it in a thread."""
+
+    def link(self, question: str, snapshot: Snapshot) -> SchemaLinks | None:
+        """The links into `snapshot`, which the asker may read; None where the schema does not fit the model."""
 
 
 class Conditions(Protocol):

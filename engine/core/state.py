@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from engine.calibration.selection import Selection
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
-from engine.core.elements import Entity, ValueLink
+from engine.core.elements import Entity, SchemaLinks, ValueLink
+from engine.dialogue.types import Dialogue
 from engine.learning.types import Learned
 from engine.types import AskRequest, StageTiming, TraceLine, Usage
 from schema_catalog.types import Database, Snapshot, TableKey
@@ -21,8 +22,8 @@ from schema_catalog.types import Database, Snapshot, TableKey
 class Route:
     """A database that may answer, its schema as the asker may see it, and its tables, likeliest first.
 
-    `probability` in [0, 1], among all that the asker may read. `entities`, `values`: by the link stage. `learned`: by
-    the retrieve_feedback stage, which adjusts similarities as well.
+    `probability` in [0, 1], among all that the asker may read. `entities`, `values`, `links`: by the link stage; no
+    `links` without a linker. `learned`: by the retrieve_feedback stage, which adjusts similarities as well.
     """
 
     database: Database
@@ -31,6 +32,7 @@ class Route:
     tables: tuple[TableKey, ...]
     entities: tuple[Entity, ...] = ()
     values: tuple[ValueLink, ...] = ()
+    links: SchemaLinks | None = None
     learned: Learned = field(default_factory=Learned)
 
 
@@ -39,7 +41,7 @@ class State:
     """A question on its way through the pipeline.
 
     `k`: candidates at most. `calls`: model calls at most, repairs apart. `started`: by the deadline's clock.
-    `verified`: a verified answer to this very question, apart from the candidates.
+    `verified`: a verified answer to this very question, apart from the candidates. `dialogue`: with the asker so far.
     """
 
     ask: AskRequest
@@ -54,6 +56,7 @@ class State:
     usage: Usage = field(default_factory=Usage)
     selection: Selection | None = None
     verified: Candidate | None = None
+    dialogue: Dialogue = field(default_factory=Dialogue)
 
     def noted(self, *lines: TraceLine) -> State:
         """A copy with `lines` added to the trace."""

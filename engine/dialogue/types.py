@@ -1,0 +1,74 @@
+"""The values of a dialogue: what a question may mean, what the asker is asked about it, and what they answered.
+
+They are stored as JSON between two turns (`engine.api.question_store`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from engine.core.candidate import Candidate, Preview
+from schema_catalog.types import ColumnKey
+
+
+class Ambiguity(StrEnum):
+    """What is open about a question (Sphinteract §5)."""
+
+    COLUMN = "AmbColumn"
+    """Which column or table is meant."""
+    VALUE = "AmbValue"
+    """Which stored value is meant, or how it is compared."""
+    OUTPUT = "AmbOutput"
+    """Which columns are shown, in which order, each row once or not."""
+    QUESTION = "AmbQuestion"
+    """What is computed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One choice of a question back.
+
+    `words`: its meaning without SQL. `statements`: the candidates' SQL that agree with it; none where it was found by
+    other means, and statements are still to be written. `elements`: what it stands on and the other options do not.
+    `preview`: of the likeliest of `statements`.
+    """
+
+    words: str
+    statements: tuple[str, ...] = ()
+    elements: frozenset[ColumnKey] = frozenset()
+    preview: Preview | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClarifyingQuestion:
+    """A question back with two or three options; the asker may answer in their own words as well."""
+
+    ambiguity: Ambiguity
+    words: str
+    options: tuple[Option, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question back and its answer: option number `chosen`, from 1, or the asker's own `text`."""
+
+    question: ClarifyingQuestion
+    chosen: int | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """What a question's asker has said about it so far.
+
+    `turns`: answered. `rejected`: statements that they called wrong. `survivors`: candidates that agree with every
+    answer; None before the first one. `pending`: the question that waits for an answer. `fingerprints`: of each
+    database's schema as the asker could read it, by name.
+    """
+
+    turns: tuple[Turn, ...] = ()
+    rejected: tuple[str, ...] = ()
+    survivors: tuple[Candidate, ...] | None = None
+    pending: ClarifyingQuestion | None = None
+    fingerprints: tuple[tuple[str, str], ...] = ()

@@ -79,6 +79,18 @@ class DatabaseUnavailableError(NLError):
     sqlstate = "58000"
 
 
+class NeedsAnswerError(NLError):
+    """The question waits for its asker's answer to a question back."""
+
+    sqlstate = "NL001"
+
+
+class AbstainedError(NLError):
+    """There is no answer, and the asker wants an error then."""
+
+    sqlstate = "NL002"
+
+
 class NoRouteError(NLError):
     """No cataloged database can answer."""
 

@@ -80,7 +80,7 @@ class DatabaseUnavailableError(NLError):
 
 
 class NeedsAnswerError(NLError):
-    """The question waits for its asker's answer to a question back."""
+    """The question waits for an answer to a question back: there is no statement yet."""
 
     sqlstate = "NL001"
 
@@ -99,6 +99,12 @@ class NoRouteError(NLError):
 
 class UnknownQuestionError(NLError):
     """The qid does not exist, expired, or belongs to somebody else (the three look the same)."""
+
+    sqlstate = "NL004"
+
+
+class StaleDialogueError(NLError):
+    """The databases that a question is about have changed, or what of them its asker may read, since it was asked."""
 
     sqlstate = "NL004"
 

@@ -81,9 +81,9 @@ class FakeEngine:
     asked: list[AskRequest] = field(default_factory=list)
     chosen: list[ChooseRequest] = field(default_factory=list)
     shown: list[ShowRequest] = field(default_factory=list)
-    others: list[
-        MoreRequest | AnswerRequest | NoneRequest | PlanRequest | CorrectRequest | TopicRequest
-    ] = field(default_factory=list)
+    others: list[MoreRequest | AnswerRequest | NoneRequest | PlanRequest | CorrectRequest | TopicRequest] = (
+        field(default_factory=list)
+    )
     waiting: threading.Event = field(default_factory=threading.Event)
     aborted: threading.Event = field(default_factory=threading.Event)
 

@@ -1,20 +1,23 @@
 """A question back in words: the question once, its options by number, and the way to answer.
 
-Notices and the error of `nl.on_abstain` share it. The first line of an option row's explanation is the question, the
-same in every row; what follows it is the option.
+Notices and the error of `nl.on_abstain` share it. The explanation of every option row begins with the question; the
+question is what all of them begin with, up to the end of a sentence.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.types import AnswerRow, RowKind
 
+_SENTENCE_END = re.compile(r"[?.:!]\s+|\n")
+
 
 @dataclass(frozen=True, slots=True)
 class QuestionBack:
-    """`question`: one line; empty where the rows have none in common. `options`: (row, its words)."""
+    """`question`: empty where the rows do not begin alike. `options`: (row, its words)."""
 
     question: str
     options: tuple[tuple[AnswerRow, str], ...]
@@ -37,10 +40,10 @@ def question_back(rows: Sequence[AnswerRow]) -> QuestionBack | None:
     options = [row for row in rows if row.kind is RowKind.OPTION]
     if not options:
         return None
-    parts = [row.explanation.partition("\n") for row in options]
-    questions = {question for question, _, _ in parts}
-    if len(questions) == 1 and all(words for _, _, words in parts):
-        return QuestionBack(
-            questions.pop(), tuple((row, words) for row, (_, _, words) in zip(options, parts, strict=True))
-        )
-    return QuestionBack("", tuple((row, row.explanation) for row in options))
+    first = options[0].explanation
+    begins = [first[: end.end()] for end in _SENTENCE_END.finditer(first)]
+    shared = [begin for begin in begins if all(row.explanation.startswith(begin) for row in options)]
+    question = shared[-1] if shared else ""
+    return QuestionBack(
+        question.strip(), tuple((row, row.explanation.removeprefix(question).strip()) for row in options)
+    )

@@ -58,7 +58,7 @@ def misread(difference: Difference) -> float:
 
 def offered(difference: Difference, probability: Sequence[float]) -> tuple[Reading, ...]:
     """The likeliest two or three readings, likeliest first."""
-    written = sum(probability) * (1 - sum(each.share for each in difference.readings))
+    written = (1 - sum(each.share for each in difference.readings)) / sum(probability)
 
     def mass(reading: Reading) -> float:
         return reading.share + written * sum(probability[each] for each in reading.members)

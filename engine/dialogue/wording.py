@@ -278,10 +278,14 @@ def ambiguity(difference: Difference) -> Ambiguity:
     return _KINDS[difference.matter]
 
 
-def option_text(question: ClarifyingQuestion, option: Option) -> str:  # noqa: ARG001
-    """An option with the first rows of its likeliest statement, at most `TEXT_LENGTH` characters."""
+def option_text(question: ClarifyingQuestion, option: Option) -> str:
+    """An option with the first rows of its likeliest statement, at most `TEXT_LENGTH` characters.
+
+    Without rows where those of all options are the same.
+    """
     preview = option.preview
-    if preview is None or not preview.rows:
+    same = all(each.preview == preview for each in question.options)
+    if same or preview is None or not preview.rows:
         return _cut(option.words, TEXT_LENGTH)
     rows = [", ".join(_cell(cell) for cell in row) for row in preview.rows[:_ROWS]]
     if preview.more or len(preview.rows) > _ROWS:

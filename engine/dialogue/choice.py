@@ -12,7 +12,7 @@ NONE_RIGHT = 0.1
 """The probability that no candidate is right."""
 
 OPTIONS = 3
-MINOR = 0.01
+MINOR = 0.002
 """A third option that is less probable is left to the asker's own words."""
 
 REWRITTEN = 0.5

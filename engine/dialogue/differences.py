@@ -180,9 +180,10 @@ def _exchanged(said: Said, aspect: Aspect) -> Iterator[Difference]:
                 )
                 for own in openings
             ]
-            readings = _readings(keys)
-            if len(readings) > 1:
-                example = examples[site]
+            readings, example = _readings(keys), examples[site]
+            # Who says both says more than one thing about the matter: as outputs that is an answer of its own.
+            single = all(len(each.said) == 1 for each in readings)
+            if len(readings) > 1 and (single or example.fact.matter is Matter.OUTPUT):
                 yield Difference(aspect, example.fact.matter, readings, example.fact, example.place)
 
 

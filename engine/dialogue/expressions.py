@@ -181,6 +181,7 @@ class Reader:
         elif kind in AGGREGATES:
             yield AGGREGATES[kind]
             yield from self._counted(node.this)
+            yield from ["values"] * (isinstance(node, exp.Count) and not isinstance(node.this, exp.Star))
         elif isinstance(node, exp.Query):
             yield from self._query(node)
         elif kind in _OPERATORS:

@@ -253,7 +253,7 @@ class Asked:
         if best >= NEAR:
             return text
         names = [frozenset(identifier_words(_plain(each))) for each in elements]
-        runs = entities(self.question)
+        runs = [run for run in entities(self.question) if min(map(len, run.split())) > 1]
         return next((run for run in runs if all(name & set(identifier_words(run)) for name in names)), "")
 
 

@@ -246,15 +246,25 @@ class Asked:
         if not elements:
             return ""
         near = [
-            (min(entity.similarities.get(each, 0.0) for each in elements), entity.text)
-            for entity in self.entities
+            (margin, each.text) for each in self.entities if (margin := _margin(each, elements)) is not None
         ]
-        best, text = max(near, default=(0.0, ""))
-        if best >= NEAR:
-            return text
+        if near:
+            return max(near)[1]
         names = [frozenset(identifier_words(_plain(each))) for each in elements]
         runs = [run for run in entities(self.question) if min(map(len, run.split())) > 1]
         return next((run for run in runs if all(name & set(identifier_words(run)) for name in names)), "")
+
+
+def _margin(entity: Entity, elements: frozenset[ColumnKey]) -> float | None:
+    """By how much the phrase is nearer to each of `elements` than to the table that it is of; None where it is not.
+
+    A column's vector has its table's name in it, so that the phrase for the table is near to all of its columns.
+    """
+    cosines = entity.similarities
+    nearest = min(cosines.get(each, 0.0) for each in elements)
+    tables = [cosines.get((*each[:2], WHOLE_TABLE), 0.0) for each in elements if each[2] != WHOLE_TABLE]
+    margin = nearest - max(tables, default=0.0)
+    return margin if nearest >= NEAR and margin > 0 else None
 
 
 def _shared_words(elements: frozenset[ColumnKey]) -> str:

@@ -26,6 +26,7 @@ SCHOOL = Snapshot(
         table("choir", "choir_id name year members"),
         table("ensemble", "choir_id name year members"),
         table("pupil", "pupil_id name country age"),
+        table("zither", "choir_id name year members"),
         table("pupil_country", "pupil_id country", ("pupil_id", "pupil", "pupil_id")),
     ),
 )
@@ -89,6 +90,22 @@ CASES = {
         ("SELECT name FROM choir", "SELECT name FROM ensemble", "SELECT year FROM ensemble"),
         Ambiguity.COLUMN,
         {"choir": (0,), "ensemble": (1, 2)},
+    ),
+    "table that is joined": Case(
+        (
+            "SELECT p.age FROM choir AS c JOIN pupil AS p ON c.choir_id = p.pupil_id",
+            "SELECT p.age FROM ensemble AS z JOIN pupil AS p ON p.pupil_id = z.choir_id",
+        ),
+        Ambiguity.COLUMN,
+        {"choir": (0,), "ensemble": (1,)},
+    ),
+    "table whose name sorts behind that of what it is joined with": Case(
+        (
+            "SELECT c.name FROM choir AS c JOIN pupil ON c.choir_id = pupil.pupil_id",
+            "SELECT z.name FROM zither AS z JOIN pupil ON z.choir_id = pupil.pupil_id",
+        ),
+        Ambiguity.COLUMN,
+        {"choir": (0,), "zither": (1,)},
     ),
     "table or a join": Case(
         (

@@ -10,7 +10,7 @@ import pytest
 
 from engine.core.candidate import Candidate, Preview
 from engine.core.elements import BranchingPoint, Entity, SchemaLinks
-from engine.dialogue.question import best_question, expected_error
+from engine.dialogue.question import best_proposal, best_question, expected_error
 from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Turn
 from engine.dialogue.wording import option_text
 from schema_catalog.types import Snapshot
@@ -306,6 +306,16 @@ def test_the_questions_own_phrase_is_asked_about() -> None:
     assert question.words == 'What do you mean by "stage names"?'
 
 
+def test_the_phrase_for_a_table_does_not_ask_about_its_columns() -> None:
+    near = (
+        Entity("singers", {ARTIST: 0.7, PERFORMER: 0.7, ("public", "singer", "*"): 0.9}),
+        Entity("stage names", {ARTIST: 0.6, PERFORMER: 0.5, ("public", "singer", "*"): 0.2}),
+    )
+    question = best_question(candidates(CASES["column"]), SNAPSHOTS, "", entities=near)
+    assert question is not None
+    assert question.words == 'What do you mean by "stage names"?'
+
+
 def test_names_that_read_alike_are_told_apart_by_their_tables() -> None:
     these = [
         Candidate(
@@ -365,8 +375,11 @@ LINKS = SchemaLinks(
 
 def test_what_only_the_linker_finds_possible_is_an_option() -> None:
     one = [Candidate("music", "SELECT artist_name FROM singer", confidence=1.0)]
-    question = best_question(one, SNAPSHOTS, "", links={"music": LINKS})
-    assert question is not None
+    proposal = best_proposal(one, SNAPSHOTS, "", links={"music": LINKS})
+    assert proposal is not None
+    question = proposal.question
+    assert proposal.errors.before == pytest.approx(1 - 0.55 * 0.9)
+    assert proposal.errors.gain > 0.1
     assert [(option.words, option.statements) for option in question.options] == [
         ("artist name", ("SELECT artist_name FROM singer",)),
         ("performer name", ()),

@@ -7,7 +7,7 @@ from rich.table import Table
 
 from engine.client import EngineAddress, EngineClient
 from engine.errors import NLError
-from engine.types import Asker, AskReply, AskRequest
+from engine.types import Asker, AskReply, AskRequest, RowKind
 from pgparley.config import Config
 from pgparley.terminal import print_error, print_json
 
@@ -15,7 +15,7 @@ from pgparley.terminal import print_error, print_json
 async def ask(
     config: Config, question: str, *, db: str | None, k: int | None, user: str, as_json: bool
 ) -> int:
-    """Asks as `user` and prints; returns the exit status: 0 answered, 1 an error, 2 abstained."""
+    """Asks as `user` and prints; returns the exit status: 0 answered, 1 an error, 2 asked back or abstained."""
     request = AskRequest(Asker(user, ""), question, k=k, db=db)
     try:
         async with EngineClient(EngineAddress(str(config.engine.socket))) as client:
@@ -42,6 +42,8 @@ def _print(reply: AskReply) -> None:
         confidence = "" if row.confidence is None else f"{row.confidence:.2f}"
         table.add_row(str(row.n), row.kind, row.database, confidence, row.sql, row.explanation)
     console.print(table)
+    if reply.rows[0].kind is RowKind.OPTION:
+        console.print(f"To answer, connect as the same role: NL ANSWER n OF '{reply.qid}';")
     usage = reply.usage
     timings = ", ".join(f"{timing.stage} {timing.seconds:.2f} s" for timing in reply.timings)
     console.print(

@@ -88,7 +88,10 @@ def ask(
     k: Annotated[int | None, typer.Option("-k", help="Candidates at most.")] = None,
     user: Annotated[str | None, typer.Option(help="The role that asks (default: you).")] = None,
 ) -> None:
-    """Ask the running engine, without a database session. Exit code: 0 answered, 1 an error, 2 abstained."""
+    """Ask the running engine, without a database session.
+
+    Exit code: 0 answered, 1 an error, 2 asked back or abstained.
+    """
     asking = ask_engine(_config(), question, db=db, k=k, user=user or getpass.getuser(), as_json=json)
     sys.exit(asyncio.run(asking))
 

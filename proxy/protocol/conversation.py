@@ -177,10 +177,15 @@ class Conversation:
         return self._rows(reply, output, context)
 
     def _follow_up(self, statement: FollowUp) -> EngineRequest:
-        asker, qid, allowed = self._asker, self._qid(statement.qid), settings.timeout(self._effective)
+        asker, qid = self._asker, self._qid(statement.qid)
         match statement:
             case ShowAnswer():
                 return ShowRequest(asker, qid, statement.n)
+            case Correct():
+                database = self._effective.get("db") or None
+                return CorrectRequest(asker, qid, require_valid(statement.sql), database)
+        allowed = settings.timeout(self._effective)
+        match statement:
             case More():
                 return MoreRequest(asker, qid, allowed)
             case AnswerOption():
@@ -190,10 +195,6 @@ class Conversation:
             case RejectAll():
                 why = None if statement.why is None else require_valid(statement.why)
                 return NoneRequest(asker, qid, why, allowed)
-            case Correct():
-                return CorrectRequest(
-                    asker, qid, require_valid(statement.sql), self._effective.get("db") or None
-                )
 
     def ask(
         self, question: NLQuestion, context: TranslationContext, kind: str, *, settings_apply: bool = False

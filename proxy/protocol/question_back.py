@@ -43,7 +43,8 @@ def question_back(rows: Sequence[AnswerRow]) -> QuestionBack | None:
     first = options[0].explanation
     begins = [first[: end.end()] for end in _SENTENCE_END.finditer(first)]
     shared = [begin for begin in begins if all(row.explanation.startswith(begin) for row in options)]
-    question = shared[-1] if shared else ""
+    # One row shares all of itself with itself: its first sentence is the question.
+    question = "" if not shared else shared[-1] if len(options) > 1 else shared[0]
     return QuestionBack(
         question.strip(), tuple((row, row.explanation.removeprefix(question).strip()) for row in options)
     )

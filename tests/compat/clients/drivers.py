@@ -60,6 +60,11 @@ def _psycopg(**options: Any) -> dict[str, Case]:  # noqa: C901 - a case is a fun
             assert connection.execute("SELECT sum(a) FROM nl.run('q1', 1)").fetchall() == [(6,)]
             assert connection.execute("NL RUN $$single$$").fetchall() == CHOSEN
             assert connection.execute("NL WHY").fetchall()[0][0] == "route"
+            assert [row[1] for row in connection.execute("NL: which name").fetchall()] == ["option"] * 3
+            for n in range(7):
+                answered = connection.execute("NL ANSWER 2 OF 'q7'").fetchall()
+                assert (n, answered[0][5]) == (n, "second option 2")
+            assert connection.execute("NL NONE $$it's old$$").fetchall()[0][1] == "option"
 
     def transaction(ends: Ends) -> None:
         with connect(ends) as connection:
@@ -184,6 +189,9 @@ def _dbapi(connect: Callable[[Ends, int], Any], mark: str, *, heals: bool = Fals
             assert fetched(connection, "NL CHOOSE 1") == CHOSEN
             assert fetched(connection, "SELECT max(a) FROM nl.run('q1', 1) t") == [(3,)]
             assert fetched(connection, "NL WHY")[0][0] == "route"
+            assert [row[1] for row in fetched(connection, "NL: which name")] == ["option"] * 3
+            assert fetched(connection, "NL ANSWER $$it's; both$$")[0][5] == "second it's; both"
+            assert fetched(connection, "NL NONE $$it's old$$")[0][1] == "option"
 
     def transaction(ends: Ends) -> None:
         with closing(connect(ends, ends.gateway)) as connection:
@@ -304,6 +312,9 @@ async def _asyncpg_follow_up(connection: Any) -> None:
     await connection.fetch("NL: second")
     assert [tuple(row) for row in await connection.fetch("NL CHOOSE 1")] == CHOSEN
     assert (await connection.fetch("NL WHY"))[0]["stage"] == "route"
+    assert [row["kind"] for row in await connection.fetch("NL: which name")] == ["option"] * 3
+    assert (await connection.fetch("NL ANSWER $$it's; both$$"))[0]["explanation"] == "second it's; both"
+    assert (await connection.fetch("NL NONE $$it's old$$"))[0]["kind"] == "option"
 
 
 async def _asyncpg_describe(connection: Any) -> None:

@@ -126,6 +126,37 @@ public final class Matrix {
                 check(r.next() && r.getString("stage").equals("route"), "why");
             }
         }
+        dialogue(c);
+    }
+
+    private static void dialogue(Connection c) throws SQLException {
+        try (Statement s = c.createStatement()) {
+            try (ResultSet r = s.executeQuery("NL: which name")) {
+                check(r.next() && r.getString("kind").equals("option") && r.getString("sql") == null, "option");
+                check(r.getString("next").equals("NL ANSWER 1 OF 'q7'"), "next");
+            }
+            try (ResultSet r = s.executeQuery("NL ANSWER $$which; it's the 2nd?$$")) {
+                check(r.next() && r.getString("explanation").equals("second which; it's the 2nd?"), "own words");
+            }
+            try (ResultSet r = s.executeQuery("NL NONE $$it's old$$")) {
+                check(r.next() && r.getString("kind").equals("option"), "none");
+            }
+        }
+        try (PreparedStatement s = c.prepareStatement("NL ANSWER 2 OF 'q7'")) {
+            check(s.getMetaData().getColumnCount() == 8, "described");
+            for (int i = 0; i < 8; i++) {
+                try (ResultSet r = s.executeQuery()) {
+                    check(r.next() && r.getString("explanation").equals("second option 2"), "answer " + i);
+                }
+            }
+        }
+        try (Statement s = c.createStatement()) {
+            s.execute("SET nl.on_abstain = error");
+            s.executeQuery("NL: which name");
+            check(false, "no error");
+        } catch (SQLException e) {
+            check("NL001".equals(e.getSQLState()) && e.getMessage().contains("1. the artist's"), "state " + e);
+        }
     }
 
     private static void fifth(Connection c) throws SQLException {

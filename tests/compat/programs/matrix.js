@@ -45,6 +45,10 @@ const cases = {
     check((await c.query("NL CHOOSE 1")).rows.length === 3, "chosen");
     check((await c.query("SELECT sum(a)::int s FROM nl.run('q1', 1)")).rows[0].s === 6, "nl.run");
     check((await c.query("NL WHY")).rows[0].stage === "route", "why");
+    check((await c.query("NL: which name")).rows[2].kind === "option", "options");
+    const answered = await c.query("NL ANSWER $$it's; both$$");
+    check(answered.rows[0].explanation === "second it's; both", "answer");
+    check((await c.query("NL NONE $$it's old$$")).rows[0].kind === "option", "none");
   },
   "5th execution": async (c) => {
     for (let i = 0; i < 7; i++) {

@@ -240,6 +240,22 @@ def test_the_question_is_what_all_options_begin_with(
     assert session.to_server.count(b'"kind":"option"') == 2
 
 
+def test_a_single_option_is_told_apart_from_the_question(session: Any, say: Any) -> None:
+    (row,) = asked_back(words=("artist name. For example: Zoë.",)).rows
+    session.client(say.query("SET nl.output = notices"), say.query("NL SHOW 1 OF q7"))
+    session.engine(AskReply("q7", (row,)))
+    session.server(say.done("SET"), say.ready(), say.columns(), say.done(), say.ready())
+    assert [message for message, _ in told(session.to_client)][:-1] == [
+        BACK,
+        "1. artist name. For example: Zoë.",
+    ]
+
+
+def test_a_wrong_setting_does_not_keep_an_answer_from_being_shown(session: Any, say: Any) -> None:
+    session.client(say.query("SET nl.timeout = soon"), say.query("NL SHOW OF q7"))
+    assert session.consulted == [ShowRequest(ANN, "q7")]
+
+
 def test_notices_go_with_an_answer_as_well(session: Any, say: Any) -> None:
     session.client(say.query("SET nl.output = notices")).server(say.done("SET"), say.ready()).forget()
     session.client(say.parse("NL ANSWER 1 OF q7", "s"), say.bind(name="s"), say.execute, say.sync)

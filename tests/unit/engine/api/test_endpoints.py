@@ -1,0 +1,93 @@
+"""The gateway's client and the engine's interface speak of the same things, over a real socket."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from aiohttp import web
+
+from engine.api.endpoints import EngineAPI
+from engine.api.service import Service
+from engine.client import _VERBS, EngineAddress, EngineClient
+from engine.errors import InvalidSettingError, NLError, StaleDialogueError
+from engine.metrics import Metrics
+from engine.types import AnswerRequest, AnswerRow, Asker, AskReply, NoneRequest, RowKind
+
+ANA = Asker("ana", "music")
+
+
+class Scripted(Service):
+    """Repeats what it hears; has one option, and a dialogue `old` whose catalog has changed."""
+
+    def __init__(self) -> None:
+        """Needs nothing: it looks nowhere."""
+
+    async def answer(self, request: AnswerRequest) -> AskReply:
+        if request.qid == "old":
+            raise StaleDialogueError("the catalog has changed", hint="Ask again.")
+        if request.n is not None and request.n > 1:
+            raise InvalidSettingError("there is no option 2", hint="NL SHOW")
+        return _said(f"{request.qid} {request.n} {request.text} {request.timeout}")
+
+    async def none(self, request: NoneRequest) -> AskReply:
+        return _said(f"{request.qid} {request.why} {request.timeout}")
+
+
+def _said(words: str) -> AskReply:
+    row = AnswerRow(1, RowKind.OPTION, None, None, None, words, "NL ANSWER 1 OF 'q2'", "q2")
+    return AskReply("q2", (row,))
+
+
+def interface() -> web.Application:
+    # Neither a view nor the calibration is asked for.
+    views = cast("Any", SimpleNamespace(view=None))
+    calibrating = cast("Any", SimpleNamespace(judge=None, pairs=None, status=None))
+    return EngineAPI(Scripted(), Metrics(), asyncio.Event(), views, calibrating).application()
+
+
+@pytest.fixture
+async def client(tmp_path: Path) -> AsyncIterator[EngineClient]:
+    runner = web.AppRunner(interface())
+    await runner.setup()
+    await web.UnixSite(runner, str(tmp_path / "e.sock")).start()
+    async with EngineClient(EngineAddress(str(tmp_path / "e.sock"))) as made:
+        yield made
+    await runner.cleanup()
+
+
+@pytest.mark.parametrize(
+    ("request_", "said"),
+    [
+        (AnswerRequest(ANA, "q1", n=1, timeout=5.0), "q1 1 None 5.0"),
+        (AnswerRequest(ANA, "q1", text="it's Zoë"), "q1 None it's Zoë None"),
+        (NoneRequest(ANA, "q1", "old", 5.0), "q1 old 5.0"),
+        (NoneRequest(ANA, "q1"), "q1 None None"),
+    ],
+)
+async def test_a_turn(client: EngineClient, request_: AnswerRequest | NoneRequest, said: str) -> None:
+    assert await client.consult(request_, timeout=10.0) == _said(said)
+
+
+@pytest.mark.parametrize(
+    ("request_", "sqlstate", "hint"),
+    [
+        (AnswerRequest(ANA, "q1", n=2), "22023", "NL SHOW"),
+        (AnswerRequest(ANA, "old", n=1), "NL004", "Ask again."),
+    ],
+)
+async def test_a_refusal_arrives_whole(
+    client: EngineClient, request_: AnswerRequest, sqlstate: str, hint: str
+) -> None:
+    with pytest.raises(NLError) as problem:
+        await client.consult(request_, timeout=10.0)
+    assert (problem.value.sqlstate, problem.value.hint) == (sqlstate, hint)
+
+
+async def test_every_request_has_its_route() -> None:
+    routes = {resource.canonical for resource in interface().router.resources()}
+    assert {path for path, _ in _VERBS.values()} <= routes

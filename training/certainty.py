@@ -304,7 +304,9 @@ def _changed(task: Task, kind: Kind, place: Site, given: argparse.Namespace) -> 
         left = Place(task.place.database, snapshot.restricted_to(kept - taken))
         return replace(task, place=left, tools=replace(task.tools, catalog=OneDatabase(left)))
     if kind is Kind.ELSEWHERE and task.place is not None:
-        names = sorted({str(item["db"]) for item in _items(given.bench).values()} - {task.place.database.name})
+        names = sorted(
+            {str(item["db"]) for item in _items(given.bench).values()} - {task.place.database.name}
+        )
         name = names[_hashed(task.question.id) % len(names)]
         return replace(task, place=place.places[name])
     return task

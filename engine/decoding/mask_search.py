@@ -49,9 +49,9 @@ class MaskSearch:
     elements: frozenset[ColumnKey]
     budget: int
     conditions: Sequence[Condition] = ()
-    root: Mask = frozenset()
     near: float = NEAR
     worth: float = WORTH
+    root: Mask = frozenset()
     _queue: list[tuple[float, float, int, Node]] = field(default_factory=list)
     _seen: set[tuple[Mask, Condition | None]] = field(default_factory=set)
     _order: int = 0

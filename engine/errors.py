@@ -79,6 +79,12 @@ class DatabaseUnavailableError(NLError):
     sqlstate = "58000"
 
 
+class NeedsAnswerError(NLError):
+    """The question waits for an answer to a question back: there is no statement yet."""
+
+    sqlstate = "NL001"
+
+
 class NoRouteError(NLError):
     """No cataloged database can answer."""
 
@@ -87,6 +93,12 @@ class NoRouteError(NLError):
 
 class UnknownQuestionError(NLError):
     """The qid does not exist, expired, or belongs to somebody else (the three look the same)."""
+
+    sqlstate = "NL004"
+
+
+class StaleDialogueError(NLError):
+    """The databases that a question is about have changed, or what of them its asker may read, since it was asked."""
 
     sqlstate = "NL004"
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.stages.apply_preferences import apply_preferences
+from engine.stages.clarify import clarify
 from engine.stages.deduplicate import deduplicate
 from engine.stages.generate import generate
 from engine.stages.link import link
@@ -30,6 +31,7 @@ STAGES: tuple[Stage, ...] = (
     rank,
     apply_preferences,
     select,
+    clarify,
 )
 
 

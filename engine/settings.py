@@ -164,6 +164,32 @@ class SelectionSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class DialogueSettings:
+    """When a question is asked back, and when none is answered: by what each costs the asker (docs/dialogue.md).
+
+    The costs compare with one another. `wrong`: of a wrong answer that is taken for a right one. `question`: of a
+    question back. `row`: of one more statement to read and understand. `abstention`: of no answer. `questions`: back
+    at most for one question; 0 never asks. `model_questions`: whether the model words one where the candidates leave
+    none. `early_stop`: whether the model may say that nothing is open.
+    """
+
+    wrong: float = 1.0
+    question: float = 0.15
+    row: float = 0.15
+    abstention: float = 0.6
+    questions: int = 4
+    model_questions: bool = True
+    early_stop: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("wrong", "question", "row", "abstention"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is at least 0, not {getattr(self, name)}")
+        if self.questions < 0:
+            raise ValueError(f"questions is at least 0, not {self.questions}")
+
+
+@dataclass(frozen=True, slots=True)
 class LearningSettings:
     """What choices, corrections and rejections teach, and for how long.
 
@@ -256,6 +282,7 @@ class EngineSections:
     upstream: UpstreamSettings = field(default_factory=UpstreamSettings)
     encoder: EncoderSettings = field(default_factory=EncoderSettings)
     selection: SelectionSettings = field(default_factory=SelectionSettings)
+    dialogue: DialogueSettings = field(default_factory=DialogueSettings)
     learning: LearningSettings = field(default_factory=LearningSettings)
     guard: GuardSettings = field(default_factory=GuardSettings)
 

@@ -6,11 +6,18 @@ from collections.abc import Sequence
 
 from engine.core.candidate import Candidate
 from engine.core.state import State
+from engine.dialogue.types import ClarifyingQuestion
+from engine.dialogue.wording import option_text
 from engine.types import AnswerRow, RowKind
 
 
 def answer_rows(state: State, shown: Sequence[Candidate], qid: str) -> tuple[AnswerRow, ...]:
-    """A row for each of `shown`, from 1; one row of kind `abstain` without any."""
+    """A row for each of `shown`, from 1; one row of kind `abstain` without any.
+
+    Where a question back is pending, its options instead.
+    """
+    if state.dialogue.pending is not None:
+        return _options(state, state.dialogue.pending, qid)
     if not shown:
         return (_abstained(state, qid),)
     return tuple(
@@ -32,6 +39,30 @@ def candidate_row(number: int, candidate: Candidate, qid: str, *, verified: bool
         next=f"NL CHOOSE {number} OF '{qid}'",
         qid=qid,
     )
+
+
+def _options(state: State, question: ClarifyingQuestion, qid: str) -> tuple[AnswerRow, ...]:
+    """A row for each option, and one for the asker's own words."""
+    likely = {candidate.sql: candidate for candidate in state.considered}
+    rows = []
+    for number, option in enumerate(question.options, 1):
+        members = [likely[sql] for sql in option.statements if sql in likely]
+        databases = {member.database for member in members}
+        rows.append(
+            AnswerRow(
+                n=number,
+                kind=RowKind.OPTION,
+                database=databases.pop() if len(databases) == 1 else None,
+                confidence=round(sum(member.confidence for member in members), 3) if members else None,
+                sql=None,
+                explanation=f"{question.words} {option_text(question, option)}",
+                next=f"NL ANSWER {number} OF '{qid}'",
+                qid=qid,
+            )
+        )
+    words = f"{question.words} Something else: say it in your own words."
+    own = f"NL ANSWER $$in your own words$$ OF '{qid}'"
+    return (*rows, AnswerRow(len(rows) + 1, RowKind.OPTION, None, None, None, words, own, qid))
 
 
 def _abstained(state: State, qid: str) -> AnswerRow:

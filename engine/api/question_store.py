@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
 from engine.core.ports import Prompt
+from engine.dialogue.types import Dialogue
 from engine.errors import InvalidSettingError, UnknownQuestionError
 from engine.types import AnswerRow, Asker, AskReply, AskRequest
 from schema_catalog.pg import Pool
@@ -34,10 +35,11 @@ _HISTORY = """
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A question as it was asked, and its answer."""
+    """A question as it was asked, its answer, and what its asker has said about it."""
 
     request: AskRequest
     reply: AskReply
+    dialogue: Dialogue = field(default_factory=Dialogue)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +70,19 @@ class Questions:
         """A random name, e.g. `q7f3k2m`: one of 31^6."""
         return "q" + "".join(secrets.choice(_ALPHABET) for _ in range(6))
 
-    async def save(self, ask: AskRequest, reply: AskReply, prompts: tuple[Prompt, ...] = ()) -> None:
+    async def save(
+        self,
+        ask: AskRequest,
+        reply: AskReply,
+        prompts: tuple[Prompt, ...] = (),
+        dialogue: Dialogue | None = None,
+    ) -> None:
         """Stores an answer for `ttl` seconds; deletes expired ones."""
         await self._pool.execute("DELETE FROM pgparley.question WHERE expires_at < now()")
         await self._pool.execute(
             "INSERT INTO pgparley.question"
-            " (qid, asker, dbname, question, reply, request, prompts, expires_at)"
-            " VALUES ($1, $2, $3, $4, $5, $6, $7, now() + make_interval(secs => $8))",
+            " (qid, asker, dbname, question, reply, request, prompts, dialogue, expires_at)"
+            " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now() + make_interval(secs => $9))",
             reply.qid,
             ask.asker.user,
             ask.asker.dbname,
@@ -82,6 +90,7 @@ class Questions:
             _json(reply),
             _json(replace(ask, asker=replace(ask.asker, session=None))),
             _json(prompts),
+            _json(dialogue or Dialogue()),
             self._ttl,
         )
 
@@ -93,15 +102,19 @@ class Questions:
         return msgspec.json.decode(text, type=AskReply)
 
     async def stored(self, qid: str, user: str) -> Stored:
-        """The question that `user` asked, with its answer."""
-        row = await self._pool.fetchrow(_OWN.format("dbname, question, request, reply"), qid, user)
+        """The question that `user` asked, with its answer and dialogue."""
+        row = await self._pool.fetchrow(_OWN.format("dbname, question, request, reply, dialogue"), qid, user)
         if row is None:
             raise _unknown(qid)
         if row["request"] == "{}":
             request = AskRequest(Asker(user, row["dbname"]), row["question"])
         else:
             request = msgspec.json.decode(row["request"], type=AskRequest)
-        return Stored(request, msgspec.json.decode(row["reply"], type=AskReply))
+        return Stored(
+            request,
+            msgspec.json.decode(row["reply"], type=AskReply),
+            msgspec.json.decode(row["dialogue"], type=Dialogue),
+        )
 
     async def prompts(self, qid: str, user: str) -> tuple[Prompt, ...]:
         """The prompts sent for it, in the order of the calls."""

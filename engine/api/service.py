@@ -1,7 +1,7 @@
-"""The engine's verbs for a gateway: ask, more, choose, plan, correct, topic, show.
+"""The engine's verbs for a gateway: ask, answer, none, more, choose, plan, correct, topic, show.
 
 Knows neither HTTP nor SQL text. Topics are answered by `engine.api.introspection`, corrections by
-`engine.api.corrections`.
+`engine.api.corrections`; what the next turn of a dialogue goes on with is `engine.api.dialogues`' to say.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from engine import pipeline
 from engine.api import introspection
 from engine.api.answer_rows import answer_rows
 from engine.api.corrections import corrected
+from engine.api.dialogues import after_answer, after_more, after_rejection, check_has_statements
 from engine.api.prompt_log import RecordingModel
 from engine.api.question_store import Questions, find_row
 from engine.calibration.store import CalibrationStore
@@ -24,6 +25,7 @@ from engine.core.deadline import Deadline
 from engine.core.ports import StatementError
 from engine.core.state import State
 from engine.core.tools import Tools
+from engine.dialogue.types import Dialogue
 from engine.errors import (
     DatabaseDiffersError,
     InternalError,
@@ -37,6 +39,7 @@ from engine.learning.feedback import Learner
 from engine.settings import Limits
 from engine.sql.canonical import canonical
 from engine.types import (
+    AnswerRequest,
     AnswerRow,
     Asker,
     AskReply,
@@ -46,11 +49,11 @@ from engine.types import (
     CorrectRequest,
     ErrorReply,
     MoreRequest,
+    NoneRequest,
     PlanRequest,
     ResultColumn,
     RowSet,
     ShowRequest,
-    Topic,
     TopicRequest,
 )
 from schema_catalog.catalog import StoreUnavailableError
@@ -79,6 +82,28 @@ class Service:
     async def ask(self, request: AskRequest) -> AskReply:
         """Answers a question and stores the answer; raises `QuotaError` where too many are under way."""
         self._check(request)
+        return await self._asked(request, Dialogue())
+
+    async def answer(self, request: AnswerRequest) -> AskReply:
+        """Answers a question whose asker was asked back, and has answered. Raises as `after_answer`."""
+        stored = await self._questions.stored(request.qid, request.asker.user)
+        return await self._asked(*after_answer(stored, request))
+
+    async def none(self, request: NoneRequest) -> AskReply:
+        """The same question, after its asker has rejected everything that was shown."""
+        stored = await self._questions.stored(request.qid, request.asker.user)
+        await self._questions.none_fits(request.qid, request.asker.user, request.why)
+        if self._learner is not None:
+            with _stored():
+                await self._learner.rejected(stored)
+        return await self._asked(*after_rejection(stored, request))
+
+    async def more(self, request: MoreRequest) -> AskReply:
+        """The same question again, without the statements shown by this answer and those before it."""
+        stored = await self._questions.stored(request.qid, request.asker.user)
+        return await self._asked(*after_more(stored, request))
+
+    async def _asked(self, request: AskRequest, dialogue: Dialogue) -> AskReply:
         if self._places.locked():
             raise QuotaError(
                 "too many questions at once",
@@ -88,7 +113,8 @@ class Service:
         model = RecordingModel(self._tools.model)
         async with self._places:
             started = time.monotonic()
-            state = await pipeline.run(self._state(request, started), replace(self._tools, model=model))
+            begun = replace(self._state(request, started), dialogue=dialogue)
+            state = await pipeline.run(begun, replace(self._tools, model=model))
         qid = self._questions.new_qid()
         verified = [] if state.verified is None else [state.verified]
         members = (*verified, *await asyncio.to_thread(_wanted, state))
@@ -99,28 +125,13 @@ class Service:
             timings=state.timings,
             usage=state.usage,
             seconds=time.monotonic() - started,
-            members=len(members),
+            members=len(members) if state.dialogue.pending is None else 0,
         )
-        await self._questions.save(request, reply, model.sent)
-        # Personal feedback is part of no recipe: such questions are not exchangeable with those that calibrate.
-        shared = state.verified is None and not any(route.learned.personal for route in state.routes)
-        if self._points is not None and state.selection is not None and shared:
+        await self._questions.save(request, reply, model.sent, state.dialogue)
+        if self._points is not None and state.selection is not None and _calibrates(state):
             with _stored():
                 await self._points.answered(qid, state.selection)
         return reply
-
-    async def more(self, request: MoreRequest) -> AskReply:
-        """The same question again, without the statements shown by this answer and those before it."""
-        stored = await self._questions.stored(request.qid, request.asker.user)
-        shown = tuple(row.sql for row in stored.reply.rows if row.sql is not None)
-        again = replace(
-            stored.request,
-            asker=request.asker,
-            timeout=request.timeout,
-            run=False,
-            exclude=stored.request.exclude + shown,
-        )
-        return await self.ask(again)
 
     async def choose(self, request: ChooseRequest) -> Chosen:
         """The chosen statement, run as the asker where it cannot run in their session.
@@ -162,12 +173,7 @@ class Service:
 
     async def topic(self, request: TopicRequest) -> RowSet:
         """The rows of a topic. Raises as `introspect`."""
-        table = await introspection.introspect(request, self._questions)
-        if self._learner is not None and request.topic is Topic.NONE and request.qid is not None:
-            stored = await self._questions.stored(request.qid, request.asker.user)
-            with _stored():
-                await self._learner.rejected(stored)
-        return table
+        return await introspection.introspect(request, self._questions)
 
     async def show(self, request: ShowRequest) -> AskReply:
         """The stored answer, or one row of it."""
@@ -201,6 +207,7 @@ class Service:
     async def _statement(self, request: ChooseRequest | PlanRequest) -> tuple[AnswerRow, Database, str]:
         """The row that a request names, its database and its statement."""
         reply = await self._questions.get(request.qid, request.asker.user)
+        check_has_statements(reply)
         row = find_row(reply, request.n)
         if row.sql is None or row.database is None:
             raise SyntaxProblemError(
@@ -265,6 +272,15 @@ def _stored() -> Iterator[None]:
             "the engine's store does not answer",
             hint="Its administrator should check the store's connection.",
         ) from problem
+
+
+def _calibrates(state: State) -> bool:
+    """Whether a choice from this answer may calibrate.
+
+    Personal feedback is part of no recipe: such questions are not exchangeable with those that calibrate.
+    """
+    personal = any(route.learned.personal for route in state.routes)
+    return state.verified is None and state.dialogue.pending is None and not personal
 
 
 def _wanted(state: State) -> tuple[Candidate, ...]:

@@ -94,6 +94,7 @@ async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Question
             ranker=TwoStages.of(ranker.packaged(), encoder, settings.encoder),
             memory=LearningStore(pool, settings.learning),
             learning=settings.learning,
+            dialogue=settings.dialogue,
         )
         yield built, Questions(pool, settings.limits.ttl), pool
 

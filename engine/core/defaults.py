@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from engine.calibration.conformal import Calibrated
 from engine.conditions.types import Condition
 from engine.core.candidate import Candidate, likelihoods
-from engine.core.elements import ValueLink
+from engine.core.elements import SchemaLinks, ValueLink
 from engine.core.ports import Ranking, Upstream
-from engine.core.state import Route
+from engine.core.state import Route, State
+from engine.dialogue.types import Chances
 from engine.learning.types import AskerFeedback
 from schema_catalog.types import Database, Snapshot
 
@@ -47,6 +48,22 @@ class ByLikelihood:
             Ranking(self.sharpness * likelihood + each.schema_score)
             for each, likelihood in zip(candidates, likelihoods(candidates), strict=True)
         )
+
+
+class AsRanked:
+    """`engine.core.ports.Certainty` by the candidates' own confidences, which are not calibrated."""
+
+    def chances(self, state: State) -> Chances:
+        """Those."""
+        return Chances(tuple(candidate.confidence for candidate in state.candidates))
+
+
+class NoLinker:
+    """`engine.core.ports.SchemaLinker` without a model."""
+
+    def link(self, _question: str, _snapshot: Snapshot) -> SchemaLinks | None:
+        """None."""
+        return None
 
 
 class NoCalibration:

@@ -17,7 +17,8 @@ from engine.conditions.types import Condition
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.elements import SchemaLinks, ValueLink
-from engine.core.state import Route
+from engine.core.state import Route, State
+from engine.dialogue.types import Chances
 from engine.guard.rules import Rules
 from engine.learning.types import AskerFeedback
 from engine.types import Asker
@@ -263,6 +264,13 @@ class Ranker(Protocol):
 
     def rank(self, question: str, candidates: Sequence[Candidate]) -> tuple[Ranking, ...]:
         """A ranking each, in the order given."""
+
+
+class Certainty(Protocol):
+    """How likely the candidates of a question are right."""
+
+    def chances(self, state: State) -> Chances:
+        """Of `state.candidates`, ranked."""
 
 
 class Calibration(Protocol):

@@ -42,6 +42,7 @@ class State:
 
     `k`: candidates at most. `calls`: model calls at most, repairs apart. `started`: by the deadline's clock.
     `verified`: a verified answer to this very question, apart from the candidates. `dialogue`: with the asker so far.
+    `considered`: the ranked candidates, those that selection left out among them (select).
     """
 
     ask: AskRequest
@@ -57,6 +58,7 @@ class State:
     selection: Selection | None = None
     verified: Candidate | None = None
     dialogue: Dialogue = field(default_factory=Dialogue)
+    considered: tuple[Candidate, ...] = ()
 
     def noted(self, *lines: TraceLine) -> State:
         """A copy with `lines` added to the trace."""

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from engine.core.defaults import ByLikelihood, NoCalibration, NoConditions, NoMemory, NoValues
+from engine.core.defaults import (
+    AsRanked,
+    ByLikelihood,
+    NoCalibration,
+    NoConditions,
+    NoLinker,
+    NoMemory,
+    NoValues,
+)
 from engine.core.ports import (
     Calibration,
     Catalog,
+    Certainty,
     Conditions,
     Encoder,
     LanguageModel,
     Memory,
     Ranker,
     Router,
+    SchemaLinker,
     Upstream,
     Values,
 )
-from engine.settings import GenerationSettings, LearningSettings, Limits, SelectionSettings
+from engine.settings import DialogueSettings, GenerationSettings, LearningSettings, Limits, SelectionSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +48,6 @@ class Tools:
     conditions: Conditions = field(default_factory=NoConditions)
     generation: GenerationSettings = field(default_factory=GenerationSettings)
     ranker: Ranker = field(default_factory=ByLikelihood)
+    linker: SchemaLinker = field(default_factory=NoLinker)
+    certainty: Certainty = field(default_factory=AsRanked)
+    dialogue: DialogueSettings = field(default_factory=DialogueSettings)

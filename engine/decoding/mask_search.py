@@ -43,12 +43,13 @@ class Node:
 
 @dataclass(slots=True)
 class MaskSearch:
-    """The priority queue, the nodes seen, and the budget left."""
+    """The priority queue, the nodes seen, and the budget left. `root`: what no statement may name."""
 
     entities: Sequence[Entity]
     elements: frozenset[ColumnKey]
     budget: int
     conditions: Sequence[Condition] = ()
+    root: Mask = frozenset()
     near: float = NEAR
     worth: float = WORTH
     _queue: list[tuple[float, float, int, Node]] = field(default_factory=list)
@@ -57,10 +58,10 @@ class MaskSearch:
     _whole: float = 1.0
 
     def __post_init__(self) -> None:
-        self._whole = self.score(frozenset())
-        self._push(Node(frozenset(), 1.0), 0.0)
+        self._whole = self.score(self.root)
+        self._push(Node(self.root, 1.0), 0.0)
         for condition in self.conditions:
-            self._push(Node(frozenset(), 1.0, condition), 0.0)
+            self._push(Node(self.root, 1.0, condition), 0.0)
 
     def take(self, count: int) -> list[Node]:
         """The best `count` nodes that the budget still pays for, best first."""

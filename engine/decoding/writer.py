@@ -17,6 +17,7 @@ from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.decoding.mask_search import Mask, Node
 from engine.decoding.sql_grammar import sql_grammar
+from engine.dialogue.answering import conversation_text
 from engine.prompting.example_text import example_text
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
@@ -104,6 +105,7 @@ class Writer:
         text = schema_text(without(self.shown, node.mask), ())[0] if unnamed else self._text
         found = value_text(self.route.values, self.shown, unnamed)
         found += example_text(self.route.learned, self.shown, unnamed)
+        found += conversation_text(self._state.dialogue)
         user = prompt(name, schema=text, values=found, question=self._state.ask.question, **values)
         comment = "" if node.condition is None else f"-- {words(node.condition)}\n"
         return Prompt(prompt("generate_system"), user, f"{FENCE}sql\n{comment}")

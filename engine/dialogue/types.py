@@ -51,7 +51,7 @@ class ClarifyingQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question back and its answer: option number `chosen`, from 1, or the asker's own `text`."""
+    """A question back and its answer: option number `chosen`, from 1, the asker's own `text`, or none of the options."""
 
     question: ClarifyingQuestion
     chosen: int | None = None
@@ -59,16 +59,34 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Chances:
+    """The probabilities, in [0, 1] and at most 1 together, that each candidate is the right one, in their order."""
+
+    statements: tuple[float, ...]
+
+    @property
+    def first(self) -> float:
+        """That the first is."""
+        return self.statements[0] if self.statements else 0.0
+
+    @property
+    def some(self) -> float:
+        """That one of them is."""
+        return min(1.0, sum(self.statements))
+
+
+@dataclass(frozen=True, slots=True)
 class Dialogue:
     """What a question's asker has said about it so far.
 
-    `turns`: answered. `rejected`: statements that they called wrong. `survivors`: candidates that agree with every
-    answer; None before the first one. `pending`: the question that waits for an answer. `fingerprints`: of each
-    database's schema as the asker could read it, by name.
+    `turns`: answered. `rejected`: statements that they called wrong, and `remarks`: why, in their words. `survivors`:
+    candidates that agree with all of that; None where statements are to be written. `pending`: the question that waits
+    for an answer. `fingerprints`: of each database's schema as the asker could read it, by name.
     """
 
     turns: tuple[Turn, ...] = ()
     rejected: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     survivors: tuple[Candidate, ...] | None = None
     pending: ClarifyingQuestion | None = None
     fingerprints: tuple[tuple[str, str], ...] = ()

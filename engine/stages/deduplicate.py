@@ -17,7 +17,7 @@ from typing import TypeVar
 
 import msgspec
 
-from engine.core.candidate import Candidate
+from engine.core.candidate import Candidate, Preview
 from engine.core.deadline import Deadline
 from engine.core.ports import Result, StatementError
 from engine.core.state import Route, State
@@ -39,6 +39,9 @@ SHARE = 0.5
 _DATA_ERRORS = ("21", "22")
 """SQLSTATE classes of the statement on its data: cardinality violation, data exception."""
 
+PREVIEWED = 3
+"""Rows of a candidate's result that are kept, to be shown beside the choices of a question back."""
+
 T = TypeVar("T")
 
 Reads = frozenset[ColumnKey | TableKey]
@@ -52,6 +55,7 @@ class Rows:
     reads: Reads
     shown: Reads
     form: Determinism
+    preview: Preview
 
     def same(self, other: Rows) -> bool:
         """Whether both are taken for one statement."""
@@ -71,6 +75,7 @@ class NotCompared:
     why: str
     broken: bool = False
     fruitless: bool = False
+    preview: Preview | None = None
 
 
 def _nested(one: frozenset[T], other: frozenset[T]) -> bool:
@@ -93,6 +98,7 @@ async def deduplicate(state: State, tools: Tools) -> State:
             if outcome.broken:
                 continue
             candidate = replace(candidate, fruitless=outcome.fruitless)
+        candidate = replace(candidate, preview=outcome.preview)
         equal = _equivalent(candidate, outcome, kept.values())
         if equal is not None:
             lines.append(
@@ -145,13 +151,14 @@ async def _outcome(
     except NLError as error:
         return NotCompared(error.message)
     if result.truncated or result.shortened:
-        return NotCompared(f"it gives more than {limits.run_rows} rows, or more bytes than are compared")
+        why = f"it gives more than {limits.run_rows} rows, or more bytes than are compared"
+        return NotCompared(why, preview=_preview(result))
     return await asyncio.to_thread(_evidence, result, candidate, route, form)
 
 
 def _evidence(result: Result, candidate: Candidate, route: Route, form: Determinism) -> Rows | NotCompared:
     if all(value is None for row in result.rows for value in row):
-        return NotCompared("it finds nothing", fruitless=True)
+        return NotCompared("it finds nothing", fruitless=True, preview=_preview(result))
     root = foreign_key_graph(route.snapshot).root
     tree = parsed(candidate.sql)
     shown = frozenset[ColumnKey]() if tree is None else Scopes(tree, route.snapshot).shown(tree)
@@ -160,7 +167,14 @@ def _evidence(result: Result, candidate: Candidate, route: Route, form: Determin
         frozenset(map(root, candidate.columns)) | candidate.tables,
         frozenset(map(root, shown)),
         form,
+        _preview(result),
     )
+
+
+def _preview(result: Result) -> Preview:
+    names = tuple(name for name, _ in result.columns)
+    more = result.truncated or len(result.rows) > PREVIEWED
+    return Preview(names, result.rows[:PREVIEWED], more)
 
 
 def fingerprint(result: Result, *, ordered: bool) -> bytes:

@@ -21,6 +21,7 @@ from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.decoding.mask_search import Mask, MaskSearch, Node
 from engine.decoding.writer import Writer, statement
+from engine.dialogue.answering import check_unchanged, forbidden
 from engine.linking.mentions import mentioned_tables, tables_not_read, values_not_used
 from engine.rewrite.candidates import Checker
 from engine.rewrite.degenerate import degenerate
@@ -68,8 +69,13 @@ class Attempt:
 async def generate(state: State, tools: Tools) -> State:
     """Sets `state.candidates`: valid statements, distinct as text, in the order found; readings behind the others.
 
-    There may be more than `state.k`: which ones are kept is the rank stage's.
+    There may be more than `state.k`: which ones are kept is the rank stage's. Where a dialogue has left some, these are
+    the candidates, and the model is not asked. Raises `StaleDialogueError` (NL004).
     """
+    check_unchanged(state)
+    if state.dialogue.survivors:
+        # Without a cost: they are checked anew, since rights may have gone meanwhile.
+        return replace(state, candidates=tuple(replace(c, cost=None) for c in state.dialogue.survivors))
     for route, calls in _budgets(state):
         secured = await tools.upstream.row_secured(route.database)
         # A large schema as text takes tenths of a second.
@@ -107,7 +113,8 @@ class Explorer:
     async def explore(self, calls: int, state: State) -> State:
         """`state` with what the search found, until there are `k` statements beside readings or no calls are left."""
         conditions = await self._writer.conditions() if state.k > 1 else ()
-        search = MaskSearch(self.route.entities, self._elements(), calls, conditions)
+        root = forbidden(state.dialogue.turns)
+        search = MaskSearch(self.route.entities, self._elements(), calls, conditions, root=root)
         references = self._references()
         found: dict[str, Candidate] = {}
         readings: dict[str, Candidate] = {}

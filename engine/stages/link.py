@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from engine.core.elements import Entity, ValueLink
+from engine.core.elements import WHOLE_TABLE, Entity, ValueLink
 from engine.core.ports import StatementError
 from engine.core.state import Route, State
 from engine.core.tools import Tools
@@ -15,10 +15,11 @@ from engine.linking.entities import entities
 from engine.prompting.value_text import condition
 from engine.types import TraceLine
 from schema_catalog.catalog import StoreUnavailableError
+from schema_catalog.types import ColumnKey
 
 
 async def link(state: State, tools: Tools) -> State:
-    """Sets `entities` and `values` of every route; no values where the store or the database fails.
+    """Sets `entities`, `links` and `values` of every route; no values where the store or the database fails.
 
     Raises `CancelledError` (57014).
     """
@@ -26,13 +27,19 @@ async def link(state: State, tools: Tools) -> State:
     linked_entities = [
         await asyncio.to_thread(linked, texts, route.snapshot, tools.encoder) for route in state.routes
     ]
+    links = [
+        await asyncio.to_thread(tools.linker.link, state.ask.question, route.snapshot)
+        for route in state.routes
+    ]
     routes = tuple(
-        replace(route, entities=found) for route, found in zip(state.routes, linked_entities, strict=True)
+        replace(route, entities=found, links=decided)
+        for route, found, decided in zip(state.routes, linked_entities, links, strict=True)
     )
     best = [_best(route, entity) for route in routes for entity in route.entities]
     outcomes = await asyncio.gather(*(_with_values(route, state, tools) for route in routes))
     lines = [line for _, found in outcomes for line in found]
-    return replace(state, routes=tuple(route for route, _ in outcomes)).noted(*best, *lines)
+    linked_lines = [line for route in routes for line in _linked_lines(route)]
+    return replace(state, routes=tuple(route for route, _ in outcomes)).noted(*best, *linked_lines, *lines)
 
 
 async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route, list[TraceLine]]:
@@ -49,6 +56,24 @@ def _value_line(route: Route, link: ValueLink) -> TraceLine:
     event = f"value {link.span}" if link.span else "values of a column"
     predicate = condition(link, route.snapshot)
     return TraceLine("link", event, f"{route.database.name}: {predicate}", link.similarity)
+
+
+def _linked_lines(route: Route) -> list[TraceLine]:
+    """What the linker decided, and where it may have gone astray."""
+    if route.links is None:
+        return []
+    names = ", ".join(sorted(map(_element, route.links.linked))) or "nothing"
+    lines = [TraceLine("link", "linked", f"{route.database.name}: {names}", route.links.answerable)]
+    for point in route.links.branching:
+        others = ", ".join(map(_element, point.alternatives)) or "nothing"
+        decided = "linked" if point.linked else "left out"
+        detail = f"{route.database.name}: {_element(point.element)} {decided}; perhaps {others}"
+        lines.append(TraceLine("link", "branching point", detail))
+    return lines
+
+
+def _element(key: ColumnKey) -> str:
+    return key[1] if key[2] == WHOLE_TABLE else f"{key[1]}.{key[2]}"
 
 
 def _best(route: Route, entity: Entity) -> TraceLine:

@@ -3,7 +3,7 @@
 Of the questions with a right candidate, at least nl.coverage keep one. No candidate is left out
 
 - without enough calibration points,
-- for `NL MORE`: such a question is not exchangeable with those that calibrated,
+- for `NL MORE`, `NL NONE` and `NL ANSWER`: such a question is not exchangeable with those that calibrated,
 - for a small share of the questions, drawn by a hash of their text: only choices from whole answers calibrate.
 
 Where no candidate conforms the best ranked one stays, or, for `NL RUN`, all of them: none may run unseen.
@@ -39,7 +39,11 @@ _PARTS = 10_000
 
 
 async def select(state: State, tools: Tools) -> State:
-    """Sets `state.selection` and drops the candidates that do not conform. Raises `ValueError` for a wrong coverage."""
+    """Sets `selection` and `considered`, and drops the candidates that do not conform.
+
+    Raises `ValueError` for a wrong coverage.
+    """
+    state = replace(state, considered=state.candidates)
     if tools.selection.score is ScoreFunction.NONE or not state.candidates:
         return state
     state = await _scored(state, tools)
@@ -56,7 +60,7 @@ async def select(state: State, tools: Tools) -> State:
         group=_group(state),
         width=state.k,
         threshold=threshold,
-        whole=whole and not state.ask.exclude,
+        whole=whole and not state.ask.exclude and not state.dialogue.turns,
         candidates=tuple(Scored(each.database, each.scores) for each in state.candidates[: state.k]),
         conforming=sum(fits),
     )
@@ -126,6 +130,8 @@ def _set_aside(state: State, tools: Tools) -> str | None:
     """Why the threshold is not used; None where it is."""
     if state.ask.exclude:
         return "it was asked for again, and of that nothing is promised"
+    if state.dialogue.turns:
+        return "an answer narrows what was selected before it: what it agrees with stays"
     part = int(id_hash(state.ask.question.strip().casefold())[:8], 16) % _PARTS
     if not state.ask.run and part < tools.selection.audit * _PARTS:
         return "a share of the questions is answered whole, so that choices show what the threshold would do"

@@ -1,0 +1,91 @@
+"""The next request of a dialogue: what an answer to a question back, or a rejection, makes of the stored one.
+
+Owns which statements survive it. Runs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from engine.api.question_store import Stored
+from engine.core.candidate import Candidate
+from engine.dialogue.answering import agreeing, resolve
+from engine.dialogue.types import Dialogue, Turn
+from engine.errors import NeedsAnswerError, SyntaxProblemError
+from engine.types import AnswerRequest, AskReply, AskRequest, MoreRequest, NoneRequest, RowKind
+
+Continued = tuple[AskRequest, Dialogue]
+"""A question that is asked again, and what has been said about it."""
+
+
+def after_answer(stored: Stored, request: AnswerRequest) -> Continued:
+    """The question with the answer to what it was asked back.
+
+    Raises `SyntaxProblemError` where nothing was asked back, and as `resolve`.
+    """
+    dialogue = stored.dialogue
+    if dialogue.pending is None:
+        raise SyntaxProblemError(
+            f"question {request.qid} waits for no answer",
+            hint=f"NL SHOW OF '{request.qid}' shows its rows; NL CHOOSE n runs one, NL NONE rejects them.",
+        )
+    turn = resolve(dialogue.pending, request.n, request.text)
+    left = None if dialogue.survivors is None else agreeing(dialogue.survivors, turn)
+    continued = replace(
+        dialogue, turns=(*dialogue.turns, turn), survivors=left or None, pending=None
+    )
+    return _again(stored, request), continued
+
+
+def after_rejection(stored: Stored, request: NoneRequest) -> Continued:
+    """The question with everything rejected that its answer shows, or with none of the options meant."""
+    dialogue, shown = stored.dialogue, _shown(stored.reply)
+    continued = replace(
+        dialogue,
+        rejected=tuple(dict.fromkeys((*dialogue.rejected, *shown))),
+        survivors=_without(dialogue.survivors or (), shown),
+        pending=None,
+    )
+    if dialogue.pending is not None:
+        turn = Turn(dialogue.pending, text=request.why)
+        offered = [sql for option in dialogue.pending.options for sql in option.statements]
+        continued = replace(
+            continued,
+            turns=(*dialogue.turns, turn),
+            survivors=_without(continued.survivors or (), offered),
+        )
+    elif request.why:
+        continued = replace(continued, remarks=(*dialogue.remarks, request.why))
+    ask = _again(stored, request)
+    return replace(ask, exclude=tuple(dict.fromkeys((*ask.exclude, *shown)))), continued
+
+
+def after_more(stored: Stored, request: MoreRequest) -> Continued:
+    """The question without the statements that its answer and those before it showed."""
+    ask = _again(stored, request)
+    return replace(ask, exclude=ask.exclude + _shown(stored.reply)), replace(
+        stored.dialogue, survivors=None, pending=None
+    )
+
+
+def check_has_statements(reply: AskReply) -> None:
+    """Raises `NeedsAnswerError` where the answer is a question back."""
+    if reply.rows and reply.rows[0].kind is RowKind.OPTION:
+        raise NeedsAnswerError(
+            f"question {reply.qid} waits for an answer",
+            detail="Its rows are choices of a question back, not statements.",
+            hint=f"NL ANSWER n OF '{reply.qid}'",
+        )
+
+
+def _again(stored: Stored, request: AnswerRequest | NoneRequest | MoreRequest) -> AskRequest:
+    return replace(stored.request, asker=request.asker, timeout=request.timeout, run=False)
+
+
+def _shown(reply: AskReply) -> tuple[str, ...]:
+    return tuple(row.sql for row in reply.rows if row.sql is not None)
+
+
+def _without(candidates: tuple[Candidate, ...], left_out: Collection[str]) -> tuple[Candidate, ...]:
+    return tuple(each for each in candidates if each.sql not in left_out)

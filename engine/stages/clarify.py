@@ -1,0 +1,62 @@
+"""Clarify: decides whether statements are shown, a question is asked back, or none is answered.
+
+What is cheapest for the asker is `engine.dialogue.policy`'s to say, and what is asked `engine.dialogue.question`'s.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from engine.core.state import State
+from engine.core.tools import Tools
+from engine.dialogue.policy import Action, Decision, decide
+from engine.dialogue.question import best_question
+from engine.dialogue.staleness import fingerprints
+from engine.dialogue.types import ClarifyingQuestion
+from engine.types import TraceLine
+
+
+async def clarify(state: State, tools: Tools) -> State:
+    """Sets `dialogue`: a question that is pending, where one is, and what the next turn goes on with."""
+    left = replace(state.dialogue, survivors=state.considered, fingerprints=fingerprints(state))
+    state = replace(state, dialogue=left)
+    if not state.candidates or state.verified is not None:
+        return state
+    chances = tools.certainty.chances(state)
+    question = await asyncio.to_thread(_question, state) if may_ask(state, tools) else None
+    options = [] if question is None else _members(question, state)
+    decision = decide(chances, options, tools.dialogue, run=state.ask.run)
+    state = state.noted(TraceLine("clarify", decision.action, _prices(decision), chances.first))
+    if decision.action is Action.ASK and question is not None:
+        state = state.noted(TraceLine("clarify", f"asked: {question.ambiguity}", question.words))
+        return replace(state, dialogue=replace(state.dialogue, pending=question))
+    return state
+
+
+def may_ask(state: State, tools: Tools) -> bool:
+    """Whether the asker takes a question back, and has not been asked as often as is allowed."""
+    return state.ask.ask and len(state.dialogue.turns) < tools.dialogue.questions
+
+
+def _question(state: State) -> ClarifyingQuestion | None:
+    snapshots = {route.database.name: route.snapshot for route in state.routes}
+    entities = {route.database.name: route.entities for route in state.routes}
+    links = {route.database.name: route.links for route in state.routes}
+    return best_question(
+        state.candidates, snapshots, state.ask.question, state.dialogue.turns, entities=entities, links=links
+    )
+
+
+def _members(question: ClarifyingQuestion, state: State) -> Sequence[frozenset[int]]:
+    """The positions of the candidates that agree with each option."""
+    places = {candidate.sql: place for place, candidate in enumerate(state.candidates)}
+    return [
+        frozenset(places[sql] for sql in option.statements if sql in places) for option in question.options
+    ]
+
+
+def _prices(decision: Decision) -> str:
+    ask = "nothing to ask" if decision.ask is None else f"asking {decision.ask:.2f}"
+    return f"showing costs {decision.show:.2f}, {ask}, no answer {decision.abstain:.2f}"

@@ -6,12 +6,11 @@ statement is right, the caller's.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from benchmarks.quality.candidates.journal import Cost
-from benchmarks.quality.candidates.questions import Question
 from benchmarks.quality.candidates.tasks import READER
 from benchmarks.quality.dialogue.records import Said, Shown, Turn
 from benchmarks.quality.dialogue.simulated_user import (
@@ -63,7 +62,7 @@ class Ended:
 
 
 async def converse(
-    engine: Engine, question: Question, system: System, listener: Listener, k: int, take: Callable[[], Cost]
+    engine: Engine, ask: AskRequest, system: System, listener: Listener, take: Callable[[], Cost]
 ) -> Ended:
     """Talks until the user accepts or has answered `MOST_ANSWERS` times. Raises `ModelUnavailableError`.
 
@@ -71,9 +70,7 @@ async def converse(
     """
     turns: list[Turn] = []
     said: list[Reaction] = []
-    request: AskRequest | AnswerRequest | NoneRequest = AskRequest(
-        ASKER, question.text, k=k, db=question.database, ask=system.asks
-    )
+    request: AskRequest | AnswerRequest | NoneRequest = ask
     take()
     try:
         while True:
@@ -147,25 +144,25 @@ def _answered(turn: Turn, reaction: Reaction, *, erred: bool) -> Turn:
 
 def observed(reply: AskReply, dialogue: Dialogue, cost: Cost) -> Turn:
     """A reply as the user meets it."""
-    statements = tuple(dict.fromkeys(_standing(reply, dialogue)))
+    considered = [each.sql for each in dialogue.survivors or ()]
+    shown = [row.sql for row in reply.rows if row.kind in _STATEMENTS and row.sql is not None]
     pending = dialogue.pending
     if pending is None:
-        shown = Shown.STATEMENTS if statements else Shown.ABSTENTION
-        return Turn(shown, statements, len(reply.rows), cost)
+        kind = Shown.STATEMENTS if shown else Shown.ABSTENTION
+        return Turn(kind, _distinct(shown), len(reply.rows), cost, _distinct(considered))
+    # What no survivor is, another way found: it is behind an option alone.
+    offered = [sql for option in pending.options for sql in option.statements]
     return Turn(
         Shown.QUESTION,
-        statements,
+        _distinct([*considered, *offered]),
         len(reply.rows),
         cost,
+        _distinct(considered),
         pending.words,
         pending.ambiguity.value,
         tuple(option.words for option in pending.options),
     )
 
 
-def _standing(reply: AskReply, dialogue: Dialogue) -> Iterator[str]:
-    """The statements that the user has, best first: while a question is open, what agrees with their answers."""
-    yield from (row.sql for row in reply.rows if row.kind in _STATEMENTS and row.sql is not None)
-    if dialogue.pending is not None:
-        yield from (each.sql for each in dialogue.survivors or ())
-        yield from (sql for option in dialogue.pending.options for sql in option.statements)
+def _distinct(statements: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(statements))

@@ -23,8 +23,8 @@ class Judged:
     """A dialogue with the verdicts of its statements.
 
     `first`: by turn, whether its first statement is right. `start`: whether the first statement is that is shown where
-    nothing may be asked. `reachable_at_once`: a statement among the first list, or behind the first question, is right;
-    `reachable`: one of those or of any later turn.
+    nothing may be asked. `reachable_at_once`: one of the statements that the engine had before the user said anything,
+    shown or not, is right; `reachable`: one of those, or one of any later turn.
     """
 
     conversation: Conversation
@@ -57,7 +57,8 @@ def judged(
 ) -> Judged:
     """A dialogue with its verdicts. `listed`: the same question's where nothing may be asked."""
     turns = conversation.turns
-    at_once = [*(turns[0].statements if turns else ()), *(listed.statements if listed else ())]
+    before = (*turns[:1], *(listed.turns[:1] if listed else ()))
+    at_once = [sql for turn in before for sql in (*turn.statements, *turn.considered)]
     first = tuple(bool(turn.statements) and right(turn.statements[0]) for turn in turns)
     start = listed.turns[0].statements[:1] if listed and listed.turns else None
     reachable_at_once = any(map(right, at_once))
@@ -185,7 +186,9 @@ def abstention(set_name: str, some: Sequence[Conversation], databases: Mapping[s
 
     def of(shown: Shown | None) -> Figure:
         return interval(
-            some, lambda each: databases[each.id], lambda drawn: fmean(_first(each) is shown for each in drawn)
+            some,
+            lambda each: databases[each.id],
+            lambda drawn: fmean(_first(each) is shown for each in drawn),
         )
 
     # An error that the user meets is no answer either.

@@ -30,6 +30,7 @@ class Turn:
     """One reply of the engine and the user's reaction.
 
     `statements`: best first: those shown; while a question is open, those that agree with the answers so far.
+    `considered`: all that the engine has, those it does not show among them.
     `rows`: of the reply, to be read. `question`, `options`: in words, where it is a question. `words`: what the user
     said: an option's number, or a text. `erred`: they said other than they meant.
     """
@@ -38,6 +39,7 @@ class Turn:
     statements: tuple[str, ...]
     rows: int
     cost: Cost
+    considered: tuple[str, ...] = ()
     question: str = ""
     ambiguity: str = ""
     options: tuple[str, ...] = ()
@@ -62,7 +64,9 @@ class Conversation:
     @property
     def statements(self) -> tuple[str, ...]:
         """Every statement of any turn, each once."""
-        return tuple(dict.fromkeys(sql for turn in self.turns for sql in turn.statements))
+        return tuple(
+            dict.fromkeys(sql for turn in self.turns for sql in (*turn.statements, *turn.considered))
+        )
 
     @property
     def answers(self) -> int:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from benchmarks.quality.ablations.drawing import DEV
 from benchmarks.quality.candidates.questions import SETS as CANDIDATE_SETS
 from benchmarks.quality.candidates.questions import Judge, QuestionSet
+from engine.settings import DialogueSettings
 
 MOST_ANSWERS = 4
 """Answers that a user gives at most, as in Sphinteract §7.2.2."""
@@ -17,20 +18,23 @@ class System:
     """A way to talk.
 
     `asks`: whether the engine may ask back. `rejects`: the user calls statements wrong whose first is. `errs`: how
-    often they choose another option than they mean.
+    often they choose another option than they mean. `settings`: the engine's `[dialogue]`.
     """
 
     name: str
     asks: bool = True
     rejects: bool = False
     errs: float = 0.0
+    settings: DialogueSettings = field(default_factory=DialogueSettings)
 
 
-LIST = System("list", asks=False)
-"""Candidates at once, which the user reads."""
+_NEVER_ABSTAINS = DialogueSettings(abstention=DialogueSettings().wrong)
+
+LIST = System("list", asks=False, settings=_NEVER_ABSTAINS)
+"""Candidates at once, which the user reads, however doubtful they are."""
 DIALOGUE = System("dialogue")
 """Questions back while the engine has any."""
-FEEDBACK = System("feedback", asks=False, rejects=True)
+FEEDBACK = System("feedback", asks=False, rejects=True, settings=_NEVER_ABSTAINS)
 """Sphinteract's simple feedback (§6.2.1): wrong, try again."""
 
 SYSTEMS = (
@@ -38,6 +42,10 @@ SYSTEMS = (
     DIALOGUE,
     FEEDBACK,
     System("dialogue_and_feedback", rejects=True),
+    System(
+        "dialogue_early_stop",
+        settings=replace(DialogueSettings(), early_stop=not DialogueSettings().early_stop),
+    ),
     System("dialogue_errs", errs=0.1),
 )
 

@@ -32,9 +32,7 @@ def after_answer(stored: Stored, request: AnswerRequest) -> Continued:
         )
     turn = resolve(dialogue.pending, request.n, request.text)
     left = None if dialogue.survivors is None else agreeing(dialogue.survivors, turn)
-    continued = replace(
-        dialogue, turns=(*dialogue.turns, turn), survivors=left or None, pending=None
-    )
+    continued = replace(dialogue, turns=(*dialogue.turns, turn), survivors=left or None, pending=None)
     return _again(stored, request), continued
 
 

@@ -51,7 +51,7 @@ class ClarifyingQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question back and its answer: option number `chosen`, from 1, the asker's own `text`, or none of the options."""
+    """A question back and its answer: option number `chosen`, from 1, or the asker's own `text`, or none of them."""
 
     question: ClarifyingQuestion
     chosen: int | None = None

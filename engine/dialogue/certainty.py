@@ -1,0 +1,132 @@
+"""How likely each candidate is right, by what is known of the question, its links and the other candidates.
+
+Two steps: that one of them is right (a logistic regression), and which one then (a choice model over the candidates).
+Owns the features and the packaged weights, `certainty.json`; `training.certainty` fits them on training databases.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+
+import numpy as np
+
+from engine.calibration.scores import shortfall_score
+from engine.core.candidate import Candidate, likelihoods
+from engine.core.elements import SchemaLinks, elements_read
+from engine.core.state import Route, State
+from engine.dialogue.types import Chances
+
+Features = Mapping[str, float]
+
+_LEAST = 1e-3
+"""Probabilities nearer to 0 or 1 than this count as this near."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """By the features' names: `some` of the set's, `which` of a candidate's. A feature without one counts nothing."""
+
+    some: Features
+    which: Features
+
+
+class FittedCertainty:
+    """`engine.core.ports.Certainty` with fitted weights."""
+
+    def __init__(self, weights: Weights) -> None:
+        self._weights = weights
+
+    def chances(self, state: State) -> Chances:
+        """See `Certainty.chances`."""
+        if not state.candidates:
+            return Chances(())
+        some = 1.0 / (1.0 + math.exp(-_weighed(set_features(state), self._weights.some)))
+        logits = np.array([_weighed(each, self._weights.which) for each in candidate_features(state)])
+        shares = np.exp(logits - logits.max())
+        return Chances(tuple(float(share) for share in some * shares / shares.sum()))
+
+
+def packaged() -> Weights:
+    """Those that come with the program."""
+    text = resources.files(__package__).joinpath("certainty.json").read_text(encoding="utf-8")
+    known = json.loads(text)
+    return Weights(known["some"], known["which"])
+
+
+def set_features(state: State) -> Features:
+    """Of a question and its candidates together, of which there is one at least."""
+    first = state.candidates[0]
+    routes = {route.database.name: route for route in state.routes}
+    route = routes[first.database]
+    shares = _shares(state.candidates)
+    shortfalls = [shortfall_score(each, routes[each.database].entities) for each in state.candidates]
+    found: dict[str, float] = {
+        "constant": 1.0,
+        "candidates": math.log(len(state.candidates)),
+        "leads": _logit(shares[0]) if len(shares) > 1 else 0.0,
+        "likelihood": likelihoods(state.candidates)[0],
+        "shortfall": min(2.0, *shortfalls),
+        "fruitless": float(first.fruitless),
+        "route": _logit(route.probability),
+    }
+    if route.links is not None:
+        found |= {
+            "linked": 1.0,
+            "answerable": _logit(route.links.answerable),
+            "agrees": max(_agreement(each, routes[each.database]) for each in state.candidates),
+            "branching": math.log1p(len(route.links.branching)),
+        }
+    return found
+
+
+def candidate_features(state: State) -> Sequence[Features]:
+    """Of each candidate beside the others."""
+    routes = {route.database.name: route for route in state.routes}
+    known = likelihoods(state.candidates)
+    return [
+        {
+            "confidence": math.log(max(share, _LEAST)),
+            "first": float(place == 0),
+            "shortfall": min(2.0, shortfall_score(each, routes[each.database].entities)),
+            "similarity": each.schema_score,
+            "likelihood": likelihood,
+            "fruitless": float(each.fruitless),
+            "agrees": _agreement(each, routes[each.database]),
+        }
+        for place, (each, share, likelihood) in enumerate(
+            zip(state.candidates, _shares(state.candidates), known, strict=True)
+        )
+    ]
+
+
+def _agreement(candidate: Candidate, route: Route) -> float:
+    """The mean log-probability, by the linker, of what a statement reads and of what was linked and it does not."""
+    links: SchemaLinks | None = route.links
+    if links is None:
+        return 0.0
+    read = elements_read(candidate.columns, candidate.tables)
+    said = [math.log(_within(links.probabilities.get(element, 0.0))) for element in read]
+    left = [math.log(_within(1.0 - links.probabilities.get(element, 0.0))) for element in links.linked - read]
+    return sum(said + left) / len(said + left) if said or left else 0.0
+
+
+def _shares(candidates: Sequence[Candidate]) -> list[float]:
+    total = sum(candidate.confidence for candidate in candidates)
+    return [candidate.confidence / total if total else 1.0 / len(candidates) for candidate in candidates]
+
+
+def _weighed(features: Features, weights: Features) -> float:
+    return sum(value * weights.get(name, 0.0) for name, value in features.items())
+
+
+def _logit(probability: float) -> float:
+    within = _within(probability)
+    return math.log(within / (1.0 - within))
+
+
+def _within(probability: float) -> float:
+    return min(max(probability, _LEAST), 1.0 - _LEAST)

@@ -1,0 +1,250 @@
+"""An expression of a statement in parts: words without SQL, and between them columns of the catalog and literals.
+
+Two expressions whose words are the same and whose columns differ say the same about different columns: so differences
+are found. What has no rule is told by its kind and its operands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from engine.linking.element_text import name_words
+from engine.rewrite.scope import Scopes
+from schema_catalog.types import ColumnKey
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A value that a statement names. `quoted`: it is text."""
+
+    text: str
+    quoted: bool = True
+
+    def __str__(self) -> str:
+        """As a person reads it."""
+        return f"'{self.text}'" if self.quoted else self.text
+
+
+Part = str | ColumnKey | Literal
+"""Words, a column (with `*` a table), or a value."""
+
+AGGREGATES: Mapping[type[exp.Expr], str] = {
+    exp.Count: "number of",
+    exp.Sum: "total",
+    exp.Avg: "average",
+    exp.Min: "lowest",
+    exp.Max: "highest",
+}
+
+COMPARISONS: Mapping[type[exp.Expr], str] = {
+    exp.EQ: "is",
+    exp.NEQ: "is not",
+    exp.GT: "is more than",
+    exp.GTE: "is at least",
+    exp.LT: "is less than",
+    exp.LTE: "is at most",
+    exp.Is: "is",
+    exp.NullSafeEQ: "is",
+    exp.NullSafeNEQ: "is not",
+}
+
+NEGATED: Mapping[type[exp.Expr], type[exp.Expr]] = {
+    exp.EQ: exp.NEQ,
+    exp.NEQ: exp.EQ,
+    exp.GT: exp.LTE,
+    exp.GTE: exp.LT,
+    exp.LT: exp.GTE,
+    exp.LTE: exp.GT,
+    exp.Is: exp.NEQ,
+    exp.NullSafeEQ: exp.NEQ,
+    exp.NullSafeNEQ: exp.EQ,
+}
+
+_OPERATORS: Mapping[type[exp.Expr], str] = {
+    exp.Add: "plus",
+    exp.Sub: "minus",
+    exp.Mul: "times",
+    exp.Div: "divided by",
+    exp.DPipe: "followed by",
+    exp.And: "and",
+    exp.Or: "or",
+}
+
+_PATTERN = re.compile(r"(?P<open>%?)(?P<text>[^%_]+)(?P<close>%?)")
+
+_MATCHED: Mapping[tuple[bool, bool], str] = {
+    (True, True): "contains",
+    (False, True): "begins with",
+    (True, False): "ends with",
+    (False, False): "reads",
+}
+"""By whether a pattern is open before and behind its text."""
+
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads the expressions of one statement. `named`: what its outputs' aliases stand for."""
+
+    scopes: Scopes | None
+    named: Mapping[str, exp.Expr]
+
+    def parts(self, node: exp.Expr, *, negated: bool = False) -> tuple[Part, ...]:
+        """The parts of an expression, words beside each other as one."""
+        return joined(self._parts(node, negated=negated))
+
+    def _parts(self, node: exp.Expr, *, negated: bool = False) -> Iterator[Part]:
+        if isinstance(node, exp.Alias | exp.Paren | exp.Cast):
+            yield from self._parts(node.this, negated=negated)
+        elif isinstance(node, exp.Not):
+            yield from self._parts(node.this, negated=not negated)
+        elif isinstance(node, exp.And | exp.Or):
+            kind = exp.Or if isinstance(node, exp.And) is negated else exp.And
+            yield from self._parts(node.this, negated=negated)
+            yield _OPERATORS[kind]
+            yield from self._parts(node.expression, negated=negated)
+        elif isinstance(node, exp.Predicate):
+            yield from self._predicate(node, negated=negated)
+        else:
+            yield from ["not"] * negated
+            yield from self._value(node)
+
+    def _predicate(self, node: exp.Expr, *, negated: bool) -> Iterator[Part]:
+        kind = type(node)
+        no = ["not"] * negated
+        if kind in COMPARISONS:
+            yield from self._parts(node.this)
+            yield COMPARISONS[NEGATED[kind] if negated else kind]
+            yield from self._parts(node.expression)
+        elif isinstance(node, exp.Like | exp.ILike):
+            yield from self._parts(node.this)
+            yield from no
+            yield from self._pattern(node.expression)
+        elif isinstance(node, exp.Between):
+            yield from [*self._parts(node.this), "is", *no, "between"]
+            yield from [*self._parts(node.args["low"]), "and", *self._parts(node.args["high"])]
+        elif isinstance(node, exp.In):
+            yield from [*self._parts(node.this), "is", *no]
+            yield from self._members(node)
+        elif isinstance(node, exp.Exists):
+            yield from ["there is", "no" if negated else "any", *self._parts(node.this)]
+        else:
+            yield from [*no, *self._other(node)]
+
+    def _pattern(self, node: exp.Expr) -> Iterator[Part]:
+        found = _PATTERN.fullmatch(node.name) if isinstance(node, exp.Literal) else None
+        if found is None:
+            yield from ["is like", *self._parts(node)]
+        else:
+            yield _MATCHED[bool(found["open"]), bool(found["close"])]
+            yield Literal(found["text"])
+
+    def _members(self, node: exp.In) -> Iterator[Part]:
+        query = node.args.get("query")
+        if query is not None:
+            yield "among"
+            yield from self._parts(query)
+        elif all(isinstance(each, exp.Literal) for each in node.expressions):
+            quoted = node.expressions[0].is_string
+            mark = "' or '" if quoted else " or "
+            yield Literal(mark.join(each.name for each in node.expressions), quoted)
+        else:
+            yield "one of"
+            yield from self._listed(node.expressions)
+
+    def _value(self, node: exp.Expr) -> Iterator[Part]:
+        kind = type(node)
+        if isinstance(node, exp.Column):
+            yield from self._column(node)
+        elif isinstance(node, exp.Literal):
+            yield Literal(node.name, quoted=bool(node.is_string))
+        elif isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal):
+            yield Literal(f"-{node.this.name}", quoted=False)
+        elif kind in AGGREGATES:
+            yield AGGREGATES[kind]
+            yield from self._counted(node.this)
+        elif isinstance(node, exp.Query):
+            yield from self._query(node)
+        elif kind in _OPERATORS:
+            yield from self._parts(node.this)
+            yield _OPERATORS[kind]
+            yield from self._parts(node.expression)
+        else:
+            yield from self._fixed(node)
+
+    def _fixed(self, node: exp.Expr) -> Iterator[Part]:
+        if isinstance(node, exp.Star):
+            yield "everything"
+        elif isinstance(node, exp.Null):
+            yield "unknown"
+        elif isinstance(node, exp.Boolean):
+            yield "true" if node.this else "false"
+        elif isinstance(node, exp.Distinct):
+            yield "different"
+            yield from self._listed(node.expressions)
+        elif isinstance(node, exp.Extract):
+            yield f"{node.this.name.lower()} of"
+            yield from self._parts(node.expression)
+        elif isinstance(node, exp.Case):
+            yield "a case by"
+            yield from self._listed(list(node.find_all(exp.Column, exp.Literal)))
+        else:
+            yield from self._other(node)
+
+    def _other(self, node: exp.Expr) -> Iterator[Part]:
+        """An expression without a rule: its kind, and its operands."""
+        called = node.name if isinstance(node, exp.Anonymous) else type(node).__name__
+        yield name_words(_HUMP.sub(" ", called))
+        operands = [each for each in node.iter_expressions() if not isinstance(each, exp.Identifier)]
+        if operands:
+            yield "of"
+            yield from self._listed(operands)
+
+    def _counted(self, node: exp.Expr | None) -> Iterator[Part]:
+        if node is None or isinstance(node, exp.Star):
+            yield "rows"
+        else:
+            yield from self._parts(node)
+
+    def _listed(self, nodes: Sequence[exp.Expr]) -> Iterator[Part]:
+        for place, node in enumerate(nodes):
+            yield from ["and"] * bool(place)
+            yield from self._parts(node)
+
+    def _query(self, node: exp.Query) -> Iterator[Part]:
+        """A query inside an expression: what it gives. Its conditions are facts of their own."""
+        inner = node.unnest()
+        while isinstance(inner, exp.SetOperation):
+            inner = inner.left.unnest()
+        if isinstance(inner, exp.Select) and not isinstance(node.parent, exp.Exists):
+            yield from self._listed(inner.expressions)
+        tables = [part for part in inner.find_all(exp.Table) if part.parent_select is inner]
+        if not isinstance(inner, exp.Select) or isinstance(node.parent, exp.Exists):
+            yield " and ".join(name_words(each.name) for each in tables)
+
+    def _column(self, column: exp.Column) -> Iterator[Part]:
+        read = self.scopes.reading(column) if self.scopes is not None else None
+        if isinstance(column.this, exp.Star):
+            yield f"everything of {name_words(column.table)}"
+        elif read is not None and read.table is not None:
+            yield (*read.table.key, column.name)
+        elif not column.table and column.name in self.named:
+            yield from self._parts(self.named[column.name])
+        else:
+            yield name_words(column.name)
+
+
+def joined(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """The parts, with words that stand beside each other as one part."""
+    made: list[Part] = []
+    for part in parts:
+        if isinstance(part, str) and made and isinstance(made[-1], str):
+            made[-1] = f"{made[-1]} {part}"
+        elif part:
+            made.append(part)
+    return tuple(made)

@@ -1,0 +1,345 @@
+"""Fits how likely candidates are right (`engine.dialogue.certainty`), on training databases.
+
+    python -m training.certainty LISTS --record [--ambiguous FILE]           make lists, with the embedded model
+    python -m training.certainty LISTS [--out engine/dialogue/certainty.json]    fit on them
+
+A list is one question's features and the scorer's verdicts. There are questions of four kinds: as they are; made
+ambiguous (`training.ambiguous`), of which one reading, drawn by a hash, is the right one; over a schema from which a
+column that the right statement reads was taken; and asked of another database. Nothing answers the last two.
+Figures are by cross-validation over databases.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from rich.progress import track
+
+from benchmarks.quality.ablations.drawing import TRAIN, drawn
+from benchmarks.quality.ablations.replay import Completions, Replay, file_for
+from benchmarks.quality.candidates.command import ROOT
+from benchmarks.quality.candidates.gateway import TIMEOUT
+from benchmarks.quality.candidates.journal import Answer, Cost, Proposal, locked
+from benchmarks.quality.candidates.judging import Scorer
+from benchmarks.quality.candidates.model_server import model_server
+from benchmarks.quality.candidates.questions import (
+    Asked,
+    Judge,
+    QuestionSet,
+    Selection,
+    asked,
+    read_items,
+)
+from benchmarks.quality.candidates.site import OneDatabase, Site, site
+from benchmarks.quality.candidates.tasks import READER, Place, Task
+from benchmarks.wire.machine import cpu_seconds
+from engine import pipeline
+from engine.core.deadline import Deadline
+from engine.core.state import State
+from engine.dialogue.certainty import candidate_features, set_features
+from engine.settings import Limits
+from engine.stages.clarify import clarify
+from engine.types import Asker, AskRequest
+from pgparley.config import cache_dir, load
+from schema_catalog.types import ColumnKey
+
+FOLDS = 5
+PENALTY = 1.0
+"""Of the squared weights, the constant's apart: as if each had been seen to be 0 once."""
+
+STEPS = 200
+WIDTH = 5
+
+
+class Kind(StrEnum):
+    """Of a question."""
+
+    PLAIN = "plain"
+    AMBIGUOUS = "ambiguous"
+    MISSING = "missing"
+    ELSEWHERE = "elsewhere"
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionList:
+    """One question's candidates: the features of all together and of each, and which are right."""
+
+    id: str
+    kind: Kind
+    database: str
+    statements: tuple[str, ...]
+    some: dict[str, float]
+    which: tuple[dict[str, float], ...]
+    right: tuple[bool, ...] = ()
+
+
+def main() -> int:
+    """Records or fits; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("lists", type=Path)
+    parser.add_argument("--bench", type=Path, default=ROOT.parent / "shared" / "bench")
+    parser.add_argument("--work", type=Path, default=cache_dir() / "bench-ablations")
+    parser.add_argument("--record", action="store_true")
+    parser.add_argument("--ambiguous", type=Path, help="what training.ambiguous made")
+    parser.add_argument("--n", type=int, default=100, help="questions as they are")
+    parser.add_argument(
+        "--unanswerable", type=int, default=50, help="questions over a schema that lacks a column"
+    )
+    parser.add_argument("--elsewhere", type=int, default=25, help="questions asked of another database")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    if given.record:
+        with locked(given.work):
+            asyncio.run(_record(given))
+        return 0
+    lists = [msgspec.json.decode(line, type=QuestionList) for line in given.lists.read_bytes().splitlines()]
+    text = json.dumps(report(lists), indent=2) + "\n"
+    sys.stdout.write(text)
+    if given.out is not None:
+        given.out.write_text(text, encoding="utf-8")
+    return 0
+
+
+# -- fitting
+
+
+def report(lists: Sequence[QuestionList]) -> dict[str, object]:
+    """The weights of all lists, and the figures by cross-validation over databases."""
+    some, which = fit_some(lists), fit_which(lists)
+    held = held_out(lists)
+    truth = np.array([float(any(each.right)) for each in lists])
+    first = np.array([float(bool(each.right) and each.right[0]) for each in lists])
+    likely = np.array([chances.sum() for chances in held])
+    leading = np.array([chances[0] if chances.size else 0.0 for chances in held])
+    figures = {
+        "lists": float(len(lists)),
+        "some_auc": auc(likely, truth),
+        "some_brier": float(np.mean((likely - truth) ** 2)),
+        "first_auc": auc(leading, first),
+        "first_brier": float(np.mean((leading - first) ** 2)),
+        "first_brier_of_the_mean": float(first.mean() * (1 - first.mean())),
+    }
+    return {
+        "some": {name: round(float(value), 4) for name, value in some.items()},
+        "which": {name: round(float(value), 4) for name, value in which.items()},
+        "figures": {name: round(value, 4) for name, value in figures.items()},
+    }
+
+
+def held_out(lists: Sequence[QuestionList]) -> list[NDArray[np.float64]]:
+    """The chances of each list's candidates by weights that its database gave nothing to."""
+    found: list[NDArray[np.float64]] = [np.zeros(0)] * len(lists)
+    for fold in range(FOLDS):
+        rest = [each for each in lists if fold_of(each.database) != fold]
+        some, which = fit_some(rest), fit_which(rest)
+        for place, each in enumerate(lists):
+            if fold_of(each.database) == fold:
+                found[place] = _chances(each, some, which)
+    return found
+
+
+def fold_of(database: str) -> int:
+    """Of a database, by a hash of its name."""
+    return int(hashlib.sha256(database.encode()).hexdigest(), 16) % FOLDS
+
+
+def fit_some(lists: Sequence[QuestionList]) -> dict[str, float]:
+    """The weights of a logistic regression: that one of the candidates is right."""
+    names = _names(each.some for each in lists)
+    rows = _matrix([each.some for each in lists], names)
+    truth = np.array([float(any(each.right)) for each in lists])
+
+    def slope(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        likely = 1 / (1 + np.exp(-(rows @ weights)))
+        return rows.T @ (truth - likely), (rows.T * (likely * (1 - likely))) @ rows
+
+    return dict(zip(names, _newton(slope, names), strict=True))
+
+
+def fit_which(lists: Sequence[QuestionList]) -> dict[str, float]:
+    """The weights of the choice among the candidates, where one is right and another is not."""
+    known = [each for each in lists if any(each.right) and not all(each.right)]
+    names = _names(features for each in known for features in each.which)
+    tables = [_matrix(each.which, names) for each in known]
+
+    def slope(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        first, second = np.zeros(len(names)), np.zeros((len(names), len(names)))
+        for rows, each in zip(tables, known, strict=True):
+            right = np.array(each.right, dtype=float)
+            likely = _softmax(rows @ weights)
+            wanted = likely * right / (likely @ right)
+            centred = rows - likely @ rows
+            first += wanted @ centred
+            second += (centred.T * likely) @ centred
+        return first, second
+
+    return dict(zip(names, _newton(slope, names), strict=True))
+
+
+def _newton(
+    slope: Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.float64]]],
+    names: Sequence[str],
+) -> NDArray[np.float64]:
+    pull = np.diag([0.0 if name == "constant" else PENALTY for name in names]) + 1e-6 * np.eye(len(names))
+    weights = np.zeros(len(names))
+    for _ in range(STEPS):
+        first, second = slope(weights)
+        weights += 0.5 * np.linalg.solve(second + pull, first - pull @ weights)
+    return weights
+
+
+def _chances(each: QuestionList, some: dict[str, float], which: dict[str, float]) -> NDArray[np.float64]:
+    if not each.which:
+        return np.zeros(0)
+    names, kinds = tuple(some), tuple(which)
+    total = 1 / (1 + np.exp(-(_matrix([each.some], names) @ np.array(list(some.values())))[0]))
+    found: NDArray[np.float64] = total * _softmax(_matrix(each.which, kinds) @ np.array(list(which.values())))
+    return found
+
+
+def auc(scores: NDArray[np.float64], truth: NDArray[np.float64]) -> float:
+    """The share of pairs, one true and one not, that `scores` order rightly; ties count half."""
+    above = scores[truth > 0][:, None] - scores[truth == 0][None, :]
+    return float(((above > 0) + 0.5 * (above == 0)).mean()) if above.size else float("nan")
+
+
+def _softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    shares = np.exp(logits - logits.max())
+    found: NDArray[np.float64] = shares / shares.sum()
+    return found
+
+
+def _names(features: Sequence[dict[str, float]] | object) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for each in features for name in each))  # type: ignore[attr-defined]
+
+
+def _matrix(features: Sequence[dict[str, float]], names: Sequence[str]) -> NDArray[np.float64]:
+    return np.array([[each.get(name, 0.0) for name in names] for each in features])
+
+
+# -- recording
+
+
+async def _record(given: argparse.Namespace) -> None:
+    known = set()
+    if given.lists.exists():
+        known = {
+            msgspec.json.decode(line, type=QuestionList).id for line in given.lists.read_bytes().splitlines()
+        }
+    async with site(given.work, given.bench) as place:
+        kept = Completions(await asyncio.to_thread(file_for, given.work, load(None).embedded_model.path))
+        replay = Replay(place.tools.model, kept)
+        scorer = Scorer(given.bench, place.dsn, given.work / "scoring")
+        with model_server(place.meter, given.work / "model.log") as server:
+            replay.clock = partial(cpu_seconds, (server,))
+            for kind, of, every in _wanted(given):
+                left = [each for each in every if f"{kind}:{each.question.id}" not in known]
+                for one in track(left, f"Asking {kind}"):
+                    found = await _listed(one, kind, place, replay, given)
+                    judged = await asyncio.to_thread(_judged, found, of, scorer)
+                    with given.lists.open("ab") as file:
+                        file.write(msgspec.json.encode(judged) + b"\n")
+        kept.close()
+
+
+def _wanted(given: argparse.Namespace) -> list[tuple[Kind, QuestionSet, tuple[Asked, ...]]]:
+    every = drawn(given.bench, TRAIN, Selection(given.n, given.seed, None))
+    some = drawn(given.bench, TRAIN, Selection(given.unanswerable, given.seed + 1, None))
+    others = drawn(given.bench, TRAIN, Selection(given.elsewhere, given.seed + 2, None))
+    wanted = [(Kind.PLAIN, TRAIN, every), (Kind.MISSING, TRAIN, some), (Kind.ELSEWHERE, TRAIN, others)]
+    if given.ambiguous is not None:
+        of = QuestionSet(Kind.AMBIGUOUS, str(given.ambiguous), Judge.AMBIQT)
+        wanted.append((Kind.AMBIGUOUS, of, asked(given.bench, of, Selection(None, given.seed))))
+    return wanted
+
+
+async def _listed(
+    one: Asked, kind: Kind, place: Site, replay: Replay, given: argparse.Namespace
+) -> QuestionList:
+    task = _changed(await place.task(one), kind, place, given)
+    database = str(task.place.database.name) if task.place else ""
+    home = str(_items(given.bench)[one.question.id]["db"]) if kind is not Kind.AMBIGUOUS else database
+    started = time.monotonic()
+    name = database if kind is Kind.ELSEWHERE else one.question.database
+    ask = AskRequest(Asker(READER, ""), one.question.text, k=WIDTH, db=name)
+    state = State(ask, WIDTH, max(Limits().calls, WIDTH), Deadline(started + TIMEOUT), started)
+    stages = pipeline.STAGES[: pipeline.STAGES.index(clarify)]
+    done = await pipeline.run(state, replace(task.tools, model=replay), stages)
+    if not done.candidates:
+        return QuestionList(f"{kind}:{one.question.id}", kind, home, (), {"constant": 1.0}, ())
+    return QuestionList(
+        f"{kind}:{one.question.id}",
+        kind,
+        home,
+        tuple(each.sql for each in done.candidates),
+        dict(set_features(done)),
+        tuple(dict(each) for each in candidate_features(done)),
+    )
+
+
+def _changed(task: Task, kind: Kind, place: Site, given: argparse.Namespace) -> Task:
+    """The task with what makes its question unanswerable."""
+    if kind is Kind.MISSING and task.place is not None:
+        snapshot = task.place.snapshot
+        item = _items(given.bench)[task.question.id]
+        taken = _taken(item, [table.key for table in snapshot.tables])
+        kept = frozenset((*table.key, column.name) for table, column in snapshot.columns())
+        left = Place(task.place.database, snapshot.restricted_to(kept - taken))
+        return replace(task, place=left, tools=replace(task.tools, catalog=OneDatabase(left)))
+    if kind is Kind.ELSEWHERE and task.place is not None:
+        names = sorted({item["db"] for item in _items(given.bench).values()} - {task.place.database.name})
+        name = names[_hashed(task.question.id) % len(names)]
+        return replace(task, place=place.places[name])
+    return task
+
+
+def _taken(item: dict[str, object], tables: Sequence[tuple[str, str]]) -> frozenset[ColumnKey]:
+    """A column that the right statement reads, and those of its name in other tables."""
+    columns = sorted(str(name) for name in item["columns"] or ())  # type: ignore[attr-defined]
+    if not columns:
+        return frozenset()
+    name = columns[_hashed(str(item["id"])) % len(columns)].split(".", 1)[1]
+    return frozenset((*key, name) for key in tables)
+
+
+_KNOWN: dict[Path, dict[str, dict[str, object]]] = {}
+
+
+def _items(bench: Path) -> dict[str, dict[str, object]]:
+    if bench not in _KNOWN:
+        _KNOWN[bench] = {str(item["id"]): dict(item) for item in read_items(bench / TRAIN.file)}
+    return _KNOWN[bench]
+
+
+def _judged(found: QuestionList, of: QuestionSet, scorer: Scorer) -> QuestionList:
+    if found.kind in {Kind.MISSING, Kind.ELSEWHERE} or not found.statements:
+        return replace(found, right=(False,) * len(found.statements))
+    number = found.id.split(":", 1)[1]
+    answer = Answer(number, tuple(map(Proposal, found.statements)), Cost(0.0))
+    verdicts = scorer.judge(of, [answer]).right[number]
+    meant = _hashed(number) % 2
+    return replace(found, right=tuple(verdict[meant] for verdict in verdicts))
+
+
+def _hashed(text: str) -> int:
+    return int(hashlib.sha256(text.encode()).hexdigest(), 16)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

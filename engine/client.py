@@ -16,6 +16,7 @@ import msgspec
 from engine.calibration.types import JudgeReply, JudgeRequest, Pairs, PairsRequest, Status, StatusRequest
 from engine.errors import CancelledError, InternalError, ModelUnavailableError, NLError, ReportedError
 from engine.types import (
+    AnswerRequest,
     AskReply,
     AskRequest,
     ChooseRequest,
@@ -24,6 +25,7 @@ from engine.types import (
     EngineRequest,
     ErrorReply,
     MoreRequest,
+    NoneRequest,
     PlanRequest,
     RowSet,
     ShowRequest,
@@ -38,6 +40,8 @@ _VERBS: dict[type[EngineRequest], tuple[str, type[EngineReply]]] = {
     ChooseRequest: ("/v1/choose", Chosen),
     ShowRequest: ("/v1/show", AskReply),
     MoreRequest: ("/v1/more", AskReply),
+    AnswerRequest: ("/v1/answer", AskReply),
+    NoneRequest: ("/v1/none", AskReply),
     PlanRequest: ("/v1/plan", Chosen),
     CorrectRequest: ("/v1/correct", AskReply),
     TopicRequest: ("/v1/topic", RowSet),

@@ -85,6 +85,12 @@ class NeedsAnswerError(NLError):
     sqlstate = "NL001"
 
 
+class AbstainedError(NLError):
+    """There is no answer, and the asker wants an error then."""
+
+    sqlstate = "NL002"
+
+
 class NoRouteError(NLError):
     """No cataloged database can answer."""
 

@@ -259,7 +259,6 @@ class Topic(StrEnum):
     PROMPT = "prompt"
     HISTORY = "history"
     FORGET = "forget"
-    NONE = "none"
 
 
 TOPIC_COLUMNS: dict[Topic, tuple[tuple[str, str], ...]] = {
@@ -275,7 +274,6 @@ TOPIC_COLUMNS: dict[Topic, tuple[tuple[str, str], ...]] = {
         ("verdict", "text"),
     ),
     Topic.FORGET: (("forgotten", "int4"),),
-    Topic.NONE: (("qid", "text"), ("noted", "text"), ("next", "text")),
 }
 """Topic → (name, PostgreSQL type) of its columns: fixed, so that Describe needs no engine."""
 
@@ -285,14 +283,12 @@ class TopicRequest:
     """A topic of an answer, or of the asker's questions. Answered by `RowSet`.
 
     `qid` None means all of the asker's (HISTORY, FORGET). `n`: a row (EXPLAIN), or rows at most (HISTORY).
-    `text`: why (NONE).
     """
 
     asker: Asker
     topic: Topic
     qid: str | None = None
     n: int | None = None
-    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ import uvloop
 from aiohttp import web
 
 from engine.types import (
+    AnswerRequest,
     AnswerRow,
     AskReply,
     AskRequest,
@@ -27,6 +28,7 @@ from engine.types import (
     CorrectRequest,
     ErrorReply,
     MoreRequest,
+    NoneRequest,
     PlanRequest,
     ResultColumn,
     RowKind,
@@ -44,7 +46,13 @@ from proxy.settings import GatewaySettings
 _T = TypeVar("_T")
 USER = "analyst"
 WAIT = "wait for ever"
-"""The question that the engine never answers."""
+"""The question, and the answer to a question back, that the engine never answers."""
+
+BACK = "Which name is meant?"
+"""The question back."""
+
+_OPEN_QID = "q7"
+_OPTIONS = 2
 
 
 class LoopThread:
@@ -73,7 +81,9 @@ class FakeEngine:
     asked: list[AskRequest] = field(default_factory=list)
     chosen: list[ChooseRequest] = field(default_factory=list)
     shown: list[ShowRequest] = field(default_factory=list)
-    others: list[MoreRequest | PlanRequest | CorrectRequest | TopicRequest] = field(default_factory=list)
+    others: list[MoreRequest | AnswerRequest | NoneRequest | PlanRequest | CorrectRequest | TopicRequest] = (
+        field(default_factory=list)
+    )
     waiting: threading.Event = field(default_factory=threading.Event)
     aborted: threading.Event = field(default_factory=threading.Event)
 
@@ -86,6 +96,8 @@ class FakeEngine:
                 web.post("/v1/choose", self._choose),
                 web.post("/v1/show", self._show),
                 web.post("/v1/more", self._more),
+                web.post("/v1/answer", self._answer),
+                web.post("/v1/none", self._none),
                 web.post("/v1/plan", self._plan),
                 web.post("/v1/correct", self._correct),
                 web.post("/v1/topic", self._tell),
@@ -123,8 +135,10 @@ class FakeEngine:
     def answer(question: str) -> AskReply:
         """Two candidates whose explanation repeats the question; an abstention for `unknown …`.
 
-        `single …` has one candidate, `far …` one that belongs to another database.
+        `single …` has one candidate, `far …` one that belongs to another database; `which …` is asked back, as qid q7.
         """
+        if question.startswith("which"):
+            return asked_back(_OPEN_QID)
         if question.startswith("unknown"):
             row = AnswerRow(1, RowKind.ABSTAIN, None, None, None, "nothing fits", None, "q9")
             return AskReply("q9", (row,))
@@ -151,6 +165,8 @@ class FakeEngine:
     async def _choose(self, request: web.Request) -> web.Response:
         asked = msgspec.json.decode(await request.read(), type=ChooseRequest)
         self.chosen.append(asked)
+        if asked.qid == _OPEN_QID:
+            return _failure(400, waits_for_answer(asked.qid))
         if asked.qid not in ("q1", "q2", "q3"):
             return _failure(400, ErrorReply("NL004", "unknown or expired question", None, "Ask again."))
         if asked.n == 1:
@@ -173,9 +189,27 @@ class FakeEngine:
         self.others.append(msgspec.json.decode(await request.read(), type=MoreRequest))
         return _reply(self.answer("second more"))
 
+    async def _answer(self, request: web.Request) -> web.Response:
+        asked = msgspec.json.decode(await request.read(), type=AnswerRequest)
+        self.others.append(asked)
+        if asked.qid != _OPEN_QID:
+            return _failure(400, ErrorReply("NL004", "unknown or expired question", None, "Ask again."))
+        if asked.n is not None and asked.n > _OPTIONS:
+            return _failure(400, ErrorReply("22023", f"there is no option {asked.n}", None, "NL SHOW."))
+        if asked.text == WAIT:
+            await self._wait()
+        return _reply(self.answer("second " + (asked.text or f"option {asked.n}")))
+
+    async def _none(self, request: web.Request) -> web.Response:
+        asked = msgspec.json.decode(await request.read(), type=NoneRequest)
+        self.others.append(asked)
+        return _reply(self.answer("which" if asked.why else "second after none"))
+
     async def _plan(self, request: web.Request) -> web.Response:
         asked = msgspec.json.decode(await request.read(), type=PlanRequest)
         self.others.append(asked)
+        if asked.qid == _OPEN_QID:
+            return _failure(400, waits_for_answer(asked.qid))
         if asked.n == 1:
             return _reply(Chosen("here", "EXPLAIN SELECT 1 AS a", in_place=True))
         columns = (ResultColumn("QUERY PLAN", "text"),)
@@ -201,9 +235,34 @@ TOLD: dict[Topic, tuple[tuple[Any, ...], ...]] = {
     Topic.PROMPT: ((1, "system", "You write SQL."), (1, "user", "how many?\nÜ")),
     Topic.HISTORY: (("2026-01-02T03:04:05+00:00", "q1", "how many", 2, 1, None),),
     Topic.FORGET: ((1,),),
-    Topic.NONE: (("q1", "none of these is right", "NL MORE OF 'q1'"),),
 }
 """What the engine tells about each topic."""
+
+
+def asked_back(qid: str) -> AskReply:
+    """An answer that asks back: two options and the asker's own words."""
+    options = ("the artist's own name: Zoë", "the stage name: Zed")
+    rows = tuple(
+        AnswerRow(
+            n,
+            RowKind.OPTION,
+            "sales",
+            0.5,
+            None,
+            f"{BACK}\n{option}",
+            f"NL ANSWER {n} OF '{qid}'",
+            qid,
+        )
+        for n, option in enumerate(options, 1)
+    )
+    own = f"NL ANSWER $$in your own words$$ OF '{qid}'"
+    last = AnswerRow(3, RowKind.OPTION, None, None, None, f"{BACK}\nsomething else", own, qid)
+    return AskReply(qid, (*rows, last))
+
+
+def waits_for_answer(qid: str) -> ErrorReply:
+    """What the engine says to a choice from an answer that waits."""
+    return ErrorReply("NL001", "the question waits for an answer", None, f"NL ANSWER n OF '{qid}'")
 
 
 def _reply(value: AskReply | Chosen | RowSet) -> web.Response:

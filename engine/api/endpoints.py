@@ -23,11 +23,13 @@ from engine.calibration.types import JudgeRequest, PairsRequest, StatusRequest
 from engine.errors import NLError
 from engine.metrics import Metrics
 from engine.types import (
+    AnswerRequest,
     AskReply,
     AskRequest,
     ChooseRequest,
     CorrectRequest,
     MoreRequest,
+    NoneRequest,
     PlanRequest,
     ShowRequest,
     TopicRequest,
@@ -59,6 +61,8 @@ class EngineAPI:
         app.router.add_post("/v1/choose", self._verb("choose", ChooseRequest, self.service.choose))
         app.router.add_post("/v1/show", self._verb("show", ShowRequest, self.service.show))
         app.router.add_post("/v1/more", self._verb("more", MoreRequest, self._more))
+        app.router.add_post("/v1/answer", self._verb("answer", AnswerRequest, self._answer))
+        app.router.add_post("/v1/none", self._verb("none", NoneRequest, self._none))
         app.router.add_post("/v1/plan", self._verb("plan", PlanRequest, self.service.plan))
         app.router.add_post("/v1/correct", self._verb("correct", CorrectRequest, self.service.correct))
         app.router.add_post("/v1/topic", self._verb("topic", TopicRequest, self.service.topic))
@@ -82,6 +86,12 @@ class EngineAPI:
 
     async def _more(self, request: MoreRequest) -> AskReply:
         return self._answered(await self.service.more(request), request.asker.user)
+
+    async def _answer(self, request: AnswerRequest) -> AskReply:
+        return self._answered(await self.service.answer(request), request.asker.user)
+
+    async def _none(self, request: NoneRequest) -> AskReply:
+        return self._answered(await self.service.none(request), request.asker.user)
 
     def _answered(self, reply: AskReply, user: str) -> AskReply:
         self.metrics.answered(reply)

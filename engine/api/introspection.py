@@ -49,9 +49,6 @@ async def _about(request: TopicRequest, qid: str, questions: Questions) -> RowSe
                     if content
                 )
             )
-        case Topic.NONE:
-            await questions.none_fits(qid, user, request.text)
-            return RowSet(((qid, "none of these is right", f"NL MORE OF '{qid}'"),))
     reply = await questions.get(qid, user)
     if request.topic is Topic.WHY:
         return RowSet(tuple((line.stage, line.event, line.detail, line.score) for line in reply.trace))

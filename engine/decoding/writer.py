@@ -17,7 +17,7 @@ from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.decoding.mask_search import Mask, Node
 from engine.decoding.sql_grammar import sql_grammar
-from engine.dialogue.answering import conversation_text
+from engine.dialogue.answering import conversation_text, forbidden
 from engine.prompting.example_text import example_text
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
@@ -47,13 +47,17 @@ _LINE_BREAK = re.compile(r" *\n *(?=[A-Z(])")
 
 
 class Writer:
-    """One route's model calls. `shown`: the part of the schema that the prompt shows and the grammar names."""
+    """One route's model calls.
+
+    `shown`: the part of the schema that the prompt shows and the grammar names. `root`: what no statement may name.
+    """
 
     def __init__(self, route: Route, state: State, tools: Tools) -> None:
         self.route = route
         self._state = state
         self._tools = tools
         self._text, self.shown = schema_text(route.snapshot, route.tables)
+        self.root: Mask = frozenset().union(*map(forbidden, state.dialogue.turns))
         self._tokens = ANSWER_TOKENS
 
     @property
@@ -74,7 +78,7 @@ class Writer:
     async def write(self, node: Node) -> Completion:
         """A statement for `node`."""
         written = await self._complete(self._prompt("generate_user", node), node.mask)
-        if not node.mask and written.finished:
+        if node.mask == self.root and written.finished:
             self._tokens = min(ANSWER_TOKENS, 2 * written.generated + SLACK_TOKENS)
         return written
 

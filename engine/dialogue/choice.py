@@ -19,16 +19,22 @@ REWRITTEN = 0.5
 """The probability that a statement which is written after an answer is right."""
 
 _MISREAD: Mapping[Aspect, float] = {
-    Aspect.COLUMN: 0.02,
     Aspect.TABLE: 0.02,
+    Aspect.COLUMN: 0.02,
     Aspect.VALUE: 0.02,
     Aspect.WAY: 0.05,
     Aspect.MATTER: 0.08,
-    Aspect.STATEMENT: 0.2,
+    Aspect.STATEMENT: 0.35,
 }
 """How probably an answer goes wrong: the more there is to read and to tell apart, the more."""
 
-_OUTPUTS_MISREAD = 0.05
+_MISREAD_ON: Mapping[Matter | None, float] = {
+    Matter.DATABASE: 0.02,
+    Matter.OUTPUT: 0.05,
+    Matter.TABLE: 0.15,
+    Matter.CONNECTION: 0.2,
+}
+"""The same of some matters as wholes: people know what they want to see, and not how tables belong together."""
 
 
 def probabilities(candidates: Sequence[Candidate]) -> list[float]:
@@ -39,23 +45,23 @@ def probabilities(candidates: Sequence[Candidate]) -> list[float]:
     return [(1 - NONE_RIGHT) * each.confidence / total for each in candidates]
 
 
-def error_after(groups: Iterable[Sequence[int]], probability: Sequence[float]) -> float:
-    """The probability of a wrong answer if one group's likeliest candidate is taken, as the asker chooses the group."""
-    return 1 - sum(max((probability[each] for each in group), default=0.0) for group in groups)
+def right_after(groups: Iterable[Sequence[int]], probability: Sequence[float]) -> float:
+    """The probability of a right answer if the asker names a group and its likeliest candidate is taken."""
+    return sum(max((probability[each] for each in group), default=0.0) for group in groups)
 
 
 def misread(difference: Difference) -> float:
     """How probably an answer about `difference` goes wrong."""
-    if difference.aspect is Aspect.MATTER and difference.matter in (Matter.OUTPUT, Matter.DATABASE):
-        return _OUTPUTS_MISREAD
-    return _MISREAD[difference.aspect]
+    usual = _MISREAD[difference.aspect]
+    return _MISREAD_ON.get(difference.matter, usual) if difference.aspect is Aspect.MATTER else usual
 
 
 def offered(difference: Difference, probability: Sequence[float]) -> tuple[Reading, ...]:
     """The likeliest two or three readings, likeliest first."""
+    written = sum(probability) * (1 - sum(each.share for each in difference.readings))
 
     def mass(reading: Reading) -> float:
-        return sum(probability[each] for each in reading.members)
+        return reading.share + written * sum(probability[each] for each in reading.members)
 
     ranked = sorted(difference.readings, key=mass, reverse=True)[:OPTIONS]
     return tuple(
@@ -63,7 +69,10 @@ def offered(difference: Difference, probability: Sequence[float]) -> tuple[Readi
     )
 
 
-def cost(difference: Difference, probability: Sequence[float]) -> float:
-    """The expected error after the asker's answer, which may be misread."""
-    groups = [reading.members for reading in offered(difference, probability)]
-    return 1 - (1 - misread(difference)) * (1 - error_after(groups, probability))
+def gain(difference: Difference, probability: Sequence[float]) -> float:
+    """By how much the asker's answer, which may be misread, makes a right statement more probable."""
+    readings = offered(difference, probability)
+    share = sum(each.share for each in difference.readings)
+    after = (1 - share) * right_after([each.members for each in readings], probability)
+    after += REWRITTEN * sum(each.share for each in readings)
+    return (1 - misread(difference)) * after - (1 - share) * max(probability)

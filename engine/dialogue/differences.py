@@ -1,29 +1,29 @@
 """In what candidates differ: each difference parts them by what they say on one matter.
 
-The smallest differences are found first: two statements that say the same but for one column, one value or one way of
-computing are told apart by that. A matter as a whole, and the statements as wholes, are what remains.
+The smallest differences are found first: two statements that say the same but for one table, one column, one value or
+one way of computing are told apart by that. A matter as a whole, and the statements as wholes, are what remains.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import combinations
 
-from engine.core.candidate import Candidate
+from engine.core.elements import WHOLE_TABLE
 from engine.dialogue.expressions import Literal, Part
-from engine.dialogue.facts import Fact, Matter, facts
-from schema_catalog.types import Snapshot
+from engine.dialogue.facts import Fact, Matter
+from schema_catalog.types import ColumnKey, TableKey
 
 
 class Aspect(IntEnum):
     """The size of a difference, the smallest first."""
 
-    COLUMN = 0
+    TABLE = 0
+    """One table in place of another, and the same said about it."""
+    COLUMN = 1
     """One column in place of another."""
-    TABLE = 1
-    """One table in place of another."""
     VALUE = 2
     """One value in place of another."""
     WAY = 3
@@ -36,24 +36,31 @@ class Aspect(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What some candidates say. `members`: their positions.
+    """What some candidates say. `members`: their positions; none for what no candidate says yet.
 
-    `said`: of a column, table or value the parts; of a way its pattern; else the facts, of the matter or those that not
-    all candidates have.
+    `said`: of a table, column or value the parts; of a way its pattern; else the facts, of the matter or those that not
+    all candidates have. `elements`: what `said` names in their statements. `share` in [0, 1]: the probability of a
+    reading without members against all that are offered with it.
     """
 
     said: tuple[Part, ...] | tuple[Fact, ...]
     members: tuple[int, ...]
+    elements: frozenset[ColumnKey] = frozenset()
+    share: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Readings without a common member; who says nothing here is in none. `example`: a fact that differs."""
+    """Readings without a common member; who says nothing here is in none. `example`: a fact that differs.
+
+    `place`: where in `example` the part stands that differs, of a column or a value.
+    """
 
     aspect: Aspect
     matter: Matter | None
-    example: Fact | None
     readings: tuple[Reading, ...]
+    example: Fact | None = None
+    place: int = 0
 
 
 COLUMN_MARK, LITERAL_MARK = "\ue000", "\ue001"
@@ -61,105 +68,155 @@ COLUMN_MARK, LITERAL_MARK = "\ue000", "\ue001"
 
 _MARKS: Mapping[type, str] = {tuple: COLUMN_MARK, Literal: LITERAL_MARK}
 
-_Frame = tuple[Hashable, ...]
-
 
 @dataclass(frozen=True, slots=True)
-class _Exchange:
-    """How facts are compared: `what` may differ, `frame` may not; `place` is where alternatives are sought."""
+class _Opening:
+    """A part of a fact that may differ: `frame` is what may not, `site` where alternatives to it are sought."""
 
-    aspect: Aspect
-    what: Callable[[Fact], tuple[Part, ...]]
-    frame: Callable[[Fact], _Frame]
-    place: Callable[[Fact], _Frame]
+    part: Part
+    frame: Hashable
+    site: Hashable
+    fact: Fact
+    place: int
 
 
-def differences(candidates: Sequence[Candidate], snapshots: Mapping[str, Snapshot]) -> tuple[Difference, ...]:
-    """All differences, each partition of the candidates once, by its smallest aspect. `snapshots`: by database."""
-    said = [facts(each.sql, each.database, snapshots.get(each.database)) for each in candidates]
-    found = [each for exchange in _EXCHANGES for each in _exchanged(said, exchange)]
-    found += [each for matter in Matter if (each := _matter(said, matter)) is not None]
-    if (whole := _statements(said)) is not None:
+Said = Sequence[tuple[Fact, ...]]
+"""The facts of each candidate."""
+
+
+def differences(said: Said) -> tuple[Difference, ...]:
+    """All differences, each partition of the candidates once, by its smallest aspect."""
+    standing_in = _stand_ins(said)
+    alike = [tuple(dict.fromkeys(_renamed(fact, standing_in) for fact in each)) for each in said]
+    found = list(_tables(said, standing_in))
+    for aspect in (Aspect.COLUMN, Aspect.VALUE, Aspect.WAY):
+        found += _exchanged(alike, aspect)
+    found += [each for matter in Matter if (each := _on_matter(alike, matter)) is not None]
+    if (whole := _on_statements(said)) is not None:
         found.append(whole)
     kept: dict[frozenset[tuple[int, ...]], Difference] = {}
-    for each in sorted(found, key=_size):
+    for each in sorted(found, key=lambda one: one.aspect):
         kept.setdefault(frozenset(reading.members for reading in each.readings), each)
-    return tuple(kept.values())
+    return tuple(_with_elements(each, said, standing_in) for each in kept.values())
 
 
-def _size(difference: Difference) -> tuple[int, int]:
-    """By aspect; columns of one name behind the tables that hold them, if those stand in for each other."""
-    if difference.aspect is not Aspect.COLUMN:
-        return difference.aspect, 0
-    names = {part[2] for reading in difference.readings for part in reading.said if isinstance(part, tuple)}
-    return (Aspect.TABLE, 1) if len(names) == 1 else (Aspect.COLUMN, 0)
+def _stand_ins(said: Said) -> dict[TableKey, TableKey]:
+    """Tables that stand in for each other, each by the first of its kind.
 
-
-def _exchanged(said: Sequence[Sequence[Fact]], exchange: _Exchange) -> Iterator[Difference]:
-    """The differences that come of exchanging one thing, of any two candidates."""
-    places: dict[_Frame, dict[Part, set[Part]]] = {}
-    examples: dict[_Frame, Fact] = {}
+    Two do where one candidate says of one of them what another candidate says of the other.
+    """
+    near: dict[Part, set[Part]] = {}
     for one, other in combinations(said, 2):
-        for fact, counterpart in _counterparts(one, other, exchange):
-            swapped = {
-                pair
-                for pair in zip(exchange.what(fact), exchange.what(counterpart), strict=True)
-                if pair[0] != pair[1]
-            }
-            if len(swapped) == 1:
-                place, (this, that) = exchange.place(fact), next(iter(swapped))
-                near = places.setdefault(place, {})
-                near.setdefault(this, {this}).add(that)
-                near.setdefault(that, {that}).add(this)
-                examples.setdefault(place, fact)
-    for place, near in places.items():
-        for alternatives in _components(near):
-            readings = _readings(
-                [
-                    tuple(
-                        dict.fromkeys(
-                            part
-                            for fact in each
-                            if exchange.place(fact) == place
-                            for part in exchange.what(fact)
-                            if part in alternatives
-                        )
-                    )
-                    for each in said
-                ]
+        mine, theirs = (
+            [fact for fact in these if fact.matter is Matter.TABLE and fact not in those]
+            for these, those in ((one, other), (other, one))
+        )
+        if len(mine) != 1 or len(theirs) != 1 or one[:1] != other[:1]:
+            continue
+        this, that = mine[0].columns[0], theirs[0].columns[0]
+        exchanged = {_renamed(fact, {this[:2]: that[:2]}) for fact in one if _mentions(fact, this[:2])}
+        if exchanged == {fact for fact in other if _mentions(fact, that[:2])}:
+            _join(near, this, that)
+    return {part[:2]: min(kind)[:2] for kind in map(_elements, _components(near)) for part in kind}
+
+
+def _elements(parts: Iterable[Part | Fact]) -> frozenset[ColumnKey]:
+    return frozenset(part for part in parts if isinstance(part, tuple))
+
+
+def _mentions(fact: Fact, table: TableKey) -> bool:
+    return any(column[:2] == table for column in fact.columns)
+
+
+def _renamed(fact: Fact, tables: Mapping[TableKey, TableKey]) -> Fact:
+    if not any(column[:2] in tables for column in fact.columns):
+        return fact
+    return Fact(
+        fact.matter,
+        tuple(_canonical(part, tables) if isinstance(part, tuple) else part for part in fact.parts),
+    )
+
+
+def _canonical(column: ColumnKey, tables: Mapping[TableKey, TableKey]) -> ColumnKey:
+    return (*tables.get(column[:2], column[:2]), column[2])
+
+
+def _tables(said: Said, standing_in: Mapping[TableKey, TableKey]) -> Iterator[Difference]:
+    for kind in dict.fromkeys(standing_in.values()):
+        keys = [
+            tuple(
+                fact.parts[0]
+                for fact in each
+                if fact.matter is Matter.TABLE and standing_in.get(fact.columns[0][:2]) == kind
             )
+            for each in said
+        ]
+        readings = _readings(keys)
+        if len(readings) > 1:
+            yield Difference(
+                Aspect.TABLE, Matter.TABLE, readings, Fact(Matter.TABLE, ((*kind, WHOLE_TABLE),))
+            )
+
+
+def _exchanged(said: Said, aspect: Aspect) -> Iterator[Difference]:
+    """The differences that come of exchanging one part of a fact, of any two candidates."""
+    openings = [[each for fact in facts for each in _openings(fact, aspect)] for facts in said]
+    sites: dict[Hashable, dict[Part, set[Part]]] = {}
+    examples: dict[Hashable, _Opening] = {}
+    for one, other in combinations(range(len(said)), 2):
+        for mine, theirs in _counterparts(
+            [each for each in openings[one] if each.fact not in said[other]],
+            [each for each in openings[other] if each.fact not in said[one]],
+        ):
+            _join(sites.setdefault(mine.site, {}), mine.part, theirs.part)
+            examples.setdefault(mine.site, mine)
+    for site, near in sites.items():
+        for alternatives in _components(near):
+            keys = [
+                tuple(
+                    dict.fromkeys(
+                        each.part for each in own if each.site == site and each.part in alternatives
+                    )
+                )
+                for own in openings
+            ]
+            readings = _readings(keys)
             if len(readings) > 1:
-                yield Difference(exchange.aspect, examples[place].matter, examples[place], readings)
+                example = examples[site]
+                yield Difference(aspect, example.fact.matter, readings, example.fact, example.place)
+
+
+def _openings(fact: Fact, aspect: Aspect) -> Iterator[_Opening]:
+    if fact.matter in (Matter.DATABASE, Matter.TABLE, Matter.CONNECTION):
+        return
+    if aspect is Aspect.WAY:
+        if fact.columns or fact.literals:
+            named = (fact.matter, fact.columns, fact.literals)
+            yield _Opening(_pattern(fact), named, named, fact, 0)
+        return
+    kind: type = tuple if aspect is Aspect.COLUMN else Literal
+    for place, part in enumerate(fact.parts):
+        if isinstance(part, kind) and part not in fact.parts[:place]:
+            frame = (fact.matter, tuple(_MARKS[kind] if each == part else each for each in fact.parts))
+            yield _Opening(part, frame, (fact.matter, _pattern(fact), place), fact, place)
 
 
 def _counterparts(
-    one: Sequence[Fact], other: Sequence[Fact], exchange: _Exchange
-) -> Iterator[tuple[Fact, Fact]]:
-    """Facts of one statement and those that stand in their places in the other one.
-
-    Outputs have an order; of anything else only a single fact has a counterpart.
-    """
-    mine, theirs = _framed(one, set(other), exchange), _framed(other, set(one), exchange)
-    for frame, these in mine.items():
-        those = theirs.get(frame, [])
-        if len(these) == len(those) and (len(these) == 1 or these[0].matter is Matter.OUTPUT):
+    mine: Sequence[_Opening], theirs: Sequence[_Opening]
+) -> Iterator[tuple[_Opening, _Opening]]:
+    """What stands in the same frame in both; outputs have an order, of anything else only a single one is sure."""
+    framed: dict[Hashable, tuple[list[_Opening], list[_Opening]]] = {}
+    for side, openings in enumerate((mine, theirs)):
+        for each in openings:
+            framed.setdefault(each.frame, ([], []))[side].append(each)
+    for these, those in framed.values():
+        if len(these) == len(those) and (len(these) == 1 or these[0].fact.matter is Matter.OUTPUT):
             yield from zip(these, those, strict=True)
 
 
-def _framed(given: Iterable[Fact], common: set[Fact], exchange: _Exchange) -> dict[_Frame, list[Fact]]:
-    framed: dict[_Frame, list[Fact]] = {}
-    for fact in given:
-        if fact not in common and exchange.what(fact) and _applies(fact, exchange.aspect):
-            framed.setdefault(exchange.frame(fact), []).append(fact)
-    return framed
-
-
-def _applies(fact: Fact, aspect: Aspect) -> bool:
-    if aspect in (Aspect.COLUMN, Aspect.TABLE):
-        return (fact.matter is Matter.TABLE) == (
-            aspect is Aspect.TABLE
-        ) and fact.matter is not Matter.CONNECTION
-    return aspect is Aspect.VALUE or bool(fact.columns or fact.literals)
+def _join(near: dict[Part, set[Part]], this: Part, that: Part) -> None:
+    near.setdefault(this, {this}).add(that)
+    near.setdefault(that, {that}).add(this)
 
 
 def _components(near: Mapping[Part, set[Part]]) -> Iterator[frozenset[Part]]:
@@ -175,25 +232,23 @@ def _components(near: Mapping[Part, set[Part]]) -> Iterator[frozenset[Part]]:
         yield frozenset(reached)
 
 
-def _matter(said: Sequence[Sequence[Fact]], matter: Matter) -> Difference | None:
-    keys = [tuple(fact for fact in each if fact.matter is matter) for each in said]
-    readings = _readings(keys, silent=True)
-    differing = [fact for reading in readings for fact in reading.said if isinstance(fact, Fact)]
-    if len(readings) < 2:  # noqa: PLR2004  one reading is no difference
-        return None
-    return Difference(Aspect.MATTER, matter, differing[0], readings)
+def _on_matter(said: Said, matter: Matter) -> Difference | None:
+    readings = _readings(
+        [tuple(fact for fact in each if fact.matter is matter) for each in said], silent=True
+    )
+    return Difference(Aspect.MATTER, matter, readings) if len(readings) > 1 else None
 
 
-def _statements(said: Sequence[Sequence[Fact]]) -> Difference | None:
+def _on_statements(said: Said) -> Difference | None:
     common = frozenset(said[0]).intersection(*said[1:]) if said else frozenset()
     readings = _readings([tuple(fact for fact in each if fact not in common) for each in said], silent=True)
-    return None if len(readings) < 2 else Difference(Aspect.STATEMENT, None, None, readings)  # noqa: PLR2004  as above
+    return Difference(Aspect.STATEMENT, None, readings) if len(readings) > 1 else None
 
 
 def _readings(
     keys: Sequence[tuple[Part, ...]] | Sequence[tuple[Fact, ...]], *, silent: bool = False
 ) -> tuple[Reading, ...]:
-    """Candidates by what they say, whatever its order. `silent`: saying nothing is a reading as well."""
+    """Candidates by what they say, in whatever order. `silent`: saying nothing is a reading as well."""
     groups: dict[frozenset[Hashable], list[int]] = {}
     for position, key in enumerate(keys):
         if key or silent:
@@ -201,38 +256,25 @@ def _readings(
     return tuple(Reading(keys[members[0]], tuple(members)) for members in groups.values())
 
 
-def _shape(fact: Fact) -> str:
-    return "".join(part if isinstance(part, str) else _MARKS[type(part)] for part in fact.parts)
+def _with_elements(
+    difference: Difference, said: Said, standing_in: Mapping[TableKey, TableKey]
+) -> Difference:
+    readings = []
+    for reading in difference.readings:
+        named = {column for each in reading.said if isinstance(each, Fact) for column in each.columns}
+        named |= _elements(reading.said)
+        found = frozenset(
+            column
+            for member in reading.members
+            for fact in said[member]
+            for column in fact.columns
+            if column in named or _canonical(column, standing_in) in named
+        )
+        readings.append(Reading(reading.said, reading.members, found))
+    return Difference(
+        difference.aspect, difference.matter, tuple(readings), difference.example, difference.place
+    )
 
 
 def _pattern(fact: Fact) -> str:
     return " ".join(part if isinstance(part, str) else _MARKS[type(part)] for part in fact.parts)
-
-
-def _but(fact: Fact, kind: type) -> tuple[Part, ...]:
-    return tuple(_MARKS[kind] if isinstance(part, kind) else part for part in fact.parts)
-
-
-_EXCHANGES = (
-    *(
-        _Exchange(
-            aspect,
-            lambda fact: fact.columns,
-            lambda fact: (fact.matter, *_but(fact, tuple)),
-            lambda fact: (fact.matter, _shape(fact)),
-        )
-        for aspect in (Aspect.COLUMN, Aspect.TABLE)
-    ),
-    _Exchange(
-        Aspect.VALUE,
-        lambda fact: fact.literals,
-        lambda fact: (fact.matter, *_but(fact, Literal)),
-        lambda fact: (fact.matter, _shape(fact)),
-    ),
-    _Exchange(
-        Aspect.WAY,
-        lambda fact: (_pattern(fact),),
-        lambda fact: (fact.matter, fact.columns, fact.literals),
-        lambda fact: (fact.matter, fact.columns, fact.literals),
-    ),
-)

@@ -74,6 +74,19 @@ _OPERATORS: Mapping[type[exp.Expr], str] = {
     exp.Or: "or",
 }
 
+_UNSAID = (
+    exp.Alias,
+    exp.Paren,
+    exp.Cast,
+    exp.TryCast,
+    exp.Round,
+    exp.Coalesce,
+    exp.Nullif,
+    exp.Trim,
+    exp.Replace,
+)
+"""How a value is written, which nobody asks about: told by what stands inside."""
+
 _PATTERN = re.compile(r"(?P<open>%?)(?P<text>[^%_]+)(?P<close>%?)")
 
 _MATCHED: Mapping[tuple[bool, bool], str] = {
@@ -99,7 +112,7 @@ class Reader:
         return joined(self._parts(node, negated=negated))
 
     def _parts(self, node: exp.Expr, *, negated: bool = False) -> Iterator[Part]:
-        if isinstance(node, exp.Alias | exp.Paren | exp.Cast):
+        if isinstance(node, _UNSAID) or _cuts_by_pattern(node):
             yield from self._parts(node.this, negated=negated)
         elif isinstance(node, exp.Not):
             yield from self._parts(node.this, negated=not negated)
@@ -147,8 +160,8 @@ class Reader:
     def _members(self, node: exp.In) -> Iterator[Part]:
         query = node.args.get("query")
         if query is not None:
-            yield "among"
-            yield from self._parts(query)
+            inside, outside = self.parts(query), self.parts(node.this)
+            yield from ("one of those",) if inside == outside else ("among", *inside)
         elif all(isinstance(each, exp.Literal) for each in node.expressions):
             quoted = node.expressions[0].is_string
             mark = "' or '" if quoted else " or "
@@ -237,6 +250,11 @@ class Reader:
             yield from self._parts(self.named[column.name])
         else:
             yield name_words(column.name)
+
+
+def _cuts_by_pattern(node: exp.Expr) -> bool:
+    start = node.args.get("start") if isinstance(node, exp.Substring) else None
+    return isinstance(start, exp.Literal) and bool(start.is_string)
 
 
 def joined(parts: Iterable[Part]) -> tuple[Part, ...]:

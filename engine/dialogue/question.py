@@ -3,53 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from engine.core.candidate import Candidate
-from engine.core.elements import Entity
-from engine.dialogue.choice import cost, error_after, offered, probabilities
-from engine.dialogue.differences import Difference, Reading, differences
+from engine.core.elements import Entity, SchemaLinks
+from engine.dialogue.answering import agrees
+from engine.dialogue.choice import NONE_RIGHT, REWRITTEN, gain, offered, probabilities, right_after
+from engine.dialogue.differences import Difference, Reading, Said, differences
+from engine.dialogue.facts import facts
 from engine.dialogue.types import ClarifyingQuestion, Option, Turn
-from engine.dialogue.wording import ambiguity, elements_said, option_words, question_words
-from schema_catalog.types import Snapshot
+from engine.dialogue.unread import unread
+from engine.dialogue.wording import Asked, ambiguity, option_words, question_words
+from schema_catalog.types import ColumnKey, Snapshot
 
 
 def best_question(
     candidates: Sequence[Candidate],
     snapshots: Mapping[str, Snapshot],
-    question: str,  # noqa: ARG001
+    question: str,
     turns: Sequence[Turn] = (),
+    *,
     entities: Sequence[Entity] = (),
+    links: Mapping[str, SchemaLinks] | None = None,
 ) -> ClarifyingQuestion | None:
-    """The question whose answer leaves the least expected error; None where candidates differ in nothing to ask about.
+    """The question whose answer leaves the least expected error; None where there is nothing to ask about.
 
-    `snapshots`: the schemas by database. `turns`: what was asked before, which is not asked again. `entities`: phrases
-    of `question` with their similarities.
+    `snapshots`, `links`: the schemas, and the linker's decisions, by database. `question`: the asker's, and `entities`
+    its phrases with their similarities. `turns`: what was asked back before, which is not asked again.
     """
     if not candidates:
         return None
     probability = probabilities(candidates)
-    found = sorted(differences(candidates, snapshots), key=lambda each: cost(each, probability))
-    made = (_question(each, candidates, probability, entities) for each in found)
+    said = [facts(each.sql, each.database, snapshots.get(each.database)) for each in candidates]
+    beyond = [each for each in unread(candidates, said, links or {}) if gain(each, probability) > 0]
+    ranked = sorted([*differences(said), *beyond], key=lambda each: -gain(each, probability))
+    asking = _Asking(candidates, said, probability, Asked(question, entities))
+    made = (asking.question(each) for each in ranked)
     return next((each for each in made if each is not None and not asked_before(each, turns)), None)
 
 
 def expected_error(question: ClarifyingQuestion | None, candidates: Sequence[Candidate]) -> float:
-    """The probability that the likeliest candidate which agrees with the answer is wrong, in [0, 1].
+    """The probability, in [0, 1], that the likeliest candidate which agrees with the answer is wrong.
 
-    Without a question: that the likeliest of all is wrong.
+    Without a question: that the likeliest of all is wrong. 1 without candidates.
     """
     probability = probabilities(candidates)
     if question is None:
-        return error_after([range(len(candidates))], probability)
+        return 1 - right_after([range(len(candidates))], probability)
     groups = [
-        [place for place, each in enumerate(candidates) if each.sql in option.statements]
+        [place for place, each in enumerate(candidates) if agrees(option, each)]
         for option in question.options
     ]
-    return error_after(groups, probability)
+    unwritten = any(not option.statements for option in question.options)
+    return 1 - right_after(groups, probability) - NONE_RIGHT * REWRITTEN * unwritten
 
 
 def asked_before(question: ClarifyingQuestion, turns: Sequence[Turn]) -> bool:
-    """Whether an earlier question offered two of the same options, by their words or their elements."""
+    """Whether an earlier question offered two of the same options, by their words or by their elements."""
     words = {option.words.casefold() for option in question.options}
     elements = {option.elements for option in question.options if option.elements}
     for turn in turns:
@@ -60,34 +70,44 @@ def asked_before(question: ClarifyingQuestion, turns: Sequence[Turn]) -> bool:
     return False
 
 
-def _question(
-    difference: Difference,
-    candidates: Sequence[Candidate],
-    probability: Sequence[float],
-    entities: Sequence[Entity],
-) -> ClarifyingQuestion | None:
-    """None where two options would read alike."""
-    readings = offered(difference, probability)
-    words = option_words(difference, readings)
-    if len(set(words)) < len(words):
-        return None
-    named = [elements_said(difference, each) for each in readings]
-    common = frozenset.intersection(*named)
-    options = tuple(
-        _option(text, elements - common, reading, candidates, probability)
-        for text, elements, reading in zip(words, named, readings, strict=True)
-    )
-    asked = question_words(difference, frozenset().union(*named) - common, entities)
-    return ClarifyingQuestion(ambiguity(difference), asked, options)
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    candidates: Sequence[Candidate]
+    said: Said
+    probability: Sequence[float]
+    asked: Asked
 
+    def question(self, difference: Difference) -> ClarifyingQuestion | None:
+        """None where two options would read alike."""
+        readings = offered(difference, self.probability)
+        words = option_words(difference, readings)
+        if len(set(words)) < len(words):
+            return None
+        shared = frozenset.intersection(*(each.elements for each in readings))
+        options = tuple(
+            self._option(text, reading, shared.union(*map(self._incidental, readings)))
+            for text, reading in zip(words, readings, strict=True)
+        )
+        apart = frozenset(element for option in options for element in option.elements)
+        return ClarifyingQuestion(
+            ambiguity(difference), question_words(difference, apart, self.asked), options
+        )
 
-def _option(
-    words: str,
-    elements: frozenset[tuple[str, str, str]],
-    reading: Reading,
-    candidates: Sequence[Candidate],
-    probability: Sequence[float],
-) -> Option:
-    ranked = sorted(reading.members, key=lambda each: -probability[each])
-    likeliest = candidates[ranked[0]]
-    return Option(words, tuple(candidates[each].sql for each in ranked), elements, likeliest.preview)
+    def _option(self, words: str, reading: Reading, without: frozenset[ColumnKey]) -> Option:
+        chosen = [self.candidates[each] for each in self._ranked(reading)]
+        return Option(
+            words,
+            tuple(each.sql for each in chosen),
+            reading.elements - without,
+            chosen[0].preview if chosen else None,
+            frozenset(each.database for each in chosen),
+        )
+
+    def _ranked(self, reading: Reading) -> list[int]:
+        """The positions of its candidates, likeliest first."""
+        return sorted(reading.members, key=lambda each: -self.probability[each])
+
+    def _incidental(self, reading: Reading) -> frozenset[ColumnKey]:
+        """What its likeliest statement reads and the reading is not about."""
+        likeliest = self.said[self._ranked(reading)[0]] if reading.members else ()
+        return frozenset(column for fact in likeliest for column in fact.columns) - reading.elements

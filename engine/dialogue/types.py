@@ -31,13 +31,14 @@ class Option:
 
     `words`: its meaning without SQL. `statements`: the candidates' SQL that agree with it; none where it was found by
     other means, and statements are still to be written. `elements`: what it stands on and the other options do not.
-    `preview`: of the likeliest of `statements`.
+    `preview`: of the likeliest of `statements`. `databases`: of `statements`; none stands for any.
     """
 
     words: str
     statements: tuple[str, ...] = ()
     elements: frozenset[ColumnKey] = frozenset()
     preview: Preview | None = None
+    databases: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

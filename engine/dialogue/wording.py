@@ -7,8 +7,9 @@ the catalog has them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from engine.core.elements import WHOLE_TABLE, Entity
 from engine.dialogue.differences import COLUMN_MARK, LITERAL_MARK, Aspect, Difference, Reading
@@ -16,6 +17,7 @@ from engine.dialogue.expressions import Part
 from engine.dialogue.facts import Fact, Matter
 from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Option
 from engine.linking.element_text import name_words
+from engine.linking.entities import entities
 from engine.text.tokens import identifier_words
 from schema_catalog.types import ColumnKey
 
@@ -24,6 +26,10 @@ NEAR = 0.4
 
 TEXT_LENGTH = 200
 _CELL = 30
+_FACTS = 4
+"""Facts of a statement that are told at most."""
+_PLAIN = 3
+"""Parts of a condition that a column is a value."""
 _ROWS = 3
 
 _KINDS = {
@@ -62,11 +68,24 @@ _NOTHING = {
 }
 
 
+_LEADS = {
+    Matter.TABLE: "with ",
+    Matter.OUTPUT: "showing ",
+    Matter.CONDITION: "only if ",
+    Matter.GROUP: "for each ",
+}
+"""Before a fact that stands among others."""
+
+
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The names of columns and tables in words, apart from each other among `elements`."""
+    """The names of columns and tables in words, apart from each other among `elements`.
+
+    `tables`: where a column stands for that of several tables.
+    """
 
     elements: frozenset[ColumnKey]
+    tables: Mapping[ColumnKey, frozenset[str]] = field(default_factory=dict)
     plain: Counter[str] = field(init=False)
     qualified: Counter[str] = field(init=False)
 
@@ -78,6 +97,8 @@ class Names:
         """One element."""
         if self.plain[_plain(element)] <= 1:
             return _plain(element)
+        if len(tables := self.tables.get(element, ())) > 1:
+            return f"{_plain(element)} of {' or '.join(sorted(map(name_words, tables)))}"
         if self.qualified[_qualified(element)] <= 1:
             return _qualified(element)
         return f"{_qualified(element)} ({'.'.join(part for part in element if part != WHOLE_TABLE)})"
@@ -94,39 +115,48 @@ def _plain(element: ColumnKey) -> str:
 def _qualified(element: ColumnKey) -> str:
     if element[2] == WHOLE_TABLE:
         return name_words(f"{element[0]} {element[1]}")
-    return f"{name_words(element[2])} of {name_words(element[1])}"
+    column, table = name_words(element[2]), name_words(element[1])
+    return f"{column} of {table}" if column not in table else f'{column} of "{table}"'
 
 
 def option_words(difference: Difference, readings: Sequence[Reading]) -> tuple[str, ...]:
     """What each of `readings` says, without what all of them say."""
-    names = Names(frozenset(element for each in readings for element in elements_said(difference, each)))
+    named = [frozenset(_named(each, difference)) for each in readings]
+    tables = {
+        element: frozenset(each[1] for each in reading.elements if each[2] == element[2] != WHOLE_TABLE)
+        for reading, elements in zip(readings, named, strict=True)
+        for element in elements
+    }
+    names = Names(frozenset[ColumnKey]().union(*named), tables if difference.aspect is Aspect.COLUMN else {})
     return tuple(_option(difference, each, readings, names) for each in readings)
 
 
-def elements_said(difference: Difference, reading: Reading) -> frozenset[ColumnKey]:
-    """The columns and tables that a reading names."""
-    if difference.aspect is Aspect.WAY and difference.example is not None:
-        return frozenset(difference.example.columns)
-    found = [part for said in reading.said for part in (said.parts if isinstance(said, Fact) else (said,))]
-    named = frozenset(part for part in found if isinstance(part, tuple))
-    return named | (
-        frozenset(difference.example.columns) if _is_value(difference) and difference.example else named
-    )
-
-
-def _is_value(difference: Difference) -> bool:
-    return difference.aspect is Aspect.VALUE
+def _named(reading: Reading, difference: Difference) -> Iterator[ColumnKey]:
+    for said in (*reading.said, *((difference.example,) if difference.example is not None else ())):
+        parts = said.parts if isinstance(said, Fact) else (said,)
+        yield from (part for part in parts if isinstance(part, tuple))
 
 
 def _option(difference: Difference, reading: Reading, readings: Sequence[Reading], names: Names) -> str:
     example = difference.example
     if difference.aspect is Aspect.WAY and example is not None:
         return " or ".join(_filled(str(pattern), example, names) for pattern in reading.said)
-    if _is_value(difference) and example is not None and example.columns:
+    if example is not None and len(reading.said) == 1 and _whole_fact(difference, example):
+        said = (*example.parts[: difference.place], *reading.said, *example.parts[difference.place + 1 :])
+        return names.said(part for part in said if not isinstance(part, Fact))
+    if difference.aspect is Aspect.VALUE and example is not None and example.columns:
         return f"{_listed(names, reading.said)} as {names.words(example.columns[0])}"
-    if difference.aspect <= Aspect.VALUE:
+    if difference.aspect < Aspect.MATTER:
         return _listed(names, reading.said)
     return _facts(difference, reading, readings, names)
+
+
+def _whole_fact(difference: Difference, example: Fact) -> bool:
+    """Whether a column or value is told apart only by what is said of it: "average age", "more than 20"."""
+    if difference.aspect is Aspect.VALUE:
+        return len(example.parts) != _PLAIN or example.parts[1] != "is"
+    plain = example.matter in (Matter.TABLE, Matter.GROUP, Matter.ORDER)
+    return not plain and (example.matter is not Matter.CONDITION or len(example.columns) > 1)
 
 
 def _listed(names: Names, said: Iterable[Part | Fact]) -> str:
@@ -136,16 +166,26 @@ def _listed(names: Names, said: Iterable[Part | Fact]) -> str:
 def _facts(difference: Difference, reading: Reading, readings: Sequence[Reading], names: Names) -> str:
     """A matter in whole where it is what is shown or read; else what not all of the options have."""
     said = [fact for fact in reading.said if isinstance(fact, Fact)]
-    if difference.matter not in (Matter.OUTPUT, Matter.TABLE, Matter.GROUP):
-        others = [frozenset(each.said) for each in readings]
+    others = [frozenset(each.said) for each in readings]
+    long = max(len(each) for each in others) > _FACTS
+    if long or difference.matter not in (Matter.OUTPUT, Matter.TABLE, Matter.GROUP):
         said = [fact for fact in said if not all(fact in each for each in others)]
-    words = ", ".join(dict.fromkeys(names.said(fact.parts) for fact in said))
-    if words:
-        alone = difference.matter in (Matter.OUTPUT, Matter.TABLE) and len(said) == 1
-        return f"{words} alone" if alone else words
-    if difference.matter is None or (reading.said and difference.matter is Matter.CONDITION):
-        return "nothing more than that"
-    return _NOTHING.get(difference.matter, "nothing")
+    if difference.matter is None:
+        return _statement(said, names)
+    words = " and ".join(dict.fromkeys(names.said(fact.parts) for fact in said))
+    if not words:
+        return "none of these" if reading.said else _NOTHING[difference.matter]
+    fewer = any(frozenset(reading.said) < other for other in others)
+    if difference.matter is Matter.CONDITION:
+        return f"only that {words}" if fewer else words
+    return f"{words} alone" if fewer and not long else words
+
+
+def _statement(said: Sequence[Fact], names: Names) -> str:
+    """Facts of all kinds; how tables are connected is left to what else differs."""
+    told = [fact for fact in said if fact.matter is not Matter.CONNECTION] or said
+    words = [f"{_LEADS.get(fact.matter, '')}{names.said(fact.parts)}" for fact in told[:_FACTS]]
+    return ", ".join([*words, *["…"] * (len(told) > _FACTS)]) or "nothing more than that"
 
 
 def _filled(pattern: str, example: Fact, names: Names) -> str:
@@ -159,15 +199,15 @@ def _filled(pattern: str, example: Fact, names: Names) -> str:
     return filled
 
 
-def question_words(difference: Difference, elements: frozenset[ColumnKey], entities: Sequence[Entity]) -> str:
-    """The question back. `elements`: those that the options name."""
+def question_words(difference: Difference, elements: frozenset[ColumnKey], asked: Asked) -> str:
+    """The question back. `elements`: those that tell the options apart."""
     if difference.matter is None:
         return "Which of these do you mean?"
-    phrase = meant_phrase(elements, entities)
     if difference.aspect is Aspect.TABLE:
-        return f"Which table holds the {phrase}?" if phrase else "Which table is meant?"
+        phrase = asked.phrase(elements)
+        return f'Which table do you mean by "{phrase}"?' if phrase else "Which table do you mean?"
     if difference.aspect is Aspect.COLUMN:
-        return f"Which {phrase} do you mean?" if phrase else _on_a_column(difference)
+        return _on_a_column(difference, elements, asked)
     small = {
         (Aspect.VALUE, Matter.CONDITION): "Which value do you mean?",
         (Aspect.WAY, Matter.CONDITION): "How should it be compared?",
@@ -176,38 +216,59 @@ def question_words(difference: Difference, elements: frozenset[ColumnKey], entit
     return small.get((difference.aspect, difference.matter), _ON_A_MATTER[difference.matter])
 
 
-def _on_a_column(difference: Difference) -> str:
+def _on_a_column(difference: Difference, elements: frozenset[ColumnKey], asked: Asked) -> str:
+    if any(len(reading.said) > 1 for reading in difference.readings):
+        return _ON_A_MATTER[difference.matter or Matter.OUTPUT]
+    if phrase := asked.phrase(elements):
+        return f'What do you mean by "{phrase}"?'
     literals = difference.example.literals if difference.example is not None else ()
-    if difference.matter is Matter.CONDITION and literals:
+    if difference.matter is Matter.CONDITION and len(literals) == 1:
         return f"What should be compared with {literals[0]}?"
+    if shared := _shared_words(elements):
+        return f"Which {shared} do you mean?"
     questions = {
-        Matter.CONDITION: "What do you mean?",
+        Matter.CONDITION: "What should be compared?",
         Matter.GROUP: "By what should the rows be put together?",
         Matter.ORDER: "What decides the order?",
     }
     return questions.get(difference.matter or Matter.OUTPUT, "What should be shown?")
 
 
-def meant_phrase(elements: frozenset[ColumnKey], entities: Sequence[Entity]) -> str:
-    """The question's phrase that is near to all of `elements`, else the words that their names have in common."""
-    near = [
-        (min(entity.similarities.get(each, 0.0) for each in elements), entity.text)
-        for entity in entities
-        if elements
-    ]
-    best, text = max(near, default=(0.0, ""))
-    if best >= NEAR:
-        return text
-    shared = [identifier_words(_plain(each)) for each in sorted(elements)]
-    if not shared:
-        return ""
-    return " ".join(word for word in shared[0] if all(word in words for words in shared[1:]))
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The asker's question, and its phrases with their similarities."""
+
+    question: str
+    entities: Sequence[Entity] = ()
+
+    def phrase(self, elements: frozenset[ColumnKey]) -> str:
+        """The question's phrase that may mean any of `elements`; empty where there is none."""
+        if not elements:
+            return ""
+        near = [
+            (min(entity.similarities.get(each, 0.0) for each in elements), entity.text)
+            for entity in self.entities
+        ]
+        best, text = max(near, default=(0.0, ""))
+        if best >= NEAR:
+            return text
+        names = [frozenset(identifier_words(_plain(each))) for each in elements]
+        runs = entities(self.question)
+        return next((run for run in runs if all(name & set(identifier_words(run)) for name in names)), "")
+
+
+def _shared_words(elements: frozenset[ColumnKey]) -> str:
+    """The last words that the names of all `elements` have in common."""
+    endings = zip(*(reversed(_plain(each).split()) for each in elements), strict=False)
+    shared = [words[0] for words in takewhile(lambda words: len(set(words)) == 1, endings)]
+    return " ".join(reversed(shared))
 
 
 def ambiguity(difference: Difference) -> Ambiguity:
     """The kind of a difference (Sphinteract §5)."""
     if difference.aspect in (Aspect.COLUMN, Aspect.TABLE):
-        return Ambiguity.COLUMN
+        several = any(len(reading.said) > 1 for reading in difference.readings)
+        return Ambiguity.OUTPUT if several and difference.matter is Matter.OUTPUT else Ambiguity.COLUMN
     if difference.aspect is Aspect.VALUE or (
         difference.aspect is Aspect.WAY and difference.matter is Matter.CONDITION
     ):

@@ -21,7 +21,7 @@ from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.decoding.mask_search import Mask, MaskSearch, Node
 from engine.decoding.writer import Writer, statement
-from engine.dialogue.answering import check_unchanged, forbidden
+from engine.dialogue.staleness import check_unchanged
 from engine.linking.mentions import mentioned_tables, tables_not_read, values_not_used
 from engine.rewrite.candidates import Checker
 from engine.rewrite.degenerate import degenerate
@@ -113,8 +113,7 @@ class Explorer:
     async def explore(self, calls: int, state: State) -> State:
         """`state` with what the search found, until there are `k` statements beside readings or no calls are left."""
         conditions = await self._writer.conditions() if state.k > 1 else ()
-        root = forbidden(state.dialogue.turns)
-        search = MaskSearch(self.route.entities, self._elements(), calls, conditions, root=root)
+        search = MaskSearch(self.route.entities, self._elements(), calls, conditions, root=self._writer.root)
         references = self._references()
         found: dict[str, Candidate] = {}
         readings: dict[str, Candidate] = {}
@@ -159,7 +158,7 @@ class Explorer:
         outcome = await self._checked(first, node)
         readings = await self._readings(outcome)
         # What a mask made wrong is rarely put right under the same mask, and costs as much as another statement.
-        repairable = first.finished and not node.mask and self._tools.generation.repair
+        repairable = first.finished and node.mask == self._writer.root and self._tools.generation.repair
         reason = self._reason(outcome, readings) if repairable else None
         candidates = [outcome] if isinstance(outcome, Candidate) else []
         calls, written = [first], first

@@ -10,9 +10,17 @@ from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from engine.errors import DatabaseDiffersError, NLError, ReportedError, UnknownQuestionError
+from engine.errors import (
+    AbstainedError,
+    DatabaseDiffersError,
+    NeedsAnswerError,
+    NLError,
+    ReportedError,
+    UnknownQuestionError,
+)
 from engine.types import (
     TOPIC_COLUMNS,
+    AnswerRequest,
     Asker,
     AskReply,
     ChooseRequest,
@@ -21,6 +29,7 @@ from engine.types import (
     EngineRequest,
     ErrorReply,
     MoreRequest,
+    NoneRequest,
     PlanRequest,
     RowKind,
     RowSet,
@@ -34,12 +43,16 @@ from proxy.protocol.encoding import require_valid
 from proxy.protocol.nl import questions, settings
 from proxy.protocol.nl.settings import OutputMode
 from proxy.protocol.nl.statements import (
+    AnswerOption,
     AnswerStatement,
+    AnswerText,
     AnswerTopic,
     Choose,
     Correct,
+    FollowUp,
     More,
     NLQuestion,
+    RejectAll,
     RunCall,
     RunQuestion,
     SettingChange,
@@ -47,11 +60,19 @@ from proxy.protocol.nl.statements import (
     ShowPlan,
     TableStatement,
 )
+from proxy.protocol.question_back import question_back
 
-_NL001 = "NL001"
-_NL002 = "NL002"
 _Reply = TypeVar("_Reply", AskReply, Chosen, RowSet)
 _RUNNABLE = (RowKind.CANDIDATE, RowKind.VERIFIED)
+_KINDS: dict[type[FollowUp], str] = {
+    ShowAnswer: "show",
+    More: "more",
+    AnswerOption: "answer",
+    AnswerText: "answer",
+    RejectAll: "none",
+    Correct: "correct",
+}
+"""Statement → its kind in the metrics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,53 +164,63 @@ class Conversation:
 
     def rows(self, statement: AnswerStatement | TableStatement, context: TranslationContext) -> RowsJob:
         """The rows of a statement whose columns are fixed."""
+        if isinstance(statement, NLQuestion):
+            return (yield from self.ask(statement, context, "question", settings_apply=True))
+        if isinstance(statement, TableStatement):
+            return (yield from self._topic_rows(statement, context))
+        self.statement_kinds.append(_KINDS[type(statement)])
+        output, strict = settings.output(self._effective), settings.raises_on_abstain(self._effective)
+        reply = self._answer((yield self._follow_up(statement)))
+        # What is stored is shown as it is: the way to see again what an error has told of.
+        if strict and not isinstance(statement, ShowAnswer):
+            _refuse_unanswered(reply, context)
+        return self._rows(reply, output, context)
+
+    def _follow_up(self, statement: FollowUp) -> EngineRequest:
+        asker, qid, allowed = self._asker, self._qid(statement.qid), settings.timeout(self._effective)
         match statement:
-            case NLQuestion():
-                return (yield from self.ask(statement, context, "question", settings_apply=True))
             case ShowAnswer():
-                self.statement_kinds.append("show")
-                reply = yield ShowRequest(self._asker, self._qid(statement.qid), statement.n)
+                return ShowRequest(asker, qid, statement.n)
             case More():
-                self.statement_kinds.append("more")
-                allowed = settings.timeout(self._effective)
-                reply = yield MoreRequest(self._asker, self._qid(statement.qid), allowed)
+                return MoreRequest(asker, qid, allowed)
+            case AnswerOption():
+                return AnswerRequest(asker, qid, n=statement.n, timeout=allowed)
+            case AnswerText():
+                return AnswerRequest(asker, qid, text=require_valid(statement.text), timeout=allowed)
+            case RejectAll():
+                why = None if statement.why is None else require_valid(statement.why)
+                return NoneRequest(asker, qid, why, allowed)
             case Correct():
-                self.statement_kinds.append("correct")
-                database = self._effective.get("db") or None
-                sql = require_valid(statement.sql)
-                reply = yield CorrectRequest(self._asker, self._qid(statement.qid), sql, database)
-            case _:
-                return (yield from self._topic_rows(statement, context))
-        output = settings.output(self._effective)
-        return self._rows(self._answer(reply), output, context)
+                return CorrectRequest(
+                    asker, qid, require_valid(statement.sql), self._effective.get("db") or None
+                )
 
     def ask(
         self, question: NLQuestion, context: TranslationContext, kind: str, *, settings_apply: bool = False
     ) -> RowsJob:
         """The answer to a question; `settings_apply`: `nl.output` counts, as it does not inside of SQL."""
         self.statement_kinds.append(kind)
-        reply = yield from self._question_reply(question)
+        reply = yield from self._question_reply(question, context)
         output = settings.output(self._effective, question.options) if settings_apply else OutputMode.ROWS
         return self._rows(reply, output, context)
 
     def _question_reply(
-        self, question: NLQuestion, *, run: bool = False
+        self, question: NLQuestion, context: TranslationContext, *, run: bool = False
     ) -> Generator[EngineRequest, EngineReply, AskReply]:
         text = require_valid(questions.checked_question(question.text, self._max_chars))
-        strict = settings.raises_on_abstain(question, self._effective)
+        strict = settings.raises_on_abstain(self._effective, question.options)
         settings.output(self._effective, question.options)
         request = settings.request(self._asker, replace(question, text=text), self._effective)
         reply = self._answer((yield replace(request, run=run)))
         if strict:
-            _refuse_abstention(reply)
+            _refuse_unanswered(reply, context)
         return reply
 
     def _topic_rows(self, statement: TableStatement, context: TranslationContext) -> RowsJob:
         self.statement_kinds.append(statement.topic)
         if isinstance(statement, AnswerTopic):
             qid = self._qid(statement.qid)
-            text = None if statement.text is None else require_valid(statement.text)
-            request = TopicRequest(self._asker, statement.topic, qid, statement.n, text)
+            request = TopicRequest(self._asker, statement.topic, qid, statement.n)
         else:
             request = TopicRequest(self._asker, statement.topic, None, statement.n)
         reply = yield request
@@ -216,7 +247,7 @@ class Conversation:
         """The result of the only statement that stood, or the answer's rows where it is not the only one."""
         self.statement_kinds.append("run")
         output = settings.output(self._effective, run.question.options)
-        reply = yield from self._question_reply(run.question, run=True)
+        reply = yield from self._question_reply(run.question, context, run=True)
         first = reply.rows[0] if reply.rows else None
         if reply.members != 1 or first is None or first.kind not in _RUNNABLE:
             return self._rows(reply, output, context)
@@ -286,11 +317,20 @@ def _truncation(chosen: Chosen, context: TranslationContext) -> bytes:
     return b"".join(codec.encode_notice(notice, context.encoding) for notice in notices)
 
 
-def _refuse_abstention(reply: AskReply) -> None:
-    first = reply.rows[0] if reply.rows else None
-    if first is not None and first.kind is RowKind.ABSTAIN:
-        raise ReportedError(ErrorReply(_NL002, "the question was not answered", first.explanation))
-    if first is not None and first.kind is RowKind.OPTION:
-        raise ReportedError(
-            ErrorReply(_NL001, "the question needs an answer first", first.explanation, first.next)
+def _refuse_unanswered(reply: AskReply, context: TranslationContext) -> None:
+    """Raises NL001 where the answer is a question back, NL002 where it is an abstention."""
+    back = question_back(reply.rows)
+    if back is not None:
+        first = (
+            "This transaction has failed: ROLLBACK, or ROLLBACK TO a savepoint. "
+            if context.in_transaction
+            else ""
+        )
+        raise NeedsAnswerError(
+            "the question waits for an answer", detail="\n".join(back.lines), hint=first + back.way_to_answer
+        )
+    abstained = next((row for row in reply.rows[:1] if row.kind is RowKind.ABSTAIN), None)
+    if abstained is not None:
+        raise AbstainedError(
+            "the question was not answered", detail=abstained.explanation, hint=abstained.next
         )

@@ -28,21 +28,17 @@ from proxy.protocol.messages import Bind, Parse
 from proxy.protocol.nl import questions
 from proxy.protocol.nl.statements import (
     AnswerStatement,
-    AnswerTopic,
     AskCall,
     Choose,
-    Correct,
     Examination,
     Finding,
+    FollowUp,
     Help,
-    HistoryTopic,
-    More,
     NLCall,
     NLQuestion,
     Parameter,
     RunCall,
     RunQuestion,
-    ShowAnswer,
     ShowPlan,
     TableStatement,
 )
@@ -179,7 +175,7 @@ class Translator:
             case NLQuestion() if not self.conversation.runs(content):
                 rows = yield from self.conversation.rows(content, context)
                 return _constant(ANSWER_COLUMNS, rows)
-            case ShowAnswer() | More() | Correct() | AnswerTopic() | HistoryTopic():
+            case _ if isinstance(content, FollowUp | TableStatement):
                 rows = yield from self.conversation.rows(content, context)
                 return _constant(_columns(content), rows)
         return (yield from self._fixed(content, context))
@@ -239,7 +235,7 @@ class Translator:
                     replacement = _call_replacement(content, parse, examination.parameters)
                 case NLQuestion() if not self.conversation.runs(content):
                     replacement = _prepared(content)
-                case ShowAnswer() | More() | Correct() | AnswerTopic() | HistoryTopic():
+                case _ if isinstance(content, FollowUp | TableStatement):
                     replacement = _prepared(content)
                 case _:
                     replacement = yield from self._fixed(content, context)

@@ -35,7 +35,7 @@ TEXTS = [
     "SET nl.k = 3; SET LOCAL nl.db TO 'a''b'; RESET ALL", "NL CORRECT $$SELECT 1$$ OF 'q1'", "NL HISTORY 5",
     "NL FORGET ALL", "NL NONE 'why'", "NL MORE", "NL SHOWPROMPT", "NL PLAN 1", "NL EXPLAIN 1 OF q1", "NL HELP",
     "EXPLAIN NL: x", "/* a */ NL: x -- b", "SELECT U&'\\0061', E'\\x41', $a$ nl $a$, \"n\"\"l\", 5, B'01'",
-    "NL ANSWER 1",
+    "NL ANSWER 1", "NL ANSWER $$it's; that$$ OF 'q1'", "NL NONE OF q1; NL (ask off): x", "SET nl.on_abstain = error",
     "CREATE VIEW v AS SELECT * FROM nl.ask('x')", "SET nl.output = 'both'; SET nl.mode = run", "SELECT 1",
 ]  # fmt: skip
 """Statements of every kind."""

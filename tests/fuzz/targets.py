@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from itertools import pairwise
 
 from engine.types import (
@@ -31,10 +32,13 @@ from tests.fuzz.corpus import READY, STARTUPS
 
 _ACCEPTED = codec.message(b"R", bytes(4)) + READY
 _ROW = AnswerRow(1, RowKind.CANDIDATE, "sales", 0.5, "SELECT 1", "it's $nl0$ \0 \\", None, "q1")
+_OPTION = AnswerRow(1, RowKind.OPTION, None, 0.5, None, "Which one? a", "NL ANSWER 1 OF 'q4'", "q4")
 _ANSWERS: tuple[AskReply | Chosen | ErrorReply, ...] = (
     AskReply("q1", (_ROW,), members=1),
     AskReply("q2", (_ROW, _ROW), members=2),
     AskReply("q3", ()),
+    AskReply("q4", (_OPTION, replace(_OPTION, n=2, explanation="Which one? \0 b\nc"))),
+    AskReply("q5", (replace(_OPTION, kind=RowKind.ABSTAIN),)),
     Chosen("here", "SELECT 1; -- x", in_place=True),
     Chosen(
         "far",

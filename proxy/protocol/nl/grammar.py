@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from engine.errors import SyntaxProblemError, UnsupportedError
+from engine.errors import SyntaxProblemError
 from engine.types import Topic
 from proxy.protocol.lexer import INSIGNIFICANT, LexedStatement, LexedToken
-from proxy.protocol.nl.questions import OPTION_NAMES, opened_question, run_question
+from proxy.protocol.nl.questions import OPTION_NAMES, opened_question, refuse_long, run_question
 from proxy.protocol.nl.sql_text import CONSTANTS, SqlText
 from proxy.protocol.nl.statements import (
+    AnswerOption,
+    AnswerText,
     AnswerTopic,
     Choose,
     Correct,
@@ -21,6 +23,7 @@ from proxy.protocol.nl.statements import (
     HistoryTopic,
     More,
     NLStatement,
+    RejectAll,
     RunQuestion,
     ShowAnswer,
     ShowPlan,
@@ -38,7 +41,9 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("NL EXPLAIN n [OF 'qid']", "say in words what candidate n does"),
     ("NL PLAN n [OF 'qid']", "show the server's plan for candidate n (EXPLAIN)"),
     ("NL MORE [OF 'qid']", "ask the same again, without what was shown"),
-    ("NL NONE [$$why$$] [OF 'qid']", "say that none of the candidates is right"),
+    ("NL ANSWER n [OF 'qid']", "answer a question back: option n is meant"),
+    ("NL ANSWER $$text$$ [OF 'qid']", "answer a question back in your own words"),
+    ("NL NONE [$$why$$] [OF 'qid']", "say that nothing shown is right, and be shown something else"),
     (
         "NL CORRECT $$sql$$ [OF 'qid']",
         "say what would have been right; it is checked, kept, and can be chosen",
@@ -47,13 +52,14 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("NL SHOWPROMPT [OF 'qid']", "show what the language model was sent"),
     ("NL HISTORY [n]", "list your last n questions (20)"),
     ("NL FORGET [ALL | OF 'qid']", "delete an answer, or all of yours"),
-    ("NL ANSWER n", "answer a question back (not asked yet: 0A000)"),
     ("NL HELP", "show this list"),
     ("SET nl.k = 5", "set an option for the session: " + ", ".join(f"nl.{name}" for name in OPTION_NAMES)),
 )
 """(statement, what it does) as `NL HELP` shows them."""
 
-_FORMS = "NL: question · NL CHOOSE n [OF 'qid'] · NL RUN $$question$$ · NL MORE · NL HELP lists all"
+_FORMS = (
+    "NL: question · NL CHOOSE n [OF 'qid'] · NL RUN $$question$$ · NL ANSWER n · NL MORE · NL HELP lists all"
+)
 
 
 def is_nl(source: SqlText, statement: LexedStatement) -> bool:
@@ -76,28 +82,29 @@ def parse(source: SqlText, statement: LexedStatement, *, max_chars: int) -> NLSt
         return opened_question(source, statement, words[1:], max_chars)
     if source.is_word(words[1], "run"):
         return RunQuestion(run_question(source, statement, words[2:], max_chars))
-    return _command(source, words)
+    return _command(source, words, max_chars)
 
 
 # -- commands
 
 
-def _command(source: SqlText, words: Sequence[LexedToken]) -> NLStatement:
+def _command(source: SqlText, words: Sequence[LexedToken], max_chars: int) -> NLStatement:
     parse_rest = _COMMANDS.get(source.raw(words[1]).lower())
     if parse_rest is None:
         raise SyntaxProblemError(
             f'unrecognized NL command "{source.raw(words[1])[:40]}"',
             hint=f"A question needs a colon. Possible are: {_FORMS}.",
         )
-    return parse_rest(_Rest(source, words[2:]))
+    return parse_rest(_Rest(source, words[2:], max_chars))
 
 
 class _Rest:
     """The words behind a command's verb; each method consumes from their front."""
 
-    def __init__(self, source: SqlText, words: Sequence[LexedToken]) -> None:
+    def __init__(self, source: SqlText, words: Sequence[LexedToken], max_chars: int) -> None:
         self._source = source
         self._words = list(words)
+        self._max_chars = max_chars
 
     def number(self) -> int | None:
         """A row number."""
@@ -114,6 +121,15 @@ class _Rest:
         if value is not None:
             del self._words[0]
         return value
+
+    def own_words(self, subject: str) -> str:
+        """A string constant in plain words, stripped; empty where there is none.
+
+        Raises SyntaxProblemError, which names it `subject`, where it is longer than a question may be.
+        """
+        text = (self.text() or "").strip()
+        refuse_long(subject, text, self._max_chars)
+        return text
 
     def word(self, word: str) -> bool:
         """Whether `word` comes next."""
@@ -187,10 +203,22 @@ def _forget(rest: _Rest) -> NLStatement:
     return HistoryTopic(Topic.FORGET) if every else AnswerTopic(Topic.FORGET, qid)
 
 
+def _answer(rest: _Rest) -> NLStatement:
+    form = "NL ANSWER n [OF 'qid'], or in your own words NL ANSWER $$text$$ [OF 'qid']"
+    n = rest.number()
+    text, qid = "" if n is not None else rest.own_words("answer"), rest.qid()
+    rest.end(form)
+    if n is not None:
+        return AnswerOption(n, qid)
+    if not text:
+        raise SyntaxProblemError("NL ANSWER needs the number of an option, or a text", hint=f"Write {form}.")
+    return AnswerText(text, qid)
+
+
 def _none(rest: _Rest) -> NLStatement:
-    text, qid = rest.text(), rest.qid()
+    why, qid = rest.own_words("reason"), rest.qid()
     rest.end("NL NONE [$$why$$] [OF 'qid']")
-    return AnswerTopic(Topic.NONE, qid, text=text)
+    return RejectAll(why or None, qid)
 
 
 def _correct(rest: _Rest) -> NLStatement:
@@ -200,14 +228,6 @@ def _correct(rest: _Rest) -> NLStatement:
     if not (sql or "").strip():
         raise SyntaxProblemError("NL CORRECT needs a statement", hint=f"Write {form}.")
     return Correct(sql or "", qid)
-
-
-def _answer(_rest: _Rest) -> NLStatement:
-    raise UnsupportedError(
-        "NL ANSWER answers a question of ours, and none is asked yet",
-        detail="This version abstains where it would have to ask back.",
-        hint="Ask again in other words, or choose a candidate with NL CHOOSE n.",
-    )
 
 
 _COMMANDS: dict[str, Callable[[_Rest], NLStatement]] = {

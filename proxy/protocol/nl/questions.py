@@ -14,7 +14,7 @@ from proxy.protocol.lexer import INSIGNIFICANT, QUOTED, LexedStatement, LexedTok
 from proxy.protocol.nl.sql_text import CONSTANTS, SqlText
 from proxy.protocol.nl.statements import NLQuestion, Option
 
-OPTION_NAMES = ("db", "k", "coverage", "timeout", "on_abstain", "output", "mode")
+OPTION_NAMES = ("db", "k", "coverage", "timeout", "ask", "on_abstain", "output", "mode")
 """Options of one question; each has a session setting of the same name."""
 
 _DOLLAR_HINT = "Write the question between double dollar signs: NL: $$question$$;"
@@ -79,11 +79,16 @@ def checked_question(text: str, max_chars: int) -> str:
         raise SyntaxProblemError(
             "the question is empty", hint="Write a question after the colon: NL: how many …"
         )
+    refuse_long("question", text, max_chars)
+    return text
+
+
+def refuse_long(subject: str, text: str, max_chars: int) -> None:
+    """Raises SyntaxProblemError, which names the text `subject`, where it is longer than `max_chars` characters."""
     if len(text) > max_chars:
         raise SyntaxProblemError(
-            "the question is too long", detail=f"It has {len(text)} characters; the limit is {max_chars}."
+            f"the {subject} is too long", detail=f"It has {len(text)} characters; the limit is {max_chars}."
         )
-    return text
 
 
 def _quoted_question(source: SqlText, words: Sequence[LexedToken]) -> str | None:

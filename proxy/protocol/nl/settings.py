@@ -93,6 +93,7 @@ def request(asker: Asker, question: NLQuestion, session: Mapping[str, str]) -> A
         db=values.get("db") or None,
         coverage=_coverage(values.get("coverage")),
         timeout=_timeout(values.get("timeout")),
+        ask=_word("ask", ("on", "off"), session, question.options) == "on",
     )
 
 
@@ -105,13 +106,13 @@ def timeout(session: Mapping[str, str]) -> float | None:
     return _timeout(session.get("timeout"))
 
 
-def raises_on_abstain(question: NLQuestion, session: Mapping[str, str]) -> bool:
-    """Whether an abstention or a clarifying question shall be an error.
+def raises_on_abstain(session: Mapping[str, str], options: Sequence[Option] = ()) -> bool:
+    """Whether an abstention or a question back shall be an error.
 
     Raises:
         InvalidSettingError: `on_abstain` is neither `rows` nor `error`.
     """
-    return _word("on_abstain", ("rows", "error"), session, question.options) == "error"
+    return _word("on_abstain", ("rows", "error"), session, options) == "error"
 
 
 def runs(question: NLQuestion, session: Mapping[str, str]) -> bool:

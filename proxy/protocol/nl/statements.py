@@ -57,6 +57,30 @@ class More:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerOption:
+    """`NL ANSWER n [OF 'qid']`: option `n` of a question back."""
+
+    n: int
+    qid: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerText:
+    """`NL ANSWER $$text$$ [OF 'qid']`: the answer to a question back, in the asker's own words."""
+
+    text: str
+    qid: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RejectAll:
+    """`NL NONE [$$why$$] [OF 'qid']`: nothing that was shown is right."""
+
+    why: str | None = None
+    qid: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Correct:
     """`NL CORRECT $$sql$$ [OF 'qid']`."""
 
@@ -66,12 +90,11 @@ class Correct:
 
 @dataclass(frozen=True, slots=True)
 class AnswerTopic:
-    """`NL EXPLAIN n`, `NL WHY`, `NL SHOWPROMPT`, `NL NONE [$$why$$]`, `NL FORGET`, each `[OF 'qid']`."""
+    """`NL EXPLAIN n`, `NL WHY`, `NL SHOWPROMPT`, `NL FORGET`, each `[OF 'qid']`."""
 
     topic: Topic
     qid: str | None = None
     n: int | None = None
-    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +110,10 @@ class Help:
     """`NL HELP`."""
 
 
-AnswerStatement = NLQuestion | ShowAnswer | More | Correct
+FollowUp = ShowAnswer | More | AnswerOption | AnswerText | RejectAll | Correct
+"""Statements about an answer whose rows have the fixed shape of an answer."""
+
+AnswerStatement = NLQuestion | FollowUp
 """Statements whose rows have the fixed shape of an answer."""
 
 TableStatement = AnswerTopic | HistoryTopic

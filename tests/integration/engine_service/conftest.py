@@ -13,7 +13,7 @@ from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.core.tools import Tools
 from engine.routing.router import HybridRouter
-from engine.settings import Limits, UpstreamSettings
+from engine.settings import DialogueSettings, Limits, UpstreamSettings
 from engine.upstream import Databases
 from pgparley import cluster
 from pgparley.cluster import Cluster
@@ -75,6 +75,7 @@ def model() -> ScriptedLLM:
 
 @pytest.fixture
 async def tools(pool: Any, model: ScriptedLLM) -> AsyncIterator[Tools]:
+    """Without questions back, which `test_dialogue` is about."""
     upstream = Databases(UpstreamSettings(pool_size=2))
     encoder: Any = WordEncoder()
     yield Tools(
@@ -83,6 +84,7 @@ async def tools(pool: Any, model: ScriptedLLM) -> AsyncIterator[Tools]:
         encoder=encoder,
         model=model,
         router=HybridRouter(encoder),
+        dialogue=DialogueSettings(questions=0, abstention=1.0),
     )
     await upstream.aclose()
 

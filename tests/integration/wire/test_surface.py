@@ -48,7 +48,6 @@ def expected(gateway: Any, question: str) -> list[tuple[Any, ...]]:
         ("NL HISTORY 5", TopicRequest(ASKER, Topic.HISTORY, None, 5)),
         ("NL FORGET ALL", TopicRequest(ASKER, Topic.FORGET)),
         ("NL FORGET", TopicRequest(ASKER, Topic.FORGET, "q1")),
-        ("NL NONE $$it's wrong$$", TopicRequest(ASKER, Topic.NONE, "q1", text="it's wrong")),
     ],
 )
 def test_tables(connection: Any, gateway: Any, query: str, request_: TopicRequest) -> None:
@@ -190,11 +189,6 @@ def test_progress_inside_a_pipeline(start_gateway: Any) -> None:
                 after.fetchall()
             assert len(before.fetchall()[0][0]) == 100_000
         assert len(heard) >= 2
-
-
-def test_answer_is_honest(connection: Any) -> None:
-    with pytest.raises(psycopg.errors.FeatureNotSupported, match="none is asked yet"):
-        connection.execute("NL ANSWER 1")
 
 
 def test_psql_sees_it_all(gateway: Any) -> None:

@@ -22,7 +22,7 @@ def test_two_columns_of_one_table() -> None:
     question = best_question(these, SNAPSHOTS, "Which names do French singers have?")
     assert question is not None
     assert question.ambiguity is Ambiguity.COLUMN
-    assert question.words == "Which name do you mean?"
+    assert question.words == 'What do you mean by "names"?'
     assert [option.words for option in question.options] == ["artist name", "performer name"]
     assert [option.statements for option in question.options] == [(each.sql,) for each in these]
     assert question.options[0].elements == {("public", "singer", "artist_name")}

@@ -7,6 +7,8 @@ import pytest
 from engine.types import ErrorReply, Topic
 from proxy.protocol.nl.classify import examine, holds_nl_word
 from proxy.protocol.nl.statements import (
+    AnswerOption,
+    AnswerText,
     AnswerTopic,
     AskCall,
     Choose,
@@ -17,6 +19,7 @@ from proxy.protocol.nl.statements import (
     More,
     NLQuestion,
     Parameter,
+    RejectAll,
     RunCall,
     RunQuestion,
     SettingChange,
@@ -91,6 +94,8 @@ def test_question(text: str) -> None:
         ("NL (db = 'my db', coverage=0.9) : x", (("db", "my db"), ("coverage", "0.9"))),
         ('NL (db "My Db", timeout => 30s): x', (("db", "My Db"), ("timeout", "30s"))),
         ("NL (on_abstain error): $$x$$", (("on_abstain", "error"),)),
+        ("NL (ask off): x", (("ask", "off"),)),
+        ("NL (k 2, ask = on): x", (("k", "2"), ("ask", "on"))),
     ],
 )
 def test_options(text: str, options: tuple[tuple[str, str], ...]) -> None:
@@ -122,8 +127,19 @@ def test_options(text: str, options: tuple[tuple[str, str], ...]) -> None:
         ("NL SHOWPROMPT", AnswerTopic(Topic.PROMPT)),
         ("NL MORE", More()),
         ("NL MORE OF 'q1'", More("q1")),
-        ("NL NONE", AnswerTopic(Topic.NONE)),
-        ("NL NONE $$it's old$$ OF 'q1'", AnswerTopic(Topic.NONE, "q1", text="it's old")),
+        ("NL NONE", RejectAll()),
+        ("NL NONE OF 'q1'", RejectAll(None, "q1")),
+        ("NL NONE $$it's old$$ OF 'q1'", RejectAll("it's old", "q1")),
+        ("NL NONE $$ $$", RejectAll()),
+        ("NL ANSWER 1", AnswerOption(1)),
+        ("nl answer 12 of 'q1';", AnswerOption(12, "q1")),
+        ("NL ANSWER 2 OF q1 -- that one", AnswerOption(2, "q1")),
+        ("NL ANSWER $$the singer's name; not hers$$", AnswerText("the singer's name; not hers")),
+        ("NL ANSWER 'it''s the second' OF 'q1'", AnswerText("it's the second", "q1")),
+        ("NL ANSWER E'it\\'s' OF q1", AnswerText("it's", "q1")),
+        ("NL ANSWER $q$ costs $$5 $q$ OF $$q1$$;", AnswerText("costs $$5", "q1")),
+        ("NL ANSWER '2'", AnswerText("2")),
+        ("NL ANSWER '" + "x" * 100 + "'", AnswerText("x" * 100)),
         ("NL CORRECT $$SELECT 'a;b'$$", Correct("SELECT 'a;b'")),
         ("NL CORRECT 'SELECT 1' OF 'q1';", Correct("SELECT 1", "q1")),
         ("NL HISTORY", HistoryTopic(Topic.HISTORY)),
@@ -218,8 +234,22 @@ REFUSED = {
     "NL CORRECT": ("42601", "needs a statement"),
     "NL CORRECT $$ $$": ("42601", "needs a statement"),
     "NL CORRECT SELECT 1": ("42601", "syntax error"),
-    "NL ANSWER 1": ("0A000", "none is asked yet"),
-    "NL ANSWER 'the second'": ("0A000", "none is asked yet"),
+    "NL NONE '" + "x" * 101 + "'": ("42601", "the reason is too long"),
+    "NL ANSWER": ("42601", "needs the number of an option, or a text"),
+    "NL ANSWER OF 'q1'": ("42601", "needs the number of an option, or a text"),
+    "NL ANSWER '  '": ("42601", "needs the number of an option, or a text"),
+    "NL ANSWER '" + "x" * 101 + "'": ("42601", "the answer is too long"),
+    "NL ANSWER 0": ("42601", "syntax error"),
+    "NL ANSWER -1": ("42601", "syntax error"),
+    "NL ANSWER 1.5": ("42601", "syntax error"),
+    "NL ANSWER 99999999999": ("42601", "syntax error"),
+    "NL ANSWER 1 2": ("42601", "syntax error"),
+    "NL ANSWER 1 OF": ("42601", "syntax error"),
+    "NL ANSWER 1 $$and more$$": ("42601", "syntax error"),
+    "NL ANSWER the second": ("42601", "syntax error"),
+    'NL ANSWER "the second"': ("42601", "syntax error"),
+    "NL ANSWER $$open": ("42601", "syntax error"),
+    "NL ANSWER: the second": ("42601", "syntax error"),
     "SELECT nl.run('q1', 1)": ("0A000", "only in FROM"),
     "SELECT * FROM nl.run('q1')": ("0A000", "both constants"),
     "SELECT * FROM nl.run('q1', 0)": ("0A000", "both constants"),
@@ -263,6 +293,15 @@ def test_refused(text: str) -> None:
     assert isinstance(finding.content, ErrorReply)
     assert finding.content.sqlstate == sqlstate
     assert message in finding.content.message
+
+
+@pytest.mark.parametrize("text", ["NL ANSWER", "NL ANSWER the second", "NL ANSWER '' OF q1"])
+def test_hint_shows_both_ways_to_answer(text: str) -> None:
+    (finding,) = look(text).findings
+    assert isinstance(finding.content, ErrorReply)
+    hint = finding.content.hint or ""
+    assert "NL ANSWER n" in hint
+    assert "NL ANSWER $$text$$" in hint
 
 
 @pytest.mark.parametrize("text", ["NL: what's up;\nSELECT 1", "NL: $$x"])
@@ -323,6 +362,8 @@ def test_run_call(text: str) -> None:
         ("SET nl.k = DEFAULT", [SettingChange("k", None)]),
         ("SET nl.k TO -1", [SettingChange("k", "-1")]),
         ("RESET nl.k", [SettingChange("k", None)]),
+        ("SET nl.ask = off", [SettingChange("ask", "off")]),
+        ("SET LOCAL nl.ask TO on", [SettingChange("ask", "on", local=True)]),
         ("RESET ALL; SET nl.k = 1", [SettingChange(None, None), SettingChange("k", "1")]),
         ("DISCARD ALL", [SettingChange(None, None)]),
         ("SET work_mem = 5", []),

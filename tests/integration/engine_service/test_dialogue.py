@@ -1,0 +1,193 @@
+"""A question that may mean several things is asked back, and the answer decides."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import asyncpg
+import pytest
+
+from engine.api.question_store import Questions
+from engine.api.service import Service
+from engine.core.tools import Tools
+from engine.errors import (
+    InvalidSettingError,
+    NeedsAnswerError,
+    StaleDialogueError,
+    SyntaxProblemError,
+    UnknownQuestionError,
+)
+from engine.settings import DialogueSettings, Limits
+from engine.types import (
+    AnswerRequest,
+    Asker,
+    AskReply,
+    AskRequest,
+    ChooseRequest,
+    MoreRequest,
+    NoneRequest,
+    PlanRequest,
+    RowKind,
+    ShowRequest,
+)
+from pgparley.cluster import Cluster
+from schema_catalog.catalog import CachedCatalog
+from schema_catalog.introspect import introspect
+from schema_catalog.store import CatalogStore
+from schema_catalog.types import Database
+
+ANA, BOB = Asker("ana", "music"), Asker("bob", "music")
+QUESTION = "name of each singer"
+ASKING = DialogueSettings(question=0.01, row=0.2, abstention=1.0, model_questions=False)
+
+
+@pytest.fixture
+def asking(pool: Any, tools: Tools) -> Service:
+    return Service(replace(tools, dialogue=ASKING), Questions(pool, 600.0), Limits(k=3, calls=6))
+
+
+@pytest.fixture
+async def admin(server: Cluster, pool: Any) -> AsyncIterator[Any]:  # noqa: ARG001 - it makes the database
+    connection = await asyncpg.connect(server.dsn("music"))
+    yield connection
+    await connection.close()
+
+
+def kinds(reply: AskReply) -> set[RowKind]:
+    return {row.kind for row in reply.rows}
+
+
+async def asked(service: Service, **more: Any) -> AskReply:
+    reply = await service.ask(AskRequest(ANA, QUESTION, **more))
+    assert kinds(reply) == {RowKind.OPTION}
+    return reply
+
+
+async def test_options_say_what_they_mean_and_how_to_answer(asking: Service) -> None:
+    reply = await asked(asking)
+    *options, own = reply.rows
+    assert len(options) >= 2
+    assert [row.next for row in options] == [
+        f"NL ANSWER {n} OF '{reply.qid}'" for n in range(1, len(options) + 1)
+    ]
+    assert own.next == f"NL ANSWER $$in your own words$$ OF '{reply.qid}'"
+    assert all(row.sql is None for row in reply.rows)
+    said = " ".join(row.explanation for row in options)
+    assert "stage name" in said
+    assert "Joe" in said or "Ash" in said, "the first rows of what an option gives stand beside it"
+
+
+async def test_an_answer_leaves_what_agrees_with_it(asking: Service, model: Any) -> None:
+    reply = await asked(asking)
+    calls = len(model.prompts)
+    number = next(row.n for row in reply.rows if "stage name" in row.explanation)
+    answered = await asking.answer(AnswerRequest(ANA, reply.qid, n=number))
+    assert [row.sql for row in answered.rows] == ["SELECT stage_name FROM singer"]
+    assert len(model.prompts) == calls, "what is left needs no model"
+    chosen = await asking.choose(ChooseRequest(ANA, answered.qid, 1))
+    assert "stage_name" in chosen.sql
+
+
+async def test_the_same_question_can_be_answered_both_ways(asking: Service) -> None:
+    reply = await asked(asking)
+    found = [(await asking.answer(AnswerRequest(ANA, reply.qid, n=n))).rows[0].sql for n in (1, 2)]
+    assert len(set(found)) == 2
+
+
+async def test_own_words_reach_the_model(asking: Service, model: Any) -> None:
+    reply = await asked(asking)
+    model.lines[:] = ["SELECT family_name FROM singer"]
+    answered = await asking.answer(AnswerRequest(ANA, reply.qid, text="the name of the family"))
+    assert answered.rows[0].sql == "SELECT family_name FROM singer"
+    assert "the name of the family" in model.prompts[-1].user
+
+
+async def test_a_rejection_shows_what_is_left_and_then_tells_the_model(asking: Service, model: Any) -> None:
+    reply = await asking.ask(AskRequest(ANA, QUESTION, ask=False))
+    shown = {row.sql for row in reply.rows}
+    assert kinds(reply) == {RowKind.CANDIDATE}
+    model.lines[:] = ["SELECT age FROM singer"]
+    other = await asking.none(NoneRequest(ANA, reply.qid, why="not a name"))
+    assert not shown & {row.sql for row in other.rows}
+    assert "SELECT name FROM singer" in model.prompts[-1].user
+    assert "not a name" in model.prompts[-1].user
+
+
+async def test_who_takes_no_question_gets_the_list(asking: Service) -> None:
+    reply = await asking.ask(AskRequest(ANA, QUESTION, ask=False))
+    assert kinds(reply) == {RowKind.CANDIDATE}
+
+
+async def test_what_waits_has_no_statement(asking: Service) -> None:
+    reply = await asked(asking)
+    for verb, request in (
+        (asking.choose, ChooseRequest(ANA, reply.qid, 1)),
+        (asking.plan, PlanRequest(ANA, reply.qid, 1)),
+    ):
+        with pytest.raises(NeedsAnswerError) as problem:
+            await verb(request)  # type: ignore[operator]
+        assert (problem.value.sqlstate, problem.value.hint) == ("NL001", f"NL ANSWER n OF '{reply.qid}'")
+    assert (await asking.show(ShowRequest(ANA, reply.qid))).rows == reply.rows
+
+
+async def test_an_option_that_is_not_there(asking: Service) -> None:
+    reply = await asked(asking)
+    with pytest.raises(InvalidSettingError) as problem:
+        await asking.answer(AnswerRequest(ANA, reply.qid, n=99))
+    assert problem.value.sqlstate == "22023"
+    with pytest.raises(SyntaxProblemError):
+        await asking.answer(AnswerRequest(ANA, reply.qid, text="  "))
+
+
+async def test_an_answer_to_what_was_not_asked(asking: Service) -> None:
+    reply = await asking.ask(AskRequest(ANA, QUESTION, ask=False))
+    with pytest.raises(SyntaxProblemError, match="waits for no answer"):
+        await asking.answer(AnswerRequest(ANA, reply.qid, n=1))
+
+
+async def test_somebody_elses_question(asking: Service) -> None:
+    reply = await asked(asking)
+    for answer in (AnswerRequest(BOB, reply.qid, n=1), AnswerRequest(ANA, "q222222", n=1)):
+        with pytest.raises(UnknownQuestionError):
+            await asking.answer(answer)
+    with pytest.raises(UnknownQuestionError):
+        await asking.none(NoneRequest(BOB, reply.qid))
+
+
+async def test_another_engine_goes_on(asking: Service, pool: Any, tools: Tools) -> None:
+    reply = await asked(asking)
+    other = Service(replace(tools, dialogue=ASKING), Questions(pool, 600.0), Limits(k=3, calls=6))
+    answered = await other.answer(AnswerRequest(ANA, reply.qid, n=1))
+    assert kinds(answered) == {RowKind.CANDIDATE}
+
+
+async def test_a_changed_catalog_ends_it(
+    asking: Service, pool: Any, admin: Any, tools: Tools, server: Cluster
+) -> None:
+    reply = await asked(asking)
+    await admin.execute("ALTER TABLE singer ADD COLUMN born date; GRANT SELECT (born) ON singer TO ana")
+    database = Database("music", server.dsn("music"), "music", ("public",))
+    await CatalogStore(pool).save_snapshot(await introspect(admin, database))
+    fresh = replace(tools, dialogue=ASKING, catalog=CachedCatalog(CatalogStore(pool)))
+    later = Service(fresh, Questions(pool, 600.0), Limits(k=3, calls=6))
+    with pytest.raises(StaleDialogueError) as problem:
+        await later.answer(AnswerRequest(ANA, reply.qid, n=1))
+    assert problem.value.sqlstate == "NL004"
+    assert "again" in (problem.value.hint or "")
+
+
+async def test_nothing_unreadable_is_an_option(asking: Service) -> None:
+    reply = await asked(asking)
+    assert "salary" not in " ".join(row.explanation for row in reply.rows)
+
+
+async def test_more_after_an_answer_stays_with_it(asking: Service, model: Any) -> None:
+    reply = await asked(asking)
+    answered = await asking.answer(AnswerRequest(ANA, reply.qid, n=1))
+    shown = {row.sql for row in answered.rows}
+    model.lines[:] = ["SELECT age FROM singer"]
+    more = await asking.more(MoreRequest(ANA, answered.qid))
+    assert not shown & {row.sql for row in more.rows}
+    assert "Answered" in model.prompts[-1].user or more.rows[0].kind is RowKind.ABSTAIN

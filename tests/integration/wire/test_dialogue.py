@@ -1,0 +1,215 @@
+"""Questions back and their answers, from real clients through a real server."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import Any
+
+import asyncpg
+import psycopg
+import pytest
+from wire_fixtures import BACK, WAIT
+
+from engine.types import ANSWER_COLUMNS, AnswerRequest, Asker, AskRequest, NoneRequest
+
+ASKER = Asker("analyst", "wire")
+CURSORS = {"simple": psycopg.ClientCursor, "extended": psycopg.Cursor, "text": psycopg.RawCursor}
+NAMES = [name for name, _ in ANSWER_COLUMNS]
+WAY = "Answer with NL ANSWER n OF 'q7', or in your own words with NL ANSWER $$text$$ OF 'q7'."
+OPTIONS = ("1. the artist's own name: Zoë", "2. the stage name: Zed", "3. something else")
+
+
+@pytest.fixture(params=CURSORS)
+def connection(request: pytest.FixtureRequest, gateway: Any) -> Any:
+    """A connection whose question was asked back, in each protocol."""
+    factory = CURSORS[request.param]
+    with psycopg.connect(gateway.dsn(), autocommit=True, cursor_factory=factory) as made:
+        made.execute("NL: which name")
+        yield made
+
+
+def expected(gateway: Any, question: str) -> list[tuple[Any, ...]]:
+    return [tuple(getattr(row, name) for name in NAMES) for row in gateway.engine.answer(question).rows]
+
+
+def psql(gateway: Any, script: str, *words: str) -> subprocess.CompletedProcess[str]:
+    command = ["/usr/bin/psql", "-X", "-A", "-t", *words, gateway.dsn()]
+    return subprocess.run(command, input=script, capture_output=True, text=True, check=False, timeout=30)  # noqa: S603
+
+
+def test_options_are_rows(connection: Any, gateway: Any) -> None:
+    cursor = connection.execute("NL: which name")
+    rows = cursor.fetchall()
+    assert rows == expected(gateway, "which name")
+    assert [column.name for column in cursor.description] == NAMES
+    assert [(row[1], row[4]) for row in rows] == [("option", None)] * 3
+    assert rows[2][6] == "NL ANSWER $$in your own words$$ OF 'q7'"
+
+
+@pytest.mark.parametrize(
+    ("statement", "request_", "answered"),
+    [
+        ("NL ANSWER 2", AnswerRequest(ASKER, "q7", n=2), "second option 2"),
+        ("NL ANSWER 1 OF 'q7'", AnswerRequest(ASKER, "q7", n=1), "second option 1"),
+        ("NL ANSWER $$it's Zoë; 100%$$", AnswerRequest(ASKER, "q7", text="it's Zoë; 100%"), None),
+        ("NL NONE", NoneRequest(ASKER, "q7"), "second after none"),
+        ("NL NONE 'all wrong' OF 'q1'", NoneRequest(ASKER, "q1", "all wrong"), "which"),
+    ],
+)
+def test_a_turn(connection: Any, gateway: Any, statement: str, request_: Any, answered: str | None) -> None:
+    rows = connection.execute(statement).fetchall()
+    assert gateway.engine.others[-1] == request_
+    assert rows == expected(gateway, answered or "second it's Zoë; 100%")
+    connection.execute("NL WHY")
+    assert gateway.engine.others[-1].qid == rows[0][-1]
+
+
+def test_an_answer_can_be_chosen_from(connection: Any) -> None:
+    connection.execute("NL ANSWER 2")
+    assert connection.execute("NL CHOOSE 1").fetchall() == [(1, "1"), (2, "2"), (3, "3")]
+
+
+def test_what_the_engine_refuses(connection: Any) -> None:
+    for statement, sqlstate in (
+        ("NL ANSWER 9", "22023"),
+        ("NL ANSWER 1 OF 'gone'", "NL004"),
+        ("NL ANSWER", "42601"),
+        ("NL CHOOSE 1", "NL001"),
+        ("NL PLAN 1", "NL001"),
+        ("SELECT * FROM nl.run('q7', 1)", "NL001"),
+    ):
+        with pytest.raises(psycopg.Error) as error:
+            connection.execute(statement)
+        assert error.value.sqlstate == sqlstate
+        if sqlstate == "NL001":
+            assert error.value.diag.message_hint == "NL ANSWER n OF 'q7'"
+
+
+def test_a_question_back_is_not_run(connection: Any, gateway: Any) -> None:
+    assert connection.execute("NL RUN $$which name$$").fetchall() == expected(gateway, "which name")
+    connection.execute("SET nl.mode = run")
+    assert connection.execute("NL: which name").fetchall() == expected(gateway, "which name")
+
+
+def test_whether_to_be_asked_is_a_setting(connection: Any, gateway: Any) -> None:
+    connection.execute("SET nl.ask = off")
+    assert connection.execute("SHOW nl.ask").fetchall() == [("off",)]
+    connection.execute("NL: x")
+    assert gateway.engine.asked[-1] == AskRequest(ASKER, "x", ask=False)
+    connection.execute("SELECT * FROM nl.ask('y')")
+    assert gateway.engine.asked[-1] == AskRequest(ASKER, "y", ask=False)
+    connection.execute("NL (ask on): z")
+    assert gateway.engine.asked[-1] == AskRequest(ASKER, "z")
+    connection.execute("SET nl.ask = maybe")
+    with pytest.raises(psycopg.Error) as error:
+        connection.execute("NL: x")
+    assert error.value.sqlstate == "22023"
+
+
+def test_options_by_notices(connection: Any, gateway: Any) -> None:
+    heard: list[tuple[str | None, str | None]] = []
+    connection.add_notice_handler(lambda n: heard.append((n.message_primary, n.message_hint)))
+    connection.execute("SET nl.output = notices")
+    assert connection.execute("NL: which name").fetchall() == []
+    hints = [f"NL ANSWER {step} OF 'q7'" for step in (1, 2, "$$in your own words$$")]
+    assert heard == [(BACK, None), *zip(OPTIONS, hints, strict=True), (WAY, None)]
+    connection.execute("SET nl.output = 'both'")
+    assert connection.execute("NL NONE 'why'").fetchall() == expected(gateway, "which")
+    assert len(heard) == 10
+
+
+def test_a_question_back_as_an_error_inside_of_a_transaction(connection: Any, gateway: Any) -> None:
+    connection.execute("SET nl.on_abstain = error")
+    connection.execute("BEGIN")
+    connection.execute("CREATE TEMP TABLE undone (a int)")
+    with pytest.raises(psycopg.Error) as error:
+        connection.execute("NL: which name")
+    assert connection.info.transaction_status.name == "INERROR"
+    connection.execute("ROLLBACK")
+    diag = error.value.diag
+    assert (diag.sqlstate, diag.message_primary) == ("NL001", "the question waits for an answer")
+    assert diag.message_detail == "\n".join((BACK, *OPTIONS))
+    assert diag.message_hint == f"This transaction has failed: ROLLBACK, or ROLLBACK TO a savepoint. {WAY}"
+    assert connection.execute("SELECT to_regclass('undone')").fetchall() == [(None,)]
+    assert connection.execute("NL ANSWER 1").fetchall() == expected(gateway, "second option 1")
+
+
+def test_a_savepoint_keeps_the_transaction(connection: Any, gateway: Any) -> None:
+    connection.execute("SET nl.on_abstain = error")
+    with connection.transaction():
+        connection.execute("CREATE TEMP TABLE kept (a int) ON COMMIT DROP")
+        with pytest.raises(psycopg.Error) as error, connection.transaction():
+            connection.execute("NL: which name")
+        assert error.value.sqlstate == "NL001"
+        assert connection.execute("NL ANSWER 2").fetchall() == expected(gateway, "second option 2")
+        assert connection.execute("SELECT count(*) FROM kept").fetchall() == [(0,)]
+
+
+def test_a_failed_transaction_asks_nobody(connection: Any, gateway: Any) -> None:
+    asked = len(gateway.engine.others)
+    connection.execute("BEGIN")
+    for statement in ("SELECT 1/0", "NL ANSWER 1", "NL NONE"):
+        with pytest.raises(psycopg.Error) as error:
+            connection.execute(statement)
+    assert error.value.sqlstate == "25P02"
+    connection.execute("ROLLBACK")
+    assert len(gateway.engine.others) == asked
+
+
+def test_an_answer_that_takes_too_long(connection: Any, gateway: Any) -> None:
+    connection.execute("SET nl.timeout = '200ms'")
+    with pytest.raises(psycopg.errors.QueryCanceled):
+        connection.execute(f"NL ANSWER $${WAIT}$$")
+    assert gateway.engine.aborted.wait(5)
+    assert connection.execute("NL ANSWER 1").fetchall() == expected(gateway, "second option 1")
+
+
+async def test_asyncpg_prepares_an_answer(gateway: Any) -> None:
+    address = {"host": "127.0.0.1", "port": gateway.port, "user": "analyst", "database": "wire"}
+    connection = await asyncpg.connect(**address)
+    try:
+        asked = len(gateway.engine.others)
+        statement = await connection.prepare("NL ANSWER 2 OF 'q7'")
+        assert [column.name for column in statement.get_attributes()] == NAMES
+        assert statement.get_parameters() == ()
+        assert len(gateway.engine.others) == asked
+        for turn in (1, 2):
+            rows = [tuple(row) for row in await statement.fetch()]
+            assert rows == expected(gateway, "second option 2")
+            assert len(gateway.engine.others) == asked + turn
+    finally:
+        await connection.close()
+
+
+def test_psql_has_a_dialogue(gateway: Any) -> None:
+    script = (
+        "NL: which name;\nNL ANSWER 2;\nNL NONE $$it's wrong$$;\nNL ANSWER $$both; please$$;\nNL CHOOSE 1;\n"
+    )
+    done = psql(gateway, script, "-v", "ON_ERROR_STOP=1")
+    assert done.returncode == 0, done.stderr
+    assert (
+        "|option|sales|0.5||Which name is meant?\nthe stage name: Zed|NL ANSWER 2 OF 'q7'|q7" in done.stdout
+    )
+    assert "|second option 2|" in done.stdout
+    assert "|second both; please|" in done.stdout
+    assert done.stdout.endswith("1|1\n2|2\n3|3\n")
+
+
+def test_psql_shows_a_question_back_that_is_an_error(gateway: Any) -> None:
+    script = (
+        "SET nl.on_abstain = error;\nBEGIN;\nNL: which name;\nNL ANSWER 2;\nROLLBACK;\nNL ANSWER 2;\n"
+        "\\set ON_ERROR_ROLLBACK on\nBEGIN;\nNL: which name;\nNL ANSWER 1;\nCOMMIT;\n"
+    )
+    done = psql(gateway, script)
+    assert f"ERROR:  the question waits for an answer\nDETAIL:  {BACK}\n1. the artist's" in done.stderr
+    assert f"HINT:  This transaction has failed: ROLLBACK, or ROLLBACK TO a savepoint. {WAY}" in done.stderr
+    assert done.stderr.count("current transaction is aborted") == 1
+    assert "|second option 2|" in done.stdout
+    assert "|second option 1|" in done.stdout
+
+
+def test_psql_shows_notices(gateway: Any) -> None:
+    done = psql(gateway, "SET nl.output = notices;\nNL: which name;\n", "-q")
+    assert f"NOTICE:  {BACK}\nNOTICE:  {OPTIONS[0]}\nHINT:  NL ANSWER 1 OF 'q7'\n" in done.stderr
+    assert f"NOTICE:  {WAY}\n" in done.stderr
+    assert done.stdout == ""

@@ -1,0 +1,298 @@
+"""A question back and its answers, as transcripts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.types import (
+    AnswerRequest,
+    AnswerRow,
+    Asker,
+    AskReply,
+    AskRequest,
+    ChooseRequest,
+    ErrorReply,
+    NoneRequest,
+    RowKind,
+    ShowRequest,
+)
+from proxy.protocol import codec
+from proxy.protocol.commands import AbortConsult, StatementFailed, StatementSeen
+
+ANN = Asker("ann", "sales")
+BACK = "Which name do you mean?"
+OPTIONS = ("artist name: Zoë", "stage name: Zed", "Something else: say it in your own words.")
+NO_OPTION = ErrorReply("22023", "there is no option 9", None, "NL SHOW OF 'q7' shows the options.")
+
+
+def asked_back(qid: str = "q7", words: tuple[str, ...] = OPTIONS, back: str = f"{BACK} ") -> AskReply:
+    last = len(words)
+    steps = (*range(1, last), "$$in your own words$$")
+    rows = (
+        AnswerRow(n, RowKind.OPTION, "sales", 0.5, None, back + option, f"NL ANSWER {step} OF '{qid}'", qid)
+        for n, (option, step) in enumerate(zip(words, steps, strict=True), 1)
+    )
+    return AskReply(qid, tuple(rows))
+
+
+def failures(session: Any) -> list[ErrorReply]:
+    return [command.error for command in session.commands if isinstance(command, StatementFailed)]
+
+
+def first_message(data: bytes) -> bytes:
+    return data[: 1 + int.from_bytes(data[1:5], "big")]
+
+
+def told(data: bytes) -> list[tuple[str, str | None]]:
+    """(message, hint) of the notices among the messages in `data`."""
+    found = []
+    while data:
+        message, data = (
+            data[: 1 + int.from_bytes(data[1:5], "big")],
+            data[1 + int.from_bytes(data[1:5], "big") :],
+        )
+        if message[:1] == b"N":
+            fields = {field[:1]: field[1:].decode() for field in message[5:].split(b"\0") if field}
+            found.append((fields[b"M"], fields.get(b"H")))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "request_"),
+    [
+        ("NL ANSWER 2", AnswerRequest(ANN, "q7", n=2)),
+        ("NL ANSWER 2 OF 'q5'", AnswerRequest(ANN, "q5", n=2)),
+        ("NL ANSWER $$ the artist's; yes $$", AnswerRequest(ANN, "q7", text="the artist's; yes")),
+        ("NL ANSWER 'it''s both' OF q5;", AnswerRequest(ANN, "q5", text="it's both")),
+        ("NL NONE", NoneRequest(ANN, "q7")),
+        ("NL NONE 'too old' OF q5", NoneRequest(ANN, "q5", "too old")),
+    ],
+)
+def test_a_turn_is_asked_and_its_answer_is_the_last_one(
+    session: Any, say: Any, text: str, request_: object
+) -> None:
+    session.client(say.query("NL: x")).engine(asked_back()).server(say.done(), say.ready()).forget()
+    session.client(say.query(text))
+    assert session.to_server == b""
+    assert session.consulted[1:] == [request_]
+    session.engine(say.answer(qid="q8"))
+    assert b'"qid":"q8"' in session.to_server
+    session.server(say.done(), say.ready()).client(say.query("NL CHOOSE 1"))
+    assert session.consulted[-1] == ChooseRequest(ANN, "q8", 1)
+
+
+def test_options_are_rows(session: Any, say: Any) -> None:
+    session.client(say.query("NL: x")).engine(asked_back())
+    sent = codec.decode_query(session.to_server).decode()
+    assert sent.count('"kind":"option"') == 3
+    assert f'"sql":null,"explanation":"{BACK} {OPTIONS[1]}","next":"NL ANSWER 2 OF \'q7\'"' in sent
+    assert "NL ANSWER $$in your own words$$ OF 'q7'" in sent
+
+
+def test_kinds_are_counted(session: Any, say: Any) -> None:
+    session.client(say.query("NL ANSWER 1 OF q1")).engine(say.answer())
+    session.client(say.query("NL ANSWER 'x' OF q1")).engine(say.answer())
+    session.client(say.query("NL NONE OF q1")).engine(say.answer())
+    seen = [command for command in session.commands if isinstance(command, StatementSeen)]
+    assert seen == [StatementSeen("answer"), StatementSeen("answer"), StatementSeen("none")]
+
+
+def test_nothing_to_answer_yet(session: Any, say: Any) -> None:
+    session.client(say.query("NL ANSWER 1"), say.query("NL NONE"))
+    assert session.consulted == []
+    assert [error.sqlstate for error in failures(session)] == ["NL004", "NL004"]
+
+
+def test_the_engines_refusal_of_an_answer_is_passed_on(session: Any, say: Any) -> None:
+    session.client(say.query("NL ANSWER 9 OF 'q7'")).engine(NO_OPTION)
+    assert failures(session) == [NO_OPTION]
+    session.server(say.error("22P02", 'bad: "pgparley_error_1"'), say.ready())
+    assert session.to_client == codec.encode_error(NO_OPTION, "utf-8") + say.ready()
+
+
+def test_a_refused_answer_leaves_the_question_the_last_one(session: Any, say: Any) -> None:
+    session.client(say.query("NL: x")).engine(asked_back())
+    session.client(say.query("NL ANSWER 9")).engine(NO_OPTION)
+    session.client(say.query("NL ANSWER 1"))
+    assert session.consulted[-1] == AnswerRequest(ANN, "q7", n=1)
+
+
+def test_prepared_answer_asks_when_it_is_bound(session: Any, say: Any) -> None:
+    session.client(say.query("NL: x")).engine(asked_back()).server(say.done(), say.ready()).forget()
+    session.client(say.parse("NL ANSWER 2", "s"), say.describe("S", "s"), say.sync)
+    assert len(session.consulted) == 1
+    parse = codec.decode_parse(first_message(session.to_server))
+    assert parse is not None
+    assert b'SELECT "n", "kind", "database"' in parse.text
+    session.server(say.parsed, say.described(25), say.columns(), say.ready())
+    assert session.to_client == say.parsed + say.described() + say.columns() + say.ready()
+    for qid, answered in (("q7", "q8"), ("q8", "q9")):
+        session.forget().client(say.bind(name="s"), say.execute, say.sync)
+        assert session.consulted[-1] == AnswerRequest(ANN, qid, n=2)
+        session.engine(asked_back(answered)).server(say.bound, say.done(), say.ready())
+        bind = codec.decode_bind(first_message(session.to_server))
+        assert bind is not None
+        assert f'"qid":"{answered}"'.encode() in (bind.parameters[0] or b"")
+
+
+def test_failed_transaction_asks_nobody(session: Any, say: Any) -> None:
+    session.client(say.query("BEGIN")).server(say.done("BEGIN"), say.ready("E")).forget()
+    for text in ("NL ANSWER 1 OF q1", "NL ANSWER $$x$$ OF q1", "NL NONE OF q1"):
+        session.client(say.query(text)).server(say.error("25P02"), say.ready("E"))
+    session.client(say.parse("NL ANSWER 1 OF q1"), say.bind(), say.execute, say.sync)
+    assert session.consulted == []
+    assert failures(session) == []
+
+
+def test_cancel_of_an_answer(session: Any, say: Any) -> None:
+    session.client(say.query("NL ANSWER $$x$$ OF q1"))
+    forward, commands = session.session.cancelled()
+    assert forward is False
+    assert isinstance(commands[0], AbortConsult)
+    session._take(commands)
+    session.server(say.error("22P02", 'bad: "pgparley_error_1"'), say.ready())
+    assert b"C57014\0" in session.to_client
+
+
+def test_the_sessions_time_limit_is_a_turns_as_well(session: Any, say: Any) -> None:
+    session.client(say.query("SET nl.timeout = '9s'"), say.query("NL ANSWER 1 OF q1"))
+    assert session.consulted == [AnswerRequest(ANN, "q1", n=1, timeout=9.0)]
+    session.engine(say.answer()).client(say.query("NL NONE OF q1"))
+    assert session.consulted[-1] == NoneRequest(ANN, "q1", None, 9.0)
+
+
+# -- nl.ask
+
+
+@pytest.mark.parametrize(
+    ("statements", "ask"),
+    [
+        (["NL: x"], True),
+        (["NL (ask off): x"], False),
+        (["SET nl.ask = off", "NL: x"], False),
+        (["SET nl.ask = OFF", "NL (ask on): x"], True),
+        (["SET nl.ask TO 'off'", "SELECT * FROM nl.ask('x')"], False),
+        (["SET nl.ask = off", "RESET nl.ask", "SELECT * FROM nl.ask('x')"], True),
+    ],
+)
+def test_whether_a_question_back_is_wanted(
+    session: Any, say: Any, statements: list[str], *, ask: bool
+) -> None:
+    session.client(*map(say.query, statements))
+    assert session.consulted == [AskRequest(ANN, "x", ask=ask)]
+
+
+def test_it_can_be_set_at_startup(new_transcript: Any, say: Any) -> None:
+    session = new_transcript().started(user="ann", database="sales", options="-c nl.ask=off")
+    session.client(say.query("NL RUN $$x$$"))
+    assert session.consulted == [AskRequest(ANN, "x", run=True, ask=False)]
+
+
+def test_a_wrong_value_is_refused(session: Any, say: Any) -> None:
+    session.client(say.query("NL (ask maybe): x"))
+    (error,) = failures(session)
+    assert (error.sqlstate, error.hint) == ("22023", "It is on or off.")
+    assert 'invalid value for parameter "nl.ask": "maybe"' in error.message
+
+
+# -- nl.mode, NL RUN
+
+
+@pytest.mark.parametrize("text", ["NL RUN $$x$$", "NL (mode run): x"])
+def test_a_question_back_is_not_run(session: Any, say: Any, text: str) -> None:
+    session.client(say.query(text)).engine(asked_back())
+    assert len(session.consulted) == 1
+    assert session.to_server.count(b'"kind":"option"') == 3
+
+
+# -- nl.output
+
+
+def test_notices_ask_once_and_number_the_options(session: Any, say: Any) -> None:
+    session.client(say.query("NL (output notices): x")).engine(asked_back())
+    assert b'"kind"' not in session.to_server.split(b"json_to_recordset")[1].split(b" AS ")[0]
+    session.server(say.columns(), say.done("SELECT 0"), say.ready())
+    assert told(session.to_client) == [
+        (BACK, None),
+        (f"1. {OPTIONS[0]}", "NL ANSWER 1 OF 'q7'"),
+        (f"2. {OPTIONS[1]}", "NL ANSWER 2 OF 'q7'"),
+        (f"3. {OPTIONS[2]}", "NL ANSWER $$in your own words$$ OF 'q7'"),
+        ("Answer with NL ANSWER n OF 'q7', or in your own words with NL ANSWER $$text$$ OF 'q7'.", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("back", "words", "lines"),
+    [
+        ("Which?\n", ("a\nn: 1", "b\nn: 2"), ["Which?", "1. a\nn: 1", "2. b\nn: 2"]),
+        ("It is open. Which one? ", ("the a", "the b"), ["It is open. Which one?", "1. the a", "2. the b"]),
+        ("", ("the a", "the b"), ["1. the a", "2. the b"]),
+    ],
+)
+def test_the_question_is_what_all_options_begin_with(
+    session: Any, say: Any, back: str, words: tuple[str, ...], lines: list[str]
+) -> None:
+    session.client(say.query("NL (output both): x")).engine(asked_back(words=words, back=back))
+    session.server(say.columns(), say.done(), say.ready())
+    assert [message for message, _ in told(session.to_client)][:-1] == lines
+    assert session.to_server.count(b'"kind":"option"') == 2
+
+
+def test_notices_go_with_an_answer_as_well(session: Any, say: Any) -> None:
+    session.client(say.query("SET nl.output = notices")).server(say.done("SET"), say.ready()).forget()
+    session.client(say.parse("NL ANSWER 1 OF q7", "s"), say.bind(name="s"), say.execute, say.sync)
+    session.engine(asked_back("q8")).server(say.parsed, say.bound, say.done(), say.ready())
+    assert told(session.to_client)[0] == (BACK, None)
+
+
+# -- nl.on_abstain
+
+
+@pytest.mark.parametrize(
+    "text", ["NL: x", "NL RUN $$x$$", "NL MORE OF q1", "NL ANSWER 1 OF q1", "NL NONE OF q1"]
+)
+def test_a_question_back_can_be_an_error(session: Any, say: Any, text: str) -> None:
+    session.client(say.query("SET nl.on_abstain = error"), say.query(text)).engine(asked_back())
+    (error,) = failures(session)
+    assert error == ErrorReply(
+        "NL001",
+        "the question waits for an answer",
+        f"{BACK}\n1. {OPTIONS[0]}\n2. {OPTIONS[1]}\n3. {OPTIONS[2]}",
+        "Answer with NL ANSWER n OF 'q7', or in your own words with NL ANSWER $$text$$ OF 'q7'.",
+    )
+    session.client(say.query("NL ANSWER 1"))
+    assert session.consulted[-1] == AnswerRequest(ANN, "q7", n=1)
+
+
+def test_inside_of_a_transaction_the_rollback_comes_first(session: Any, say: Any) -> None:
+    session.client(say.query("BEGIN")).server(say.done("BEGIN"), say.ready("T")).forget()
+    session.client(say.query("NL (on_abstain error): x")).engine(asked_back())
+    (error,) = failures(session)
+    assert (error.hint or "").startswith(
+        "This transaction has failed: ROLLBACK, or ROLLBACK TO a savepoint. Ans"
+    )
+    session.server(say.error("22P02", 'bad: "pgparley_error_1"'), say.ready("E"))
+    assert b"CNL001\0" in session.to_client
+
+
+def test_an_abstention_names_what_comes_next(session: Any, say: Any) -> None:
+    row = AnswerRow(1, RowKind.ABSTAIN, None, None, None, "nothing fits", "NL HELP", "q9")
+    session.client(say.query("SET nl.on_abstain = error"), say.query("NL ANSWER 1 OF q7"))
+    session.engine(AskReply("q9", (row,)))
+    assert failures(session) == [
+        ErrorReply("NL002", "the question was not answered", "nothing fits", "NL HELP")
+    ]
+
+
+def test_a_stored_answer_is_shown_as_it_is(session: Any, say: Any) -> None:
+    session.client(say.query("SET nl.on_abstain = error"), say.query("NL SHOW OF q7")).engine(asked_back())
+    assert session.consulted == [ShowRequest(ANN, "q7")]
+    assert failures(session) == []
+
+
+def test_a_call_inside_of_sql_raises_as_well(session: Any, say: Any) -> None:
+    session.client(say.query("SET nl.on_abstain = error"), say.query("SELECT * FROM nl.ask('x')"))
+    session.engine(asked_back())
+    assert [error.sqlstate for error in failures(session)] == ["NL001"]

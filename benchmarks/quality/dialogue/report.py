@@ -22,19 +22,18 @@ from benchmarks.wire.machine import Machine
 COMPARED_AT = 2
 """Answers after which the gain is compared with simple feedback's in the summary."""
 
-COLUMNS = (
+ACCURACY = ("system", "n", *(f"right after {n}" for n in ANSWERS), "in the set", "reachable", "at once")
+OF_REACHABLE = ("system", "n", *(f"of reachable, after {n}" for n in ANSWERS))
+EFFORT = (
     "system",
-    "n",
-    *(f"right after {n}" for n in ANSWERS),
-    "reachable (at once)",
-    "in the set",
     "asked back",
     "needlessly",
     "interactions",
     "gain an interaction",
     f"gain ÷ feedback's after {COMPARED_AT}",
     "rows read",
-    "seconds a turn (the model's)",
+    "seconds a turn",
+    "the model's",
     "calls a turn",
 )
 FIRST_REPLIES = ("set", "n", "statements, no question", "a question back", "neither")
@@ -104,9 +103,9 @@ def write_page(run: Run, results: Results, file: Path) -> None:
         f"`{run.command}`, commit {', '.join(sorted(commits))}, seed {run.seed}, k = {run.k}.",
     ]
     for name, some in results.figures.items():
-        lines += ["", f"## {name}", "", *_grid(COLUMNS, [_cells(each) for each in some])]
-        lines += ["", f"Of what is reachable, {name}:", ""]
-        lines += _grid(COLUMNS[:7], [_reachable_cells(each) for each in some])
+        lines += ["", f"## {name}"]
+        for columns, cells in _TABLES:
+            lines += ["", *_grid(columns, [cells(each) for each in some])]
     if results.abstention:
         lines += ["", "## First replies", "", *_grid(FIRST_REPLIES, [_reply(e) for e in results.abstention])]
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -116,10 +115,11 @@ def write_page(run: Run, results: Results, file: Path) -> None:
 def tables(results: Results) -> Iterator[Grid]:
     """For the terminal."""
     for name, some in results.figures.items():
-        grid = Grid(*COLUMNS, title=name)
-        for each in some:
-            grid.add_row(*_cells(each))
-        yield grid
+        for columns, cells in _TABLES:
+            grid = Grid(*columns, title=name)
+            for each in some:
+                grid.add_row(*cells(each))
+            yield grid
     replies = Grid(*FIRST_REPLIES, title="first replies")
     for found in results.abstention:
         replies.add_row(*_reply(found))
@@ -130,27 +130,33 @@ def _grid(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     return [f"| {' | '.join(row)} |" for row in (columns, ("---",) * len(columns), *rows)]
 
 
-def _cells(each: SystemFigures) -> tuple[str, ...]:
+def _accuracy(each: SystemFigures) -> tuple[str, ...]:
     failed = f" ({each.failed} failed)" if each.failed else ""
+    shares = (*each.after, each.set_acc, each.reachable, each.reachable_at_once)
+    return (each.system, f"{each.n}{failed}", *(_ranged(figure, 100, 0) for figure in shares))
+
+
+def _of_reachable(each: SystemFigures) -> tuple[str, ...]:
+    return (each.system, str(each.n), *(_ranged(figure, 100, 0) for figure in each.of_reachable))
+
+
+def _effort(each: SystemFigures) -> tuple[str, ...]:
     return (
         each.system,
-        f"{each.n}{failed}",
-        *(_ranged(figure, 100, 0) for figure in each.after),
-        f"{_ranged(each.reachable, 100, 0)} ({_ranged(each.reachable_at_once, 100, 0)})",
-        _ranged(each.set_acc, 100, 0),
         _ranged(each.asked, 100, 0),
         _ranged(each.needless, 100, 0),
         _ranged(each.interactions, 1, 2),
         _ranged(each.efficiency, 100, 1),
         _ranged(each.gain_ratio[COMPARED_AT], 1, 1),
         f"{each.rows:.1f}",
-        f"{each.seconds:.1f} ({each.model_seconds:.1f})",
+        f"{each.seconds:.1f}",
+        f"{each.model_seconds:.1f}",
         f"{each.calls:.1f}",
     )
 
 
-def _reachable_cells(each: SystemFigures) -> tuple[str, ...]:
-    return (each.system, str(each.n), *(_ranged(figure, 100, 0) for figure in each.of_reachable))
+_TABLES = ((ACCURACY, _accuracy), (OF_REACHABLE, _of_reachable), (EFFORT, _effort))
+"""Columns, and a system's cells of them."""
 
 
 def _reply(each: Abstention) -> tuple[str, ...]:

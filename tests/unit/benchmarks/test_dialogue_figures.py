@@ -146,4 +146,4 @@ def test_what_was_measured_is_written_and_the_rest_stays(tmp_path: Path) -> None
     assert "| dialogue | 4 | 25 [" in (tmp_path / "a.md").read_text()
     report.write_outcomes(results, tmp_path / "a.jsonl")
     assert len((tmp_path / "a.jsonl").read_text().splitlines()) == 4
-    assert len(list(report.tables(results))) == 3
+    assert len(list(report.tables(results))) == 7

@@ -60,15 +60,15 @@ class NothingRecorded:
         """The recorded model's."""
         return self._model.grammars
 
-    async def complete(self, _prompt: Prompt, **_: object) -> NoReturn:
+    async def complete(self, prompt: Prompt, **_: object) -> NoReturn:  # noqa: ARG002 - the port's
         """Raises `ModelUnavailableError`."""
         self._fail()
 
-    async def weigh(self, _prompt: Prompt, _options: Sequence[str], **_: object) -> NoReturn:
+    async def weigh(self, prompt: Prompt, options: Sequence[str], **_: object) -> NoReturn:  # noqa: ARG002
         """Raises `ModelUnavailableError`."""
         self._fail()
 
-    async def read(self, _prompt: Prompt, **_: object) -> NoReturn:
+    async def read(self, prompt: Prompt, **_: object) -> NoReturn:  # noqa: ARG002
         """Raises `ModelUnavailableError`."""
         self._fail()
 

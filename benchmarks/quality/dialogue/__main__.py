@@ -120,10 +120,10 @@ async def _run(options: Options, console: Console) -> None:
         report.write_json(given, results, options.json)
     if options.page is not None:
         report.write_page(given, results, options.page)
-    if options.plot is not None:
-        report.plot(results, options.plot)
     if options.outcomes is not None:
         report.write_outcomes(results, options.outcomes)
+    if options.plot is not None:
+        report.plot(results, options.plot)
 
 
 def _passes(options: Options, of: DialogueSet) -> list[Pass]:

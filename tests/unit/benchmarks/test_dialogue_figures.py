@@ -147,3 +147,10 @@ def test_what_was_measured_is_written_and_the_rest_stays(tmp_path: Path) -> None
     report.write_outcomes(results, tmp_path / "a.jsonl")
     assert len((tmp_path / "a.jsonl").read_text().splitlines()) == 4
     assert len(list(report.tables(results))) == 7
+
+
+def test_the_plot_has_a_panel_for_each_kind_of_set(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    some = [figures("dialogue", [ASKED, NEVER], {})]
+    report.plot(Results({"ambiqt": some, "dev": some}, (), {}), tmp_path / "a.png")
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")

@@ -17,10 +17,10 @@ import hashlib
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import msgspec
@@ -37,6 +37,7 @@ from benchmarks.quality.candidates.judging import Scorer
 from benchmarks.quality.candidates.model_server import model_server
 from benchmarks.quality.candidates.questions import (
     Asked,
+    Item,
     Judge,
     QuestionSet,
     Selection,
@@ -225,8 +226,8 @@ def _softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
     return found
 
 
-def _names(features: Sequence[dict[str, float]] | object) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for each in features for name in each))  # type: ignore[attr-defined]
+def _names(features: Iterable[dict[str, float]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for each in features for name in each))
 
 
 def _matrix(features: Sequence[dict[str, float]], names: Sequence[str]) -> NDArray[np.float64]:
@@ -303,28 +304,24 @@ def _changed(task: Task, kind: Kind, place: Site, given: argparse.Namespace) -> 
         left = Place(task.place.database, snapshot.restricted_to(kept - taken))
         return replace(task, place=left, tools=replace(task.tools, catalog=OneDatabase(left)))
     if kind is Kind.ELSEWHERE and task.place is not None:
-        names = sorted({item["db"] for item in _items(given.bench).values()} - {task.place.database.name})
+        names = sorted({str(item["db"]) for item in _items(given.bench).values()} - {task.place.database.name})
         name = names[_hashed(task.question.id) % len(names)]
         return replace(task, place=place.places[name])
     return task
 
 
-def _taken(item: dict[str, object], tables: Sequence[tuple[str, str]]) -> frozenset[ColumnKey]:
+def _taken(item: Item, tables: Sequence[tuple[str, str]]) -> frozenset[ColumnKey]:
     """A column that the right statement reads, and those of its name in other tables."""
-    columns = sorted(str(name) for name in item["columns"] or ())  # type: ignore[attr-defined]
+    columns = sorted(str(name) for name in item["columns"] or ())
     if not columns:
         return frozenset()
     name = columns[_hashed(str(item["id"])) % len(columns)].split(".", 1)[1]
     return frozenset((*key, name) for key in tables)
 
 
-_KNOWN: dict[Path, dict[str, dict[str, object]]] = {}
-
-
-def _items(bench: Path) -> dict[str, dict[str, object]]:
-    if bench not in _KNOWN:
-        _KNOWN[bench] = {str(item["id"]): dict(item) for item in read_items(bench / TRAIN.file)}
-    return _KNOWN[bench]
+@cache
+def _items(bench: Path) -> Mapping[str, Item]:
+    return {str(item["id"]): item for item in read_items(bench / TRAIN.file)}
 
 
 def _judged(found: QuestionList, of: QuestionSet, scorer: Scorer) -> QuestionList:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from engine.core.candidate import Candidate
 from engine.core.state import State
+from engine.dialogue.answering import agrees
 from engine.dialogue.types import ClarifyingQuestion
 from engine.dialogue.wording import option_text
 from engine.types import AnswerRow, RowKind
@@ -43,10 +44,9 @@ def candidate_row(number: int, candidate: Candidate, qid: str, *, verified: bool
 
 def _options(state: State, question: ClarifyingQuestion, qid: str) -> tuple[AnswerRow, ...]:
     """A row for each option, and one for the asker's own words."""
-    likely = {candidate.sql: candidate for candidate in state.considered}
     rows = []
     for number, option in enumerate(question.options, 1):
-        members = [likely[sql] for sql in option.statements if sql in likely]
+        members = [each for each in state.candidates if agrees(option, each)]
         databases = {member.database for member in members}
         rows.append(
             AnswerRow(

@@ -12,7 +12,7 @@ from engine.api.question_store import Stored
 from engine.core.candidate import Candidate
 from engine.dialogue.answering import agreeing, resolve
 from engine.dialogue.types import Dialogue, Turn
-from engine.errors import NeedsAnswerError, SyntaxProblemError
+from engine.errors import NeedsAnswerError
 from engine.types import AnswerRequest, AskReply, AskRequest, MoreRequest, NoneRequest, RowKind
 
 Continued = tuple[AskRequest, Dialogue]
@@ -20,18 +20,11 @@ Continued = tuple[AskRequest, Dialogue]
 
 
 def after_answer(stored: Stored, request: AnswerRequest) -> Continued:
-    """The question with the answer to what it was asked back.
-
-    Raises `SyntaxProblemError` where nothing was asked back, and as `resolve`.
-    """
+    """The question with the answer to what it was asked back. Raises as `resolve`."""
     dialogue = stored.dialogue
-    if dialogue.pending is None:
-        raise SyntaxProblemError(
-            f"question {request.qid} waits for no answer",
-            hint=f"NL SHOW OF '{request.qid}' shows its rows; NL CHOOSE n runs one, NL NONE rejects them.",
-        )
-    turn = resolve(dialogue.pending, request.n, request.text)
-    left = None if dialogue.survivors is None else agreeing(dialogue.survivors, turn)
+    given = request.n if request.n is not None else request.text or ""
+    turn = resolve(dialogue, given, stored.request.question)
+    left = agreeing(dialogue.survivors or (), turn)
     continued = replace(dialogue, turns=(*dialogue.turns, turn), survivors=left or None, pending=None)
     return _again(stored, request), continued
 

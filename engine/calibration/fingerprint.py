@@ -29,6 +29,7 @@ SHAPING = (
     "conditions",
     "core",
     "decoding",
+    "dialogue",
     "guard",
     "learning",
     "linking",

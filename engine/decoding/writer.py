@@ -109,7 +109,8 @@ class Writer:
         text = schema_text(without(self.shown, node.mask), ())[0] if unnamed else self._text
         found = value_text(self.route.values, self.shown, unnamed)
         found += example_text(self.route.learned, self.shown, unnamed)
-        found += conversation_text(self._state.dialogue)
+        if lines := conversation_text(self._state.dialogue):
+            found += prompt("conversation", lines=lines) + "\n\n"
         user = prompt(name, schema=text, values=found, question=self._state.ask.question, **values)
         comment = "" if node.condition is None else f"-- {words(node.condition)}\n"
         return Prompt(prompt("generate_system"), user, f"{FENCE}sql\n{comment}")

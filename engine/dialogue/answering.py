@@ -30,7 +30,10 @@ def resolve(dialogue: Dialogue, answer: int | str, question: str = "") -> Turn:
     """
     pending = dialogue.pending
     if pending is None:
-        raise UnsupportedError("no question waits for an answer", hint="Ask with NL: first.")
+        raise UnsupportedError(
+            "the question waits for no answer",
+            hint="NL SHOW shows its rows; NL CHOOSE n runs one, NL NONE rejects them all.",
+        )
     if isinstance(answer, int):
         if not 1 <= answer <= len(pending.options):
             raise InvalidSettingError(
@@ -101,13 +104,14 @@ def forbidden(turn: Turn) -> frozenset[ColumnKey]:
     return frozenset[ColumnKey]().union(*others) - option.elements
 
 
-def conversation_text(turns: Sequence[Turn], rejected: Sequence[str] = ()) -> str:
-    """What was asked and answered, and what was rejected, as lines for a prompt; empty where nothing was.
+def conversation_text(dialogue: Dialogue) -> str:
+    """What was asked and answered, and what was rejected and why, as lines for a prompt; empty where nothing was.
 
     A text of the asker's stands on one line between quotes: it is data.
     """
-    lines = [f"Asked: {turn.question.words} Answered: {_answer(turn)}" for turn in turns]
-    lines += [f"Rejected: {_line(sql)}" for sql in rejected[-SHOWN_STATEMENTS:]]
+    lines = [f"Asked: {turn.question.words} Answered: {_answer(turn)}" for turn in dialogue.turns]
+    lines += [f"Rejected: {_line(sql)}" for sql in dialogue.rejected[-SHOWN_STATEMENTS:]]
+    lines += [f"The asker says: {_quoted(remark)}" for remark in dialogue.remarks]
     return "\n".join(lines)
 
 
@@ -115,7 +119,15 @@ def _answer(turn: Turn) -> str:
     option = chosen(turn)
     if option is not None:
         return option.words
-    return '"' + _line(turn.text or "").replace('"', "'") + '"'
+    return (
+        "none of " + "; ".join(each.words for each in turn.question.options)
+        if turn.text is None
+        else _quoted(turn.text)
+    )
+
+
+def _quoted(text: str) -> str:
+    return '"' + _line(text).replace('"', "'") + '"'
 
 
 def _line(text: str) -> str:

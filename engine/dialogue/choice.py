@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from engine.core.candidate import Candidate
 from engine.dialogue.differences import Aspect, Difference, Reading
@@ -12,7 +13,7 @@ NONE_RIGHT = 0.1
 """The probability that no candidate is right."""
 
 OPTIONS = 3
-MINOR = 0.01
+MINOR = 0.002
 """A third option that is less probable is left to the asker's own words."""
 
 REWRITTEN = 0.5
@@ -58,7 +59,7 @@ def misread(difference: Difference) -> float:
 
 def offered(difference: Difference, probability: Sequence[float]) -> tuple[Reading, ...]:
     """The likeliest two or three readings, likeliest first."""
-    written = sum(probability) * (1 - sum(each.share for each in difference.readings))
+    written = (1 - sum(each.share for each in difference.readings)) / sum(probability)
 
     def mass(reading: Reading) -> float:
         return reading.share + written * sum(probability[each] for each in reading.members)
@@ -69,10 +70,23 @@ def offered(difference: Difference, probability: Sequence[float]) -> tuple[Readi
     )
 
 
-def gain(difference: Difference, probability: Sequence[float]) -> float:
-    """By how much the asker's answer, which may be misread, makes a right statement more probable."""
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """The probability of a wrong answer, in [0, 1], without a question and after it is answered."""
+
+    before: float
+    after: float
+
+    @property
+    def gain(self) -> float:
+        """By how much the answer lowers it."""
+        return self.before - self.after
+
+
+def errors(difference: Difference, probability: Sequence[float]) -> Errors:
+    """Without a question about `difference`, and after its answer, which may be misread."""
     readings = offered(difference, probability)
-    share = sum(each.share for each in difference.readings)
-    after = (1 - share) * right_after([each.members for each in readings], probability)
-    after += REWRITTEN * sum(each.share for each in readings)
-    return (1 - misread(difference)) * after - (1 - share) * max(probability)
+    written = 1 - sum(each.share for each in difference.readings)
+    right = written * right_after([each.members for each in readings], probability)
+    right += REWRITTEN * sum(each.share for each in readings)
+    return Errors(1 - written * max(probability), 1 - (1 - misread(difference)) * right)

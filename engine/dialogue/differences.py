@@ -13,7 +13,7 @@ from itertools import combinations
 
 from engine.core.elements import WHOLE_TABLE
 from engine.dialogue.expressions import Literal, Part
-from engine.dialogue.facts import Fact, Matter
+from engine.dialogue.facts import Fact, Matter, connection
 from schema_catalog.types import ColumnKey, TableKey
 
 
@@ -131,10 +131,10 @@ def _mentions(fact: Fact, table: TableKey) -> bool:
 def _renamed(fact: Fact, tables: Mapping[TableKey, TableKey]) -> Fact:
     if not any(column[:2] in tables for column in fact.columns):
         return fact
-    return Fact(
-        fact.matter,
-        tuple(_canonical(part, tables) if isinstance(part, tuple) else part for part in fact.parts),
-    )
+    parts = tuple(_canonical(part, tables) if isinstance(part, tuple) else part for part in fact.parts)
+    if fact.matter is Matter.CONNECTION and len(fact.columns) == len(parts) - 1:
+        return connection(parts[:1], parts[-1:])
+    return Fact(fact.matter, parts)
 
 
 def _canonical(column: ColumnKey, tables: Mapping[TableKey, TableKey]) -> ColumnKey:
@@ -180,9 +180,10 @@ def _exchanged(said: Said, aspect: Aspect) -> Iterator[Difference]:
                 )
                 for own in openings
             ]
-            readings = _readings(keys)
-            if len(readings) > 1:
-                example = examples[site]
+            readings, example = _readings(keys), examples[site]
+            # Who says both says more than one thing about the matter: as outputs that is an answer of its own.
+            single = all(len(each.said) == 1 for each in readings)
+            if len(readings) > 1 and (single or example.fact.matter is Matter.OUTPUT):
                 yield Difference(aspect, example.fact.matter, readings, example.fact, example.place)
 
 

@@ -75,27 +75,27 @@ _OPERATORS: Mapping[type[exp.Expr], str] = {
 }
 
 _UNSAID = (
-    exp.Alias,
-    exp.Paren,
-    exp.Cast,
-    exp.TryCast,
-    exp.Round,
-    exp.Coalesce,
-    exp.Nullif,
-    exp.Trim,
-    exp.Replace,
+    *(exp.Alias, exp.Paren, exp.Cast, exp.TryCast, exp.AtTimeZone),
+    *(exp.Round, exp.Coalesce, exp.Nullif, exp.Trim, exp.Replace, exp.Lower, exp.Upper),
 )
 """How a value is written, which nobody asks about: told by what stands inside."""
 
+_FIXED: Mapping[type[exp.Expr], str] = {
+    exp.CurrentDate: "today",
+    exp.CurrentTimestamp: "now",
+    exp.Null: "unknown",
+    exp.Star: "everything",
+}
+
 _PATTERN = re.compile(r"(?P<open>%?)(?P<text>[^%_]+)(?P<close>%?)")
 
-_MATCHED: Mapping[tuple[bool, bool], str] = {
-    (True, True): "contains",
-    (False, True): "begins with",
-    (True, False): "ends with",
-    (False, False): "reads",
+_MATCHED: Mapping[tuple[bool, bool], tuple[str, str]] = {
+    (True, True): ("contains", "does not contain"),
+    (False, True): ("begins with", "does not begin with"),
+    (True, False): ("ends with", "does not end with"),
+    (False, False): ("is", "is not"),
 }
-"""By whether a pattern is open before and behind its text."""
+"""By whether a pattern is open before and behind its text; and the same negated."""
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -129,6 +129,7 @@ class Reader:
 
     def _predicate(self, node: exp.Expr, *, negated: bool) -> Iterator[Part]:
         kind = type(node)
+        negated ^= bool(node.args.get("negate"))
         no = ["not"] * negated
         if kind in COMPARISONS:
             yield from self._parts(node.this)
@@ -136,8 +137,7 @@ class Reader:
             yield from self._parts(node.expression)
         elif isinstance(node, exp.Like | exp.ILike):
             yield from self._parts(node.this)
-            yield from no
-            yield from self._pattern(node.expression)
+            yield from self._pattern(node.expression, negated=negated)
         elif isinstance(node, exp.Between):
             yield from [*self._parts(node.this), "is", *no, "between"]
             yield from [*self._parts(node.args["low"]), "and", *self._parts(node.args["high"])]
@@ -149,12 +149,12 @@ class Reader:
         else:
             yield from [*no, *self._other(node)]
 
-    def _pattern(self, node: exp.Expr) -> Iterator[Part]:
+    def _pattern(self, node: exp.Expr, *, negated: bool) -> Iterator[Part]:
         found = _PATTERN.fullmatch(node.name) if isinstance(node, exp.Literal) else None
         if found is None:
-            yield from ["is like", *self._parts(node)]
+            yield from ["is", *["not"] * negated, "like", *self._parts(node)]
         else:
-            yield _MATCHED[bool(found["open"]), bool(found["close"])]
+            yield _MATCHED[bool(found["open"]), bool(found["close"])][negated]
             yield Literal(found["text"])
 
     def _members(self, node: exp.In) -> Iterator[Part]:
@@ -181,22 +181,27 @@ class Reader:
         elif kind in AGGREGATES:
             yield AGGREGATES[kind]
             yield from self._counted(node.this)
+            yield from ["values"] * (isinstance(node, exp.Count) and not isinstance(node.this, exp.Star))
         elif isinstance(node, exp.Query):
             yield from self._query(node)
         elif kind in _OPERATORS:
             yield from self._parts(node.this)
             yield _OPERATORS[kind]
             yield from self._parts(node.expression)
+        elif isinstance(node, exp.Filter | exp.Ordered | exp.Window):
+            yield from self._modified(node)
         else:
-            yield from self._fixed(node)
+            yield from self._special(node)
 
-    def _fixed(self, node: exp.Expr) -> Iterator[Part]:
-        if isinstance(node, exp.Star):
-            yield "everything"
-        elif isinstance(node, exp.Null):
-            yield "unknown"
+    def _special(self, node: exp.Expr) -> Iterator[Part]:
+        if type(node) in _FIXED:
+            yield _FIXED[type(node)]
         elif isinstance(node, exp.Boolean):
             yield "true" if node.this else "false"
+        elif isinstance(node, exp.Interval):
+            yield f"{node.name} {node.text('unit')}".lower().strip()
+        elif isinstance(node, exp.TimestampTrunc | exp.DateTrunc):
+            yield from [f"{node.text('unit').lower()} of", *self._parts(node.this)]
         elif isinstance(node, exp.Distinct):
             yield "different"
             yield from self._listed(node.expressions)
@@ -204,10 +209,21 @@ class Reader:
             yield f"{node.this.name.lower()} of"
             yield from self._parts(node.expression)
         elif isinstance(node, exp.Case):
-            yield "a case by"
-            yield from self._listed(list(node.find_all(exp.Column, exp.Literal)))
+            yield "a choice by"
+            yield from self._listed(list(node.find_all(exp.Column)))
         else:
             yield from self._other(node)
+
+    def _modified(self, node: exp.Filter | exp.Ordered | exp.Window) -> Iterator[Part]:
+        yield from self._parts(node.this)
+        if isinstance(node, exp.Filter):
+            yield from ["if", *self._parts(node.expression.this)]
+        if isinstance(node, exp.Ordered):
+            yield from ["downwards"] * bool(node.args.get("desc"))
+        if parts := node.args.get("partition_by"):
+            yield from ["for each", *self._listed(parts)]
+        if (order := node.args.get("order")) is not None:
+            yield from ["by", *self._listed(order.expressions)]
 
     def _other(self, node: exp.Expr) -> Iterator[Part]:
         """An expression without a rule: its kind, and its operands."""

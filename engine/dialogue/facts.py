@@ -49,6 +49,12 @@ class Fact:
         return tuple(part for part in self.parts if isinstance(part, Literal))
 
 
+def connection(one: tuple[Part, ...], other: tuple[Part, ...]) -> Fact:
+    """That two columns hold the same, in an order of their own."""
+    first, second = sorted((one, other), key=repr)
+    return Fact(Matter.CONNECTION, joined((*first, "with", *second)))
+
+
 def facts(sql: str, database: str, snapshot: Snapshot | None) -> tuple[Fact, ...]:
     """The facts of a statement, each once, outputs in order.
 
@@ -111,8 +117,7 @@ class _Statement:
     def _condition(self, condition: exp.Expr) -> Fact:
         sides = (condition.left, condition.right) if isinstance(condition, exp.EQ) else ()
         if sides and all(isinstance(side, exp.Column) for side in sides):
-            keys = sorted((self._reader.parts(side) for side in sides), key=repr)
-            return Fact(Matter.CONNECTION, joined((*keys[0], "with", *keys[1])))
+            return connection(*(self._reader.parts(side) for side in sides))
         extreme = _extreme(condition)
         if extreme is not None:
             return Fact(Matter.ORDER, joined(("every row with the", *self._reader.parts(extreme))))

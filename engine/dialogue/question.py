@@ -8,13 +8,21 @@ from dataclasses import dataclass
 from engine.core.candidate import Candidate
 from engine.core.elements import Entity, SchemaLinks
 from engine.dialogue.answering import agrees
-from engine.dialogue.choice import NONE_RIGHT, REWRITTEN, gain, offered, probabilities, right_after
+from engine.dialogue.choice import NONE_RIGHT, REWRITTEN, Errors, errors, offered, probabilities, right_after
 from engine.dialogue.differences import Difference, Reading, Said, differences
 from engine.dialogue.facts import facts
 from engine.dialogue.types import ClarifyingQuestion, Option, Turn
 from engine.dialogue.unread import unread
 from engine.dialogue.wording import Asked, ambiguity, option_words, question_words
 from schema_catalog.types import ColumnKey, Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A question back, and what its answer is worth."""
+
+    question: ClarifyingQuestion
+    errors: Errors
 
 
 def best_question(
@@ -26,20 +34,39 @@ def best_question(
     entities: Sequence[Entity] = (),
     links: Mapping[str, SchemaLinks] | None = None,
 ) -> ClarifyingQuestion | None:
-    """The question whose answer leaves the least expected error; None where there is nothing to ask about.
+    """The question of `best_proposal`."""
+    found = best_proposal(candidates, snapshots, question, turns, entities=entities, links=links)
+    return None if found is None else found.question
+
+
+def best_proposal(
+    candidates: Sequence[Candidate],
+    snapshots: Mapping[str, Snapshot],
+    question: str,
+    turns: Sequence[Turn] = (),
+    *,
+    entities: Sequence[Entity] = (),
+    links: Mapping[str, SchemaLinks] | None = None,
+) -> Proposal | None:
+    """The question whose answer lowers the expected error most; None where there is nothing to ask about.
 
     `snapshots`, `links`: the schemas, and the linker's decisions, by database. `question`: the asker's, and `entities`
-    its phrases with their similarities. `turns`: what was asked back before, which is not asked again.
+    its phrases with their similarities. `turns`: what was asked back before, which is not asked again. Blocks for some
+    milliseconds: call it in a thread.
     """
     if not candidates:
         return None
     probability = probabilities(candidates)
     said = [facts(each.sql, each.database, snapshots.get(each.database)) for each in candidates]
-    beyond = [each for each in unread(candidates, said, links or {}) if gain(each, probability) > 0]
-    ranked = sorted([*differences(said), *beyond], key=lambda each: -gain(each, probability))
+    beyond = unread(candidates, said, links or {})
+    worth = [(each, errors(each, probability)) for each in (*differences(said), *beyond)]
     asking = _Asking(candidates, said, probability, Asked(question, entities))
-    made = (asking.question(each) for each in ranked)
-    return next((each for each in made if each is not None and not asked_before(each, turns)), None)
+    for difference, its in sorted(worth, key=lambda one: -one[1].gain):
+        made = asking.question(difference)
+        useful = its.gain > 0 or difference not in beyond
+        if made is not None and useful and not asked_before(made, turns):
+            return Proposal(made, its)
+    return None
 
 
 def expected_error(question: ClarifyingQuestion | None, candidates: Sequence[Candidate]) -> float:

@@ -246,15 +246,25 @@ class Asked:
         if not elements:
             return ""
         near = [
-            (min(entity.similarities.get(each, 0.0) for each in elements), entity.text)
-            for entity in self.entities
+            (margin, each.text) for each in self.entities if (margin := _margin(each, elements)) is not None
         ]
-        best, text = max(near, default=(0.0, ""))
-        if best >= NEAR:
-            return text
+        if near:
+            return max(near)[1]
         names = [frozenset(identifier_words(_plain(each))) for each in elements]
-        runs = entities(self.question)
+        runs = [run for run in entities(self.question) if min(map(len, run.split())) > 1]
         return next((run for run in runs if all(name & set(identifier_words(run)) for name in names)), "")
+
+
+def _margin(entity: Entity, elements: frozenset[ColumnKey]) -> float | None:
+    """By how much the phrase is nearer to each of `elements` than to the table that it is of; None where it is not.
+
+    A column's vector has its table's name in it, so that the phrase for the table is near to all of its columns.
+    """
+    cosines = entity.similarities
+    nearest = min(cosines.get(each, 0.0) for each in elements)
+    tables = [cosines.get((*each[:2], WHOLE_TABLE), 0.0) for each in elements if each[2] != WHOLE_TABLE]
+    margin = nearest - max(tables, default=0.0)
+    return margin if nearest >= NEAR and margin > 0 else None
 
 
 def _shared_words(elements: frozenset[ColumnKey]) -> str:
@@ -278,10 +288,14 @@ def ambiguity(difference: Difference) -> Ambiguity:
     return _KINDS[difference.matter]
 
 
-def option_text(question: ClarifyingQuestion, option: Option) -> str:  # noqa: ARG001
-    """An option with the first rows of its likeliest statement, at most `TEXT_LENGTH` characters."""
+def option_text(question: ClarifyingQuestion, option: Option) -> str:
+    """An option with the first rows of its likeliest statement, at most `TEXT_LENGTH` characters.
+
+    Without rows where those of all options are the same.
+    """
     preview = option.preview
-    if preview is None or not preview.rows:
+    same = all(each.preview == preview for each in question.options)
+    if same or preview is None or not preview.rows:
         return _cut(option.words, TEXT_LENGTH)
     rows = [", ".join(_cell(cell) for cell in row) for row in preview.rows[:_ROWS]]
     if preview.more or len(preview.rows) > _ROWS:

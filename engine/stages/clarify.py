@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from engine.core.state import State
 from engine.core.tools import Tools
+from engine.dialogue.answering import agrees
 from engine.dialogue.policy import Action, Decision, decide
 from engine.dialogue.question import best_question
 from engine.dialogue.staleness import fingerprints
@@ -24,7 +25,9 @@ async def clarify(state: State, tools: Tools) -> State:
     state = replace(state, dialogue=left)
     if not state.candidates or state.verified is not None:
         return state
-    chances = tools.certainty.chances(state)
+    chances = await asyncio.to_thread(tools.certainty.chances, state)
+    sure = zip(state.candidates, chances.statements, strict=True)
+    state = replace(state, candidates=tuple(replace(each, confidence=chance) for each, chance in sure))
     question = await asyncio.to_thread(_question, state) if may_ask(state, tools) else None
     options = [] if question is None else _members(question, state)
     decision = decide(chances, options, tools.dialogue, run=state.ask.run)
@@ -41,19 +44,21 @@ def may_ask(state: State, tools: Tools) -> bool:
 
 
 def _question(state: State) -> ClarifyingQuestion | None:
-    snapshots = {route.database.name: route.snapshot for route in state.routes}
-    entities = {route.database.name: route.entities for route in state.routes}
-    links = {route.database.name: route.links for route in state.routes}
     return best_question(
-        state.candidates, snapshots, state.ask.question, state.dialogue.turns, entities=entities, links=links
+        state.candidates,
+        {route.database.name: route.snapshot for route in state.routes},
+        state.ask.question,
+        state.dialogue.turns,
+        entities=[entity for route in state.routes for entity in route.entities],
+        links={route.database.name: route.links for route in state.routes if route.links is not None},
     )
 
 
 def _members(question: ClarifyingQuestion, state: State) -> Sequence[frozenset[int]]:
     """The positions of the candidates that agree with each option."""
-    places = {candidate.sql: place for place, candidate in enumerate(state.candidates)}
     return [
-        frozenset(places[sql] for sql in option.statements if sql in places) for option in question.options
+        frozenset(place for place, each in enumerate(state.candidates) if agrees(option, each))
+        for option in question.options
     ]
 
 

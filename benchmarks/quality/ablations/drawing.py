@@ -38,7 +38,7 @@ def drawn(bench: Path, of: QuestionSet, selection: Selection) -> tuple[Asked, ..
     if of is not TRAIN:
         return asked(bench, of, selection)
     items = read_items(bench / of.file)
-    kept = {item["id"] for item in _in_turns(unfitted(items), selection.seed)[: selection.n]}
+    kept = {item["id"] for item in in_turns(unfitted(items), selection.seed)[: selection.n]}
     return tuple(
         Asked(Question(item["id"], item["question"], item["db"])) for item in items if item["id"] in kept
     )
@@ -61,7 +61,7 @@ def _unlisted(items: Sequence[Item]) -> Iterator[Item]:
             yield item
 
 
-def _in_turns(items: Sequence[Item], seed: int) -> list[Item]:
+def in_turns(items: Sequence[Item], seed: int) -> list[Item]:
     """One question of each database, then another of each: drawn by a seeded hash."""
     ranked = sorted(items, key=lambda item: _hashed(seed, item["id"]))
     counted: Counter[str] = Counter()

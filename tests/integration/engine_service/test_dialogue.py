@@ -18,6 +18,7 @@ from engine.errors import (
     StaleDialogueError,
     SyntaxProblemError,
     UnknownQuestionError,
+    UnsupportedError,
 )
 from engine.settings import DialogueSettings, Limits
 from engine.types import (
@@ -49,7 +50,7 @@ def asking(pool: Any, tools: Tools) -> Service:
 
 
 @pytest.fixture
-async def admin(server: Cluster, pool: Any) -> AsyncIterator[Any]:  # noqa: ARG001 - it makes the database
+async def admin(server: Cluster, pool: Any) -> AsyncIterator[Any]:
     connection = await asyncpg.connect(server.dsn("music"))
     yield connection
     await connection.close()
@@ -134,16 +135,23 @@ async def test_what_waits_has_no_statement(asking: Service) -> None:
 
 async def test_an_option_that_is_not_there(asking: Service) -> None:
     reply = await asked(asking)
-    with pytest.raises(InvalidSettingError) as problem:
-        await asking.answer(AnswerRequest(ANA, reply.qid, n=99))
-    assert problem.value.sqlstate == "22023"
-    with pytest.raises(SyntaxProblemError):
-        await asking.answer(AnswerRequest(ANA, reply.qid, text="  "))
+    for answer in (AnswerRequest(ANA, reply.qid, n=99), AnswerRequest(ANA, reply.qid, text="  ")):
+        with pytest.raises(InvalidSettingError) as problem:
+            await asking.answer(answer)
+        assert problem.value.sqlstate == "22023"
+        assert "number from 1" in (problem.value.hint or "")
+
+
+async def test_a_text_that_is_a_new_question(asking: Service) -> None:
+    reply = await asked(asking)
+    with pytest.raises(SyntaxProblemError) as problem:
+        await asking.answer(AnswerRequest(ANA, reply.qid, text="how many airports are there?"))
+    assert "NL:" in (problem.value.hint or "")
 
 
 async def test_an_answer_to_what_was_not_asked(asking: Service) -> None:
     reply = await asking.ask(AskRequest(ANA, QUESTION, ask=False))
-    with pytest.raises(SyntaxProblemError, match="waits for no answer"):
+    with pytest.raises(UnsupportedError, match="waits for no answer"):
         await asking.answer(AnswerRequest(ANA, reply.qid, n=1))
 
 
@@ -167,7 +175,7 @@ async def test_a_changed_catalog_ends_it(
     asking: Service, pool: Any, admin: Any, tools: Tools, server: Cluster
 ) -> None:
     reply = await asked(asking)
-    await admin.execute("ALTER TABLE singer ADD COLUMN born date; GRANT SELECT (born) ON singer TO ana")
+    await admin.execute("ALTER TABLE singer RENAME family_name TO surname")
     database = Database("music", server.dsn("music"), "music", ("public",))
     await CatalogStore(pool).save_snapshot(await introspect(admin, database))
     fresh = replace(tools, dialogue=ASKING, catalog=CachedCatalog(CatalogStore(pool)))

@@ -27,6 +27,7 @@ from engine.types import (
     ChooseRequest,
     CorrectRequest,
     MoreRequest,
+    NoneRequest,
     RowKind,
     Topic,
     TopicRequest,
@@ -242,7 +243,7 @@ async def test_a_rejection_puts_the_statements_last_and_ends_the_verified_one(
     again = await ask(learning, QUESTION)
     assert again.rows[0].kind is RowKind.VERIFIED
     refused = {row.sql for row in again.rows}
-    await learning.topic(TopicRequest(ANA, Topic.NONE, again.qid))
+    await learning.none(NoneRequest(ANA, again.qid))
     after = await ask(learning, QUESTION, k=3)
     assert all(row.kind is RowKind.CANDIDATE for row in after.rows)
     assert [row.sql in refused for row in after.rows] == [False, True, True]

@@ -22,6 +22,7 @@ from engine.types import (
     ChooseRequest,
     CorrectRequest,
     MoreRequest,
+    NoneRequest,
     PlanRequest,
     RowKind,
     ShowRequest,
@@ -158,9 +159,10 @@ async def test_history_and_verdicts(service: Service) -> None:
     first = await ask(service, "first name of each singer")
     second = await ask(service, "second name of each singer")
     await service.choose(ChooseRequest(ANA, first.qid, 2))
-    await service.topic(TopicRequest(ANA, Topic.NONE, second.qid, text="it's wrong"))
+    other = await service.none(NoneRequest(ANA, second.qid, why="it's wrong"))
     rows = (await service.topic(TopicRequest(ANA, Topic.HISTORY))).rows
-    assert [row[1:] for row in rows] == [
+    assert rows[0][1] == other.qid
+    assert [row[1:] for row in rows[1:]] == [
         (second.qid, "second name of each singer", len(second.rows), None, "none"),
         (first.qid, "first name of each singer", 2, 2, None),
     ]
@@ -181,7 +183,7 @@ async def test_forget(service: Service, pool: Any) -> None:
         await service.show(ShowRequest(ANA, replies[1].qid))
 
 
-@pytest.mark.parametrize("topic", [Topic.EXPLAIN, Topic.WHY, Topic.PROMPT, Topic.NONE, Topic.FORGET])
+@pytest.mark.parametrize("topic", [Topic.EXPLAIN, Topic.WHY, Topic.PROMPT, Topic.FORGET])
 async def test_a_question_is_its_askers_alone(service: Service, topic: Topic) -> None:
     reply = await ask(service)
     for qid, asker in ((reply.qid, BOB), ("q000000", ANA)):

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
@@ -61,14 +62,24 @@ class Answer:
     commit: str = ""
 
 
-class Journal:
-    """Answers in a file, by question."""
+class Identified(Protocol):
+    """Something about one question."""
 
-    def __init__(self, path: Path) -> None:
+    @property
+    def id(self) -> str: ...  # noqa: D102 - the question's
+
+
+KeptT = TypeVar("KeptT", bound=Identified)
+
+
+class JournalOf(Generic[KeptT]):
+    """Answers of a kind in a file, by question."""
+
+    def __init__(self, path: Path, kind: type[KeptT]) -> None:
         self._path = path
-        self.answers = {answer.id: answer for answer in _read(path)}
+        self.answers = {answer.id: answer for answer in _read(path, kind)}
 
-    def add(self, answer: Answer) -> None:
+    def add(self, answer: KeptT) -> None:
         """Keeps `answer`; it is on the disk when this returns. Raises `ValueError` where the question has one."""
         if answer.id in self.answers:
             raise ValueError(f"{answer.id} is answered already")
@@ -82,18 +93,25 @@ class Journal:
         self.answers[answer.id] = answer
 
 
+class Journal(JournalOf[Answer]):
+    """A system's answers."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, Answer)
+
+
 def _ends_a_line(path: Path) -> bool:
     with path.open("rb") as file:
         file.seek(-1, os.SEEK_END)
         return file.read(1) == b"\n"
 
 
-def _read(path: Path) -> Iterator[Answer]:
+def _read(path: Path, kind: type[KeptT]) -> Iterator[KeptT]:
     if not path.is_file():
         return
     for line in path.read_bytes().splitlines():
         try:
-            yield msgspec.json.decode(line, type=Answer)
+            yield msgspec.json.decode(line, type=kind)
         except msgspec.DecodeError:
             continue
 

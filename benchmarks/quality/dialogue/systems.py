@@ -1,0 +1,77 @@
+"""What is compared: one engine, and users who may or may not be asked, who reject or only accept, who err."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from benchmarks.quality.ablations.drawing import DEV
+from benchmarks.quality.candidates.questions import SETS as CANDIDATE_SETS
+from benchmarks.quality.candidates.questions import Judge, QuestionSet
+from engine.settings import DialogueSettings
+
+MOST_ANSWERS = 4
+"""Answers that a user gives at most, as in Sphinteract §7.2.2."""
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A way to talk.
+
+    `asks`: whether the engine may ask back. `rejects`: the user calls statements wrong whose first is. `errs`: how
+    often they choose another option than they mean. `settings`: the engine's `[dialogue]`.
+    """
+
+    name: str
+    asks: bool = True
+    rejects: bool = False
+    errs: float = 0.0
+    settings: DialogueSettings = field(default_factory=DialogueSettings)
+
+
+_NEVER_ABSTAINS = DialogueSettings(abstention=DialogueSettings().wrong)
+
+LIST = System("list", asks=False, settings=_NEVER_ABSTAINS)
+"""Candidates at once, which the user reads, however doubtful they are."""
+DIALOGUE = System("dialogue")
+"""Questions back while the engine has any."""
+FEEDBACK = System("feedback", asks=False, rejects=True, settings=_NEVER_ABSTAINS)
+"""Sphinteract's simple feedback (§6.2.1): wrong, try again."""
+
+SYSTEMS = (
+    LIST,
+    DIALOGUE,
+    FEEDBACK,
+    System("dialogue_and_feedback", rejects=True),
+    System(
+        "dialogue_early_stop",
+        settings=replace(DialogueSettings(), early_stop=not DialogueSettings().early_stop),
+    ),
+    System("dialogue_errs", errs=0.1),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueSet:
+    """Questions of the benchmark. `n`: how many by default. `first_reply`: the dialogue ends with the first reply."""
+
+    questions: QuestionSet
+    n: int
+    first_reply: bool = False
+
+    @property
+    def name(self) -> str:
+        """In the results."""
+        return self.questions.name
+
+
+AMBIQT = "ambiqt"
+"""AmbiQT's three sets together."""
+UNANSWERABLE = QuestionSet("idk", "defog/idk.jsonl", Judge.EXECUTION)
+_DEFOG = next(each for each in CANDIDATE_SETS if each.name == "defog")
+
+SETS = (
+    *(DialogueSet(each, 34) for each in CANDIDATE_SETS if each.judge is Judge.AMBIQT),
+    DialogueSet(DEV, 100),
+    DialogueSet(UNANSWERABLE, 75, first_reply=True),
+    DialogueSet(_DEFOG, 75, first_reply=True),
+)

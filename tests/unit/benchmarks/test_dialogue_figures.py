@@ -1,0 +1,156 @@
+"""The dialogue's figures of known dialogues, and where they are written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from benchmarks.quality.candidates.journal import Cost
+from benchmarks.quality.dialogue import report
+from benchmarks.quality.dialogue.evaluation import ANSWERABLE, Results
+from benchmarks.quality.dialogue.figures import Judged, abstention, figures, judged
+from benchmarks.quality.dialogue.records import Conversation, Said, Shown, Turn
+from benchmarks.wire.machine import Machine
+
+
+def turn(shown: Shown, *statements: str, said: Said = Said.NOTHING, considered: Sequence[str] = ()) -> Turn:
+    return Turn(shown, statements, max(1, len(statements)), Cost(2.0, 3), tuple(considered), said=said)
+
+
+def listed(name: str, *statements: str) -> Conversation:
+    return Conversation(name, "dev", "list", 1, (turn(Shown.STATEMENTS, *statements),))
+
+
+def talked(name: str, *turns: Turn) -> Conversation:
+    return Conversation(name, "dev", "dialogue", 1, turns)
+
+
+def right(sql: str) -> bool:
+    return sql.startswith("right")
+
+
+def one(conversation: Conversation, *first_list: str, database: str = "x") -> Judged:
+    return judged(conversation, listed(conversation.id, *first_list), database, right)
+
+
+ASKED = one(
+    talked(
+        "1",
+        turn(Shown.QUESTION, "wrong", "right", said=Said.OPTION),
+        turn(Shown.STATEMENTS, "right", "wrong"),
+    ),
+    "wrong",
+    "right",
+)
+NEEDLESS = one(
+    talked("2", turn(Shown.QUESTION, "right", said=Said.OPTION), turn(Shown.STATEMENTS, "wrong")),
+    "right",
+    database="y",
+)
+FOUND_LATER = one(
+    talked(
+        "3",
+        turn(Shown.QUESTION, "wrong", said=Said.OWN_WORDS),
+        turn(Shown.QUESTION, "wrong", said=Said.OPTION),
+        turn(Shown.STATEMENTS, "right later"),
+    ),
+    "wrong",
+)
+NEVER = one(talked("4", turn(Shown.STATEMENTS, "wrong")), "wrong", database="y")
+
+
+def test_accuracy_counts_answers_and_what_was_not_asked_stays() -> None:
+    assert [ASKED.right_after(n) for n in range(4)] == [False, True, True, True]
+    assert [NEEDLESS.right_after(n) for n in range(3)] == [True, False, False]
+    assert [FOUND_LATER.right_after(n) for n in range(4)] == [False, False, True, True]
+    assert (ASKED.reachable_at_once, FOUND_LATER.reachable_at_once) == (True, False)
+    assert FOUND_LATER.reachable
+    assert not NEVER.reachable
+
+
+def test_what_the_engine_had_and_did_not_show_is_reachable() -> None:
+    hidden = one(talked("5", turn(Shown.STATEMENTS, "wrong", considered=("wrong", "right"))), "wrong")
+    assert hidden.reachable_at_once
+    assert not hidden.in_last
+
+
+def test_without_a_list_the_first_reply_is_the_start() -> None:
+    alone = judged(talked("1", turn(Shown.STATEMENTS, "right")), None, "x", right)
+    assert alone.right_after(0)
+    assert not judged(talked("1"), None, "x", right).right_after(2)
+
+
+def test_figures_of_known_dialogues() -> None:
+    some = [ASKED, NEEDLESS, FOUND_LATER, NEVER]
+    feedback = {
+        "1": one(
+            talked("1", turn(Shown.STATEMENTS, "wrong", said=Said.NONE), turn(Shown.STATEMENTS, "right")),
+            "wrong",
+        ),
+        "3": one(talked("3", turn(Shown.STATEMENTS, "wrong")), "wrong"),
+    }
+    found = figures("dialogue", some, feedback)
+    assert [each.value for each in found.after] == [0.25, 0.25, 0.5, 0.5, 0.5]
+    assert [each.value for each in found.of_reachable if each] == pytest.approx([1 / 3, 1 / 3, *[2 / 3] * 3])
+    assert (found.reachable.value, found.reachable_at_once.value) == (0.75, 0.5)
+    assert (found.asked.value, found.needless.value) == (0.75, 0.25)
+    assert found.interactions.value == 1.0
+    assert found.gain.value == 0.25
+    assert found.efficiency is not None
+    assert found.efficiency.value == 0.25
+    assert [None if each is None else each.value for each in found.gain_ratio] == [None, 1.0, 2.0, 2.0, 2.0]
+    assert (found.seconds, found.calls) == (2.0, 3.0)
+    assert found.after[0].low <= found.after[0].value <= found.after[0].high
+
+
+def test_first_replies_are_sure_asked_or_refused() -> None:
+    some = [
+        talked("1", turn(Shown.STATEMENTS, "wrong")),
+        talked("2", turn(Shown.QUESTION, "wrong")),
+        talked("3", turn(Shown.ABSTENTION)),
+        Conversation("4", "idk", "dialogue", 1, (), "NL003 nothing fits"),
+    ]
+    found = abstention("idk", some, dict.fromkeys("1234", "x"))
+    assert (found.sure.value, found.asked.value, found.refused.value, found.failed) == (0.25, 0.25, 0.5, 1)
+
+
+def test_what_was_measured_is_written_and_the_rest_stays(tmp_path: Path) -> None:
+    some = [ASKED, NEEDLESS, FOUND_LATER, NEVER]
+    results = Results(
+        {name: [figures("dialogue", some, {})] for name in ("ambiqt", "dev")},
+        [
+            abstention(name, [each.conversation for each in some], dict.fromkeys("1234", "x"))
+            for name in ("idk", ANSWERABLE)
+        ],
+        {"dev": {"dialogue": some}},
+    )
+    run = report.Run(Machine("cpu", 2, 8.0, "6", "3.11", "abc", dirty=False), "python -m x", 1, 5)
+    file = tmp_path / "dialogue.json"
+    file.write_text(json.dumps({"linking": {"n": 1}, "summary": {"table_em": 0.9, "efficiency": 9.0}}))
+    report.write_json(run, results, file)
+    written = json.loads(file.read_text())
+    assert written["linking"] == {"n": 1}
+    assert written["dialogue"]["tables"]["dev"][0]["system"] == "dialogue"
+    assert written["abstention"]["tables"][0]["set_name"] == "idk"
+    summary = written["summary"]
+    assert summary["table_em"] == 0.9
+    assert (summary["ambiqt_acc_after_0"], summary["ambiqt_acc_after_2"]) == (0.25, 0.5)
+    assert (summary["ambiqt_reachable"], summary["efficiency"]) == (0.75, 0.25)
+    assert (summary["spider_needless"], summary["idk_wrongly_sure"]) == (0.25, 0.25)
+    assert summary["answerable_refused"] == 0.0
+    assert summary["feedback_gain_ratio"] is None
+    report.write_page(run, results, tmp_path / "a.md")
+    assert "| dialogue | 4 | 25 [" in (tmp_path / "a.md").read_text()
+    report.write_outcomes(results, tmp_path / "a.jsonl")
+    assert len((tmp_path / "a.jsonl").read_text().splitlines()) == 4
+    assert len(list(report.tables(results))) == 7
+
+
+def test_the_plot_has_a_panel_for_each_kind_of_set(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    some = [figures("dialogue", [ASKED, NEVER], {})]
+    report.plot(Results({"ambiqt": some, "dev": some}, (), {}), tmp_path / "a.png")
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")

@@ -10,6 +10,7 @@ from engine.core.elements import Entity, SchemaLinks
 from engine.dialogue.answering import agrees
 from engine.dialogue.choice import NONE_RIGHT, REWRITTEN, Errors, errors, offered, probabilities, right_after
 from engine.dialogue.differences import Difference, Reading, Said, differences
+from engine.dialogue.evidence import believed
 from engine.dialogue.facts import facts
 from engine.dialogue.types import ClarifyingQuestion, Option, Turn
 from engine.dialogue.unread import unread
@@ -59,10 +60,13 @@ def best_proposal(
     probability = probabilities(candidates)
     said = [facts(each.sql, each.database, snapshots.get(each.database)) for each in candidates]
     beyond = unread(candidates, said, links or {})
-    worth = [(each, errors(each, probability)) for each in (*differences(said), *beyond)]
     asking = _Asking(candidates, said, probability, Asked(question, entities))
-    for difference, its in sorted(worth, key=lambda one: -one[1].gain):
-        made = asking.question(difference)
+    worth = []
+    for difference in (*differences(said), *beyond):
+        weighed = believed(difference, probability, question, snapshots)
+        worth.append((errors(difference, weighed), difference, offered(difference, weighed)))
+    for its, difference, readings in sorted(worth, key=lambda one: -one[0].gain):
+        made = asking.question(difference, readings)
         useful = its.gain > 0 or difference not in beyond
         if made is not None and useful and not asked_before(made, turns):
             return Proposal(made, its)
@@ -104,9 +108,8 @@ class _Asking:
     probability: Sequence[float]
     asked: Asked
 
-    def question(self, difference: Difference) -> ClarifyingQuestion | None:
+    def question(self, difference: Difference, readings: Sequence[Reading]) -> ClarifyingQuestion | None:
         """None where two options would read alike."""
-        readings = offered(difference, self.probability)
         words = option_words(difference, readings)
         if len(set(words)) < len(words):
             return None

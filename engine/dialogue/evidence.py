@@ -1,0 +1,88 @@
+"""What a difference itself says about its readings, beside the candidates' confidences.
+
+Where the question names one reading in its own words, the others are hardly meant. Where the schema holds the same
+columns twice, a preference for either place means little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from engine.core.elements import WHOLE_TABLE
+from engine.dialogue.differences import Difference, Reading
+from engine.linking.element_text import name_words
+from engine.text.tokens import identifier_words
+from schema_catalog.types import ColumnKey, Snapshot, TableKey
+
+UNNAMED = 0.25
+"""The weight of a reading beside one that the question names."""
+
+TWICE = 0.5
+"""The share in which readings of what is held twice are taken for equally probable."""
+
+
+def believed(
+    difference: Difference, probability: Sequence[float], question: str, snapshots: Mapping[str, Snapshot]
+) -> list[float]:
+    """The candidates' probabilities as far as `difference` goes, of the same sum."""
+    weights = [1.0] * len(probability)
+    if (named := named_reading(difference.readings, question)) is not None:
+        for reading in difference.readings:
+            for each in reading.members if reading is not named else ():
+                weights[each] = UNNAMED
+    for readings in _held_twice(difference.readings, snapshots):
+        masses = [sum(probability[each] for each in reading.members) for reading in readings]
+        even = sum(masses) / len(masses)
+        for reading, mass in zip(readings, masses, strict=True):
+            for each in reading.members if mass > 0 else ():
+                weights[each] *= 1 - TWICE + TWICE * even / mass
+    weighed = [one * weight for one, weight in zip(probability, weights, strict=True)]
+    scale = sum(probability) / (sum(weighed) or 1.0)
+    return [one * scale for one in weighed]
+
+
+def named_reading(readings: Sequence[Reading], question: str) -> Reading | None:
+    """The only reading whose name stands in the question whole; None where another one is named in part."""
+    asked = frozenset(identifier_words(question))
+    names = [[frozenset(identifier_words(_name(each))) for each in reading.elements] for reading in readings]
+    if len(readings) < 2 or not all(names):  # noqa: PLR2004  one reading is no choice
+        return None
+    said = [frozenset[str]().union(*each) for each in names]
+    whole = [place for place, each in enumerate(names) if any(name <= asked for name in each)]
+    if len(whole) != 1:
+        return None
+    [chosen] = whole
+    partly = any((words - said[chosen]) & asked for words in said)
+    return None if partly else readings[chosen]
+
+
+def _name(element: ColumnKey) -> str:
+    return name_words(element[1] if element[2] == WHOLE_TABLE else element[2])
+
+
+def _held_twice(readings: Sequence[Reading], snapshots: Mapping[str, Snapshot]) -> list[tuple[Reading, ...]]:
+    """Readings of one name whose tables hold the same columns, the wider table first."""
+    columns = {
+        table.key: frozenset(column.name for column in table.columns)
+        for snapshot in snapshots.values()
+        for table in snapshot.tables
+    }
+    single = [each for each in readings if len(each.elements) == 1 and each.members]
+    wider = sorted(single, key=lambda each: -len(columns.get(_table(each), ())))
+    found: list[tuple[Reading, ...]] = []
+    for reading in wider:
+        rest = [each for each in wider if each is not reading and _same(reading, each, columns)]
+        if rest and not any(reading in each for each in found):
+            found.append((reading, *rest))
+    return found
+
+
+def _table(reading: Reading) -> TableKey:
+    [element] = reading.elements
+    return element[:2]
+
+
+def _same(reading: Reading, other: Reading, columns: Mapping[TableKey, frozenset[str]]) -> bool:
+    [this], [that] = reading.elements, other.elements
+    inner = columns.get(that[:2], frozenset())
+    return this[2] == that[2] and len(inner) > 1 and inner <= columns.get(this[:2], frozenset())

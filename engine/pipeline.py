@@ -14,6 +14,7 @@ from engine.stages.generate import generate
 from engine.stages.link import link
 from engine.stages.rank import rank
 from engine.stages.retrieve_feedback import retrieve_feedback
+from engine.stages.review import review
 from engine.stages.route import route
 from engine.stages.select import select
 from engine.stages.validate import validate
@@ -25,6 +26,7 @@ STAGES: tuple[Stage, ...] = (
     route,
     link,
     retrieve_feedback,
+    review,
     generate,
     validate,
     deduplicate,

@@ -108,6 +108,16 @@ class Usage:
     generated: int = 0
     first_candidate_seconds: float | None = None
 
+    def plus(self, other: Usage) -> Usage:
+        """Both together; the first candidate's seconds are this one's."""
+        return Usage(
+            self.calls + other.calls,
+            self.prefilled + other.prefilled,
+            self.cached + other.cached,
+            self.generated + other.generated,
+            self.first_candidate_seconds,
+        )
+
 
 BECOMES = "\nbecomes\n"
 """Between the statement before and the one after, in the detail of a trace line about a rule."""

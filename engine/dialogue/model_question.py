@@ -15,7 +15,7 @@ from engine.core.deadline import Deadline
 from engine.core.ports import Encoder, LanguageModel, Prompt
 from engine.core.state import Route
 from engine.dialogue.answering import conversation_text
-from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Option, Turn
+from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Dialogue, Option, Turn
 from engine.errors import NLError
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
@@ -52,19 +52,16 @@ class ModelQuestion:
 async def model_question(
     question: str,
     route: Route,
-    turns: Sequence[Turn],
-    rejected: Sequence[str],
+    dialogue: Dialogue,
     *,
     model: LanguageModel,
     encoder: Encoder,
     deadline: Deadline,
 ) -> ModelQuestion:
-    """Asks the model once. `rejected`: statements that the asker called wrong."""
+    """Asks the model once, about `question` and what was said about it so far."""
     text, _ = schema_text(route.snapshot, route.tables)
     # The beginning is that of the prompt for statements, so that the server has it in its prefix cache.
-    user = prompt(
-        "clarify_user", schema=text, question=question, conversation=conversation_text(turns, rejected)
-    )
+    user = prompt("clarify_user", schema=text, question=question, conversation=conversation_text(dialogue))
     asked = Prompt(prompt("generate_system"), user)
     grammar = clarify_grammar() if model.grammars else None
     try:
@@ -73,7 +70,7 @@ async def model_question(
         return ModelQuestion(None, Usage())
     usage = Usage(1, completion.prefilled, completion.cached, completion.generated)
     made = parsed_question(completion.text)
-    if made is not None and await asyncio.to_thread(_asked_alike, made, turns, encoder):
+    if made is not None and await asyncio.to_thread(_asked_alike, made, dialogue.turns, encoder):
         made = None
     return ModelQuestion(made, usage)
 

@@ -6,7 +6,7 @@ import pytest
 
 from engine.core.candidate import Candidate
 from engine.dialogue.answering import agreeing, conversation_text, forbidden, resolve
-from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Dialogue, Option, Turn
+from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Dialogue, Dialogue, Option, Turn
 from engine.errors import InvalidSettingError, SyntaxProblemError, UnsupportedError
 
 ARTIST = ("public", "singer", "artist_name")
@@ -100,17 +100,21 @@ def test_what_was_not_chosen_is_forbidden() -> None:
 
 def test_the_conversation_in_lines() -> None:
     turns = [Turn(QUESTION, chosen=1), Turn(QUESTION, text='the "real"\none\n### Question')]
-    assert conversation_text(turns, ["SELECT\n  1"]).splitlines() == [
+    turns += [Turn(QUESTION)]
+    said = Dialogue(tuple(turns), ("SELECT\n  1",), ("not these",))
+    assert conversation_text(said).splitlines() == [
         'Asked: What do you mean by "names"? Answered: artist name',
         'Asked: What do you mean by "names"? Answered: "the \'real\' one ### Question"',
+        'Asked: What do you mean by "names"? Answered: none of '
+        + "; ".join(option.words for option in QUESTION.options),
         "Rejected: SELECT 1",
+        'The asker says: "not these"',
     ]
-    assert conversation_text(()) == ""
+    assert conversation_text(Dialogue()) == ""
 
 
 def test_long_texts_and_many_statements_are_cut() -> None:
-    lines = conversation_text(
-        [Turn(QUESTION, text="x" * 2_000)], [f"SELECT {n}" for n in range(9)]
-    ).splitlines()
+    said = Dialogue((Turn(QUESTION, text="x" * 2_000),), tuple(f"SELECT {n}" for n in range(9)))
+    lines = conversation_text(said).splitlines()
     assert len(lines[0]) < 400
     assert lines[1:] == [f"Rejected: SELECT {n}" for n in range(4, 9)]

@@ -11,7 +11,7 @@ from llguidance import LLMatcher
 
 from engine.core.deadline import Deadline
 from engine.dialogue.model_question import ModelQuestion, clarify_grammar, model_question, parsed_question
-from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Option, Turn
+from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Dialogue, Option, Turn
 from engine.errors import ModelUnavailableError
 from tests.support.asking import route
 from tests.support.scripted import ScriptedLLM, WordEncoder
@@ -31,8 +31,7 @@ def ask(model: ScriptedLLM, *turns: Turn, rejected: tuple[str, ...] = ()) -> Mod
         model_question(
             "Who is French?",
             route("Who is French?"),
-            turns,
-            rejected,
+            Dialogue(tuple(turns), tuple(rejected)),
             model=cast("Any", model),
             encoder=WordEncoder(),
             deadline=Deadline(1e12),

@@ -29,6 +29,7 @@ SHAPING = (
     "conditions",
     "core",
     "decoding",
+    "dialogue",
     "guard",
     "learning",
     "linking",
@@ -42,6 +43,7 @@ SHAPING = (
     "sql",
     "stages",
     "text",
+    "understanding",
 )
 """The parts of this package after whose change the same question may have other candidates or other scores."""
 

@@ -83,8 +83,8 @@ def _expressions(root: object) -> Iterator[ast.A_Expr]:
         elif isinstance(part, ast.Node):
             if isinstance(part, ast.A_Expr):
                 yield part
-            slots: Any = part.__slots__
-            stack.extend(getattr(part, slot) for slot in slots)
+            node: Any = part
+            stack.extend(getattr(node, slot) for slot in node.__slots__)
 
 
 def _literals(node: Any, bound: Bound) -> Iterator[Literal]:

@@ -21,7 +21,10 @@ from engine.understanding.types import UnknownPhrase
 from schema_catalog.types import ColumnKey, Snapshot
 
 NEAR = 0.35
-"""Least cosine of a word, to an element with or without its table's name, at which something stands for it."""
+"""Least cosine of a word, to an element with or without its table's name, at which something stands for it.
+
+Chosen on Spider's training questions, by folds of databases (`benchmarks/quality/understanding.py`).
+"""
 
 PHRASE_MORE = 0.05
 """Least cosine of its phrase, above `NEAR`: a phrase is nearer to some element than each of its words."""
@@ -34,7 +37,7 @@ _GENERAL = LABEL_WORDS | frozenset(
     """
     able accordingly across actually along alphabetical alphabetically already alphabetic amongst appear
     appearing appears ascending associated available averaged become begin beginning beginnings belong
-    belonged belonging belongs bigger biggest called characterized check chosen combination combined come comes
+    belonged belonging belongs bigger biggest called characterized came check chosen combination combined come comes
     common commonly comparison compared consecutive consist contain contained containing contains
     correspond corresponding corresponds current currently data database decreasing define defined detail detailed
     details didn't difference differ differences distribution doesn't don't double earlier earliest end ended ending
@@ -67,10 +70,13 @@ _CAPITAL = re.compile(r"(?<!^)(?<![.?!] )(?<!\w)[A-Z][\w'\u2019-]*")
 _QUOTED = re.compile(r"'[^']+'(?!\w)|\"[^\"]+\"|\u201c[^\u201d]+\u201d")
 
 
-def unknown_phrases(question: str, route: Route, encoder: Encoder) -> tuple[UnknownPhrase, ...]:
+def unknown_phrases(
+    question: str, route: Route, encoder: Encoder, near: float = NEAR
+) -> tuple[UnknownPhrase, ...]:
     """The words of `question` that nothing in `route`'s schema stands for, the farthest first.
 
-    `route.entities` and `route.values` are the link stage's. Encodes some words: not for the event loop.
+    `route.entities` and `route.values` are the link stage's. `near`: as `NEAR`. Encodes some words: not for the event
+    loop.
     """
     open_words = list(_open_words(question, route))
     if not open_words:
@@ -85,7 +91,7 @@ def unknown_phrases(question: str, route: Route, encoder: Encoder) -> tuple[Unkn
     for word, phrase in open_words:
         nearest, cosine = _nearest(_merged(by_word.get(word), by_name.get(word)))
         around = _nearest(phrases[phrase].similarities)[1] if phrase in phrases else cosine
-        if cosine < NEAR and around < NEAR + PHRASE_MORE:
+        if cosine < near and around < near + PHRASE_MORE:
             found[word] = UnknownPhrase(word, nearest, round(cosine, 3))
     return tuple(sorted(found.values(), key=lambda each: each.cosine))
 
@@ -113,7 +119,7 @@ def schema_words(snapshot: Snapshot) -> frozenset[str]:
 
 
 def _alike(word: str, known: str) -> bool:
-    """Whether they are equal or begin alike: "singing" and `singer`."""
+    """Whether they are equal or begin alike: "registered" and `registration`."""
     long = min(len(word), len(known)) >= STEM - 1
     return word == known or (long and word[:STEM] == known[:STEM])
 

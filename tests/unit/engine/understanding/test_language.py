@@ -29,8 +29,8 @@ nl Omzet per regio in 2023
 pl Ilu mamy klientów?
 pl najdroższy produkt
 tr Kaç müşterimiz var?
-tr en pahalı ürün
-ru Сколько у нас клиентов?
+tr kaç ürün var
+ru Сколько клиентов заказали товар?
 zh 我们有多少客户
 ja 顧客は何人いますか
 ja 従業員の平均年齢は

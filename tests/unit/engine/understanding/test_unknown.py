@@ -31,7 +31,7 @@ def test_a_word_that_no_element_is_near_to() -> None:
 
 
 def test_words_of_the_schema_in_another_form_are_known() -> None:
-    assert found("How many singings are there at places with the largest capacities?") == []
+    assert found("How many concertgoers are there at places with the largest capacities?") == []
 
 
 def test_a_word_beside_one_that_stands_for_something_is_taken_to_belong_to_it() -> None:

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 WIDTH, HEIGHT = 980, 486
-STAGE, GAP = 82, 10
+STAGE, GAP = 74, 8
 """Of the boxes of the engine's stages."""
 
 STYLE = """
@@ -45,8 +45,8 @@ text { font: 14px system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Arial,
 GROUPS = (
     (
         "find",
-        ("route", "link", "retrieve_feedback"),
-        ("which database,", "columns and values;", "what was meant before"),
+        ("understand", "route", "link", "retrieve_feedback"),
+        ("a question in any language: which database,", "columns and values; what was meant before"),
     ),
     ("write", ("generate",), ("several statements", "that differ")),
     ("check", ("validate", "deduplicate"), ("guard, EXPLAIN,", "the rows themselves")),

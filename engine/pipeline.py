@@ -17,12 +17,14 @@ from engine.stages.retrieve_feedback import retrieve_feedback
 from engine.stages.review import review
 from engine.stages.route import route
 from engine.stages.select import select
+from engine.stages.understand import understand
 from engine.stages.validate import validate
 from engine.types import StageTiming
 
 Stage = Callable[[State, Tools], Awaitable[State]]
 
 STAGES: tuple[Stage, ...] = (
+    understand,
     route,
     link,
     retrieve_feedback,
@@ -38,11 +40,13 @@ STAGES: tuple[Stage, ...] = (
 
 
 async def run(state: State, tools: Tools, stages: tuple[Stage, ...] = STAGES) -> State:
-    """Runs every stage, each timed; raises what a stage raises, and `CancelledError` when the budget is spent.
+    """Runs every stage, each timed, until one settles it; raises what a stage raises, and `CancelledError` out of time.
 
     `stages`: others than the product's, for a benchmark that measures what a stage is worth.
     """
     for stage in stages:
+        if state.settled:
+            break
         state.deadline.remaining()
         began = state.deadline.clock()
         state = await stage(state, tools)

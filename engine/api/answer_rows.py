@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from engine.core.candidate import Candidate
 from engine.core.state import State
+from engine.dialogue.abstention import abstention
 from engine.dialogue.answering import agrees
+from engine.dialogue.refusal import Refusal
 from engine.dialogue.types import ClarifyingQuestion
 from engine.dialogue.wording import option_text
 from engine.types import AnswerRow, RowKind
@@ -15,16 +18,19 @@ from engine.types import AnswerRow, RowKind
 def answer_rows(state: State, shown: Sequence[Candidate], qid: str) -> tuple[AnswerRow, ...]:
     """A row for each of `shown`, from 1; one row of kind `abstain` without any.
 
-    Where a question back is pending, its options instead.
+    Where a question back is pending, its options instead. Each says how a question in another language was read.
     """
+    rows: tuple[AnswerRow, ...]
     if state.dialogue.pending is not None:
-        return _options(state, state.dialogue.pending, qid)
-    if not shown:
-        return (_abstained(state, qid),)
-    return tuple(
-        candidate_row(number, candidate, qid, verified=candidate is state.verified)
-        for number, candidate in enumerate(shown, 1)
-    )
+        rows = _options(state, state.dialogue.pending, qid)
+    elif not shown:
+        rows = (refusal_row(abstention(state), qid),)
+    else:
+        rows = tuple(
+            candidate_row(number, candidate, qid, verified=candidate is state.verified)
+            for number, candidate in enumerate(shown, 1)
+        )
+    return rows if state.translation is None else tuple(_read_as(row, state.translation) for row in rows)
 
 
 def candidate_row(number: int, candidate: Candidate, qid: str, *, verified: bool) -> AnswerRow:
@@ -65,13 +71,10 @@ def _options(state: State, question: ClarifyingQuestion, qid: str) -> tuple[Answ
     return (*rows, AnswerRow(len(rows) + 1, RowKind.OPTION, None, None, None, words, own, qid))
 
 
-def _abstained(state: State, qid: str) -> AnswerRow:
-    """Why there is no candidate, and what would help: no guess is shown."""
-    if not state.routes:
-        why = "No database that you may read seems to hold this. Name what you look for as its tables and columns do"
-    elif state.ask.exclude:
-        why = "No other statement than those shown stood every check. Ask in other words"
-    else:
-        names = ", ".join(route.database.name for route in state.routes)
-        why = f"No statement on {names} stood every check. Name the table or column you mean, or ask a smaller part"
-    return AnswerRow(1, RowKind.ABSTAIN, None, None, None, why, "NL HELP", qid)
+def refusal_row(refusal: Refusal, qid: str) -> AnswerRow:
+    """The row of an answer without a statement: why, and what would help."""
+    return AnswerRow(1, RowKind.ABSTAIN, None, None, None, refusal.explanation, refusal.next, qid)
+
+
+def _read_as(row: AnswerRow, translation: str) -> AnswerRow:
+    return replace(row, explanation=f"Read as: \u201c{translation}\u201d. {row.explanation}".rstrip())

@@ -43,6 +43,7 @@ SHAPING = (
     "sql",
     "stages",
     "text",
+    "understanding",
 )
 """The parts of this package after whose change the same question may have other candidates or other scores."""
 

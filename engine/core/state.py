@@ -12,6 +12,7 @@ from engine.calibration.selection import Selection
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.elements import Entity, SchemaLinks, ValueLink
+from engine.dialogue.refusal import Refusal
 from engine.dialogue.types import Dialogue
 from engine.learning.types import Learned
 from engine.types import AskRequest, StageTiming, TraceLine, Usage
@@ -43,6 +44,8 @@ class State:
     `k`: candidates at most. `calls`: model calls at most, repairs apart. `started`: by the deadline's clock.
     `verified`: a verified answer to this very question, apart from the candidates. `dialogue`: with the asker so far.
     `considered`: the ranked candidates, those that selection left out among them (select).
+    `translation`: the question in English, which then stands in `ask` as well; None where it was asked in English.
+    `refusal`: why there will be no statement; the stages after the one that sets it are skipped.
     """
 
     ask: AskRequest
@@ -59,6 +62,13 @@ class State:
     verified: Candidate | None = None
     dialogue: Dialogue = field(default_factory=Dialogue)
     considered: tuple[Candidate, ...] = ()
+    translation: str | None = None
+    refusal: Refusal | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Whether the answer is known: none, or a question back."""
+        return self.refusal is not None or self.dialogue.pending is not None
 
     def noted(self, *lines: TraceLine) -> State:
         """A copy with `lines` added to the trace."""

@@ -6,7 +6,7 @@ import pytest
 
 from engine.core.candidate import Candidate
 from engine.dialogue.answering import agreeing, conversation_text, forbidden, resolve
-from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Dialogue, Dialogue, Option, Turn
+from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Dialogue, Option, Turn
 from engine.errors import InvalidSettingError, SyntaxProblemError, UnsupportedError
 
 ARTIST = ("public", "singer", "artist_name")

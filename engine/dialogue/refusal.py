@@ -1,0 +1,177 @@
+"""What an asker is told where there is no statement: why, and what would help.
+
+Owns the reasons and their words. Which reason holds is decided by `engine.stages.understand` before a question goes its
+way, and by `engine.dialogue.abstention` after it. Errors (a timeout, a model that is down) are no refusals: they reach
+the asker as `engine.errors`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from engine.understanding.requests import Request, rows_of_order
+from engine.understanding.types import Literal, UnknownPhrase
+from schema_catalog.naming import quote_ident
+from schema_catalog.types import ColumnKey, TableKey
+
+HELP = "NL HELP"
+
+SHOWN = 3
+"""Names of one kind in a sentence at most."""
+
+
+class RefusalReason(StrEnum):
+    """Why there is no statement."""
+
+    ORDER = "order"
+    """The text tells to change something."""
+    NOT_A_QUESTION = "not a question"
+    NOTHING_MATCHES = "nothing matches"
+    """No database that the asker may read comes near."""
+    NOT_ANSWERABLE = "not answerable"
+    """The schema lacks what is asked for."""
+    NEEDS_DEFINITION = "needs a definition"
+    """Nothing stands for a phrase, or a value that is compared with does not occur."""
+    NO_STATEMENT = "no statement"
+    """None stood every check."""
+    LANGUAGE = "language"
+    """The question could not be put into English."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why there is no statement, and what would help.
+
+    `words`: a sentence without its full stop. `helps`: sentences for the asker or a DBA, the best first. `next`: a
+    statement that can be pasted.
+    """
+
+    reason: RefusalReason
+    words: str
+    helps: tuple[str, ...] = ()
+    next: str = HELP
+
+    @property
+    def explanation(self) -> str:
+        """The words and the best help, as one or two sentences."""
+        return ". ".join((self.words, *self.helps[:1])) + "."
+
+
+def no_question(kind: Request, text: str) -> Refusal:
+    """The refusal of a text that is no question."""
+    match kind:
+        case Request.ORDER:
+            rows = rows_of_order(text)
+            return Refusal(
+                RefusalReason.ORDER,
+                "This is an order to change something, and NL only reads: nothing was changed",
+                ("Look at the rows first, or write the change in SQL, without NL: in front",),
+                HELP if rows is None or "$" in rows else f"NL: $$show {rows}$$",
+            )
+        case Request.STATEMENT:
+            return Refusal(
+                RefusalReason.NOT_A_QUESTION,
+                "This is SQL already",
+                ("Send it without NL: in front",),
+                text.strip().rstrip(";").rstrip(),
+            )
+        case Request.GREETING | Request.NO_WORDS:
+            return Refusal(
+                RefusalReason.NOT_A_QUESTION,
+                "This is no question about data",
+                ("Ask in a sentence what you want to see, as in NL: how many rows has each table?",),
+            )
+
+
+def untranslated(language: str) -> Refusal:
+    """The refusal of a question that could not be put into English. `language`: its name."""
+    return Refusal(
+        RefusalReason.LANGUAGE,
+        f"The question seems to be in {language} and could not be put into English without losing a part of it",
+        ("Ask in English",),
+    )
+
+
+def nothing_near() -> Refusal:
+    """The refusal of a question to which no database comes near."""
+    return Refusal(
+        RefusalReason.NOTHING_MATCHES,
+        "No database that you may read seems to hold this",
+        (
+            "Name what you look for as its tables and columns do, or the database with NL (db …)",
+            "A DBA can register the database that holds it: pgparley catalog add",
+        ),
+    )
+
+
+def lacking(phrases: Sequence[UnknownPhrase], databases: Sequence[str]) -> Refusal:
+    """The refusal of a question with phrases that nothing in its databases stands for, the least known first."""
+    named = spoken([f"\u201c{each.text}\u201d" for each in phrases], "or")
+    near = [each.nearest for each in phrases if each.nearest is not None][:1]
+    said = f" (the nearest is {_element(near[0])})" if near else ""
+    helps = ["Say what you mean in words that the tables have"]
+    if near:
+        helps.append(
+            f"A DBA could describe the column that holds it: {_comment(near[0], phrases[0].text)}"
+            f" and then pgparley catalog refresh {databases[0] if databases else ''}".rstrip()
+        )
+    where = spoken(databases, "or") or "this database"
+    return Refusal(RefusalReason.NOT_ANSWERABLE, f"Nothing in {where} stands for {named}{said}", tuple(helps))
+
+
+def undefined(values: Sequence[Literal]) -> Refusal:
+    """The refusal of a question whose statements compare with values that do not occur."""
+    return Refusal(
+        RefusalReason.NEEDS_DEFINITION,
+        absent(values),
+        (
+            "Name values as they are stored",
+            "A DBA could let values be found: pgparley catalog values NAME --allow "
+            + ".".join(values[0].column[1:]),
+        ),
+    )
+
+
+def absent(values: Sequence[Literal]) -> str:
+    """`region 'Sales_2022' does not occur`, for an explanation; of several values the first."""
+    named = spoken([f"{each.column[2]} '{each.text}'" for each in values[:SHOWN]], "and")
+    return f"{named} {'does' if len(values) == 1 else 'do'} not occur"
+
+
+def none_stood(tables: Sequence[str], *, more: bool) -> Refusal:
+    """The refusal where no statement stood every check. `tables`: those that came near. `more`: others were shown."""
+    if more:
+        return Refusal(
+            RefusalReason.NO_STATEMENT,
+            "No other statement than those shown stood every check",
+            ("Ask in other words",),
+        )
+    near = spoken(tables, "and")
+    return Refusal(
+        RefusalReason.NO_STATEMENT,
+        f"No statement stood every check; {near} came nearest" if near else "No statement stood every check",
+        ("Name the table or column you mean, or ask a smaller part",),
+    )
+
+
+def spoken(names: Sequence[str], last: str) -> str:
+    """`a, b or c` of the first `SHOWN` names; empty of none."""
+    shown = list(names[:SHOWN])
+    return f" {last} ".join(part for part in (", ".join(shown[:-1]), *shown[-1:]) if part)
+
+
+def table_name(database: str, table: TableKey) -> str:
+    """The table as an asker may write it, behind its database."""
+    return f"{database}: {quote_ident(table[1])}"
+
+
+def _element(key: ColumnKey) -> str:
+    return quote_ident(key[1]) if key[2] == "*" else f"{quote_ident(key[1])}.{quote_ident(key[2])}"
+
+
+def _comment(key: ColumnKey, phrase: str) -> str:
+    kind = "TABLE" if key[2] == "*" else "COLUMN"
+    name = ".".join(map(quote_ident, key if key[2] != "*" else key[:2]))
+    return f"COMMENT ON {kind} {name} IS '… {phrase.replace(chr(39), '')} …'"

@@ -1,0 +1,62 @@
+"""Understand: what is no question is refused, and a question in another language is put into English.
+
+Before any database is looked at; the model is called for a translation alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from engine.core.ports import Completion
+from engine.core.state import State
+from engine.core.tools import Tools
+from engine.dialogue.refusal import Refusal, no_question, untranslated
+from engine.types import TraceLine, Usage
+from engine.understanding.language import Language, foreign_language
+from engine.understanding.requests import request_kind
+from engine.understanding.translation import translate
+
+
+async def understand(state: State, tools: Tools) -> State:
+    """Sets `refusal`, or `translation` and with it the question for the stages behind; raises the model's errors."""
+    checked = await _checked(state)
+    if checked.refusal is not None:
+        return checked
+    language = await asyncio.to_thread(foreign_language, state.ask.question)
+    return checked if language is None else await _translated(checked, language, tools)
+
+
+async def _checked(state: State) -> State:
+    """The state, refused where its text is no question."""
+    text = state.ask.question
+    kind = await asyncio.to_thread(request_kind, text)
+    return state if kind is None else _refused(state, no_question(kind, text))
+
+
+async def _translated(state: State, language: Language, tools: Tools) -> State:
+    english, call = await translate(state.ask.question, language, tools.model, state.deadline)
+    state = replace(state, usage=_with(state.usage, call))
+    if english is None:
+        line = TraceLine(
+            "understand", f"not translated from {language.name}", call.text, language.probability
+        )
+        return _refused(state.noted(line), untranslated(language.name))
+    line = TraceLine("understand", f"translated from {language.name}", english, language.probability)
+    ask = replace(state.ask, question=english)
+    return await _checked(replace(state, ask=ask, translation=english).noted(line))
+
+
+def _refused(state: State, refusal: Refusal) -> State:
+    line = TraceLine("understand", f"refused: {refusal.reason}", refusal.words)
+    return replace(state, refusal=refusal).noted(line)
+
+
+def _with(usage: Usage, call: Completion) -> Usage:
+    return replace(
+        usage,
+        calls=usage.calls + 1,
+        prefilled=usage.prefilled + call.prefilled,
+        cached=usage.cached + call.cached,
+        generated=usage.generated + call.generated,
+    )

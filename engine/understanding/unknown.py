@@ -1,0 +1,144 @@
+"""The words of a question that nothing in a schema stands for.
+
+A word is known where it is one of operations, grammar or numbers, a name (which only the data could tell), a part of a
+linked value, or like a word of the schema's names and descriptions; else by the encoder's cosine to the elements, of
+the word alone and of the phrase it stands in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from engine.core.elements import WHOLE_TABLE, Entity
+from engine.core.ports import Encoder
+from engine.core.state import Route
+from engine.linking.element_text import compared, element_words, name_words
+from engine.linking.entities import entities
+from engine.text.stopwords import LABEL_WORDS
+from engine.text.tokens import identifier_words
+from engine.understanding.types import UnknownPhrase
+from schema_catalog.types import ColumnKey, Snapshot
+
+NEAR = 0.35
+"""Least cosine of a word, to an element with or without its table's name, at which something stands for it.
+
+Chosen on Spider's training questions, by folds of databases (`benchmarks/quality/understanding.py`).
+"""
+
+PHRASE_MORE = 0.05
+"""Least cosine of its phrase, above `NEAR`: a phrase is nearer to some element than each of its words."""
+
+LETTERS = 3
+STEM = 5
+"""Letters of a word that is judged, and of a beginning that two words share, at least."""
+
+_GENERAL = LABEL_WORDS | frozenset(
+    """
+    able accordingly across actually along alphabetical alphabetically already alphabetic amongst appear
+    appearing appears ascending associated available averaged become begin beginning beginnings belong
+    belonged belonging belongs bigger biggest called characterized came check chosen combination combined come comes
+    common commonly comparison compared consecutive consist contain contained containing contains
+    correspond corresponding corresponds current currently data database decreasing define defined detail detailed
+    details didn't difference differ differences distribution doesn't don't double earlier earliest end ended ending
+    ends entire entries entry equal exact exactly exceed exceeding except exclude excluding exist existence
+    existing exists expensive far fast faster fastest few fewer final follow following follows former found fraction
+    frequency frequent frequently full further generated gets gives good got gotten grew grow grows growing growth
+    half happen happened happens having held high higher highly hold holding holds identical identified identify
+    improve improved include included includes including increase increased increasing individual information involved
+    involving item items just keep kind kinds known large larger late later latest least led letter lexicographical
+    lexicographically listed listing lists long longer longer look looking made main make makes making manner many
+    match matches matching meet month months monthly much multiple named near newer newest next null number numbers
+    numeric obtain occur occurred occurs offered offers often old older oldest once ones open opposed original output
+    overall own pair pairs part particular past per percent percentage period phrase places possible possibly prefix
+    present previous print prior proportion provide provided provides provide quarter question range rank ranked rate
+    ratio recent recently record recorded records regardless regarding related relation remaining repeated report
+    require required respective respectively result results retrieve return reverse rows scored search second seen
+    select separate several short shorter show showed showing shown sort specific specifically start started starting
+    starts statistics still string substring take taken takes term terms third together took toward towards trend
+    triple twice type types unique unless use used uses using value values various way week weekly weeks well whichever
+    whole wide widely word words work worked working works year yearly years yesterday today tomorrow yet younger
+    youngest zero day daily days date dates time times
+    ago case ever inclusive leave live lived lives living locations lower never ordered receive received reside
+    seconds serve serves smaller spent stay stays
+    person people man woman men women someone anyone male female
+    """.split()  # noqa: SIM905  a list of quoted words is no easier to read
+)
+"""Words of comparing, having and happening, of time, and of people: every schema answers them, or none does."""
+
+_CAPITAL = re.compile(r"(?<!^)(?<![.?!] )(?<!\w)[A-Z][\w'\u2019-]*")
+_QUOTED = re.compile(r"'[^']+'(?!\w)|\"[^\"]+\"|\u201c[^\u201d]+\u201d")
+
+
+def unknown_phrases(
+    question: str, route: Route, encoder: Encoder, near: float = NEAR
+) -> tuple[UnknownPhrase, ...]:
+    """The words of `question` that nothing in `route`'s schema stands for, the farthest first.
+
+    `route.entities` and `route.values` are the link stage's. `near`: as `NEAR`. Encodes some words: not for the event
+    loop.
+    """
+    open_words = list(_open_words(question, route))
+    if not open_words:
+        return ()
+    words = list(dict.fromkeys(word for word, _ in open_words))
+    elements = element_words(route.snapshot)
+    alone = {key: name_words(key[2]) for key in elements if key[2] != WHOLE_TABLE}
+    by_word = {each.text: each for each in compared(words, elements, encoder)}
+    by_name = {each.text: each for each in compared(words, alone, encoder)}
+    phrases = {each.text: each for each in route.entities}
+    found = {}
+    for word, phrase in open_words:
+        nearest, cosine = _nearest(_merged(by_word.get(word), by_name.get(word)))
+        around = _nearest(phrases[phrase].similarities)[1] if phrase in phrases else cosine
+        if cosine < near and around < near + PHRASE_MORE:
+            found[word] = UnknownPhrase(word, nearest, round(cosine, 3))
+    return tuple(sorted(found.values(), key=lambda each: each.cosine))
+
+
+def _open_words(question: str, route: Route) -> Iterator[tuple[str, str]]:
+    """(word, its phrase) of the words that neither grammar, names, values nor the schema's own words account for."""
+    bare = _QUOTED.sub(" ", question)
+    named = {part.lower() for name in _CAPITAL.findall(bare) for part in re.findall(r"[^\W_]+", name)}
+    stored = {part for link in route.values for part in identifier_words(link.span)}
+    spoken = schema_words(route.snapshot)
+    for phrase in entities(question):
+        for word in phrase.split():
+            folded = identifier_words(word)
+            if len(word) < LETTERS or word in _GENERAL or word in named or stored.issuperset(folded):
+                continue
+            if not any(_alike(part, known) for part in folded for known in spoken):
+                yield word, phrase
+
+
+def schema_words(snapshot: Snapshot) -> frozenset[str]:
+    """The folded words of the names and descriptions of `snapshot`."""
+    texts: list[str | None] = [each for table in snapshot.tables for each in (table.name, table.description)]
+    texts += [each for _, column in snapshot.columns() for each in (column.name, column.description)]
+    return frozenset(word for text in texts if text for word in identifier_words(text))
+
+
+def _alike(word: str, known: str) -> bool:
+    """Whether they are equal or begin alike: "registered" and `registration`."""
+    long = min(len(word), len(known)) >= STEM - 1
+    return word == known or (long and word[:STEM] == known[:STEM])
+
+
+def _merged(*entities_: Entity | None) -> Mapping[ColumnKey, float]:
+    """The best cosine of each element."""
+    best: dict[ColumnKey, float] = {}
+    for key, cosine in _cosines(each for each in entities_ if each is not None):
+        best[key] = max(cosine, best.get(key, -1.0))
+    return best
+
+
+def _cosines(entities_: Iterable[Entity]) -> Iterator[tuple[ColumnKey, float]]:
+    for each in entities_:
+        yield from each.similarities.items()
+
+
+def _nearest(similarities: Mapping[ColumnKey, float]) -> tuple[ColumnKey | None, float]:
+    if not similarities:
+        return None, -1.0
+    key = max(similarities, key=similarities.__getitem__)
+    return key, similarities[key]

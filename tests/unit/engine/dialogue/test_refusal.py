@@ -1,0 +1,77 @@
+"""What is said where there is no statement."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.api.answer_rows import answer_rows
+from engine.core.candidate import Candidate
+from engine.dialogue.abstention import abstention
+from engine.dialogue.refusal import RefusalReason, absent, lacking, no_question, undefined, untranslated
+from engine.types import RowKind
+from engine.understanding.requests import Request
+from engine.understanding.types import Literal, UnknownPhrase
+from tests.support.asking import asked, route
+
+QUESTION = "names of singers"
+REGION = ("public", "sales", "region")
+
+
+def test_an_order_gives_a_question_about_its_rows() -> None:
+    refusal = no_question(Request.ORDER, "please delete all orders from last year")
+    assert refusal.reason is RefusalReason.ORDER
+    assert "nothing was changed" in refusal.explanation
+    assert refusal.next == "NL: $$show all orders from last year$$"
+    assert no_question(Request.ORDER, "drop table singer").next == "NL HELP"
+    assert no_question(Request.ORDER, "delete the price $$5").next == "NL HELP"
+
+
+def test_sql_is_given_back_to_be_sent_as_it_is() -> None:
+    assert no_question(Request.STATEMENT, "SELECT a FROM b;").next == "SELECT a FROM b"
+
+
+def test_a_word_that_nothing_stands_for_is_named_with_what_would_help() -> None:
+    phrases = [
+        UnknownPhrase("weather", ("public", "Sta dium", "roof"), 0.2),
+        UnknownPhrase("rain", None, -1.0),
+    ]
+    refusal = lacking(phrases, ["music"])
+    assert refusal.reason is RefusalReason.NOT_ANSWERABLE
+    assert "Nothing in music stands for \u201cweather\u201d or \u201crain\u201d" in refusal.words
+    assert '"Sta dium".roof' in refusal.words
+    assert 'COMMENT ON COLUMN public."Sta dium".roof IS' in refusal.helps[1]
+    assert "pgparley catalog refresh music" in refusal.helps[1]
+
+
+def test_values_that_do_not_occur_are_named() -> None:
+    two = [Literal(REGION, "Sales"), Literal(REGION, "Sales_2022")]
+    assert absent(two[1:]) == "region 'Sales_2022' does not occur"
+    assert absent(two) == "region 'Sales' and region 'Sales_2022' do not occur"
+    assert undefined(two).reason is RefusalReason.NEEDS_DEFINITION
+    assert "--allow sales.region" in undefined(two).helps[1]
+
+
+def test_what_came_near_is_named_where_no_statement_stood() -> None:
+    state = asked(QUESTION, route(QUESTION))
+    refusal = abstention(state)
+    assert refusal.reason is RefusalReason.NO_STATEMENT
+    assert "music: concert and music: singer came nearest" in refusal.words
+    again = abstention(replace(state, ask=replace(state.ask, exclude=("SELECT 1",))))
+    assert again.words == "No other statement than those shown stood every check"
+    assert abstention(replace(state, routes=())).reason is RefusalReason.NOTHING_MATCHES
+
+
+def test_a_refusal_is_one_row_of_kind_abstain() -> None:
+    state = replace(asked(QUESTION, route(QUESTION)), refusal=untranslated("German"))
+    (row,) = answer_rows(state, (), "q1")
+    assert (row.n, row.kind, row.sql, row.database, row.qid) == (1, RowKind.ABSTAIN, None, None, "q1")
+    assert "German" in row.explanation
+    assert row.explanation.endswith("Ask in English.")
+    assert row.next
+
+
+def test_an_answer_says_how_the_question_was_read() -> None:
+    state = replace(asked(QUESTION, route(QUESTION)), translation="How many singers are there?")
+    candidate = Candidate("music", "SELECT 1", explanation="reads singer")
+    (row,) = answer_rows(state, (candidate,), "q1")
+    assert row.explanation == "Read as: \u201cHow many singers are there?\u201d. reads singer"

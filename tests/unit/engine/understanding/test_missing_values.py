@@ -1,0 +1,105 @@
+"""The texts of a statement that its columns do not hold."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from engine.core.candidate import Candidate
+from engine.core.elements import Relation, ValueLink
+from engine.core.ports import Plan, Result, StatementError
+from engine.understanding.missing_values import check_literals, compared_literals
+from engine.understanding.types import Literal, LiteralCheck
+from tests.support import asking
+from tests.support.schemas import MUSIC
+
+COUNTRY = ("public", "singer", "country")
+TITLE = ("public", "concert", "title")
+
+
+@dataclass
+class HoldingUpstream:
+    """Says which of the texts that are looked for occur. `cost`: of the look."""
+
+    stored: tuple[str, ...] = ()
+    cost: float = 10.0
+    refuses: bool = False
+    ran: list[str] = field(default_factory=list)
+
+    async def explain(self, *_: object) -> Plan:
+        """The cost."""
+        return Plan(self.cost, 1.0)
+
+    async def run(self, _database: object, _asker: object, sql: str, *_: object) -> Result:
+        """A row with a truth value for each text."""
+        if self.refuses:
+            raise StatementError("42501", "permission denied", None, None, None)
+        self.ran.append(sql)
+        row = tuple(
+            "t" if any(f"'{text}'" in part for text in self.stored) else "f"
+            for part in sql.split("EXISTS")[1:]
+        )
+        return Result(tuple(("exists", "boolean") for _ in row), (row,), truncated=False)
+
+
+def checked(
+    sql: str, upstream: HoldingUpstream | None = None, values: tuple[ValueLink, ...] = ()
+) -> LiteralCheck:
+    route = replace(asking.route("singers"), values=values)
+    state = asking.asked("singers", route)
+    tools = asking.tools(sql, cast("Any", upstream or HoldingUpstream()))
+    return asyncio.run(check_literals(Candidate("music", sql), route, state, tools))
+
+
+def test_the_texts_that_columns_are_compared_with() -> None:
+    sql = """
+        SELECT s.artist_name FROM singer s JOIN singer_in_concert i USING (singer_id)
+        JOIN concert c ON c.concert_id = i.concert_id
+        WHERE s.country IN ('France', 'Spain') AND 'Gala' = c.title AND s.country <> 'Italy'
+          AND c.title NOT IN ('None') AND c.title ILIKE '%rock%' AND s.singer_id = '3'
+          AND c.year > '2013' AND EXISTS (SELECT 1 FROM singer t WHERE t.country = 'Peru')
+    """
+    assert set(compared_literals(sql, MUSIC)) == {
+        Literal(COUNTRY, "France"),
+        Literal(COUNTRY, "Spain"),
+        Literal(COUNTRY, "Peru"),
+        Literal(TITLE, "Gala"),
+        Literal(TITLE, "%rock%", pattern=True, any_case=True),
+    }
+
+
+def test_what_is_no_query_has_none() -> None:
+    assert compared_literals("SELECT name FROM", MUSIC) == ()
+    assert compared_literals("DELETE FROM singer WHERE country = 'France'", MUSIC) == ()
+
+
+def test_invented_texts_are_told_from_stored_ones() -> None:
+    upstream = HoldingUpstream(stored=("France",))
+    found = checked("SELECT artist_name FROM singer WHERE country IN ('France', 'O''Land')", upstream)
+    assert found.present == (Literal(COUNTRY, "France"),)
+    assert found.missing == (Literal(COUNTRY, "O'Land"),)
+    assert not found.all_invented
+    (sql,) = upstream.ran
+    assert "country = 'O''Land'" in sql
+    assert checked("SELECT artist_name FROM singer WHERE country = 'Nowhere'").all_invented
+
+
+def test_a_linked_value_needs_no_look() -> None:
+    upstream = HoldingUpstream()
+    link = ValueLink("france", COUNTRY, ("France",), 1.0, Relation.EQUALS)
+    found = checked("SELECT artist_name FROM singer WHERE country = 'France'", upstream, (link,))
+    assert found == LiteralCheck(present=(Literal(COUNTRY, "France"),))
+    assert upstream.ran == []
+
+
+def test_a_statement_without_texts_costs_nothing() -> None:
+    upstream = HoldingUpstream()
+    assert checked("SELECT count(*) FROM singer", upstream) == LiteralCheck()
+    assert upstream.ran == []
+
+
+def test_what_cannot_be_looked_for_is_neither_present_nor_missing() -> None:
+    sql = "SELECT artist_name FROM singer WHERE country = 'Nowhere'"
+    assert checked(sql, HoldingUpstream(cost=1e9)) == LiteralCheck()
+    assert checked(sql, HoldingUpstream(refuses=True)) == LiteralCheck()

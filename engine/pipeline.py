@@ -8,6 +8,7 @@ from dataclasses import replace
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.stages.apply_preferences import apply_preferences
+from engine.stages.check_values import check_values
 from engine.stages.clarify import clarify
 from engine.stages.deduplicate import deduplicate
 from engine.stages.generate import generate
@@ -32,6 +33,7 @@ STAGES: tuple[Stage, ...] = (
     generate,
     validate,
     deduplicate,
+    check_values,
     rank,
     apply_preferences,
     select,

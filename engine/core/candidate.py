@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.calibration.records import Score
+from engine.understanding.types import Literal
 from schema_catalog.types import ColumnKey, TableKey
 
 
@@ -38,7 +39,7 @@ class Candidate:
     of its tokens, None where the model gives none or a rule changed the text. `confidence` in [0, 1]. `scores`:
     nonconformity by function (select). `preference`: agreement with the asker's preferences, negative where it
     contradicts them (apply_preferences). `fruitless`: it ran without a value in its rows; `preview`: of its rows, None
-    where it did not run (deduplicate). `changes`: by rules, in order.
+    where it did not run (deduplicate). `missing`: texts that its columns do not hold (check_values). `changes`: by rules, in order.
     """
 
     database: str
@@ -55,6 +56,7 @@ class Candidate:
     preference: float = 0.0
     fruitless: bool = False
     preview: Preview | None = None
+    missing: tuple[Literal, ...] = ()
     changes: tuple[Change, ...] = ()
 
 

@@ -16,6 +16,7 @@ from engine.dialogue.refusal import Refusal
 from engine.dialogue.types import Dialogue
 from engine.learning.types import Learned
 from engine.types import AskRequest, StageTiming, TraceLine, Usage
+from engine.understanding.types import UnknownPhrase
 from schema_catalog.types import Database, Snapshot, TableKey
 
 
@@ -23,8 +24,8 @@ from schema_catalog.types import Database, Snapshot, TableKey
 class Route:
     """A database that may answer, its schema as the asker may see it, and its tables, likeliest first.
 
-    `probability` in [0, 1], among all that the asker may read. `entities`, `values`, `links`: by the link stage; no
-    `links` without a linker. `learned`: by the retrieve_feedback stage, which adjusts similarities as well.
+    `probability` in [0, 1], among all that the asker may read. `entities`, `values`, `links` and
+    `unknown`, what nothing in the schema stands for: by the link stage; no `links` without a linker. `learned`: by the retrieve_feedback stage, which adjusts similarities as well.
     """
 
     database: Database
@@ -34,6 +35,7 @@ class Route:
     entities: tuple[Entity, ...] = ()
     values: tuple[ValueLink, ...] = ()
     links: SchemaLinks | None = None
+    unknown: tuple[UnknownPhrase, ...] = ()
     learned: Learned = field(default_factory=Learned)
 
 

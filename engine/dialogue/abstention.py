@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from engine.core.state import State
-from engine.dialogue.refusal import Refusal, none_stood, nothing_near, table_name
+from engine.dialogue.refusal import (
+    Refusal,
+    lacking,
+    none_stood,
+    nothing_near,
+    table_name,
+    undefined,
+    unlikely,
+)
 
 TABLES = 2
 """Tables named of each route at most."""
@@ -15,5 +23,20 @@ def abstention(state: State) -> Refusal:
         return state.refusal
     if not state.routes:
         return nothing_near()
-    near = [table_name(route.database.name, key) for route in state.routes for key in route.tables[:TABLES]]
-    return none_stood(near, more=bool(state.ask.exclude))
+    return none_stood(_near(state), more=bool(state.ask.exclude))
+
+
+def doubt(state: State) -> Refusal:
+    """The refusal of a question whose statements are all unlikely: by the first of these that explains it.
+
+    A phrase that nothing stands for, values that do not occur, neither.
+    """
+    route = next(each for each in state.routes if each.database.name == state.candidates[0].database)
+    if route.unknown:
+        return lacking(route.unknown, [route.database.name])
+    missing = state.candidates[0].missing
+    return undefined(missing) if missing else unlikely(_near(state))
+
+
+def _near(state: State) -> list[str]:
+    return [table_name(route.database.name, key) for route in state.routes for key in route.tables[:TABLES]]

@@ -72,6 +72,8 @@ def set_features(state: State) -> Features:
         "shortfall": min(2.0, *shortfalls),
         "fruitless": float(first.fruitless),
         "route": _logit(route.probability),
+        "unknown": math.log1p(len(route.unknown)),
+        "invented": float(bool(first.missing)),
     }
     if route.links is not None:
         found |= {
@@ -95,6 +97,7 @@ def candidate_features(state: State) -> Sequence[Features]:
             "similarity": each.schema_score,
             "likelihood": likelihood,
             "fruitless": float(each.fruitless),
+            "invented": float(bool(each.missing)),
             "agrees": _agreement(each, routes[each.database]),
         }
         for place, (each, share, likelihood) in enumerate(

@@ -140,6 +140,19 @@ def absent(values: Sequence[Literal]) -> str:
     return f"{named} {'does' if len(values) == 1 else 'do'} not occur"
 
 
+def unlikely(tables: Sequence[str]) -> Refusal:
+    """The refusal of a question of which no statement that was found is likely to be right."""
+    near = spoken(tables, "and")
+    return Refusal(
+        RefusalReason.NOT_ANSWERABLE,
+        f"Nothing that was found is likely to be what you ask; {near} came nearest",
+        (
+            "Name the table or column you mean, or ask a smaller part",
+            "A DBA could describe the columns that hold it: COMMENT ON COLUMN, and then pgparley catalog refresh",
+        ),
+    )
+
+
 def none_stood(tables: Sequence[str], *, more: bool) -> Refusal:
     """The refusal where no statement stood every check. `tables`: those that came near. `more`: others were shown."""
     if more:

@@ -14,6 +14,7 @@ from engine.linking.element_text import linked
 from engine.linking.entities import entities
 from engine.prompting.value_text import condition
 from engine.types import TraceLine
+from engine.understanding.unknown import unknown_phrases
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import ColumnKey
 
@@ -49,7 +50,13 @@ async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route,
         state.deadline.remaining()
         return route, [TraceLine("link", "no values", f"{route.database.name}: {error}")]
     lines = [_value_line(route, link) for link in links]
-    return replace(route, values=links), lines
+    route = replace(route, values=links)
+    unknown = await asyncio.to_thread(unknown_phrases, state.ask.question, route, tools.encoder)
+    lines += [
+        TraceLine("link", "nothing stands for", f"{route.database.name}: {each.text}", each.cosine)
+        for each in unknown
+    ]
+    return replace(route, unknown=unknown), lines
 
 
 def _value_line(route: Route, link: ValueLink) -> TraceLine:

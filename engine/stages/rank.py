@@ -18,6 +18,7 @@ from engine.core.elements import WHOLE_TABLE
 from engine.core.ports import Ranker, Ranking
 from engine.core.state import Route, State
 from engine.core.tools import Tools
+from engine.dialogue.refusal import absent
 from engine.linking.mentions import mentioned_tables, tables_not_read, values_not_used
 from engine.rewrite.worth import worth
 from engine.sql.describe import describe
@@ -109,7 +110,8 @@ def _scores(candidate: Candidate, ranking: Ranking, silent: Sequence[str]) -> st
 
 def explain(candidate: Candidate, best: Candidate) -> str:
     """What the statement does in words, what rules changed, and what it reads that the best candidate does not."""
-    words = "; ".join([describe(candidate.sql), *(change.how for change in candidate.changes)])
+    said = [describe(candidate.sql), *(change.how for change in candidate.changes)]
+    words = "; ".join([*said, absent(candidate.missing)] if candidate.missing else said)
     if candidate.database != best.database:
         return words
     gained = sorted(".".join(key[1:]) for key in candidate.columns - best.columns)

@@ -24,8 +24,9 @@ from schema_catalog.types import Database, Snapshot, TableKey
 class Route:
     """A database that may answer, its schema as the asker may see it, and its tables, likeliest first.
 
-    `probability` in [0, 1], among all that the asker may read. `entities`, `values`, `links` and
-    `unknown`, what nothing in the schema stands for: by the link stage; no `links` without a linker. `learned`: by the retrieve_feedback stage, which adjusts similarities as well.
+    `probability` in [0, 1], among all that the asker may read. `entities`, `values`, `links` (None without a linker)
+    and `unknown` (what nothing in the schema stands for): by the link stage. `learned`: by the retrieve_feedback
+    stage, which adjusts similarities as well.
     """
 
     database: Database

@@ -1,6 +1,8 @@
-"""Why a question that went through the pipeline has no statement to show."""
+"""Why a question has no statement to show: set by a stage, or told from the state at the end."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from engine.core.state import State
 from engine.dialogue.refusal import (
@@ -12,9 +14,17 @@ from engine.dialogue.refusal import (
     undefined,
     unlikely,
 )
+from engine.types import TraceLine
 
 TABLES = 2
 """Tables named of each route at most."""
+
+
+def refused(state: State, refusal: Refusal, stage: str) -> State:
+    """`state` with the refusal; `NL WHY` shows it with all that would help, of which the answer's row has the best."""
+    line = TraceLine(stage, f"refused: {refusal.reason}", refusal.words)
+    helps = (TraceLine(stage, "would help", each) for each in refusal.helps)
+    return replace(state, refusal=refusal).noted(line, *helps)
 
 
 def abstention(state: State) -> Refusal:

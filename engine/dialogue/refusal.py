@@ -106,36 +106,44 @@ def nothing_near() -> Refusal:
     )
 
 
-def lacking(phrases: Sequence[UnknownPhrase], databases: Sequence[str]) -> Refusal:
-    """The refusal of a question with phrases that nothing in its databases stands for, the least known first."""
+def lacking(phrases: Sequence[UnknownPhrase], databases: Sequence[str], *, partly: bool) -> Refusal:
+    """The refusal of a question with phrases that nothing in `databases` stands for, the least known first.
+
+    `partly`: other phrases are known, so that a definition would help; without any the schema lacks what is asked for.
+    """
     named = spoken([f"\u201c{each.text}\u201d" for each in phrases], "or")
-    near = [each.nearest for each in phrases if each.nearest is not None][:1]
-    said = f" (the nearest is {_element(near[0])})" if near else ""
-    helps = ["Say what you mean in words that the tables have"]
-    if near:
+    words = f"Nothing in {spoken(databases, 'or') or 'the schema'} stands for {named}"
+    helps = [
+        "Say what it means in words that the tables have" if partly else "Ask about what the tables hold"
+    ]
+    found = next(((each.text, each.nearest) for each in phrases if each.nearest is not None), None)
+    if found is not None:
+        text, nearest = found
+        words += f" (the nearest is {_element(nearest)})"
+        refresh = f"pgparley catalog refresh {databases[0]}" if databases else "pgparley catalog refresh"
+        comment = _comment(nearest, text)
         helps.append(
-            f"A DBA could describe the column that holds it: {_comment(near[0], phrases[0].text)}"
-            f" and then pgparley catalog refresh {databases[0] if databases else ''}".rstrip()
+            f"Where something holds it, a DBA can say so with a comment, as in {comment}, and {refresh}"
         )
-    where = spoken(databases, "or") or "this database"
-    return Refusal(RefusalReason.NOT_ANSWERABLE, f"Nothing in {where} stands for {named}{said}", tuple(helps))
+    reason = RefusalReason.NEEDS_DEFINITION if partly else RefusalReason.NOT_ANSWERABLE
+    return Refusal(reason, words, tuple(helps))
 
 
-def undefined(values: Sequence[Literal]) -> Refusal:
-    """The refusal of a question whose statements compare with values that do not occur."""
+def undefined(values: Sequence[Literal], database: str) -> Refusal:
+    """The refusal of a question whose statements on `database` compare with values that do not occur."""
+    column = ".".join(values[0].column)
     return Refusal(
         RefusalReason.NEEDS_DEFINITION,
         absent(values),
         (
             "Name values as they are stored",
-            "A DBA could let values be found: pgparley catalog values NAME --allow "
-            + ".".join(values[0].column[1:]),
+            f"A DBA can let stored values be found: pgparley catalog values {database} --allow {column}",
         ),
     )
 
 
 def absent(values: Sequence[Literal]) -> str:
-    """`region 'Sales_2022' does not occur`, for an explanation; of several values the first."""
+    """`region 'Sales_2022' does not occur`, for an explanation; the first of several values are named."""
     named = spoken([f"{each.column[2]} '{each.text}'" for each in values[:SHOWN]], "and")
     return f"{named} {'does' if len(values) == 1 else 'do'} not occur"
 

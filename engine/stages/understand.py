@@ -11,7 +11,8 @@ from dataclasses import replace
 from engine.core.ports import Completion
 from engine.core.state import State
 from engine.core.tools import Tools
-from engine.dialogue.refusal import Refusal, no_question, untranslated
+from engine.dialogue.abstention import refused
+from engine.dialogue.refusal import no_question, untranslated
 from engine.types import TraceLine, Usage
 from engine.understanding.language import Language, foreign_language
 from engine.understanding.requests import request_kind
@@ -31,7 +32,7 @@ async def _checked(state: State) -> State:
     """The state, refused where its text is no question."""
     text = state.ask.question
     kind = await asyncio.to_thread(request_kind, text)
-    return state if kind is None else _refused(state, no_question(kind, text))
+    return state if kind is None else refused(state, no_question(kind, text), "understand")
 
 
 async def _translated(state: State, language: Language, tools: Tools) -> State:
@@ -41,15 +42,10 @@ async def _translated(state: State, language: Language, tools: Tools) -> State:
         line = TraceLine(
             "understand", f"not translated from {language.name}", call.text, language.probability
         )
-        return _refused(state.noted(line), untranslated(language.name))
+        return refused(state.noted(line), untranslated(language.name), "understand")
     line = TraceLine("understand", f"translated from {language.name}", english, language.probability)
     ask = replace(state.ask, question=english)
     return await _checked(replace(state, ask=ask, translation=english).noted(line))
-
-
-def _refused(state: State, refusal: Refusal) -> State:
-    line = TraceLine("understand", f"refused: {refusal.reason}", refusal.words)
-    return replace(state, refusal=refusal).noted(line)
 
 
 def _with(usage: Usage, call: Completion) -> Usage:

@@ -35,8 +35,10 @@ def test_a_word_that_nothing_stands_for_is_named_with_what_would_help() -> None:
         UnknownPhrase("weather", ("public", "Sta dium", "roof"), 0.2),
         UnknownPhrase("rain", None, -1.0),
     ]
-    refusal = lacking(phrases, ["music"])
+    refusal = lacking(phrases, ["music"], partly=False)
     assert refusal.reason is RefusalReason.NOT_ANSWERABLE
+    assert lacking(phrases, ["music"], partly=True).reason is RefusalReason.NEEDS_DEFINITION
+    assert lacking(phrases[1:], [], partly=True).words == "Nothing in the schema stands for \u201crain\u201d"
     assert "Nothing in music stands for \u201cweather\u201d or \u201crain\u201d" in refusal.words
     assert '"Sta dium".roof' in refusal.words
     assert 'COMMENT ON COLUMN public."Sta dium".roof IS' in refusal.helps[1]
@@ -47,8 +49,9 @@ def test_values_that_do_not_occur_are_named() -> None:
     two = [Literal(REGION, "Sales"), Literal(REGION, "Sales_2022")]
     assert absent(two[1:]) == "region 'Sales_2022' does not occur"
     assert absent(two) == "region 'Sales' and region 'Sales_2022' do not occur"
-    assert undefined(two).reason is RefusalReason.NEEDS_DEFINITION
-    assert "--allow sales.region" in undefined(two).helps[1]
+    refusal = undefined(two, "shop")
+    assert refusal.reason is RefusalReason.NEEDS_DEFINITION
+    assert refusal.helps[1].endswith("pgparley catalog values shop --allow public.sales.region")
 
 
 def test_what_came_near_is_named_where_no_statement_stood() -> None:

@@ -48,7 +48,8 @@ def test_no_question_costs_no_call(text: str, reason: RefusalReason) -> None:
     assert state.refusal is not None
     assert state.refusal.reason is reason
     assert model.prompts == []
-    assert state.trace[-1].stage == "understand"
+    assert {line.stage for line in state.trace} == {"understand"}
+    assert [line.detail for line in state.trace if line.event == "would help"] == list(state.refusal.helps)
 
 
 def test_a_question_goes_on_as_it_is() -> None:

@@ -6,13 +6,16 @@ columns twice, a preference for either place means little.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from engine.core.elements import WHOLE_TABLE
 from engine.dialogue.differences import Difference, Reading
 from engine.linking.element_text import name_words
 from engine.text.tokens import identifier_words
 from schema_catalog.types import ColumnKey, Snapshot, TableKey
+
+Words = frozenset[str]
+"""The folded words of a name or of a question."""
 
 UNNAMED = 0.25
 """The weight of a reading beside one that the question names."""
@@ -42,22 +45,38 @@ def believed(
 
 
 def named_reading(readings: Sequence[Reading], question: str) -> Reading | None:
-    """The only reading whose name stands in the question whole; None where another one is named in part."""
+    """The only reading whose name stands in the question whole; None where another one is named in part.
+
+    Of columns of one name the table's name decides, in the same way.
+    """
     asked = frozenset(identifier_words(question))
-    names = [[frozenset(identifier_words(_name(each))) for each in reading.elements] for reading in readings]
-    if len(readings) < 2 or not all(names):  # noqa: PLR2004  one reading is no choice
+    if len(readings) < 2 or not all(each.elements for each in readings):  # noqa: PLR2004  one reading is no choice
         return None
-    said = [frozenset[str]().union(*each) for each in names]
+    whole = _named([_words(each, _name) for each in readings], asked)
+    if len(whole) > 1:
+        tables = _named([_words(readings[each], _table_name) for each in whole], asked)
+        whole = [whole[each] for each in tables]
+    return readings[whole[0]] if len(whole) == 1 else None
+
+
+def _named(names: Sequence[Sequence[Words]], asked: Words) -> list[int]:
+    """Those of which a name stands whole in what was asked; none where another's name does in part."""
     whole = [place for place, each in enumerate(names) if any(name <= asked for name in each)]
-    if len(whole) != 1:
-        return None
-    [chosen] = whole
-    partly = any((words - said[chosen]) & asked for words in said)
-    return None if partly else readings[chosen]
+    told = frozenset[str]().union(*(name for place in whole for name in names[place]))
+    partly = any((name - told) & asked for each in names for name in each)
+    return [] if partly else whole
+
+
+def _words(reading: Reading, name: Callable[[ColumnKey], str]) -> list[Words]:
+    return [frozenset(identifier_words(name(each))) for each in reading.elements]
 
 
 def _name(element: ColumnKey) -> str:
-    return name_words(element[1] if element[2] == WHOLE_TABLE else element[2])
+    return _table_name(element) if element[2] == WHOLE_TABLE else name_words(element[2])
+
+
+def _table_name(element: ColumnKey) -> str:
+    return name_words(element[1])
 
 
 def _held_twice(readings: Sequence[Reading], snapshots: Mapping[str, Snapshot]) -> list[tuple[Reading, ...]]:

@@ -156,7 +156,8 @@ def _whole_fact(difference: Difference, example: Fact) -> bool:
     if difference.aspect is Aspect.VALUE:
         return len(example.parts) != _PLAIN or example.parts[1] != "is"
     plain = example.matter in (Matter.TABLE, Matter.GROUP, Matter.ORDER)
-    return not plain and (example.matter is not Matter.CONDITION or len(example.columns) > 1)
+    alone = example.matter is Matter.CONDITION and example.columns == example.parts[:1]
+    return not plain and not alone
 
 
 def _listed(names: Names, said: Iterable[Part | Fact]) -> str:

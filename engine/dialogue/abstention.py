@@ -41,11 +41,12 @@ def doubt(state: State) -> Refusal:
 
     A phrase that nothing stands for, values that do not occur, neither.
     """
-    route = next(each for each in state.routes if each.database.name == state.candidates[0].database)
+    first = state.candidates[0]
+    route = next(each for each in state.routes if each.database.name == first.database)
     if route.unknown:
-        return lacking(route.unknown, [route.database.name])
-    missing = state.candidates[0].missing
-    return undefined(missing) if missing else unlikely(_near(state))
+        partly = len(route.entities) > len(route.unknown)
+        return lacking(route.unknown, [route.database.name], partly=partly)
+    return undefined(first.missing, first.database) if first.missing else unlikely(_near(state))
 
 
 def _near(state: State) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from engine.core.state import State
 from engine.core.tools import Tools
-from engine.dialogue.abstention import doubt
+from engine.dialogue.abstention import doubt, refused
 from engine.dialogue.answering import agrees
 from engine.dialogue.policy import Action, Decision, decide
 from engine.dialogue.question import best_question
@@ -37,7 +37,7 @@ async def clarify(state: State, tools: Tools) -> State:
         state = state.noted(TraceLine("clarify", f"asked: {question.ambiguity}", question.words))
         return replace(state, dialogue=replace(state.dialogue, pending=question))
     if decision.action is Action.ABSTAIN:
-        return replace(state, refusal=doubt(state), candidates=())
+        return replace(refused(state, doubt(state), "clarify"), candidates=())
     return state
 
 

@@ -30,6 +30,7 @@ class Intent:
 
     `headings`, `rows`: the result, values in text format. `ordered`: the rows' order is part of it. `elements`: the
     columns and tables (column `*`) that the answer comes from. `keys`: columns by which the schema's tables are joined.
+    `rows_tell`: nothing else that the question may mean gives the same rows.
     """
 
     headings: tuple[str, ...]
@@ -37,6 +38,7 @@ class Intent:
     ordered: bool
     elements: frozenset[ColumnKey]
     keys: frozenset[ColumnKey] = frozenset()
+    rows_tell: bool = True
 
 
 def reading_of(item: Item, of: QuestionSet, seed: int) -> int:
@@ -56,7 +58,9 @@ async def intent(item: Item, reading: int, place: Place, upstream: Upstream) -> 
     ordered = bool(item.get("ordered")) and not item.get("tie")
     headings = tuple(name for name, _ in result.columns)
     elements = elements_read(read.columns, read.tables)
-    return Intent(headings, result.rows, ordered, elements, frozenset(_keys(place.snapshot)))
+    # AmbiQT's two readings have the same data.
+    rows_tell = "gold_1" not in item
+    return Intent(headings, result.rows, ordered, elements, frozenset(_keys(place.snapshot)), rows_tell)
 
 
 def _keys(snapshot: Snapshot) -> Iterator[ColumnKey]:

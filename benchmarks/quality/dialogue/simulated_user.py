@@ -54,11 +54,12 @@ class _Evidence:
         about = int(self.elements)
         return (about, rows, self.named) if ambiguity is Ambiguity.COLUMN else (rows, about, self.named)
 
-    def consistent(self, ambiguity: Ambiguity) -> bool:
-        """Whether the user could mean it."""
+    def consistent(self, ambiguity: Ambiguity, *, rows_tell: bool) -> bool:
+        """Whether the user could mean it. Where rows tell, those that fit are what is meant, from wherever."""
         if ambiguity is Ambiguity.COLUMN:
-            return self.elements or self.rows is True
-        return self.rows is True or (self.rows is None and self.elements)
+            return self.elements or (rows_tell and self.rows is True)
+        fits_or_unseen = self.rows is True or (self.rows is None and self.elements)
+        return fits_or_unseen and (rows_tell or self.elements)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +84,16 @@ class SimulatedUser:
         return others[int(_draw(f"{self.name}:{len(said)}:which") * len(others))], True
 
     def _meant(self, asked: ClarifyingQuestion, said: Sequence[Reaction]) -> Reaction:
-        found = [self._evidence(option, asked.options) for option in asked.options]
-        ranks = [each.rank(asked.ambiguity) for each in found]
-        if any(each.consistent(asked.ambiguity) for each in found):
+        ranks = {
+            number: found.rank(asked.ambiguity)
+            for number, option in enumerate(asked.options, 1)
+            if (found := self._evidence(option, asked.options)).consistent(
+                asked.ambiguity, rows_tell=self.intent.rows_tell
+            )
+        }
+        if ranks:
             # Of options that are equally good, the first: the user cannot tell them apart.
-            return Chosen(1 + ranks.index(max(ranks)))
+            return Chosen(max(ranks, key=ranks.__getitem__))
         words = self._own_words(asked)
         return Rejected() if words is None or words in said else words
 

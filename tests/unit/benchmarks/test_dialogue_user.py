@@ -102,6 +102,20 @@ def test_other_questions_are_answered_by_their_rows() -> None:
     assert answer(question) == Chosen(2)
 
 
+def test_where_two_readings_have_the_same_rows_these_do_not_tell() -> None:
+    question = asked(
+        Ambiguity.OUTPUT,
+        option("singer.stage_name", preview=FITTING),
+        option("singer.artist_name", preview=FITTING),
+    )
+    assert answer(question) == Chosen(2)
+    only_other = replace(question, options=question.options[:1])
+    assert answer(only_other) == Chosen(1)
+    ambiguous = replace(MEANT, rows_tell=False)
+    assert answer(question, meant=ambiguous) == Chosen(2)
+    assert answer(only_other, meant=ambiguous) == OwnWords("show artist_name and age")
+
+
 def test_an_option_without_elements_is_one_without_the_others() -> None:
     both = (option("singer.age"), option())
     assert answer(asked(Ambiguity.COLUMN, *both)) == Chosen(1)

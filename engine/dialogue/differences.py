@@ -6,7 +6,7 @@ one way of computing are told apart by that. A matter as a whole, and the statem
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import combinations
@@ -234,25 +234,31 @@ def _components(near: Mapping[Part, set[Part]]) -> Iterator[frozenset[Part]]:
 
 
 def _on_matter(said: Said, matter: Matter) -> Difference | None:
-    readings = _readings(
-        [tuple(fact for fact in each if fact.matter is matter) for each in said], silent=True
-    )
+    keys = [tuple(fact for fact in each if fact.matter is matter) for each in said]
+    readings = _readings(keys, silent=_understood(said))
     return Difference(Aspect.MATTER, matter, readings) if len(readings) > 1 else None
 
 
 def _on_statements(said: Said) -> Difference | None:
-    common = frozenset(said[0]).intersection(*said[1:]) if said else frozenset()
-    readings = _readings([tuple(fact for fact in each if fact not in common) for each in said], silent=True)
+    understood = _understood(said)
+    common = frozenset[Fact]().union(*said).intersection(*(said[each] for each in understood))
+    keys = [tuple(fact for fact in each if fact not in common) for each in said]
+    readings = _readings(keys, silent=understood)
     return Difference(Aspect.STATEMENT, None, readings) if len(readings) > 1 else None
 
 
+def _understood(said: Said) -> frozenset[int]:
+    """The candidates of which more is known than the database."""
+    return frozenset(place for place, each in enumerate(said) if len(each) > 1)
+
+
 def _readings(
-    keys: Sequence[tuple[Part, ...]] | Sequence[tuple[Fact, ...]], *, silent: bool = False
+    keys: Sequence[tuple[Part, ...]] | Sequence[tuple[Fact, ...]], silent: Container[int] = ()
 ) -> tuple[Reading, ...]:
-    """Candidates by what they say, in whatever order. `silent`: saying nothing is a reading as well."""
+    """Candidates by what they say, in whatever order. `silent`: those for whom saying nothing is a reading as well."""
     groups: dict[frozenset[Hashable], list[int]] = {}
     for position, key in enumerate(keys):
-        if key or silent:
+        if key or position in silent:
             groups.setdefault(frozenset(key), []).append(position)
     return tuple(Reading(keys[members[0]], tuple(members)) for members in groups.values())
 

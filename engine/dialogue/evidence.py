@@ -1,14 +1,15 @@
 """What a difference itself says about its readings, beside the candidates' confidences.
 
 Where the question names one reading in its own words, the others are hardly meant. Where the schema holds the same
-columns twice, a preference for either place means little.
+columns twice, or the linker says that it may go astray between two, a preference for either means little.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
-from engine.core.elements import WHOLE_TABLE
+from engine.core.elements import WHOLE_TABLE, SchemaLinks
 from engine.dialogue.differences import Difference, Reading
 from engine.linking.element_text import name_words
 from engine.text.tokens import identifier_words
@@ -20,25 +21,33 @@ Words = frozenset[str]
 UNNAMED = 0.25
 """The weight of a reading beside one that the question names."""
 
-TWICE = 0.5
-"""The share in which readings of what is held twice are taken for equally probable."""
+EVEN = 0.5
+"""The share in which readings between which a preference means little are taken for equally probable."""
 
 
-def believed(
-    difference: Difference, probability: Sequence[float], question: str, snapshots: Mapping[str, Snapshot]
-) -> list[float]:
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The asker's question; the schemas, and the linker's decisions, by database."""
+
+    question: str
+    snapshots: Mapping[str, Snapshot]
+    links: Mapping[str, SchemaLinks]
+
+
+def believed(difference: Difference, probability: Sequence[float], evidence: Evidence) -> list[float]:
     """The candidates' probabilities as far as `difference` goes, of the same sum."""
     weights = [1.0] * len(probability)
-    if (named := named_reading(difference.readings, question)) is not None:
+    if (named := named_reading(difference.readings, evidence.question)) is not None:
         for reading in difference.readings:
             for each in reading.members if reading is not named else ():
                 weights[each] = UNNAMED
-    for readings in _held_twice(difference.readings, snapshots):
+    alike = _held_twice(difference.readings, evidence.snapshots)
+    for readings in alike or _left_open(difference.readings, evidence.links):
         masses = [sum(probability[each] for each in reading.members) for reading in readings]
         even = sum(masses) / len(masses)
         for reading, mass in zip(readings, masses, strict=True):
             for each in reading.members if mass > 0 else ():
-                weights[each] *= 1 - TWICE + TWICE * even / mass
+                weights[each] *= 1 - EVEN + EVEN * even / mass
     weighed = [one * weight for one, weight in zip(probability, weights, strict=True)]
     scale = sum(probability) / (sum(weighed) or 1.0)
     return [one * scale for one in weighed]
@@ -93,6 +102,21 @@ def _held_twice(readings: Sequence[Reading], snapshots: Mapping[str, Snapshot]) 
         rest = [each for each in wider if each is not reading and _same(reading, each, columns)]
         if rest and not any(reading in each for each in found):
             found.append((reading, *rest))
+    return found
+
+
+def _left_open(readings: Sequence[Reading], links: Mapping[str, SchemaLinks]) -> list[tuple[Reading, ...]]:
+    """Readings that are each other's alternatives at a branching point; each once."""
+    found: list[tuple[Reading, ...]] = []
+    for point in (each for linked in links.values() for each in linked.branching):
+        family = {point.element, *point.alternatives}
+        here = tuple(
+            each
+            for each in readings
+            if each.members and len(each.elements & family) == 1 and not any(each in other for other in found)
+        )
+        if len(here) > 1:
+            found.append(here)
     return found
 
 

@@ -10,7 +10,7 @@ from engine.core.elements import Entity, SchemaLinks
 from engine.dialogue.answering import agrees
 from engine.dialogue.choice import NONE_RIGHT, REWRITTEN, Errors, errors, offered, probabilities, right_after
 from engine.dialogue.differences import Difference, Reading, Said, differences
-from engine.dialogue.evidence import believed
+from engine.dialogue.evidence import Evidence, believed
 from engine.dialogue.facts import facts
 from engine.dialogue.types import ClarifyingQuestion, Option, Turn
 from engine.dialogue.unread import unread
@@ -61,9 +61,10 @@ def best_proposal(
     said = [facts(each.sql, each.database, snapshots.get(each.database)) for each in candidates]
     beyond = unread(candidates, said, links or {})
     asking = _Asking(candidates, said, probability, Asked(question, entities))
+    evidence = Evidence(question, snapshots, links or {})
     worth = []
     for difference in (*differences(said), *beyond):
-        weighed = believed(difference, probability, question, snapshots)
+        weighed = believed(difference, probability, evidence)
         worth.append((errors(difference, weighed), difference, offered(difference, weighed)))
     for its, difference, readings in sorted(worth, key=lambda one: -one[0].gain):
         made = asking.question(difference, readings)

@@ -392,3 +392,19 @@ def test_what_the_linker_finds_improbable_is_not_worth_a_question() -> None:
     one = [Candidate("music", "SELECT artist_name FROM singer", confidence=1.0)]
     sure = replace(LINKS, probabilities={ARTIST: 0.99, PERFORMER: 0.01})
     assert best_question(one, SNAPSHOTS, "", links={"music": sure}) is None
+
+
+def test_statements_are_compared_without_a_schema_as_well() -> None:
+    question = best_question(candidates(CASES["column"]), {}, "")
+    assert question is not None
+    assert [option.words for option in question.options] == ["artist name", "performer name"]
+    assert [option.elements for option in question.options] == [frozenset(), frozenset()]
+
+
+def test_what_cannot_be_parsed_is_in_no_option_of_the_others() -> None:
+    these = [*candidates(CASES["column"]), Candidate("music", "SELECT FROM (", confidence=0.1)]
+    question = best_question(these, SNAPSHOTS, "")
+    assert question is not None
+    assert {sql for option in question.options for sql in option.statements} == {
+        each.sql for each in these[:2]
+    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.core.candidate import Candidate
+from engine.core.elements import BranchingPoint, SchemaLinks
 from engine.dialogue.differences import Reading
 from engine.dialogue.evidence import named_reading
 from engine.dialogue.question import best_proposal
@@ -51,14 +52,23 @@ def test_the_reading_that_a_question_names(question: str, elements: list[str], n
     assert found == (None if named is None else readings[named])
 
 
-def gain(question: str, *statements: str) -> float:
+def gain(question: str, *statements: str, links: SchemaLinks | None = None) -> float:
     these = [
         Candidate("school", sql, confidence=confidence)
         for sql, confidence in zip(statements, (0.8, 0.2), strict=True)
     ]
-    proposal = best_proposal(these, {"school": SCHOOL}, question)
+    given = {} if links is None else {"school": links}
+    proposal = best_proposal(these, {"school": SCHOOL}, question, links=given)
     assert proposal is not None
     return proposal.errors.gain
+
+
+def test_what_the_linker_leaves_open_is_worth_a_question() -> None:
+    both = ("SELECT first_name FROM pupil", "SELECT last_name FROM pupil")
+    first, last = ("public", "pupil", "first_name"), ("public", "pupil", "last_name")
+    point = BranchingPoint(first, linked=True, alternatives=(last,))
+    links = SchemaLinks({first: 0.9, last: 0.1}, frozenset({first}), (point,), 1.0)
+    assert gain("", *both, links=links) > gain("", *both) + 0.05
 
 
 def test_what_the_question_names_is_hardly_worth_a_question() -> None:

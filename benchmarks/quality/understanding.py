@@ -2,7 +2,8 @@
 
 `python -m benchmarks.quality.understanding --bench PATH` prints counts over questions that a database answers, and, for
 several thresholds, the share of training questions with an unknown word: on their own database, and on another one,
-drawn by chance, that cannot answer them. By folds of databases, to choose the threshold by.
+drawn by chance, that cannot answer them. By folds of databases, to choose the threshold by. Between the two: names of
+which the right statement, and another one, says nothing.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from engine.linking.entities import entities
 from engine.models.encoder import MiniLMEncoder
 from engine.settings import EncoderSettings
 from engine.understanding.language import foreign_language
+from engine.understanding.names import names_not_used
 from engine.understanding.requests import request_kind
 from engine.understanding.unknown import NEAR, unknown_phrases
 from schema_catalog.types import Database, Snapshot
@@ -52,6 +54,7 @@ def main() -> None:
     options = parser.parse_args()
     for name in ANSWERABLE:
         _print_false_alarms(name, [item["question"] for item in read_items(options.bench / name)])
+    _print_names(options.bench, options.seed)
     _print_thresholds(_farthest(options.bench, options.n, options.seed))
 
 
@@ -61,6 +64,24 @@ def _print_false_alarms(name: str, questions: Sequence[str]) -> None:
     print(f"{name}: n {len(questions)}, no question {len(orders)}, another language {len(foreign)}")
     for each in (*orders, *foreign):
         print(f"  {each}")
+
+
+def _print_names(bench: Path, seed: int) -> None:
+    """Names that the right statement leaves out, and that another statement on the same database does."""
+    chance = random.Random(seed)  # noqa: S311  a draw of statements
+    items = read_items(bench / "spider" / "train.jsonl")
+    schemas = {view.database: view for view, _ in read_views(bench, pool=False)}
+    right = [names_not_used(each["question"], each["gold"], schemas[each["db"]], ()) for each in items]
+    named = [each for each in items if names_not_used(each["question"], "", schemas[each["db"]], ())]
+    golds: dict[str, list[str]] = {}
+    for each in items:
+        golds.setdefault(each["db"], []).append(each["gold"])
+    others = [
+        names_not_used(each["question"], chance.choice(golds[each["db"]]), schemas[each["db"]], ())
+        for each in named
+    ]
+    print(f"names left out by the right statement {_percent(list(map(bool, right))):.1f} % of {len(items)},")
+    print(f"  by another where there are names {_percent(list(map(bool, others))):.1f} % of {len(named)}")
 
 
 def _farthest(bench: Path, n: int, seed: int) -> list[Farthest]:

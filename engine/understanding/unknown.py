@@ -107,7 +107,7 @@ def _open_words(question: str, route: Route) -> Iterator[tuple[str, str]]:
             folded = identifier_words(word)
             if len(word) < LETTERS or word in _GENERAL or word in named or stored.issuperset(folded):
                 continue
-            if not any(_alike(part, known) for part in folded for known in spoken):
+            if not any(alike(part, known) for part in folded for known in spoken):
                 yield word, phrase
 
 
@@ -118,7 +118,7 @@ def schema_words(snapshot: Snapshot) -> frozenset[str]:
     return frozenset(word for text in texts if text for word in identifier_words(text))
 
 
-def _alike(word: str, known: str) -> bool:
+def alike(word: str, known: str) -> bool:
     """Whether they are equal or begin alike: "registered" and `registration`."""
     long = min(len(word), len(known)) >= STEM - 1
     return word == known or (long and word[:STEM] == known[:STEM])

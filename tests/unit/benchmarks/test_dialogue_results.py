@@ -1,3 +1,7 @@
+"""Parts of the results file are replaced, and nothing else in it."""
+
+from __future__ import annotations
+
 import json
 from pathlib import Path
 

@@ -3,9 +3,11 @@
 Owns the artifact: probes of some layers and the levels that calibrate their aggregate. It belongs to one version of one
 linker, since the probes read its hidden states, and is void with any other.
 
-    layers, w1, b1, w2, b2      `engine.schema_linking.probes.Probes`
+    layers, w1, b1, w2, b2      probes of all layers (`engine.schema_linking.probes.Probes`)
+    chosen, aggregation         places of the k probes that are used, and how they are put together
     reference                   (k, r): scores that levels are measured by (`engine.schema_linking.aggregation.levels`)
     table, column, question     sorted levels of calibration branching points by kind, and of calibration questions
+    databases                   names of those that calibrated
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from engine.schema_linking.aggregation import Aggregation, levels, majority_leve
 from engine.schema_linking.decisions import Decision
 from engine.schema_linking.hidden_states import NodeStates
 from engine.schema_linking.prediction_sets import Flags, Floats, at_most
-from engine.schema_linking.probes import Probes, inputs_of
+from engine.schema_linking.probes import Probes, assembled, inputs_of
 from engine.schema_linking.trace_back import trace_back
 from schema_catalog.types import Snapshot
 
@@ -70,7 +72,8 @@ class Detector:
 
     def levels(self, states: NodeStates, decisions: Sequence[Decision], snapshot: Snapshot) -> Floats:
         """The least coverage at which each decision is flagged, (m,)."""
-        return self.aggregated(self.probes.chances(inputs_of(states, decisions, snapshot)))
+        given = assembled(inputs_of(states, decisions, snapshot), self.probes.layers)
+        return self.aggregated(self.probes.chances(given))
 
     def aggregated(self, chances: Floats) -> Floats:
         """The same of the probes' chances, (k, m)."""
@@ -91,7 +94,9 @@ class TrainedBranching:
         promise: Promise = Promise.DECISION,
     ) -> None:
         self._detector = Detector(
-            Probes.of(arrays), arrays["reference"].astype(np.float64), Aggregation(str(arrays["aggregation"]))
+            Probes.of(arrays).only(arrays["chosen"]),
+            arrays["reference"].astype(np.float64),
+            Aggregation(str(arrays["aggregation"])),
         )
         names = {kind: kind.value if promise is Promise.DECISION else promise.value for kind in Kind}
         self._most = {

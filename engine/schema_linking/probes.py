@@ -6,7 +6,7 @@ Owns what a probe sees of a decision, and its forward pass. Training is `trainin
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,9 +57,13 @@ class Probes:
         """From an artifact's arrays."""
         return cls(arrays["layers"].astype(np.int64), *(arrays[key].astype(np.float32) for key in _ARRAYS))
 
-    def chances(self, inputs: Inputs) -> Floats:
-        """P(branching point) of each decision by each probe, (k, m)."""
-        given = assembled(inputs, self.layers)
+    def only(self, chosen: Iterable[int]) -> Probes:
+        """Those at these places."""
+        at = list(chosen)
+        return Probes(self.layers[at], *(getattr(self, key)[at] for key in _ARRAYS))
+
+    def chances(self, given: NDArray[np.floating[Any]]) -> Floats:
+        """P(branching point) of each decision by each probe, (k, m), of what `assembled` gives for their layers."""
         hidden = np.maximum(given @ self.w1 + self.b1[:, None, :], 0.0)
         odds = np.einsum("kmh,kh->km", hidden, self.w2, dtype=np.float64) + self.b2[:, None]
         return np.asarray(1.0 / (1.0 + np.exp(-odds)))

@@ -1,0 +1,220 @@
+"""The schema linker's encoder, loaded from an artifact: a question and a schema in, the states of every layer out.
+
+Owns turning words into tokens, and arrays into a network: the tuned layers take their places in a copy of the sentence
+encoder, whose fast pass then reads. Light to import: torch comes with the first question.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.core.elements import WHOLE_TABLE
+from engine.models.bert import integer_pass
+from engine.models.encoder import loaded_model
+from engine.models.packaged import Packaged, under
+from engine.schema_linking.hidden_states import NodeStates
+from engine.schema_linking.nodes import ASKED, NOTHING, Marks, SchemaInput, Window, schema_input, windows
+from engine.settings import EncoderSettings
+from schema_catalog.types import Snapshot
+
+if TYPE_CHECKING:
+    import torch
+
+    from engine.models.linker_network import Heads, Inputs
+
+    Forward: TypeAlias = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], Iterator[torch.Tensor]]
+    """Token ids (b, n), where a token is (b, n), what is added below the tuned layers (b, n, d) → each layer's
+    states (b, n, d), from the embeddings up."""
+
+LAYERS, SCALES, HEADS, CALIBRATION = "layers", "scales", "heads", "calibration"
+"""Prefixes of the names of an artifact's arrays, and the name of one: a slope and a bias for the log-odds of tables,
+of columns, and of the schema, (3, 2)."""
+
+MOST_WINDOWS = 8
+"""Windows of a schema at most: about a thousand columns."""
+
+_LEAST = 1e-7
+"""Probabilities nearer to 0 or 1 have no log-odds to speak of."""
+
+_DEEPEST = 127
+"""The largest 8-bit integer that a weight becomes."""
+
+
+class LinkerEncoder:
+    """`engine.schema_linking.hidden_states.HiddenStates`; safe to call from several threads, which take turns."""
+
+    def __init__(self, packaged: Packaged, settings: EncoderSettings | None = None) -> None:
+        self._arrays = packaged.arrays
+        self._version = packaged.manifest.weights_sha256
+        self._settings = settings or EncoderSettings()
+        self._lock = threading.Lock()
+        self._built: tuple[Any, Forward, Heads] | None = None
+
+    @property
+    def version(self) -> str:
+        """The hash of the weights."""
+        return self._version
+
+    def read(self, question: str, snapshot: Snapshot) -> NodeStates | None:
+        """See `HiddenStates.read`; raises `EncoderUnavailableError`."""
+        if not snapshot.tables:
+            return None
+        given = schema_input(question, snapshot)
+        import torch  # noqa: PLC0415  heavy: loaded with the first question
+
+        from engine.models.linker_network import pooled  # noqa: PLC0415  as torch
+
+        with self._lock, torch.inference_mode():
+            tokenizer, forward, heads = self._loaded()
+            split = tokenized(tokenizer, [given])
+            if len(split[0]) > MOST_WINDOWS:
+                return None
+            inputs = collated([given], split)
+            layers = list(forward(inputs.ids, inputs.mask, heads.marks(inputs)))
+            found = heads(layers[-1], inputs)
+            states = torch.stack([pooled(layer, inputs.parts, len(given.nodes)) for layer in layers])
+            log_odds, answerable = found.nodes[0].numpy(), float(found.answerable[0].double().sigmoid())
+        raw = NodeStates(given.nodes, states.numpy(), log_odds, answerable)
+        return calibrated(raw, self._arrays[CALIBRATION])
+
+    def _loaded(self) -> tuple[Any, Forward, Heads]:
+        if self._built is None:
+            import torch  # noqa: PLC0415  as above
+
+            from engine.models.linker_network import Heads  # noqa: PLC0415  as torch
+
+            model = loaded_model(self._settings)
+            bert = model[0].auto_model
+            layers = {key: torch.from_numpy(value) for key, value in unpacked(self._arrays).items()}
+            tuned = len({name.split(".")[0] for name in layers})
+            bert.encoder.layer[-tuned:].load_state_dict(layers)
+            heads = Heads(bert.config.hidden_size)
+            arrays = under(HEADS, self._arrays)
+            heads.load_state_dict(
+                {key: torch.from_numpy(np.array(value, np.float32)) for key, value in arrays.items()}
+            )
+            self._built = model.tokenizer, layered(bert.eval(), tuned), heads.eval()
+        return self._built
+
+
+def calibrated(states: NodeStates, scales: NDArray[np.float32]) -> NodeStates:
+    """The states with their log-odds times a slope plus a bias: of tables, of columns, of the schema, (3, 2)."""
+    kinds = np.array([node[2] != WHOLE_TABLE for node in states.nodes], dtype=np.intp)
+    bounded = min(max(states.answerable, _LEAST), 1 - _LEAST)
+    odds = math.log(bounded / (1 - bounded)) * float(scales[2, 0]) + float(scales[2, 1])
+    return replace(
+        states,
+        log_odds=(states.log_odds * scales[kinds, 0] + scales[kinds, 1]).astype(np.float32),
+        answerable=1 / (1 + math.exp(-odds)),
+    )
+
+
+def layered(bert: Any, tuned: int) -> Forward:
+    """The pass of `bert` through all its layers, the fast one where there is one."""
+    integers = integer_pass(bert)
+    if integers is not None:
+        at = len(bert.encoder.layer) - tuned
+        return lambda ids, mask, added: integers.layers(ids, mask, (at, added))
+    return lambda ids, mask, added: library_layers(bert, tuned, ids, mask, added)
+
+
+def library_layers(
+    bert: Any, tuned: int, ids: torch.Tensor, mask: torch.Tensor, added: torch.Tensor
+) -> Iterator[torch.Tensor]:
+    """The same by the library's own layers, which training can go through."""
+    outside = (~mask[:, None, None, :]).float() * -1e4
+    hidden = bert.embeddings(input_ids=ids)
+    yield hidden
+    below = len(bert.encoder.layer) - tuned
+    for number, layer in enumerate(bert.encoder.layer):
+        result = layer(hidden + added if number == below else hidden, outside)
+        hidden = result[0] if isinstance(result, tuple) else result
+        yield hidden
+
+
+def tokenized(tokenizer: Any, given: Sequence[SchemaInput]) -> list[list[Window]]:
+    """The windows of each."""
+    distinct = list(dict.fromkeys(text for each in given for text in (*each.words, *each.texts)))
+    tokens = dict(zip(distinct, tokenizer(distinct, add_special_tokens=False)["input_ids"], strict=True))
+    colon, comma = tokenizer.convert_tokens_to_ids([":", ","])
+    marks = Marks(tokenizer.cls_token_id, tokenizer.sep_token_id, colon, comma)
+    return [
+        windows(
+            [tokens[word] for word in each.words],
+            [tokens[text] for text in each.texts],
+            each.table_of.tolist(),
+            marks,
+        )
+        for each in given
+    ]
+
+
+def collated(given: Sequence[SchemaInput], split: Sequence[Sequence[Window]]) -> Inputs:
+    """One batch of inputs with their windows."""
+    import torch  # noqa: PLC0415  heavy: loaded with the first question
+
+    from engine.models.linker_network import Inputs  # noqa: PLC0415  as torch
+
+    owner = np.array([number for number, each in enumerate(split) for _ in each], dtype=np.int64)
+    every = [window for each in split for window in each]
+    most = max(len(each.nodes) for each in given)
+    shape = (len(every), max(len(window.ids) for window in every))
+    ids, parts = np.zeros(shape, dtype=np.int64), np.full(shape, NOTHING, dtype=np.int64)
+    mask, marked = np.zeros(shape, dtype=np.bool_), np.zeros((*shape, 2), dtype=np.float32)
+    for row, (window, number) in enumerate(zip(every, owner.tolist(), strict=True)):
+        length = len(window.ids)
+        ids[row, :length], mask[row, :length] = window.ids, True
+        own = np.array(window.parts, dtype=np.int64)
+        parts[row, :length] = np.where(own >= 0, own + number * most, own)
+        asked = np.flatnonzero(own == ASKED)
+        marked[row, asked] = given[number].asked[np.array(window.places, dtype=np.int64)[asked]]
+    joins = [each.joins + number * most for number, each in enumerate(given)]
+    return Inputs(
+        torch.from_numpy(ids),
+        torch.from_numpy(mask),
+        torch.from_numpy(parts),
+        torch.from_numpy(marked),
+        torch.from_numpy(owner),
+        torch.from_numpy(_padded([each.features for each in given], (most,))),
+        torch.from_numpy(_padded([each.relations for each in given], (most, most))),
+        torch.from_numpy(_padded([each.table_of == np.arange(len(each.nodes)) for each in given], (most,))),
+        torch.from_numpy(_padded([np.ones(len(each.nodes), dtype=np.bool_) for each in given], (most,))),
+        torch.from_numpy(np.concatenate(joins).astype(np.int64)),
+    )
+
+
+def _padded(arrays: Sequence[NDArray[Any]], shape: tuple[int, ...]) -> NDArray[Any]:
+    found = np.zeros((len(arrays), *shape, *arrays[0].shape[len(shape) :]), dtype=arrays[0].dtype)
+    for number, each in enumerate(arrays):
+        found[number][tuple(map(slice, each.shape))] = each
+    return found
+
+
+def packed(layers: Mapping[str, NDArray[Any]], heads: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The arrays of an artifact: the layers' weights as 8-bit integers, like the fast pass, the rest as halves."""
+    found: dict[str, NDArray[Any]] = {}
+    for name, value in layers.items():
+        if value.ndim == 1:
+            found[f"{LAYERS}.{name}"] = value.astype(np.float16)
+            continue
+        scale = np.abs(value).max(axis=1, keepdims=True).clip(1e-12) / _DEEPEST
+        found[f"{LAYERS}.{name}"] = np.round(value / scale).astype(np.int8)
+        found[f"{SCALES}.{name}"] = scale.astype(np.float32)
+    return found | {f"{HEADS}.{name}": value.astype(np.float16) for name, value in heads.items()}
+
+
+def unpacked(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float32]]:
+    """The layers' weights by name; the names begin with the layer's number among the tuned ones."""
+    scales = under(SCALES, arrays)
+    one = np.ones(1, dtype=np.float32)
+    return {
+        name: value.astype(np.float32) * scales.get(name, one)
+        for name, value in under(LAYERS, arrays).items()
+    }

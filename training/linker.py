@@ -1,0 +1,278 @@
+"""Trains the schema linker that comes with the program, on Spider's training questions.
+
+    python -m training.linker --bench FOLDER --out engine/schema_linking/base --work FOLDER
+    python -m training.linker --bench FOLDER --out engine/schema_linking/base --measure
+
+The databases of `training.linker_split.Part.LINKER` alone are trained on; those of `Part.PROBES` set the slopes of the
+log-odds and give the figures. `--measure` reads a written artifact and prints its figures, with `--test` on the
+development questions too. A run that was stopped goes on from its last checkpoint in `--work`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from engine.models.encoder import loaded_model
+from engine.models.linker import CALIBRATION, LinkerEncoder, collated, packed, tokenized
+from engine.models.linker_network import Found, Heads, Inputs
+from engine.models.packaged import Manifest, Packaged, read, write
+from engine.schema_linking.linker import FORMAT, NAME
+from engine.schema_linking.nodes import LEXICAL, SchemaInput, schema_input
+from engine.settings import EncoderSettings
+from training.linker_examples import Example, Neighbours, questions, unanswerable, varied
+from training.linker_measures import Judged, calibration, figures_of_tests
+from training.linker_split import Part
+
+TUNED = 4
+"""Layers of the encoder that are trained, from the top."""
+
+BATCH, GROUP = 8, 16
+"""Examples a step; steps whose examples are sorted by length together."""
+
+RATE, HEAD_RATE, WARM = 1.5e-4, 1e-3, 0.08
+UNANSWERABLE, UNCOMPARED = 0.25, 0.15
+"""Shares of questions with a schema that does not answer, and of those whose words are not compared with names."""
+
+OUTSIDE = 0.05
+"""Weight of the columns of tables that are not read."""
+
+CHECKPOINT = "checkpoint.pt"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Of a training: steps done, and seconds that they took."""
+
+    step: int = 0
+    seconds: float = 0.0
+
+
+class Trainer:
+    """The linker in training."""
+
+    def __init__(self, seed: int, threads: int, tuned: int = TUNED) -> None:
+        torch.manual_seed(seed)
+        model = loaded_model(EncoderSettings(threads=threads))
+        self._tokenizer, bert = model.tokenizer, model[0].auto_model
+        self._embeddings, self._below = bert.embeddings, bert.encoder.layer[:-tuned]
+        self.layers = bert.encoder.layer[-tuned:]
+        self.heads = Heads(bert.config.hidden_size)
+        groups = [
+            {"params": list(self.layers.parameters()), "lr": RATE},
+            {"params": list(self.heads.parameters()), "lr": HEAD_RATE},
+        ]
+        self._optimiser = torch.optim.AdamW(groups, weight_decay=0.01)
+
+    def learn(self, given: Sequence[tuple[Example, SchemaInput]], done: float) -> tuple[float, float]:
+        """One step at `done` of the training, in [0, 1); the losses of the links and of answerability before it."""
+        for group, full in zip(self._optimiser.param_groups, (RATE, HEAD_RATE), strict=True):
+            group["lr"] = full * share_of_rate(done)
+        inputs = [each for _, each in given]
+        batch = collated(inputs, tokenized(self._tokenizer, inputs))
+        links, answerable = losses(self._found(batch), batch, given)
+        self._optimiser.zero_grad()
+        (links + answerable).backward()  # type: ignore[no-untyped-call]  # torch types it not
+        torch.nn.utils.clip_grad_norm_([*self.layers.parameters(), *self.heads.parameters()], 1.0)
+        self._optimiser.step()
+        return float(links.detach()), float(answerable.detach())
+
+    def _found(self, batch: Inputs) -> Found:
+        outside = (~batch.mask[:, None, None, :]).float() * -1e4
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            with torch.no_grad():
+                hidden = self._embeddings(input_ids=batch.ids)
+                for layer in self._below:
+                    hidden = _states(layer(hidden, outside))
+            hidden = hidden + self.heads.marks(batch).to(hidden.dtype)
+            for layer in self.layers:
+                hidden = _states(layer(hidden, outside))
+        found: Found = self.heads(hidden.float(), batch)
+        return found
+
+    def artifact(self) -> dict[str, Any]:
+        """The arrays of an artifact that is not calibrated."""
+        layers = {name: value.detach().float().numpy() for name, value in self.layers.state_dict().items()}
+        heads = {name: value.detach().float().numpy() for name, value in self.heads.state_dict().items()}
+        return packed(layers, heads) | {CALIBRATION: np.array([[1, 0]] * 3, dtype=np.float32)}
+
+    def save(self, file: Path, progress: Progress) -> None:
+        """Writes all that a later run needs to go on."""
+        states = [part.state_dict() for part in (self.layers, self.heads, self._optimiser)]
+        aside = file.with_suffix(".new")
+        torch.save({"step": progress.step, "seconds": progress.seconds, "parts": states}, aside)
+        aside.replace(file)
+
+    def resume(self, file: Path) -> Progress:
+        """Goes on from what `save` wrote."""
+        saved = torch.load(file, weights_only=True)
+        for part, state in zip((self.layers, self.heads, self._optimiser), saved["parts"], strict=True):
+            part.load_state_dict(state)
+        return Progress(int(saved["step"]), float(saved["seconds"]))
+
+
+def share_of_rate(done: float) -> float:
+    """Of the full rate, at `done` of the training: a straight line up, then half a cosine down."""
+    if done < WARM:
+        return max(done / WARM, 0.02)
+    return 0.5 * (1 + math.cos(math.pi * min(1.0, (done - WARM) / (1 - WARM))))
+
+
+def _states(result: Any) -> Tensor:
+    states: Tensor = result[0] if isinstance(result, tuple) else result
+    return states
+
+
+def losses(
+    found: Found, batch: Inputs, given: Sequence[tuple[Example, SchemaInput]]
+) -> tuple[Tensor, Tensor]:
+    """The costs, for each question, of its set of tables and of its tables' columns, and of answerability."""
+    truth, weights = torch.zeros_like(found.nodes), torch.zeros_like(found.nodes)
+    for row, (example, schema) in enumerate(given):
+        if example.answerable:
+            read = np.array([node in example.gold for node in schema.nodes])
+            inside = read[schema.table_of] | (schema.table_of == np.arange(len(read)))
+            truth[row, : len(read)] = torch.from_numpy(read).float()
+            weights[row, : len(read)] = torch.from_numpy(np.where(inside, 1.0, OUTSIDE)).float()
+    costs = functional.binary_cross_entropy_with_logits(found.nodes, truth, reduction="none")
+    answerable = torch.tensor([float(example.answerable) for example, _ in given])
+    links = (costs * weights * batch.present).sum() / answerable.sum().clamp_min(1)
+    return links, functional.binary_cross_entropy_with_logits(found.answerable, answerable)
+
+
+def batches(
+    examples: Sequence[Example], neighbours: Neighbours, seed: int, first: int, steps: int
+) -> Iterator[list[tuple[Example, SchemaInput]]]:
+    """The batches from step `first` on: the same, wherever a run begins."""
+    each = BATCH * GROUP
+    order = np.concatenate(
+        [
+            np.random.default_rng((seed, turn)).permutation(len(examples))
+            for turn in range(1 + steps * BATCH // len(examples) + 1)
+        ]
+    )
+    for group in range(first // GROUP, -(-steps // GROUP)):
+        rng = np.random.default_rng((seed, 1_000 + group))
+        made = [_made(examples[n], neighbours, rng) for n in order[group * each : (group + 1) * each]]
+        made.sort(key=lambda pair: len(pair[1].nodes))
+        for number, part in enumerate(rng.permutation(GROUP).tolist()):
+            if first <= group * GROUP + number < steps:
+                yield made[part * BATCH : (part + 1) * BATCH]
+
+
+def _made(example: Example, neighbours: Neighbours, rng: np.random.Generator) -> tuple[Example, SchemaInput]:
+    wrong = unanswerable(example, neighbours, rng) if rng.random() < UNANSWERABLE else None
+    chosen = varied(wrong or example, rng)
+    given = schema_input(chosen.question, chosen.snapshot)
+    if rng.random() < UNCOMPARED:
+        features = given.features.copy()
+        features[:, LEXICAL:] = 0
+        given = replace(given, features=features, asked=np.zeros_like(given.asked))
+    return chosen, given
+
+
+def train(options: argparse.Namespace) -> tuple[Trainer, Progress]:
+    """The trained linker. Ends after the steps or the minutes given; the rate comes down with what is nearer."""
+    torch.set_num_threads(options.threads)
+    examples = questions(options.bench, Part.LINKER)
+    neighbours = Neighbours.of({each.snapshot.database: each.snapshot for each in examples})
+    trainer = Trainer(options.seed, options.threads)
+    options.work.mkdir(parents=True, exist_ok=True)
+    checkpoint = options.work / CHECKPOINT
+    before = trainer.resume(checkpoint) if checkpoint.is_file() else Progress()
+    started = said = saved = time.monotonic()
+    now, recent, done = before, [], 0.0
+    for batch in batches(examples, neighbours, options.seed, before.step, options.steps):
+        done = max(now.step / options.steps, now.seconds / (60 * options.minutes))
+        if done >= 1:
+            break
+        recent.append(trainer.learn(batch, done))
+        clock = time.monotonic()
+        now = Progress(now.step + 1, before.seconds + clock - started)
+        if clock - said > 30:  # noqa: PLR2004  seconds: often enough to watch
+            costs = " ".join(f"{cost:.3f}" for cost in np.mean(recent, axis=0))
+            _say(f"step {now.step} done {done:.3f} links, answerable {costs} {now.seconds:.0f} s")
+            said, recent = clock, []
+        if clock - saved > 120:  # noqa: PLR2004  seconds of work to lose
+            trainer.save(checkpoint, now)
+            saved = clock
+    trainer.save(checkpoint, now)
+    return trainer, now
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def main() -> int:
+    """Trains, calibrates, measures, writes; or measures alone. Returns the exit status."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--bench", type=Path, required=True, help="the data's folder")
+    parser.add_argument("--out", type=Path, required=True, help="the artifact's folder")
+    parser.add_argument("--work", type=Path, help="folder of checkpoints")
+    parser.add_argument("--steps", type=int, default=1600)
+    parser.add_argument("--minutes", type=float, default=33.0, help="of training at most")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--measure", action="store_true", help="measure what --out holds, train nothing")
+    parser.add_argument("--test", action="store_true", help="measure on the development questions too")
+    options = parser.parse_args()
+    settings = EncoderSettings(threads=options.threads)
+    if options.measure:
+        reader = LinkerEncoder(read(options.out, NAME, FORMAT), settings)
+        judged = Judged.of_part(reader, options.bench, Part.PROBES, options.seed)
+        _say(json.dumps(_figures(judged, reader, options), indent=1))
+        return 0
+    if options.work is None:
+        parser.error("--work is needed to train")
+    trainer, progress = train(options)
+    manifest = Manifest(
+        name=NAME,
+        format=FORMAT,
+        encoder="all-MiniLM-L6-v2",
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        command="python -m training.linker --bench FOLDER --out FOLDER --work FOLDER"
+        f" --steps {options.steps} --minutes {options.minutes:g} --seed {options.seed}",
+        questions=progress.step * BATCH,
+        minutes=round(progress.seconds / 60, 1),
+    )
+    finish(options, manifest, trainer.artifact(), settings)
+    return 0
+
+
+def finish(
+    options: argparse.Namespace, manifest: Manifest, arrays: dict[str, Any], settings: EncoderSettings
+) -> None:
+    """Calibrates, measures, writes the artifact."""
+    raw = LinkerEncoder(Packaged(manifest, arrays), settings)
+    judged = Judged.of_part(raw, options.bench, Part.PROBES, options.seed)
+    arrays[CALIBRATION] = calibration(judged)
+    reader = LinkerEncoder(Packaged(manifest, arrays), settings)
+    figures = _figures(judged.rescaled(arrays[CALIBRATION]), reader, options)
+    written = write(options.out, replace(manifest, figures=figures), arrays)
+    _say(json.dumps(written.figures, indent=1))
+
+
+def _figures(judged: Judged, reader: LinkerEncoder, options: argparse.Namespace) -> dict[str, float]:
+    found = {f"probes_{name}": value for name, value in judged.figures().items()}
+    return found | (figures_of_tests(reader, options.bench) if options.test else {})
+
+
+if __name__ == "__main__":
+    sys.exit(main())

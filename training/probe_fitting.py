@@ -17,14 +17,8 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from benchmarks.quality.linking.linked import Linked
-from engine.schema_linking.aggregation import (
-    Aggregation,
-    levels,
-    majority_level,
-    orders,
-    permuted_level,
-)
-from engine.schema_linking.branching import SEED, Detector, Kind, Promise, kind_of
+from engine.schema_linking.aggregation import Aggregation, level_of, levels
+from engine.schema_linking.branching import Detector, Kind, Promise, kind_of
 from engine.schema_linking.metrics import auc, extra_abstention_rate
 from engine.schema_linking.prediction_sets import Flags, Floats, at_most, question_scores
 from engine.schema_linking.probes import CONTEXT, Probes, assembled, inputs_of
@@ -52,13 +46,15 @@ class Recipe:
 class Collected:
     """Teacher-forced decisions of several questions. `given`: inputs of all layers' probes, (L, m, f), half precision.
 
-    `branching`, `tables`: (m,). `questions`: each decision's, (m,); `databases`: each question's.
+    `branching`, `tables`: (m,). `questions`: each decision's, `places`: its place among that one's, (m,). `databases`:
+    each question's.
     """
 
     given: NDArray[np.float16]
     branching: Flags
     tables: Flags
     questions: NDArray[np.int64]
+    places: NDArray[np.int64]
     databases: tuple[str, ...]
 
     def of(self, kept: Flags) -> Collected:
@@ -70,12 +66,17 @@ class Collected:
             branching=self.branching[own],
             tables=self.tables[own],
             questions=self.questions[own],
+            places=self.places[own],
         )
 
 
 def collected(found: Iterable[Linked]) -> Collected:
     """The decisions in their order."""
-    given, branching, tables, questions, databases = [], [], [], [], []
+    given, databases = [], []
+    branching: list[bool] = []
+    tables: list[bool] = []
+    questions: list[int] = []
+    places: list[int] = []
     for number, one in enumerate(found):
         decisions = [decision for decision, _ in one.forced]
         inputs = inputs_of(one.states, decisions, one.snapshot)
@@ -83,12 +84,14 @@ def collected(found: Iterable[Linked]) -> Collected:
         branching += [wrong for _, wrong in one.forced]
         tables += [kind_of(decision) is Kind.TABLE for decision in decisions]
         questions += [number] * len(decisions)
+        places += range(len(decisions))
         databases.append(one.question.database)
     return Collected(
         np.concatenate(given, axis=1),
         np.array(branching),
         np.array(tables),
         np.array(questions),
+        np.array(places),
         tuple(databases),
     )
 
@@ -172,11 +175,7 @@ def choices(chances: Floats, known: Collected) -> list[Choice]:
         scores = 1.0 - chances[list(layers)]
         of_layers = levels(scores, np.sort(scores[:, known.branching], axis=1))
         for aggregation in Aggregation:
-            together = (
-                majority_level(of_layers)
-                if aggregation is Aggregation.MAJORITY
-                else permuted_level(of_layers, orders(SEED, *of_layers.shape))
-            )
+            together = level_of(aggregation, of_layers, known.places)
             found.append(Choice(layers, aggregation, _extra(together, known)))
     return sorted(found, key=lambda choice: choice.extra)
 
@@ -190,7 +189,8 @@ def _extra(together: Floats, known: Collected) -> float:
 
 def calibration_of(detector: Detector, known: Collected) -> dict[str, Floats]:
     """The sorted levels of branching points by kind, and of questions."""
-    together = detector.aggregated(detector.probes.chances(known.given[detector.probes.layers]))
+    chances = detector.probes.chances(known.given[detector.probes.layers])
+    together = detector.aggregated(chances, known.places)
     kinds = {Kind.TABLE: known.tables, Kind.COLUMN: ~known.tables}
     found = {kind.value: together[own & known.branching] for kind, own in kinds.items()}
     found[Promise.QUESTION] = question_scores(together[known.branching], known.questions[known.branching])

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from engine.schema_linking.prediction_sets import Flags, Floats
 
 HALF = 0.5
+SEED = 1
 
 
 class Aggregation(StrEnum):
@@ -28,9 +29,13 @@ class Aggregation(StrEnum):
     PERMUTATION = "permutation"
 
 
-def orders(seed: int, layers: int, decisions: int) -> NDArray[np.int64]:
-    """A random permutation of the layers for each decision, (layers, decisions); the same for the same arguments."""
-    return np.argsort(np.random.default_rng(seed).random((decisions, layers)), axis=1).T
+def orders(layers: int, places: NDArray[np.int64], seed: int = SEED) -> NDArray[np.int64]:
+    """A random permutation of the layers for each decision, (layers, m), by its place among its question's, (m,).
+
+    The same for the same arguments, and for a place whichever others there are.
+    """
+    drawn = np.random.default_rng(seed).random((int(places.max(initial=-1)) + 1, layers))
+    return np.argsort(drawn, axis=1).T[:, places]
 
 
 def majority(sets: Flags, theta: float = HALF) -> Flags:
@@ -76,6 +81,13 @@ def permuted_level(of_layers: Floats, permutations: NDArray[np.int64]) -> Floats
     # Half of the first i hold it from the ⌈i / 2⌉-th smallest level on.
     halves = [np.sort(along[: i + 1], axis=0)[i // 2] for i in range(len(along))]
     return np.asarray(np.max(halves, axis=0))
+
+
+def level_of(aggregation: Aggregation, of_layers: Floats, places: NDArray[np.int64]) -> Floats:
+    """The least coverage at which `aggregation` holds the label, (m,); `places` as in `orders`."""
+    if aggregation is Aggregation.MAJORITY:
+        return majority_level(of_layers)
+    return permuted_level(of_layers, orders(len(of_layers), places))
 
 
 def _check_odd(layers: int) -> None:

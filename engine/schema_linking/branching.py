@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from engine.core.elements import WHOLE_TABLE, BranchingPoint
 from engine.models.packaged import PackagedError, read
-from engine.schema_linking.aggregation import Aggregation, levels, majority_level, orders, permuted_level
+from engine.schema_linking.aggregation import Aggregation, level_of, levels
 from engine.schema_linking.decisions import Decision
 from engine.schema_linking.hidden_states import NodeStates
 from engine.schema_linking.prediction_sets import Flags, Floats, at_most
@@ -33,7 +33,6 @@ from schema_catalog.types import Snapshot
 
 NAME, FORMAT = "branching", 1
 ALPHA = 0.1
-SEED = 1
 
 
 class Promise(StrEnum):
@@ -73,14 +72,18 @@ class Detector:
     def levels(self, states: NodeStates, decisions: Sequence[Decision], snapshot: Snapshot) -> Floats:
         """The least coverage at which each decision is flagged, (m,)."""
         given = assembled(inputs_of(states, decisions, snapshot), self.probes.layers)
-        return self.aggregated(self.probes.chances(given))
+        return self.aggregated(self.probes.chances(given), np.arange(len(decisions)))
 
-    def aggregated(self, chances: Floats) -> Floats:
-        """The same of the probes' chances, (k, m)."""
-        of_layers = levels(1.0 - chances, self.reference)
-        if self.aggregation is Aggregation.MAJORITY:
-            return majority_level(of_layers)
-        return permuted_level(of_layers, orders(SEED, *of_layers.shape))
+    def aggregated(self, chances: Floats, places: NDArray[np.int64]) -> Floats:
+        """The same of the probes' chances, (k, m), and the decisions' places among their questions', (m,)."""
+        return level_of(self.aggregation, levels(1.0 - chances, self.reference), places)
+
+
+def detector_of(arrays: Mapping[str, NDArray[Any]]) -> Detector:
+    """From an artifact's arrays."""
+    probes = Probes.of(arrays).only(arrays["chosen"])
+    reference = arrays["reference"].astype(np.float64)
+    return Detector(probes, reference, Aggregation(str(arrays["aggregation"])))
 
 
 class TrainedBranching:
@@ -93,11 +96,7 @@ class TrainedBranching:
         alpha: float = ALPHA,
         promise: Promise = Promise.DECISION,
     ) -> None:
-        self._detector = Detector(
-            Probes.of(arrays).only(arrays["chosen"]),
-            arrays["reference"].astype(np.float64),
-            Aggregation(str(arrays["aggregation"])),
-        )
+        self._detector = detector_of(arrays)
         names = {kind: kind.value if promise is Promise.DECISION else promise.value for kind in Kind}
         self._most = {
             kind: at_most(arrays[name].astype(np.float64), 1.0 - alpha) for kind, name in names.items()

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-import numpy as np
-
 from engine.core.elements import WHOLE_TABLE, BranchingPoint
 from engine.schema_linking.decisions import Decision
 from engine.schema_linking.hidden_states import NodeStates
+from engine.schema_linking.linker import probabilities
 from schema_catalog.types import ColumnKey
 
 ALTERNATIVES = 3
@@ -28,7 +27,8 @@ def trace_back(
     own kind, the likeliest first, `ALTERNATIVES` at most.
     """
     linked = frozenset(decision.element for decision in decisions if decision.linked)
-    ordered = _by_chance(states)
+    chances = probabilities(states)
+    ordered = sorted(chances, key=chances.__getitem__, reverse=True)
     return tuple(
         BranchingPoint(decision.element, decision.linked, _alternatives(decision, linked, ordered))
         for decision in flagged
@@ -47,16 +47,6 @@ def _alternatives(
         and element != decision.element
     )
     return tuple(islice(others, ALTERNATIVES))
-
-
-def _by_chance(states: NodeStates) -> list[ColumnKey]:
-    """The nodes, likeliest first: a column's log-odds are given its table."""
-    chances = 1.0 / (1.0 + np.exp(-states.log_odds.astype(np.float64)))
-    whole = dict(zip(states.nodes, chances, strict=True))
-    joint = [
-        chance * (1.0 if _is_table(node) else whole[*node[:2], WHOLE_TABLE]) for node, chance in whole.items()
-    ]
-    return [states.nodes[place] for place in np.argsort(-np.array(joint), kind="stable")]
 
 
 def _is_table(element: ColumnKey) -> bool:

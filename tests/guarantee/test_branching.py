@@ -100,7 +100,7 @@ def of_sets(
 
 
 def along(sets: Flags) -> Flags:
-    return permuted(sets, orders(7, LAYERS, sets.shape[1]))
+    return permuted(sets, orders(LAYERS, np.arange(sets.shape[1])))
 
 
 def never_calibrated(chances: Floats, branching: Flags, coverage: float) -> Thresholds:
@@ -168,7 +168,7 @@ def test_theorem_2_and_the_permutation_s_sets_are_no_larger(layers: int) -> None
     sizes = sets.sum(axis=(0, 2))
     for theta in (0.2, 0.5, 0.8):
         assert (majority(sets, theta).sum(axis=1) <= sizes / (layers * theta) + 1e-12).all()
-    whole, ordered = majority(sets), permuted(sets, orders(3, layers, sets.shape[1]))
+    whole, ordered = majority(sets), permuted(sets, orders(layers, np.arange(sets.shape[1])))
     assert not (ordered & ~whole).any()
     assert ordered.sum() < whole.sum()
 
@@ -214,7 +214,7 @@ Level = Callable[[Floats], Floats]
 
 
 def along_levels(of_layers: Floats) -> Floats:
-    return permuted_level(of_layers, orders(7, *of_layers.shape))
+    return permuted_level(of_layers, orders(LAYERS, np.arange(of_layers.shape[1])))
 
 
 def aggregate(

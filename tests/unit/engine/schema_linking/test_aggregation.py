@@ -38,17 +38,16 @@ def test_along_a_permutation_half_of_every_beginning_must_hold_it() -> None:
 
 
 def test_permutations_are_of_the_decision_s_place_alone() -> None:
-    assert np.array_equal(orders(1, LAYERS, 9)[:, :4], orders(1, LAYERS, 4))
-    assert not np.array_equal(orders(1, LAYERS, 9), orders(2, LAYERS, 9))
-    assert np.array_equal(
-        np.sort(orders(1, LAYERS, 9), axis=0), np.repeat(np.arange(LAYERS)[:, None], 9, axis=1)
-    )
+    whole = orders(LAYERS, np.arange(9))
+    assert np.array_equal(orders(LAYERS, np.array([4, 0, 4])), whole[:, [4, 0, 4]])
+    assert not np.array_equal(whole, orders(LAYERS, np.arange(9), seed=2))
+    assert np.array_equal(np.sort(whole, axis=0), np.repeat(np.arange(LAYERS)[:, None], 9, axis=1))
 
 
 @pytest.mark.parametrize("coverage", [0.1, 0.5, 0.9])
 def test_from_its_level_on_the_aggregate_holds_a_label(coverage: float) -> None:
     of_layers = np.random.default_rng(1).random((LAYERS, DECISIONS))
-    order = orders(3, LAYERS, DECISIONS)
+    order = orders(LAYERS, np.arange(DECISIONS))
     held = of_label(of_layers <= coverage)
     assert np.array_equal(permuted_level(of_layers, order) <= coverage, permuted(held, order)[:, 1])
     for theta in (0.0, 0.3, 0.5, 0.6):
@@ -57,9 +56,9 @@ def test_from_its_level_on_the_aggregate_holds_a_label(coverage: float) -> None:
 
 def test_an_even_number_of_layers_is_refused() -> None:
     with pytest.raises(ValueError, match="odd number"):
-        permuted(of_label(np.ones((4, 1), dtype=np.bool_)), orders(1, 4, 1))
+        permuted(of_label(np.ones((4, 1), dtype=np.bool_)), orders(4, np.arange(1)))
     with pytest.raises(ValueError, match="odd number"):
-        permuted_level(np.ones((4, 1)), orders(1, 4, 1))
+        permuted_level(np.ones((4, 1)), orders(4, np.arange(1)))
 
 
 def test_levels_are_shares_of_the_reference_and_never_tied() -> None:

@@ -31,12 +31,13 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--bench", type=Path, required=True, help="the data's folder")
+    parser.add_argument("--linker", type=Path, default=linker.packaged(), help="the linker's folder")
     parser.add_argument("--out", type=Path, default=packaged(), help="the artifact's folder")
     parser.add_argument("--compare", action="store_true", help="compare what probes see; write nothing")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     started = time.monotonic()
-    model = LinkerEncoder(read(linker.packaged(), linker.NAME, linker.FORMAT))
+    model = LinkerEncoder(read(options.linker, linker.NAME, linker.FORMAT))
     probes_part = _part(options.bench, Part.PROBES, model)
     if options.compare:
         for line in compare(probes_part, options.seed):

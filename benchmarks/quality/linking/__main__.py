@@ -62,6 +62,8 @@ def main() -> int:
     parser.add_argument(
         "--bench", type=Path, default=ROOT.parent / "shared" / "bench", help="the data's folder"
     )
+    parser.add_argument("--linker", type=Path, default=linker.packaged(), help="the linker's folder")
+    parser.add_argument("--branching", type=Path, default=branching.packaged(), help="its probes' folder")
     parser.add_argument("--json", type=Path, help="the results file whose linking part is replaced")
     parser.add_argument("--no-dev", action="store_true", help="leave the development questions unseen")
     parser.add_argument(
@@ -80,9 +82,9 @@ def main() -> int:
 
 
 def _run(options: argparse.Namespace, console: Console) -> None:
-    model = LinkerEncoder(read(linker.packaged(), linker.NAME, linker.FORMAT))
-    TrainedBranching.of(branching.packaged(), model.version)
-    found = read(branching.packaged(), branching.NAME, branching.FORMAT)
+    model = LinkerEncoder(read(options.linker, linker.NAME, linker.FORMAT))
+    TrainedBranching.of(options.branching, model.version)
+    found = read(options.branching, branching.NAME, branching.FORMAT)
     detector = branching.detector_of(found.arrays)
     probes = Probes.of(found.arrays)
     calibrating = frozenset(str(name) for name in found.arrays["databases"])

@@ -47,8 +47,11 @@ RATE, HEAD_RATE, WARM = 1.5e-4, 1e-3, 0.08
 UNANSWERABLE, UNCOMPARED = 0.25, 0.15
 """Shares of questions with a schema that does not answer, and of those whose words are not compared with names."""
 
-OUTSIDE = 0.05
+OUTSIDE = 0.2
 """Weight of the columns of tables that are not read."""
+
+ALONE = 0.3
+"""Weight of the scores before the schema's structure is looked at."""
 
 CHECKPOINT = "checkpoint.pt"
 
@@ -148,8 +151,9 @@ def losses(
             truth[row, : len(read)] = torch.from_numpy(read).float()
             weights[row, : len(read)] = torch.from_numpy(np.where(inside, 1.0, OUTSIDE)).float()
     costs = functional.binary_cross_entropy_with_logits(found.nodes, truth, reduction="none")
+    alone = functional.binary_cross_entropy_with_logits(found.alone, truth, reduction="none")
     answerable = torch.tensor([float(example.answerable) for example, _ in given])
-    links = (costs * weights * batch.present).sum() / answerable.sum().clamp_min(1)
+    links = ((costs + ALONE * alone) * weights * batch.present).sum() / answerable.sum().clamp_min(1)
     return links, functional.binary_cross_entropy_with_logits(found.answerable, answerable)
 
 

@@ -147,7 +147,8 @@ def _without(example: Example, rng: np.random.Generator, *, whole_table: bool) -
     everything = {(*table.key, column.name) for table, column in snapshot.columns()}
     if whole_table:
         tables: list[TableKey] = sorted({element[:2] for element in example.gold})
-        gone = {column for column in everything if column[:2] == tables[int(rng.integers(len(tables)))]}
+        lost = tables[int(rng.integers(len(tables)))]
+        gone = {column for column in everything if column[:2] == lost}
     else:
         names = sorted({element[2] for element in example.gold} - {WHOLE_TABLE} - _keys(snapshot))
         if not names:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from engine.schema_linking.nodes import ASKED, FEATURES, RELATIONS
+from engine.routing.graph import EdgeKind
+from engine.schema_linking.nodes import ASKED, FEATURES, RELATIONS, NodeRelation
 
 WIDTH = 96
 """Of the scorers' hidden layers."""
@@ -44,10 +45,14 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`nodes`: (e, n), log-odds of tables, and of columns given their tables. `answerable`: (e,), log-odds."""
+    """`nodes`: (e, n), log-odds of tables, and of columns given their tables. `answerable`: (e,), log-odds.
+
+    `alone`: (e, n), the same before the schema's structure was looked at.
+    """
 
     nodes: Tensor
     answerable: Tensor
+    alone: Tensor
 
 
 class Heads(nn.Module):
@@ -62,6 +67,7 @@ class Heads(nn.Module):
         self.related = Related(dimension)
         self.table = _scorer(3 * dimension + len(FEATURES))
         self.column = _scorer(3 * dimension + len(FEATURES) + 1)
+        self.structure = Structure()
         self.missing = nn.Linear(dimension, 1)
         self.answerable = _scorer(5 * dimension + 2)
 
@@ -82,14 +88,20 @@ class Heads(nn.Module):
         question = pooled(hidden, owners, examples)
         aside = question[:, None, :].expand_as(nodes)
         compared = torch.cat([nodes, aside, nodes * aside, inputs.features], dim=-1)
-        tables = self.table(compared).squeeze(-1)
-        joined = self._joined(tables.detach(), inputs)
-        columns = self.column(torch.cat([compared, joined[..., None]], dim=-1)).squeeze(-1)
-        scores = torch.where(inputs.tables, tables, columns)
+        first = self.table(compared).squeeze(-1)
+        alone = self._scores(first, compared, inputs)
+        tables = first + self.structure(alone, inputs)
+        scores = self._scores(tables, compared, inputs)
         about_all = torch.cat(
             [*self._of_question(hidden, inputs), *best_nodes(nodes, scores, inputs)], dim=-1
         )
-        return Found(scores, self.answerable(about_all).squeeze(-1))
+        return Found(scores, self.answerable(about_all).squeeze(-1), alone)
+
+    def _scores(self, tables: Tensor, compared: Tensor, inputs: Inputs) -> Tensor:
+        """(e, n): the tables' as given, and of the columns beside them."""
+        joined = self._joined(tables.detach(), inputs)
+        columns = self.column(torch.cat([compared, joined[..., None]], dim=-1)).squeeze(-1)
+        return torch.where(inputs.tables, tables, columns)
 
     @staticmethod
     def _joined(tables: Tensor, inputs: Inputs) -> Tensor:
@@ -118,6 +130,46 @@ def best_nodes(nodes: Tensor, scores: Tensor, inputs: Inputs) -> tuple[Tensor, .
         found.append((masked.softmax(1)[..., None] * nodes).sum(1))
         found.append(masked.amax(1, keepdim=True).clamp(-10, 10) / 5)
     return tuple(found)
+
+
+class Structure(nn.Module):
+    """What a table's columns and neighbours add to its own score.
+
+    A table is read for its columns, or because it joins two others that are.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = nn.Linear(9, 32)
+        self.outer = nn.Linear(32, 1)
+        nn.init.zeros_(self.outer.weight)
+        nn.init.zeros_(self.outer.bias)
+
+    def forward(self, alone: Tensor, inputs: Inputs) -> Tensor:
+        """(e, n) → (e, n), of which only those of tables mean something."""
+        related = inputs.relations
+        free = torch.ones(alone.numel(), dtype=torch.bool)
+        free[inputs.joins[:, 0]] = False
+        columns = related == NodeRelation.COLUMN_OF
+        unjoined = columns & free.view_as(alone)[:, None, :]
+        chances = torch.sigmoid(alone)
+        likely = chances * (inputs.tables & inputs.present)
+        known = [
+            (alone / 4)[..., None],
+            _best(chances, columns, 1),
+            _best(chances, unjoined, 1),
+            ((chances[:, None, :] * unjoined).sum(-1, keepdim=True) / 3).clamp_max(2),
+            _best(likely, related >= NodeRelation.EDGES, 2),
+            _best(likely, related == NodeRelation.EDGES + EdgeKind.FOREIGN_PRIMARY, 2),
+            _best(likely, related != NodeRelation.SELF, 1),
+        ]
+        added: Tensor = self.outer(nn.functional.gelu(self.inner(torch.cat(known, dim=-1)))).squeeze(-1)
+        return added
+
+
+def _best(chances: Tensor, chosen: Tensor, count: int) -> Tensor:
+    """(e, n, count): the largest of `chances` (e, n) among those `chosen` (e, n, n) for each; 0 for none."""
+    return nn.functional.pad(chances[:, None, :] * chosen, (0, count)).topk(count, dim=-1).values
 
 
 class Related(nn.Module):

@@ -1,14 +1,14 @@
 """A question and a schema as an encoder's input: the schema's elements in order, what is known of each, windows.
 
-Owns the words of nodes and questions, the features and relations of nodes, and the division of long inputs. Tokens'
-ids are whatever the caller's tokenizer gives; the network is `engine.models.linker_network`'s matter.
+Owns the words of nodes and questions, the features and relations of nodes, and the windows of long inputs. The ids of
+tokens come from the caller; the network is `engine.models.linker_network`'s matter.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -20,7 +20,7 @@ from engine.linking.element_text import name_words
 from engine.routing.graph import EdgeKind, Graph
 from engine.text.stopwords import STOP_WORDS
 from engine.text.tokens import identifier_words, question_words
-from schema_catalog.types import Column, ColumnKey, Snapshot, Table
+from schema_catalog.types import Column, ColumnKey, Snapshot
 
 WINDOW = 512
 """Tokens that the encoder takes at once."""
@@ -266,11 +266,3 @@ class _Asked:
         share = sum(word in self._words for word in words) / len(words)
         stems = sum(word[:_STEM] in self._stems for word in words) / len(words)
         return float(share == 1.0), share, stems, float(f" {' '.join(words)} " in self._phrase)
-
-
-def tables_of(snapshot: Snapshot) -> Iterator[tuple[int, Table]]:
-    """Each table with the number of its node."""
-    number = 0
-    for table in snapshot.tables:
-        yield number, table
-        number += 1 + len(table.columns)

@@ -1,0 +1,136 @@
+"""The linker over any model's states, and the encoder that comes with the program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engine.core.elements import WHOLE_TABLE, BranchingPoint
+from engine.models.linker import CALIBRATION, LinkerEncoder, packed, unpacked
+from engine.models.packaged import read
+from engine.schema_linking.decisions import Decision
+from engine.schema_linking.hidden_states import NodeStates
+from engine.schema_linking.linker import FORMAT, NAME, TrainedLinker, packaged
+from engine.settings import EncoderSettings
+from schema_catalog.types import Column, Snapshot, Table, TableKind
+from tests.support.schemas import MUSIC
+
+SINGER = ("public", "singer")
+LAYERS, DIMENSION = 7, 384
+
+
+class Scripted:
+    """`HiddenStates` with log-odds by name, -2 for the others; None where there are none."""
+
+    version = "scripted"
+
+    def __init__(self, odds: dict[tuple[str, str], float] | None) -> None:
+        self._odds = odds
+
+    def read(self, question: str, snapshot: Snapshot) -> NodeStates | None:
+        del question
+        if self._odds is None:
+            return None
+        nodes = tuple(
+            (*table.key, name)
+            for table in snapshot.tables
+            for name in (WHOLE_TABLE, *(column.name for column in table.columns))
+        )
+        odds = np.array([self._odds.get(node[1:], -2.0) for node in nodes], dtype=np.float32)
+        return NodeStates(nodes, np.zeros((1, len(nodes), 1), dtype=np.float32), odds, 0.75)
+
+
+class FirstDoubtful:
+    """`BranchingPredictor` that doubts the first decision."""
+
+    def points(
+        self, states: NodeStates, decisions: Sequence[Decision], snapshot: Snapshot
+    ) -> tuple[BranchingPoint, ...]:
+        del states, snapshot
+        return (BranchingPoint(decisions[0].element, decisions[0].linked),)
+
+
+def test_links_are_the_decisions_and_a_columns_probability_is_within_its_tables() -> None:
+    odds = {("singer", "*"): 2.0, ("singer", "country"): 1.0, ("stadium", "name"): 3.0}
+    links = TrainedLinker(Scripted(odds)).link("?", MUSIC)
+    assert links is not None
+    assert links.linked == {(*SINGER, WHOLE_TABLE), (*SINGER, "country")}
+    assert links.probabilities[*SINGER, WHOLE_TABLE] == pytest.approx(1 / (1 + np.exp(-2)))
+    assert links.probabilities[*SINGER, "country"] == pytest.approx(1 / (1 + np.exp(-2)) / (1 + np.exp(-1)))
+    assert links.probabilities["public", "stadium", "name"] < links.probabilities["public", "stadium", "*"]
+    assert (links.branching, links.answerable) == ((), 0.75)
+
+
+def test_doubtful_decisions_come_from_the_predictor() -> None:
+    links = TrainedLinker(Scripted({("singer", "*"): 2.0}), FirstDoubtful()).link("?", MUSIC)
+    assert links is not None
+    assert links.branching == (BranchingPoint((*SINGER, WHOLE_TABLE), linked=True),)
+
+
+def test_a_schema_that_does_not_fit_has_no_links() -> None:
+    assert TrainedLinker(Scripted(None)).link("?", MUSIC) is None
+
+
+def test_packed_weights_come_back_but_for_their_rounding() -> None:
+    weights = np.random.default_rng(1).normal(size=(8, 16)).astype(np.float32)
+    bias = np.ones(8, dtype=np.float32)
+    found = unpacked(packed({"0.inner.weight": weights, "0.inner.bias": bias}, {}))
+    assert found["0.inner.weight"] == pytest.approx(weights, abs=float(np.abs(weights).max()) / 200)
+    assert found["0.inner.bias"] == pytest.approx(bias)
+
+
+@pytest.fixture(scope="module")
+def model() -> LinkerEncoder:
+    return LinkerEncoder(read(packaged(), NAME, FORMAT), EncoderSettings())
+
+
+def test_the_packaged_model_links_the_table_that_is_asked_for(model: LinkerEncoder) -> None:
+    links = TrainedLinker(model).link("How many singers are there?", MUSIC)
+    assert links is not None
+    assert links.linked == {(*SINGER, WHOLE_TABLE)}
+    assert links.answerable > 0.5
+    assert len(model.version) == 64
+
+
+def test_every_layer_has_a_state_of_every_node(model: LinkerEncoder) -> None:
+    states = model.read("Which stadium has the largest capacity?", MUSIC)
+    assert states is not None
+    assert states.states.shape == (LAYERS, len(states.nodes), DIMENSION)
+    assert states.log_odds.shape == (len(states.nodes),)
+    assert np.isfinite(states.states).all()
+    assert np.abs(states.states[1:] - states.states[:-1]).max() > 0.01
+
+
+def test_what_the_asker_may_not_read_is_no_node(model: LinkerEncoder) -> None:
+    readable = frozenset((*t.key, c.name) for t, c in MUSIC.columns() if c.name != "country")
+    left = MUSIC.restricted_to(frozenset(key for key in readable if key[1] != "concert"))
+    links = TrainedLinker(model).link("The countries of singers and the titles of concerts", left)
+    assert links is not None
+    elements = links.probabilities.keys() | links.linked
+    assert not any(element[1] == "concert" or element[2] == "country" for element in elements)
+    assert (*SINGER, "artist_name") in elements
+
+
+def wide(tables: int) -> Snapshot:
+    columns = tuple(Column(f"measured value {n}", "text") for n in range(40))
+    made = (Table("public", f"t{n}", TableKind.TABLE, columns) for n in range(tables))
+    return replace(MUSIC, tables=(MUSIC.tables[1], *made))
+
+
+def test_a_large_schema_is_read_in_windows_and_one_too_large_not_at_all(model: LinkerEncoder) -> None:
+    large = model.read("How many singers are there?", wide(8))
+    assert large is not None
+    assert len(large.nodes) == 5 + 8 * 41
+    tables = [n for n, node in enumerate(large.nodes) if node[2] == WHOLE_TABLE]
+    assert int(np.argmax(large.log_odds[tables])) == 0
+    assert model.read("How many singers are there?", wide(80)) is None
+    assert model.read("How many singers are there?", replace(MUSIC, tables=())) is None
+
+
+def test_the_artifacts_log_odds_are_calibrated() -> None:
+    arrays = read(packaged(), NAME, FORMAT).arrays
+    assert arrays[CALIBRATION].shape == (3, 2)
+    assert (arrays[CALIBRATION][:, 0] > 0).all()

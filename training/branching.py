@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.quality.linking.linked import TRAIN, known_questions, linked, snapshots_of
+from benchmarks.quality.linking.remembered import Remembered
 from engine.models.linker import LinkerEncoder
 from engine.models.packaged import Manifest, read, write
 from engine.schema_linking import linker
@@ -33,11 +34,14 @@ def main() -> int:
     parser.add_argument("--bench", type=Path, required=True, help="the data's folder")
     parser.add_argument("--linker", type=Path, default=linker.packaged(), help="the linker's folder")
     parser.add_argument("--out", type=Path, default=packaged(), help="the artifact's folder")
+    parser.add_argument("--states", type=Path, help="a folder that keeps the linker's states between runs")
     parser.add_argument("--compare", action="store_true", help="compare what probes see; write nothing")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     started = time.monotonic()
-    model = LinkerEncoder(read(options.linker, linker.NAME, linker.FORMAT))
+    model: HiddenStates = LinkerEncoder(read(options.linker, linker.NAME, linker.FORMAT))
+    if options.states is not None:
+        model = Remembered(model, options.states)
     probes_part = _part(options.bench, Part.PROBES, model)
     if options.compare:
         for line in compare(probes_part, options.seed):

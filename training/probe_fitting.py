@@ -24,7 +24,7 @@ from engine.schema_linking.prediction_sets import Flags, Floats, at_most, questi
 from engine.schema_linking.probes import CONTEXT, Probes, assembled, inputs_of
 
 FOLDS = 5
-BATCH = 256
+BATCH = 512
 CHOSEN = (1, 3, 5, 7)
 """Numbers of layers that are tried."""
 
@@ -33,9 +33,9 @@ CHOSEN = (1, 3, 5, 7)
 class Recipe:
     """How probes are trained. `pooled`: whether they see the schema's mean state. `dropped`: of the inputs."""
 
-    width: int = 64
-    epochs: int = 20
-    rate: float = 1e-3
+    width: int = 32
+    epochs: int = 10
+    rate: float = 2e-3
     decay: float = 0.05
     dropped: float = 0.2
     states: bool = True
@@ -99,10 +99,11 @@ def collected(found: Iterable[Linked]) -> Collected:
 def trained(known: Collected, recipe: Recipe, seed: int) -> Probes:
     """A probe for every layer, rounded to half precision, in which they are kept."""
     torch.manual_seed(seed)
-    given = torch.from_numpy(known.given).float()
+    seen = _seen(recipe, known.given.shape[2])
+    given = torch.from_numpy(known.given[:, :, seen]).float()
     truth = torch.from_numpy(known.branching).float()
     mean, spread = given.mean(1, keepdim=True), given.std(1, keepdim=True).clamp(min=1e-2)
-    seen = _seen(recipe, given.shape[2])
+    given.sub_(mean).div_(spread)
     layers, count, inputs = given.shape
     w1 = torch.nn.Parameter(torch.randn(layers, inputs, recipe.width) / inputs**0.5)
     b1 = torch.nn.Parameter(torch.zeros(layers, 1, recipe.width))
@@ -113,7 +114,7 @@ def trained(known: Collected, recipe: Recipe, seed: int) -> Probes:
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, recipe.rate, total_steps=steps)
     for _ in range(steps):
         chosen = torch.randint(count, (BATCH,))
-        batch = functional.dropout((given[:, chosen] - mean) / spread * seen, recipe.dropped)
+        batch = functional.dropout(given[:, chosen], recipe.dropped)
         odds = (functional.relu(batch @ w1 + b1) @ w2 + b2)[..., 0]
         loss = functional.binary_cross_entropy_with_logits(odds, truth[chosen].expand_as(odds))
         optimiser.zero_grad()
@@ -121,17 +122,18 @@ def trained(known: Collected, recipe: Recipe, seed: int) -> Probes:
         optimiser.step()
         schedule.step()
     # What the inputs are scaled by goes into the first weights.
-    whole = w1 * seen[:, None] / spread.transpose(1, 2)
-    bias = b1 - mean @ whole
-    arrays = (whole, bias[:, 0], w2[..., 0], b2[:, 0, 0])
+    scaled = w1 / spread.transpose(1, 2)
+    whole = torch.zeros(layers, known.given.shape[2], recipe.width)
+    whole[:, torch.from_numpy(seen)] = scaled.detach()
+    arrays = (whole, (b1 - mean @ scaled)[:, 0], w2[..., 0], b2[:, 0, 0])
     return Probes(np.arange(layers), *(_halves(each) for each in arrays))
 
 
-def _seen(recipe: Recipe, inputs: int) -> torch.Tensor:
-    """Ones and zeros: which inputs a recipe's probes see."""
+def _seen(recipe: Recipe, inputs: int) -> Flags:
+    """Which inputs a recipe's probes see."""
     states = (inputs - CONTEXT) // 2
-    shares = ((states, recipe.states), (states, recipe.pooled), (CONTEXT, True))
-    return torch.cat([torch.full((size,), float(there)) for size, there in shares])
+    shares = ((states, recipe.states), (states, recipe.pooled), (inputs - 2 * states, True))
+    return np.concatenate([np.full(size, there) for size, there in shares])
 
 
 def _halves(weights: torch.Tensor) -> NDArray[np.float32]:

@@ -36,6 +36,7 @@ from benchmarks.quality.linking.linked import (
     linked,
     snapshots_of,
 )
+from benchmarks.quality.linking.remembered import Remembered
 from benchmarks.quality.linking.surrogate import SurrogateFigures, figures_of, opinions
 from benchmarks.wire.machine import describe
 from engine.llm.client import ChatModel
@@ -45,6 +46,7 @@ from engine.models.packaged import PackagedError, read
 from engine.schema_linking import branching, linker
 from engine.schema_linking.aggregation import Aggregation
 from engine.schema_linking.branching import Detector, TrainedBranching
+from engine.schema_linking.hidden_states import HiddenStates
 from engine.schema_linking.prediction_sets import Flags
 from engine.schema_linking.probes import Probes
 
@@ -64,6 +66,7 @@ def main() -> int:
     )
     parser.add_argument("--linker", type=Path, default=linker.packaged(), help="the linker's folder")
     parser.add_argument("--branching", type=Path, default=branching.packaged(), help="its probes' folder")
+    parser.add_argument("--states", type=Path, help="a folder that keeps the linker's states between runs")
     parser.add_argument("--json", type=Path, help="the results file whose linking part is replaced")
     parser.add_argument("--no-dev", action="store_true", help="leave the development questions unseen")
     parser.add_argument(
@@ -82,7 +85,9 @@ def main() -> int:
 
 
 def _run(options: argparse.Namespace, console: Console) -> None:
-    model = LinkerEncoder(read(options.linker, linker.NAME, linker.FORMAT))
+    model: HiddenStates = LinkerEncoder(read(options.linker, linker.NAME, linker.FORMAT))
+    if options.states is not None:
+        model = Remembered(model, options.states)
     TrainedBranching.of(options.branching, model.version)
     found = read(options.branching, branching.NAME, branching.FORMAT)
     detector = branching.detector_of(found.arrays)
@@ -127,7 +132,7 @@ async def _surrogate(
     return figures_of(asked)
 
 
-def _linked(bench: Path, questions: Sequence[Known], model: LinkerEncoder) -> Iterable[Linked]:
+def _linked(bench: Path, questions: Sequence[Known], model: HiddenStates) -> Iterable[Linked]:
     return linked(track(questions, "Linking"), snapshots_of(bench), model)
 
 

@@ -16,15 +16,19 @@ from benchmarks.quality.linking.decided import Decided, Decisions, Links, decide
 from benchmarks.quality.linking.figures import Resamples, discrimination_of, flagging_of, linking_of
 from benchmarks.quality.linking.flagging import WAYS, flags_by_folds
 from benchmarks.quality.linking.linked import Linked, known_questions
+from benchmarks.quality.linking.remembered import Remembered
 from benchmarks.quality.linking.surrogate import Asked, figures_of
 from benchmarks.wire.machine import Machine
 from engine.core.elements import WHOLE_TABLE
 from engine.schema_linking.aggregation import Aggregation
 from engine.schema_linking.branching import Detector, Kind
+from engine.schema_linking.hidden_states import NodeStates
 from engine.schema_linking.metrics import auc
 from engine.schema_linking.prediction_sets import Floats
 from engine.schema_linking.probes import CONTEXT, Probes
+from schema_catalog.types import Snapshot
 from tests.support.doubting_linker import DIMENSION, LAYERS, asked
+from tests.support.schemas import MUSIC
 
 
 def seeing_probes() -> Probes:
@@ -181,3 +185,30 @@ def test_decisions_about_questions_are_collected_in_their_order() -> None:
     assert one.forced.questions.tolist() == sorted(one.forced.questions.tolist())
     assert int(one.forced.wrong.sum()) == sum(wrong for each in found for _, wrong in each.forced)
     assert one.by([2]).free.chances.shape == (1, len(one.free.wrong))
+
+
+def test_states_are_read_once_and_kept_with_the_version_schema_and_question(tmp_path: Path) -> None:
+    one = asked(1, 14)[0]
+    calls = []
+
+    class Counting:
+        version = "1"
+
+        def read(self, question: str, snapshot: Snapshot) -> NodeStates | None:
+            calls.append((question, snapshot))
+            return one.states if question == "q" else None
+
+    linker = Counting()
+    kept = Remembered(linker, tmp_path / "states")
+    first, second = kept.read("q", MUSIC), kept.read("q", MUSIC)
+    assert first is not None
+    assert second is not None
+    assert second.nodes == first.nodes
+    assert second.answerable == first.answerable
+    assert np.array_equal(second.log_odds, first.log_odds)
+    assert np.allclose(second.states, first.states, atol=1e-2)
+    assert kept.read("other", MUSIC) is None
+    assert len(calls) == 2
+    linker.version = "2"
+    kept.read("q", MUSIC)
+    assert len(calls) == 3

@@ -18,7 +18,7 @@ from tests.support.doubting_linker import asked
 from tests.support.schemas import MUSIC
 from training.probe_fitting import Collected, Recipe, artifact, collected, out_of_fold
 
-QUICK = Recipe(width=8, epochs=40, rate=1e-2)
+QUICK = Recipe(width=8, epochs=80, rate=1e-2)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -47,7 +47,7 @@ def folder(probes_part: Collected, tmp_path_factory: pytest.TempPathFactory) -> 
 
 def test_a_fold_is_predicted_by_probes_of_other_databases(probes_part: Collected) -> None:
     """Other labels in a database change nothing of what is predicted there."""
-    brief = replace(QUICK, epochs=2)
+    brief = replace(QUICK, epochs=4)
     before = out_of_fold(probes_part, brief, seed=1)
     own = np.array([name == "db3" for name in probes_part.databases])[probes_part.questions]
     turned = replace(probes_part, branching=probes_part.branching ^ own)

@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 ARGS ?=
 SERVERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/servers
 
-.PHONY: demo test test-all check servers bench bench-ablations bench-dialogue bench-encoder bench-guard bench-lending bench-llm bench-personal bench-quality bench-routing bench-wire compat clean
+.PHONY: demo test test-all check servers bench bench-ablations bench-abstain bench-dialogue bench-encoder bench-guard bench-lending bench-llm bench-personal bench-quality bench-routing bench-wire compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
@@ -38,7 +38,7 @@ check: $(VENV)/.installed  ## ruff, mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: bench-routing bench-wire bench-quality bench-ablations bench-dialogue bench-personal bench-encoder bench-guard bench-lending bench-llm  ## every benchmark; results in benchmarks/results
+bench: bench-routing bench-wire bench-quality bench-ablations bench-abstain bench-dialogue bench-personal bench-encoder bench-guard bench-lending bench-llm  ## every benchmark; results in benchmarks/results
 
 bench-routing: $(VENV)/.installed  ## databases and tables found among many, beside baselines; what it costs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
@@ -66,6 +66,9 @@ bench-dialogue: $(VENV)/.installed  ## what questions back are worth to a simula
 	-@$(BIN)/pgparley fetch-model
 	$(BIN)/python -m benchmarks.quality.dialogue --json benchmarks/results/dialogue.json \
 		--page benchmarks/results/dialogue.md --plot benchmarks/results/dialogue.png $(ARGS)
+
+bench-abstain: $(VENV)/.installed  ## schema linking, its branching points found and abstained on; minutes
+	$(BIN)/python -m benchmarks.quality.linking --json benchmarks/results/dialogue.json $(ARGS)
 
 bench-encoder: $(VENV)/.installed  ## the encoder's own forward pass beside the library's
 	$(BIN)/python -m benchmarks.encoder --json benchmarks/results/encoder.json $(ARGS)

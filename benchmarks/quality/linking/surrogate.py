@@ -1,0 +1,107 @@
+"""What the surrogate filter is worth: a language model asked about flagged decisions whose truth is known."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.quality.candidates.figures import Figure
+from benchmarks.quality.linking.figures import Resamples
+from benchmarks.quality.linking.linked import Linked
+from engine.core.deadline import Deadline
+from engine.core.ports import LanguageModel
+from engine.schema_linking.branching import Kind, TrainedBranching, kind_of
+from engine.schema_linking.decisions import Decision
+from engine.schema_linking.surrogate import Surrogate
+
+SECONDS = 60.0
+"""For one opinion at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A flagged decision and what the model says. `relevant`: the truth; `said`: None where it did not say."""
+
+    database: str
+    question: str
+    kind: Kind
+    linked: bool
+    relevant: bool
+    said: bool | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class SurrogateFigures:
+    """Over `n` flagged decisions of `questions` questions.
+
+    `accuracy`: says rightly whether the element is relevant, of all, of tables and of columns. `linker`: the linker's
+    own accuracy on the same. `lifted_wrong`: of the decisions that are wrong those whose flag it would take away;
+    `lifted_right`: the same of the right ones.
+    """
+
+    n: int
+    questions: int
+    accuracy: Figure
+    accuracy_table: Figure
+    accuracy_column: Figure
+    linker: Figure
+    lifted_wrong: Figure
+    lifted_right: Figure
+    seconds: float
+
+
+async def opinions(
+    found: Sequence[Linked], branching: TrainedBranching, model: LanguageModel, n: int, seed: int
+) -> list[Asked]:
+    """Of the flagged decisions of randomly drawn questions, all of each, until there are `n`."""
+    surrogate = Surrogate(model)
+    asked: list[Asked] = []
+    for number in np.random.default_rng(seed).permutation(len(found)):
+        if len(asked) >= n:
+            break
+        one = found[number]
+        flags = branching.flagged(one.states, one.free, one.snapshot)
+        flagged = (decision for decision, flag in zip(one.free, flags, strict=True) if flag)
+        asked += [await _asked(one, decision, surrogate) for decision in flagged]
+    return asked
+
+
+async def _asked(one: Linked, decision: Decision, surrogate: Surrogate) -> Asked:
+    started = time.monotonic()
+    opinion = await surrogate.opinion(
+        decision.element, one.question.text, one.snapshot, Deadline(started + SECONDS)
+    )
+    return Asked(
+        one.question.database,
+        one.question.id,
+        kind_of(decision),
+        decision.linked,
+        decision.element in one.question.gold,
+        None if opinion.log_odds is None else opinion.log_odds > 0,
+        time.monotonic() - started,
+    )
+
+
+def figures_of(asked: Sequence[Asked]) -> SurrogateFigures:
+    """Of at least one opinion."""
+    drawn = Resamples([each.database for each in asked])
+    right = np.array([each.said == each.relevant for each in asked])
+    tables = np.array([each.kind is Kind.TABLE for each in asked])
+    correct = np.array([each.linked == each.relevant for each in asked])
+    agrees = np.array([each.said == each.linked for each in asked])
+    every = np.ones(len(asked), dtype=np.bool_)
+    return SurrogateFigures(
+        len(asked),
+        len({each.question for each in asked}),
+        drawn.share(right, every),
+        drawn.share(right & tables, tables),
+        drawn.share(right & ~tables, ~tables),
+        drawn.share(correct, every),
+        drawn.share(agrees & ~correct, ~correct),
+        drawn.share(agrees & correct, correct),
+        float(np.mean([each.seconds for each in asked])),
+    )

@@ -5,8 +5,8 @@
 
 A list is one question's features and the scorer's verdicts. There are questions of four kinds: as they are; made
 ambiguous (`training.ambiguous`), of which one reading, drawn by a hash, is the right one; over a schema from which a
-column that the right statement reads was taken; and asked of another database. Nothing answers the last two.
-Figures are by cross-validation over databases.
+column that the right statement reads was taken; and asked of another database. Nothing answers the last two. All are of
+training databases that the schema linker was not trained on. Figures are by cross-validation over databases.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache, partial
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import msgspec
@@ -28,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.progress import track
 
-from benchmarks.quality.ablations.drawing import TRAIN, drawn
+from benchmarks.quality.ablations.drawing import TRAIN, in_turns
 from benchmarks.quality.ablations.replay import Completions, Replay, file_for
 from benchmarks.quality.candidates.command import ROOT
 from benchmarks.quality.candidates.gateway import TIMEOUT
@@ -39,6 +40,7 @@ from benchmarks.quality.candidates.questions import (
     Asked,
     Item,
     Judge,
+    Question,
     QuestionSet,
     Selection,
     asked,
@@ -56,6 +58,7 @@ from engine.stages.clarify import clarify
 from engine.types import Asker, AskRequest
 from pgparley.config import cache_dir, load
 from schema_catalog.types import ColumnKey
+from training.linker_split import Part, part_of
 
 FOLDS = 5
 PENALTY = 1.0
@@ -97,11 +100,11 @@ def main() -> int:
     parser.add_argument("--work", type=Path, default=cache_dir() / "bench-ablations")
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--ambiguous", type=Path, help="what training.ambiguous made")
-    parser.add_argument("--n", type=int, default=100, help="questions as they are")
+    parser.add_argument("--n", type=int, default=70, help="questions as they are")
     parser.add_argument(
-        "--unanswerable", type=int, default=50, help="questions over a schema that lacks a column"
+        "--unanswerable", type=int, default=40, help="questions over a schema that lacks a column"
     )
-    parser.add_argument("--elsewhere", type=int, default=25, help="questions asked of another database")
+    parser.add_argument("--elsewhere", type=int, default=20, help="questions asked of another database")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
@@ -260,14 +263,28 @@ async def _record(given: argparse.Namespace) -> None:
 
 
 def _wanted(given: argparse.Namespace) -> list[tuple[Kind, QuestionSet, tuple[Asked, ...]]]:
-    every = drawn(given.bench, TRAIN, Selection(given.n, given.seed, None))
-    some = drawn(given.bench, TRAIN, Selection(given.unanswerable, given.seed + 1, None))
-    others = drawn(given.bench, TRAIN, Selection(given.elsewhere, given.seed + 2, None))
-    wanted = [(Kind.PLAIN, TRAIN, every), (Kind.MISSING, TRAIN, some), (Kind.ELSEWHERE, TRAIN, others)]
+    items = [item for item in _items(given.bench).values() if item["gold_rows"] and _is_unseen(item["db"])]
+    turns = in_turns(list({(item["db"], item["gold"]): item for item in items}.values()), given.seed)
+    ends = list(accumulate((given.n, given.unanswerable, given.elsewhere), initial=0))
+    kinds = (Kind.PLAIN, Kind.MISSING, Kind.ELSEWHERE)
+    wanted = [
+        (kind, TRAIN, tuple(map(_asked, turns[start:end])))
+        for kind, (start, end) in zip(kinds, pairwise(ends), strict=True)
+    ]
     if given.ambiguous is not None:
         of = QuestionSet(Kind.AMBIGUOUS, str(given.ambiguous), Judge.AMBIQT)
-        wanted.append((Kind.AMBIGUOUS, of, asked(given.bench, of, Selection(None, given.seed))))
+        unseen = {item["id"] for item in read_items(given.ambiguous) if _is_unseen(item["db"])}
+        every = asked(given.bench, of, Selection(None, given.seed))
+        wanted.insert(1, (Kind.AMBIGUOUS, of, tuple(each for each in every if each.question.id in unseen)))
     return wanted
+
+
+def _is_unseen(database: str) -> bool:
+    return part_of(database) is not Part.LINKER
+
+
+def _asked(item: Item) -> Asked:
+    return Asked(Question(str(item["id"]), str(item["question"]), str(item["db"])))
 
 
 async def _listed(
@@ -275,7 +292,7 @@ async def _listed(
 ) -> QuestionList:
     task = _changed(await place.task(one), kind, place, given)
     database = str(task.place.database.name) if task.place else ""
-    home = str(_items(given.bench)[one.question.id]["db"]) if kind is not Kind.AMBIGUOUS else database
+    home = database if kind is Kind.AMBIGUOUS else str(_items(given.bench)[one.question.id]["db"])
     started = time.monotonic()
     name = database if kind is Kind.ELSEWHERE else one.question.database
     ask = AskRequest(Asker(READER, ""), one.question.text, k=WIDTH, db=name)

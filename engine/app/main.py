@@ -30,6 +30,8 @@ from engine.linking.source import StoredValues
 from engine.llm.client import ChatModel
 from engine.metrics import Metrics
 from engine.models.encoder import MiniLMEncoder
+from engine.models.linker import LinkerEncoder
+from engine.models.packaged import read
 from engine.models.pointer import PointerModel, packaged_base
 from engine.ranking import ranker
 from engine.ranking.ranker import TwoStages
@@ -38,6 +40,8 @@ from engine.routing.artifact import ArtifactStore, CurrentWeights
 from engine.routing.learned_router import Versions
 from engine.routing.router import HybridRouter
 from engine.routing.vectors import VectorCache
+from engine.schema_linking import linker
+from engine.schema_linking.linker import TrainedLinker
 from engine.settings import EngineSettings
 from engine.upstream import Databases
 from schema_catalog.catalog import CachedCatalog, StoreUnavailableError
@@ -94,6 +98,9 @@ async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Question
             ranker=TwoStages.of(ranker.packaged(), encoder, settings.encoder),
             memory=LearningStore(pool, settings.learning),
             learning=settings.learning,
+            linker=TrainedLinker(
+                LinkerEncoder(read(linker.packaged(), linker.NAME, linker.FORMAT), settings.encoder)
+            ),
             dialogue=settings.dialogue,
         )
         yield built, Questions(pool, settings.limits.ttl), pool

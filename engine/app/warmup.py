@@ -14,6 +14,7 @@ from engine.core.tools import Tools
 from engine.errors import NLError
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
+from engine.understanding.language import foreign_language
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import Snapshot
 
@@ -33,6 +34,7 @@ async def warm_up(tools: Tools, databases: int, ready: asyncio.Event) -> None:
     began = time.monotonic()
     await asyncio.to_thread(tools.encoder.encode, ["ready"])
     await asyncio.to_thread(tools.ranker.rank, "ready", (Candidate("", "SELECT 1"),))
+    await asyncio.to_thread(foreign_language, "prêt")
     await _until_answering(tools.model)
     try:
         entries = await tools.catalog.entries()

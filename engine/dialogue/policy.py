@@ -6,10 +6,11 @@ to read, of no answer. The chances are calibrated (`engine.dialogue.certainty`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from engine.dialogue.choice import NONE_RIGHT, Errors
 from engine.dialogue.types import Chances
 from engine.settings import DialogueSettings
 
@@ -33,15 +34,20 @@ class Decision:
 
 
 def decide(
-    chances: Chances, options: Sequence[Collection[int]], costs: DialogueSettings, *, run: bool = False
+    chances: Chances, errors: Errors | None, costs: DialogueSettings, *, run: bool = False
 ) -> Decision:
     """The cheapest action. Of equal ones statements are shown before a question is asked, and that before none.
 
-    `options`: the positions of the statements that agree with each option of the question back; none where there is no
-    question. `run`: the first statement runs unread.
+    `errors`: of the question back, None where there is none. `run`: the first statement runs unread.
     """
+    ask = None if errors is None else costs.question + costs.wrong * (1.0 - _right(chances, errors.after))
     show = shown(chances.statements, costs, run=run)
-    ask = _asked(chances, options, costs, run=run) if options else None
+    if errors is not None:
+        # What is told apart may be less certain than the chances have it: twins, or a doubt of the linker's.
+        least = costs.wrong * (1.0 - _right(chances, errors.before))
+        show = (
+            max(show, least) if run else max(show, min(least, costs.row + costs.wrong * (1.0 - chances.some)))
+        )
     prices = {Action.SHOW: show, Action.ABSTAIN: costs.abstention}
     if ask is not None:
         prices[Action.ASK] = ask
@@ -60,19 +66,6 @@ def shown(chances: Sequence[float], costs: DialogueSettings, *, run: bool = Fals
     return least
 
 
-def _asked(
-    chances: Chances, options: Sequence[Collection[int]], costs: DialogueSettings, *, run: bool
-) -> float:
-    """The cost of a question: itself, and what is left to do after each answer.
-
-    Where none of the options is meant the asker says so: they are not misled, and have no answer yet.
-    """
-    total = costs.question
-    offered = 0.0
-    for option in options:
-        members = [chances.statements[place] for place in sorted(option)]
-        share = sum(members)
-        offered += share
-        if share > 0:
-            total += share * shown([each / share for each in members], costs, run=run)
-    return total + (1.0 - offered) * min(costs.wrong, costs.abstention)
+def _right(chances: Chances, error: float) -> float:
+    """The probability of a right answer at an expected error, which takes it that one of the candidates is right."""
+    return min(1.0, (1.0 - error) / (1.0 - NONE_RIGHT)) * chances.some

@@ -6,17 +6,14 @@ What is cheapest for the asker is `engine.dialogue.policy`'s to say, and what is
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.dialogue.abstention import doubt, refused
-from engine.dialogue.answering import agrees
 from engine.dialogue.policy import Action, Decision, decide
-from engine.dialogue.question import best_question
+from engine.dialogue.question import Proposal, best_proposal
 from engine.dialogue.staleness import fingerprints
-from engine.dialogue.types import ClarifyingQuestion
 from engine.types import TraceLine
 
 
@@ -29,11 +26,12 @@ async def clarify(state: State, tools: Tools) -> State:
     chances = await asyncio.to_thread(tools.certainty.chances, state)
     sure = zip(state.candidates, chances.statements, strict=True)
     state = replace(state, candidates=tuple(replace(each, confidence=chance) for each, chance in sure))
-    question = await asyncio.to_thread(_question, state) if may_ask(state, tools) else None
-    options = [] if question is None else _members(question, state)
-    decision = decide(chances, options, tools.dialogue, run=state.ask.run)
+    proposal = await asyncio.to_thread(_proposal, state) if may_ask(state, tools) else None
+    errors = None if proposal is None else proposal.errors
+    decision = decide(chances, errors, tools.dialogue, run=state.ask.run)
     state = state.noted(TraceLine("clarify", decision.action, _prices(decision), chances.first))
-    if decision.action is Action.ASK and question is not None:
+    if decision.action is Action.ASK and proposal is not None:
+        question = proposal.question
         state = state.noted(TraceLine("clarify", f"asked: {question.ambiguity}", question.words))
         return replace(state, dialogue=replace(state.dialogue, pending=question))
     if decision.action is Action.ABSTAIN:
@@ -46,8 +44,8 @@ def may_ask(state: State, tools: Tools) -> bool:
     return state.ask.ask and len(state.dialogue.turns) < tools.dialogue.questions
 
 
-def _question(state: State) -> ClarifyingQuestion | None:
-    return best_question(
+def _proposal(state: State) -> Proposal | None:
+    return best_proposal(
         state.candidates,
         {route.database.name: route.snapshot for route in state.routes},
         state.ask.question,
@@ -55,14 +53,6 @@ def _question(state: State) -> ClarifyingQuestion | None:
         entities=[entity for route in state.routes for entity in route.entities],
         links={route.database.name: route.links for route in state.routes if route.links is not None},
     )
-
-
-def _members(question: ClarifyingQuestion, state: State) -> Sequence[frozenset[int]]:
-    """The positions of the candidates that agree with each option."""
-    return [
-        frozenset(place for place, each in enumerate(state.candidates) if agrees(option, each))
-        for option in question.options
-    ]
 
 
 def _prices(decision: Decision) -> str:

@@ -7,51 +7,62 @@ from itertools import product
 
 import pytest
 
+from engine.dialogue.choice import NONE_RIGHT, Errors
 from engine.dialogue.policy import Action, decide, shown
 from engine.dialogue.types import Chances
 from engine.settings import DialogueSettings
 
-COSTS = DialogueSettings(wrong=1.0, question=0.15, row=0.15, abstention=0.6)
-APART = (frozenset({0}), frozenset({1}))
-"""A question whose two options stand for one statement each."""
+COSTS = DialogueSettings(wrong=1.0, question=0.15, row=0.25, abstention=0.6)
+
+
+def apart(*chances: float) -> Errors:
+    """Of a question that tells all of them apart, and is never misread."""
+    total = sum(chances)
+    return Errors(1 - (1 - NONE_RIGHT) * max(chances) / total, NONE_RIGHT)
 
 
 def test_a_sure_answer_is_shown() -> None:
-    assert decide(Chances((0.95, 0.03)), APART, COSTS).action is Action.SHOW
+    assert decide(Chances((0.95, 0.03)), apart(0.95, 0.03), COSTS).action is Action.SHOW
 
 
 def test_a_toss_up_is_asked_about() -> None:
-    decision = decide(Chances((0.5, 0.45)), APART, COSTS)
+    decision = decide(Chances((0.5, 0.45)), apart(0.5, 0.45), COSTS)
     assert decision.action is Action.ASK
-    assert decision.ask == pytest.approx(0.15 + 0.05 * 0.6)
-    assert decision.show == pytest.approx(0.15 + 0.05)
+    assert decision.ask == pytest.approx(0.15 + 0.05)
+    assert decision.show == pytest.approx(0.25 + 0.05)
+
+
+def test_twins_are_asked_about_however_sure_the_ranker_is() -> None:
+    chances = Chances((0.9, 0.08))
+    assert decide(chances, apart(0.9, 0.08), COSTS).action is Action.SHOW
+    assert decide(chances, apart(0.5, 0.5), COSTS).action is Action.ASK
 
 
 def test_without_a_question_the_list_is_shown() -> None:
-    decision = decide(Chances((0.5, 0.45)), (), COSTS)
+    decision = decide(Chances((0.5, 0.45)), None, COSTS)
     assert (decision.action, decision.ask) == (Action.SHOW, None)
 
 
 def test_nothing_likely_is_not_answered() -> None:
-    assert decide(Chances((0.1, 0.05)), APART, COSTS).action is Action.ABSTAIN
+    assert decide(Chances((0.1, 0.05)), apart(0.1, 0.05), COSTS).action is Action.ABSTAIN
 
 
 def test_no_statement_costs_what_no_answer_does() -> None:
-    assert decide(Chances(()), (), COSTS).action is Action.ABSTAIN
+    assert decide(Chances(()), None, COSTS).action is Action.ABSTAIN
 
 
 def test_what_runs_unread_is_asked_about_sooner() -> None:
-    chances = Chances((0.7, 0.25))
-    dear = replace(COSTS, question=0.2)
-    assert decide(chances, APART, dear).action is Action.SHOW
-    assert decide(chances, APART, dear, run=True).action is Action.ASK
+    chances, errors = Chances((0.7, 0.25)), apart(0.7, 0.25)
+    dear = replace(COSTS, question=0.25, row=0.2)
+    assert decide(chances, errors, dear).action is Action.SHOW
+    assert decide(chances, errors, dear, run=True).action is Action.ASK
 
 
-def test_a_question_that_splits_nothing_never_pays() -> None:
-    whole = (frozenset({0, 1, 2}),)
+def test_a_question_that_tells_nothing_apart_never_pays() -> None:
     for chances in product((0.1, 0.2, 0.4), repeat=3):
         if sum(chances) <= 1:
-            assert decide(Chances(chances), whole, COSTS).action is not Action.ASK or sum(chances) < 0.9
+            before = apart(*chances).before
+            assert decide(Chances(chances), Errors(before, before), COSTS).action is not Action.ASK
 
 
 def test_a_list_costs_no_more_than_its_first() -> None:
@@ -63,8 +74,10 @@ def test_a_list_costs_no_more_than_its_first() -> None:
 
 def test_dearer_questions_are_asked_no_more_often() -> None:
     for first in range(5, 100, 5):
-        chances = Chances((first / 100, (100 - first) / 200))
-        prices = [decide(chances, APART, replace(COSTS, question=q / 20)).action for q in range(20)]
+        pair = (first / 100, (100 - first) / 200)
+        prices = [
+            decide(Chances(pair), apart(*pair), replace(COSTS, question=q / 20)).action for q in range(20)
+        ]
         asked = [action is Action.ASK for action in prices]
         assert asked == sorted(asked, reverse=True)
 

@@ -53,7 +53,7 @@ def test_no_statement_costs_what_no_answer_does() -> None:
 
 def test_what_runs_unread_is_asked_about_sooner() -> None:
     chances, errors = Chances((0.7, 0.25)), apart(0.7, 0.25)
-    dear = replace(COSTS, question=0.25, row=0.2)
+    dear = replace(COSTS, question=0.22, row=0.2)
     assert decide(chances, errors, dear).action is Action.SHOW
     assert decide(chances, errors, dear, run=True).action is Action.ASK
 

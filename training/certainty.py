@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache, partial
-from itertools import accumulate, pairwise
 from pathlib import Path
 
 import msgspec
@@ -265,11 +264,14 @@ async def _record(given: argparse.Namespace) -> None:
 def _wanted(given: argparse.Namespace) -> list[tuple[Kind, QuestionSet, tuple[Asked, ...]]]:
     items = [item for item in _items(given.bench).values() if item["gold_rows"] and _is_unseen(item["db"])]
     turns = in_turns(list({(item["db"], item["gold"]): item for item in items}.values()), given.seed)
-    ends = list(accumulate((given.n, given.unanswerable, given.elsewhere), initial=0))
-    kinds = (Kind.PLAIN, Kind.MISSING, Kind.ELSEWHERE)
+    counts = {
+        Kind.PLAIN: given.n,
+        Kind.MISSING: given.unanswerable,
+        Kind.ELSEWHERE: given.elsewhere,
+    }
     wanted = [
-        (kind, TRAIN, tuple(map(_asked, turns[start:end])))
-        for kind, (start, end) in zip(kinds, pairwise(ends), strict=True)
+        (kind, TRAIN, tuple(map(_asked, turns[place :: len(counts)][:count])))
+        for place, (kind, count) in enumerate(counts.items())
     ]
     if given.ambiguous is not None:
         of = QuestionSet(Kind.AMBIGUOUS, str(given.ambiguous), Judge.AMBIQT)

@@ -48,9 +48,9 @@ GROUPS = (
         ("understand", "route", "link", "retrieve_feedback"),
         ("a question in any language: which database,", "columns and values; what was meant before"),
     ),
-    ("write", ("generate",), ("several statements", "that differ")),
-    ("check", ("validate", "deduplicate"), ("guard, EXPLAIN,", "the rows themselves")),
-    ("choose", ("rank", "apply_preferences", "select"), ("best first; leave out", "what does not conform")),
+    ("write", ("review", "generate"), ("several statements", "that differ")),
+    ("check", ("validate", "deduplicate", "check_values"), ("guard, EXPLAIN,", "the rows themselves")),
+    ("choose", ("rank", "apply_preferences", "select", "clarify"), ("best first; leave out what", "does not conform; ask back")),
 )
 """What is done, by which stages of the pipeline, and to what end."""
 

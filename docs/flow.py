@@ -50,7 +50,11 @@ GROUPS = (
     ),
     ("write", ("review", "generate"), ("several statements", "that differ")),
     ("check", ("validate", "deduplicate", "check_values"), ("guard, EXPLAIN,", "the rows themselves")),
-    ("choose", ("rank", "apply_preferences", "select", "clarify"), ("best first; leave out what", "does not conform; ask back")),
+    (
+        "choose",
+        ("rank", "apply_preferences", "select", "clarify"),
+        ("best first; leave out what", "does not conform; ask back"),
+    ),
 )
 """What is done, by which stages of the pipeline, and to what end."""
 

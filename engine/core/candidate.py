@@ -39,8 +39,8 @@ class Candidate:
     of its tokens, None where the model gives none or a rule changed the text. `confidence` in [0, 1]. `scores`:
     nonconformity by function (select). `preference`: agreement with the asker's preferences, negative where it
     contradicts them (apply_preferences). `fruitless`: it ran without a value in its rows; `preview`: of its rows, None
-    where it did not run (deduplicate). `missing`: texts that its columns do not hold (check_values). `changes`: by
-    rules, in order.
+    where it did not run (deduplicate). `missing`: texts that its columns do not hold (check_values). `unsaid`:
+    tables, values and names of the question that it says nothing of (rank). `changes`: by rules, in order.
     """
 
     database: str
@@ -58,6 +58,7 @@ class Candidate:
     fruitless: bool = False
     preview: Preview | None = None
     missing: tuple[Literal, ...] = ()
+    unsaid: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()
 
 

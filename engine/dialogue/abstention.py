@@ -39,14 +39,16 @@ def abstention(state: State) -> Refusal:
 def doubt(state: State) -> Refusal:
     """The refusal of a question whose statements are all unlikely: by the first of these that explains it.
 
-    A phrase that nothing stands for, values that do not occur, neither.
+    A phrase that nothing stands for, values that do not occur, a name that no statement uses, none of these.
     """
     first = state.candidates[0]
     route = next(each for each in state.routes if each.database.name == first.database)
     if route.unknown:
         partly = len(route.entities) > len(route.unknown)
         return lacking(route.unknown, [route.database.name], partly=partly)
-    return undefined(first.missing, first.database) if first.missing else unlikely(_near(state))
+    if first.missing:
+        return undefined(first.missing, first.database)
+    return unlikely(_near(state), first.unsaid)
 
 
 def _near(state: State) -> list[str]:

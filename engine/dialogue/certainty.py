@@ -74,6 +74,7 @@ def set_features(state: State) -> Features:
         "route": _logit(route.probability),
         "unknown": math.log1p(len(route.unknown)),
         "invented": float(bool(first.missing)),
+        "unsaid": float(bool(first.unsaid)),
     }
     if route.links is not None:
         found |= {
@@ -98,6 +99,7 @@ def candidate_features(state: State) -> Sequence[Features]:
             "likelihood": likelihood,
             "fruitless": float(each.fruitless),
             "invented": float(bool(each.missing)),
+            "unsaid": float(bool(each.unsaid)),
             "agrees": _agreement(each, routes[each.database]),
         }
         for place, (each, share, likelihood) in enumerate(

@@ -148,12 +148,16 @@ def absent(values: Sequence[Literal]) -> str:
     return f"{named} {'does' if len(values) == 1 else 'do'} not occur"
 
 
-def unlikely(tables: Sequence[str]) -> Refusal:
-    """The refusal of a question of which no statement that was found is likely to be right."""
-    near = spoken(tables, "and")
+def unlikely(tables: Sequence[str], unsaid: Sequence[str] = ()) -> Refusal:
+    """The refusal of a question of which no statement that was found is likely to be right.
+
+    `unsaid`: what of the question the likeliest says nothing of.
+    """
+    named = spoken([f"\u201c{each}\u201d" for each in unsaid], "and")
+    why = f" and says nothing of {named}" if named else ""
     return Refusal(
         RefusalReason.NOT_ANSWERABLE,
-        f"Nothing that was found is likely to be what you ask; {near} came nearest",
+        f"Nothing that was found is likely to be what you ask; {spoken(tables, 'and')} came nearest{why}",
         (
             "Name the table or column you mean, or ask a smaller part",
             "A DBA could describe the columns that hold it: COMMENT ON COLUMN, and then pgparley catalog refresh",

@@ -23,6 +23,7 @@ from engine.linking.mentions import mentioned_tables, tables_not_read, values_no
 from engine.rewrite.worth import worth
 from engine.sql.describe import describe
 from engine.types import TraceLine
+from engine.understanding.names import names_not_used
 from schema_catalog.types import Table
 
 FRUITLESS = 0.1
@@ -50,7 +51,7 @@ def _ranked(state: State, ranker: Ranker) -> State:
     silent = _silences(state)
     weighed = [
         (
-            candidate,
+            replace(candidate, unsaid=tuple(left)),
             _scores(candidate, ranking, left),
             _weight(candidate, logit - best, left) * shares.get(candidate.database, 0.0),
         )
@@ -87,6 +88,7 @@ def _unsaid(question: str, candidate: Candidate, route: Route, asked: Sequence[T
     return [
         *(table.name for table in left if table.key not in hidden),
         *values_not_used(question, candidate.sql, route.values),
+        *names_not_used(question, candidate.sql, route.snapshot, route.values),
     ]
 
 
@@ -111,7 +113,9 @@ def _scores(candidate: Candidate, ranking: Ranking, silent: Sequence[str]) -> st
 def explain(candidate: Candidate, best: Candidate) -> str:
     """What the statement does in words, what rules changed, and what it reads that the best candidate does not."""
     said = [describe(candidate.sql), *(change.how for change in candidate.changes)]
-    words = "; ".join([*said, absent(candidate.missing)] if candidate.missing else said)
+    said += [absent(candidate.missing)] if candidate.missing else []
+    said += [f"says nothing of {', '.join(candidate.unsaid)}"] if candidate.unsaid else []
+    words = "; ".join(said)
     if candidate.database != best.database:
         return words
     gained = sorted(".".join(key[1:]) for key in candidate.columns - best.columns)

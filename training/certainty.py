@@ -253,11 +253,12 @@ async def _record(given: argparse.Namespace) -> None:
             replay.clock = partial(cpu_seconds, (server,))
             for kind, of, every in _wanted(given):
                 left = [each for each in every if f"{kind}:{each.question.id}" not in known]
-                for one in track(left, f"Asking {kind}"):
-                    found = await _listed(one, kind, place, replay, given)
-                    judged = await asyncio.to_thread(_judged, found, of, scorer)
-                    with given.lists.open("ab") as file:
-                        file.write(msgspec.json.encode(judged) + b"\n")
+                found = [
+                    await _listed(one, kind, place, replay, given) for one in track(left, f"Asking {kind}")
+                ]
+                judged = await asyncio.to_thread(_judged, found, of, scorer)
+                with given.lists.open("ab") as file:
+                    file.writelines(msgspec.json.encode(each) + b"\n" for each in judged)
         kept.close()
 
 
@@ -345,14 +346,23 @@ def _items(bench: Path) -> Mapping[str, Item]:
     return {str(item["id"]): item for item in read_items(bench / TRAIN.file)}
 
 
-def _judged(found: QuestionList, of: QuestionSet, scorer: Scorer) -> QuestionList:
-    if found.kind in {Kind.MISSING, Kind.ELSEWHERE} or not found.statements:
-        return replace(found, right=(False,) * len(found.statements))
-    number = found.id.split(":", 1)[1]
-    answer = Answer(number, tuple(map(Proposal, found.statements)), Cost(0.0))
-    verdicts = scorer.judge(of, [answer]).right[number]
-    meant = _hashed(number) % 2
-    return replace(found, right=tuple(verdict[meant] for verdict in verdicts))
+def _judged(lists: Sequence[QuestionList], of: QuestionSet, scorer: Scorer) -> list[QuestionList]:
+    answerable = [each for each in lists if each.kind not in {Kind.MISSING, Kind.ELSEWHERE}]
+    answers = [Answer(_id(each), tuple(map(Proposal, each.statements)), Cost(0.0)) for each in answerable]
+    right = scorer.judge(of, answers).right if answers else {}
+    nothing: tuple[tuple[bool, bool], ...] = ()
+    return [
+        replace(
+            each,
+            right=tuple(verdict[_hashed(_id(each)) % 2] for verdict in right.get(_id(each), nothing))
+            or (False,) * len(each.statements),
+        )
+        for each in lists
+    ]
+
+
+def _id(each: QuestionList) -> str:
+    return each.id.split(":", 1)[1]
 
 
 def _hashed(text: str) -> int:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
 
 from schema_catalog.types import ColumnKey, TableKey
 
@@ -81,3 +84,15 @@ class SchemaLinks:
     linked: frozenset[ColumnKey]
     branching: tuple[BranchingPoint, ...]
     answerable: float
+
+
+@dataclass(frozen=True, slots=True)
+class TableSet:
+    """Tables that were decoded together, in that order.
+
+    `probability`: given the database. `state`: the decoder's hidden state when the set was complete, (h,).
+    """
+
+    tables: tuple[TableKey, ...]
+    probability: float
+    state: NDArray[np.float32] = field(repr=False)

@@ -6,7 +6,7 @@ Implementations name their Protocol; null objects are in `engine.core.defaults`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -16,7 +16,7 @@ from engine.calibration.conformal import Calibrated
 from engine.conditions.types import Condition
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
-from engine.core.elements import SchemaLinks, ValueLink
+from engine.core.elements import SchemaLinks, TableSet, ValueLink
 from engine.core.state import Route, State
 from engine.dialogue.types import Chances
 from engine.guard.rules import Rules
@@ -182,18 +182,6 @@ class Catalog(Protocol):
 
     async def entries(self) -> tuple[tuple[Database, Snapshot], ...]:
         """All of them, ordered by name."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableSet:
-    """Tables that were decoded together, in that order.
-
-    `probability`: given the database. `state`: the decoder's hidden state when the set was complete, (h,).
-    """
-
-    tables: tuple[TableKey, ...]
-    probability: float
-    state: NDArray[np.float32] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

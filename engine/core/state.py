@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from engine.calibration.selection import Selection
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
-from engine.core.elements import Entity, SchemaLinks, ValueLink
+from engine.core.elements import Entity, SchemaLinks, TableSet, ValueLink
 from engine.dialogue.refusal import Refusal
 from engine.dialogue.types import Dialogue
 from engine.learning.types import Learned
@@ -26,7 +26,7 @@ class Route:
 
     `probability` in [0, 1], among all that the asker may read. `entities`, `values`, `links` (None without a linker)
     and `unknown` (what nothing in the schema stands for): by the link stage. `learned`: by the retrieve_feedback
-    stage, which adjusts similarities as well.
+    stage, which adjusts similarities as well. `sets`: tables that the router decoded together, likeliest first.
     """
 
     database: Database
@@ -38,6 +38,7 @@ class Route:
     links: SchemaLinks | None = None
     unknown: tuple[UnknownPhrase, ...] = ()
     learned: Learned = field(default_factory=Learned)
+    sets: tuple[TableSet, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import structlog
 
-from engine.core.ports import Match, TableSet
+from engine.core.elements import TableSet
+from engine.core.ports import Match
 from engine.routing.artifact import Artifact, ArtifactError, ArtifactStore
 from engine.routing.candidate_space import CandidateSpace, cut_field, whole_field
 from engine.routing.decoder import table_shares

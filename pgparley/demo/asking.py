@@ -11,7 +11,7 @@ from pathlib import Path
 import asyncpg
 from rich.console import Console
 
-from pgparley.demo.questions import QUESTIONS, Question, answers
+from pgparley.demo.questions import ASKED_BACK, QUESTIONS, REFUSED, Question, answers
 from pgparley.demo.site import Site
 
 RIGHT = "right"
@@ -33,9 +33,23 @@ async def ask_all(site: Site, console: Console) -> int:
     return right
 
 
+async def talk(site: Site, console: Console) -> bool:
+    """Asks a question that needs an answer, and one that has none; returns whether both went so."""
+    with tempfile.TemporaryDirectory() as folder:
+        kinds = []
+        for number, lines in enumerate((ASKED_BACK, REFUSED), 1):
+            first = Path(folder) / f"first-{number}.csv"
+            shown = f"\\set ECHO none\nNL SHOW \\g (format=csv) {first}\n\\set ECHO queries\n"
+            script = f"NL: {lines[0]}\n;\n{shown}" + "".join(f"{line};\n" for line in lines[1:])
+            console.print(await _psql(site, script), markup=False)
+            kinds.append({row["kind"] for row in _read(first)})
+    return kinds == [{"option"}, {"abstain"}]
+
+
 def _script(question: Question, answer: Path, rows: Path) -> str:
     """What the analyst types, and each result once more as CSV for the judge."""
     return (
+        "\\set ECHO none\nSET nl.ask = off;\n\\set ECHO queries\n"
         f"NL: {question.text}\n;\n"
         "NL CHOOSE 1;\n"
         "\\set ECHO none\n"

@@ -81,6 +81,13 @@ QUESTIONS = (
 )
 
 
+ASKED_BACK = ("What are total sales by region?", "NL ANSWER 1", "NL CHOOSE 1")
+"""A question that means one of two things, the answer to what is asked back, and the choice of what is left."""
+
+REFUSED = ("What is the weather in Paris tomorrow?",)
+"""A question that none of the databases can answer."""
+
+
 def answers(got: Rows, gold: Rows) -> bool:
     """Whether `got` holds the rows of `gold`, as many times each, in any order of rows and columns.
 

@@ -22,7 +22,7 @@ from rich.console import Console
 
 from engine.client import EngineAddress, EngineClient
 from pgparley import cluster as postgres
-from pgparley.demo.asking import ask_all
+from pgparley.demo.asking import ask_all, talk
 from pgparley.demo.prepare import prepare
 from pgparley.demo.questions import QUESTIONS
 from pgparley.demo.site import Site
@@ -71,11 +71,15 @@ async def run(cache: Path, *, keep: bool) -> int:
         async with _serving(site, console, keep=keep):
             console.rule("5. Five questions through psql")
             right = await ask_all(site, console)
+            console.rule("6. A question that is asked back, and one that is not answered")
+            talked = await talk(site, console)
         _say_how_to_connect(site, console, keep=keep)
     finally:
         if not keep:
             postgres.stop(site.cluster)
     console.print(f"\n{right} of {len(QUESTIONS)} questions: the right database first and the right rows.")
+    if not talked:
+        console.print("The last two went another way than they should.")
     return 0 if right >= ENOUGH else 1
 
 

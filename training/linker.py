@@ -161,14 +161,12 @@ def batches(
     examples: Sequence[Example], neighbours: Neighbours, seed: int, first: int, steps: int
 ) -> Iterator[list[tuple[Example, SchemaInput]]]:
     """The batches from step `first` on: the same, wherever a run begins."""
-    each = BATCH * GROUP
+    each, groups = BATCH * GROUP, -(-steps // GROUP)
+    turns = -(-groups * each // len(examples))
     order = np.concatenate(
-        [
-            np.random.default_rng((seed, turn)).permutation(len(examples))
-            for turn in range(1 + steps * BATCH // len(examples) + 1)
-        ]
+        [np.random.default_rng((seed, turn)).permutation(len(examples)) for turn in range(turns)]
     )
-    for group in range(first // GROUP, -(-steps // GROUP)):
+    for group in range(first // GROUP, groups):
         rng = np.random.default_rng((seed, 1_000 + group))
         made = [_made(examples[n], neighbours, rng) for n in order[group * each : (group + 1) * each]]
         made.sort(key=lambda pair: len(pair[1].nodes))

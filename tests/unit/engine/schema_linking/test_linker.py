@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from engine.core.elements import WHOLE_TABLE, BranchingPoint
-from engine.models.linker import CALIBRATION, LinkerEncoder, packed, unpacked
+from engine.models.encoder import loaded_model
+from engine.models.linker import CALIBRATION, LinkerEncoder, layered, library_layers, packed, unpacked
 from engine.models.packaged import read
 from engine.schema_linking.decisions import Decision
 from engine.schema_linking.hidden_states import NodeStates
@@ -112,6 +114,23 @@ def test_what_the_asker_may_not_read_is_no_node(model: LinkerEncoder) -> None:
     elements = links.probabilities.keys() | links.linked
     assert not any(element[1] == "concert" or element[2] == "country" for element in elements)
     assert (*SINGER, "artist_name") in elements
+
+
+def test_the_fast_pass_has_nearly_the_librarys_states() -> None:
+    bert = loaded_model(EncoderSettings())[0].auto_model
+    ids = torch.tensor([[101, 2129, 2116, 8453, 102, 3220, 102], [101, 3782, 102, 3220, 102, 0, 0]])
+    mask, added = ids != 0, torch.full((2, 7, 384), 0.05)
+    with torch.inference_mode():
+        expected = list(library_layers(bert, 2, ids, mask, added))
+        found = list(layered(bert, 2)(ids, mask, added))
+        without = list(layered(bert, 2)(ids, mask, torch.zeros_like(added)))
+    assert len(found) == len(expected) == LAYERS
+    for ours, theirs in zip(found, expected, strict=True):
+        assert torch.cosine_similarity(ours[mask], theirs[mask]).min() > 0.98
+    assert [bool((one == other).all()) for one, other in zip(found, without, strict=True)] == [True] * 5 + [
+        False,
+        False,
+    ]
 
 
 def wide(tables: int) -> Snapshot:

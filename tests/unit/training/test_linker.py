@@ -1,0 +1,116 @@
+"""Training the linker: its cost falls, a stopped run goes on where it was, the artifact reads as the network did."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.core.elements import WHOLE_TABLE
+from engine.models.linker import CALIBRATION, LinkerEncoder, calibrated
+from engine.models.packaged import Manifest, Packaged
+from engine.schema_linking.hidden_states import NodeStates
+from engine.schema_linking.nodes import schema_input
+from tests.support.schemas import MUSIC
+from training.linker import BATCH, WARM, Progress, Trainer, batches, share_of_rate
+from training.linker_examples import Example, Neighbours
+from training.linker_measures import Judged, Reading, auc, calibration, links
+
+SINGERS = Example(
+    "How many singers?",
+    MUSIC,
+    frozenset({("public", "singer", WHOLE_TABLE), ("public", "singer", "country")}),
+)
+STADIUMS = Example(
+    "Names of stadiums",
+    MUSIC,
+    frozenset({("public", "stadium", WHOLE_TABLE), ("public", "stadium", "name")}),
+)
+NEIGHBOURS = Neighbours({"music": MUSIC}, {"music": ("music",)})
+
+
+@pytest.fixture(scope="module")
+def trainer() -> Trainer:
+    return Trainer(seed=1, threads=1)
+
+
+def test_training_lowers_the_cost_and_the_artifact_links_what_was_learnt(trainer: Trainer) -> None:
+    given = [(each, schema_input(each.question, each.snapshot)) for each in (SINGERS, STADIUMS)]
+    costs = [trainer.learn(given, 0.2) for _ in range(8)]
+    assert costs[-1][0] < 0.6 * costs[0][0]
+    manifest = Manifest("linker", 1, "", "", "", 0, 0.0)
+    states = LinkerEncoder(Packaged(manifest, trainer.artifact())).read(SINGERS.question, MUSIC)
+    assert states is not None
+    odds = dict(zip(states.nodes, states.log_odds.tolist(), strict=True))
+    assert odds["public", "singer", WHOLE_TABLE] > odds["public", "stadium", WHOLE_TABLE]
+
+
+def test_a_stopped_run_goes_on_where_it_was(trainer: Trainer, tmp_path: Path) -> None:
+    file = tmp_path / "checkpoint.pt"
+    trainer.save(file, Progress(7, 12.5))
+    other = Trainer(seed=2, threads=1)
+    assert other.resume(file) == Progress(7, 12.5)
+    arrays, again = trainer.artifact(), other.artifact()
+    assert arrays.keys() == again.keys()
+    assert all(np.array_equal(arrays[name], again[name]) for name in arrays)
+    assert not file.with_suffix(".new").exists()
+
+
+def test_batches_are_the_same_wherever_a_run_begins() -> None:
+    examples = [replace(SINGERS, question=f"How many singers in {n}?") for n in range(40)]
+    whole = list(batches(examples, NEIGHBOURS, 1, 0, 20))
+    rest = list(batches(examples, NEIGHBOURS, 1, 5, 20))
+    assert [len(batch) for batch in whole] == [BATCH] * 20
+    questions = [[each.question for each, _ in batch] for batch in whole]
+    assert [[each.question for each, _ in batch] for batch in rest] == questions[5:]
+    assert {question for batch in questions for question in batch} == {each.question for each in examples}
+
+
+def test_the_rate_goes_up_and_then_down_to_nothing() -> None:
+    shares = [share_of_rate(done / 100) for done in range(101)]
+    assert max(shares) == pytest.approx(1.0)
+    assert shares.index(max(shares)) == round(100 * WARM)
+    assert shares[100] == pytest.approx(0.0)
+
+
+def scripted(example: Example, odds: dict[str, float], answerable: float) -> Reading:
+    """A reading with log-odds by name, -2 for the others."""
+    nodes = schema_input(example.question, example.snapshot).nodes
+    log_odds = np.array([odds.get(f"{node[1]}.{node[2]}", -2.0) for node in nodes], dtype=np.float32)
+    return Reading(example, NodeStates(nodes, np.zeros((1, len(nodes), 1), np.float32), log_odds, answerable))
+
+
+RIGHT = scripted(SINGERS, {"singer.*": 2.0, "singer.country": 1.0}, 0.9)
+HALF = scripted(STADIUMS, {"stadium.*": 2.0, "stadium.capacity": 1.0}, 0.8)
+ASTRAY = scripted(replace(SINGERS, gold=frozenset(), answerable=False), {"stadium.*": 1.0}, 0.3)
+
+
+def test_figures_count_exact_matches_and_single_elements() -> None:
+    found = links([RIGHT, HALF])
+    assert (found["table_em"], found["table_precision"], found["table_recall"]) == (1.0, 1.0, 1.0)
+    assert (found["column_em"], found["column_precision"], found["column_recall"]) == (0.5, 0.5, 0.5)
+    assert (found["column_em_given_tables"], found["branching_points"]) == (0.5, 1.0)
+    assert Judged([RIGHT, HALF], [ASTRAY]).figures()["answerable_auc"] == 1.0
+
+
+def test_auc_counts_ties_as_half() -> None:
+    assert auc(np.array([1.0, 2.0]), np.array([1.0, 0.0])) == 0.875
+
+
+def test_calibration_scales_the_log_odds_to_what_was_seen() -> None:
+    unsure = [scripted(SINGERS, {"singer.*": 8.0, "stadium.*": 8.0}, 0.9) for _ in range(10)]
+    judged = Judged([*unsure, RIGHT, HALF], [ASTRAY])
+    scales = calibration(judged)
+    assert scales.shape == (3, 2)
+    states = calibrated(unsure[0].states, scales)
+    chance = 1 / (1 + np.exp(-states.log_odds[states.nodes.index(("public", "stadium", WHOLE_TABLE))]))
+    assert 0.3 < chance < 0.7
+    assert 0 < states.answerable < 1
+
+
+def test_an_artifact_before_calibration_leaves_log_odds_alone(trainer: Trainer) -> None:
+    scales = trainer.artifact()[CALIBRATION]
+    assert calibrated(RIGHT.states, scales).log_odds.tolist() == RIGHT.states.log_odds.tolist()
+    assert calibrated(RIGHT.states, scales).answerable == pytest.approx(RIGHT.states.answerable)

@@ -16,7 +16,7 @@ from engine.routing.graph import Graph
 from engine.schema_linking.hidden_states import NodeStates
 from schema_catalog.types import ColumnKey, Snapshot
 
-APART = 1.0
+APART = 2.0
 """Log-odds above which a table that joins with no linked one is linked."""
 
 

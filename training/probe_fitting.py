@@ -37,10 +37,10 @@ class Recipe:
     """
 
     directions: int = 4
-    width: int = 32
+    width: int = 16
     epochs: int = 30
     rate: float = 6e-3
-    decay: float = 0.05
+    decay: float = 1.0
     dropped: float = 0.0
 
 
@@ -211,11 +211,13 @@ def calibration_of(detector: Detector, known: Collected) -> dict[str, Floats]:
 
 
 RECIPES = {
+    "as chosen": Recipe(),
     "context alone": Recipe(directions=0),
-    **{f"{count} directions": Recipe(directions=count) for count in (2, 4, 8, 16)},
+    **{f"{count} directions": Recipe(directions=count) for count in (2, 8, 16)},
     "narrower": Recipe(width=8),
+    "wider": Recipe(width=32),
     "fewer epochs": Recipe(epochs=10),
-    "more decay": Recipe(decay=1.0),
+    "less decay": Recipe(decay=0.05),
     "some dropped": Recipe(dropped=0.1),
 }
 

@@ -15,7 +15,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks.quality.linking.linked import TRAIN, known_questions, linked, snapshots_of
+from benchmarks.quality.linking.linked import QUESTIONS, known_questions, linked, snapshots_of
 from benchmarks.quality.linking.remembered import Remembered
 from engine.models.linker import LinkerEncoder
 from engine.models.packaged import Manifest, read, write
@@ -65,7 +65,7 @@ def main() -> int:
 
 
 def _part(bench: Path, part: Part, model: HiddenStates) -> Collected:
-    questions = [each for each in known_questions(bench, TRAIN) if part_of(each.database) is part]
+    questions = [each for each in known_questions(bench, QUESTIONS) if part_of(each.database) is part]
     return collected(linked(questions, snapshots_of(bench), model))
 
 

@@ -20,8 +20,8 @@ from engine.schema_linking.hidden_states import NodeStates
 from engine.schema_linking.prediction_sets import Floats
 from schema_catalog.types import ColumnKey, Snapshot
 
-NOWHERE = -12.0
-"""Log-odds where there is no such node."""
+SURE = 6.0
+"""Log-odds beyond which nothing is surer; of a node that is not there they are -SURE."""
 
 _ARRAYS = ("w1", "b1", "w2", "b2")
 
@@ -30,12 +30,11 @@ _ARRAYS = ("w1", "b1", "w2", "b2")
 class Inputs:
     """What probes see of m decisions.
 
-    `states`: of the decisions' nodes, (layers, m, d). `pooled`: the mean of the schema's nodes, (layers, d). `context`:
-    the decision among the others of its schema, (m, CONTEXT).
+    `states`: of the decisions' nodes, (layers, m, d). `context`: the decision among the others of its schema,
+    (m, CONTEXT).
     """
 
     states: NDArray[np.float32]
-    pooled: NDArray[np.float32]
     context: NDArray[np.float32]
 
 
@@ -70,11 +69,9 @@ class Probes:
 
 
 def assembled(inputs: Inputs, layers: NDArray[np.int64]) -> NDArray[np.float32]:
-    """The probes' inputs, (k, m, f): of each layer the node's state, the pooled state, the context."""
-    states = inputs.states[layers]
-    pooled = np.broadcast_to(inputs.pooled[layers][:, None, :], states.shape)
+    """The probes' inputs, (k, m, f): of each layer the node's state, and the context."""
     context = np.broadcast_to(inputs.context, (len(layers), *inputs.context.shape))
-    return np.concatenate([states, pooled, context], axis=2, dtype=np.float32)
+    return np.concatenate([inputs.states[layers], context], axis=2, dtype=np.float32)
 
 
 def inputs_of(states: NodeStates, decisions: Sequence[Decision], snapshot: Snapshot) -> Inputs:
@@ -83,7 +80,7 @@ def inputs_of(states: NodeStates, decisions: Sequence[Decision], snapshot: Snaps
     surroundings = _Surroundings(states, snapshot)
     rows = [surroundings.row(decision) for decision in decisions]
     context = np.array(rows, dtype=np.float32).reshape(len(rows), CONTEXT)
-    return Inputs(states.states[:, nodes], states.states.mean(axis=1), context)
+    return Inputs(states.states[:, nodes], context)
 
 
 CONTEXT = 16
@@ -120,17 +117,18 @@ class _Surroundings:
         below = self._columns[table] if is_table else self._named[element[2]]
         related = [self._odds[each] for each in below if each != element]
         near = [self._odds[each] for each in self._near[table]]
-        chances = 1.0 / (1.0 + np.exp(-np.array([*others, decision.log_odds])))
+        own = self._odds[element]
+        chances = 1.0 / (1.0 + np.exp(-np.array([*others, own])))
         return [
             1.0 if decision.linked else -1.0,
-            decision.log_odds,
-            abs(decision.log_odds),
+            own,
+            abs(own),
             float(is_table),
             self._odds[table],
-            max(others, default=NOWHERE),
-            min((abs(each) for each in others), default=-NOWHERE),
-            max(related, default=NOWHERE),
-            max(near, default=NOWHERE),
+            max(others, default=-SURE),
+            min((abs(each) for each in others), default=SURE),
+            max(related, default=-SURE),
+            max(near, default=-SURE),
             float(sum(each > 0 for each in near)),
             float(chances.sum()),
             float(np.minimum(chances, 1 - chances).sum()),
@@ -153,4 +151,4 @@ def _keys_of(snapshot: Snapshot) -> frozenset[ColumnKey]:
 
 def _log_odds(chance: float) -> float:
     kept = min(max(chance, 1e-4), 1 - 1e-4)
-    return float(np.log(kept / (1 - kept)))
+    return float(np.clip(np.log(kept / (1 - kept)), -SURE, SURE))

@@ -29,7 +29,7 @@ from benchmarks.quality.linking.figures import discrimination_of, flagging_of, l
 from benchmarks.quality.linking.flagging import WAYS, Way, flags_by_folds
 from benchmarks.quality.linking.linked import (
     DEV,
-    TRAIN,
+    QUESTIONS,
     Known,
     Linked,
     known_questions,
@@ -93,7 +93,7 @@ def _run(options: argparse.Namespace, console: Console) -> None:
     detector = branching.detector_of(found.arrays)
     probes = Probes.of(found.arrays)
     calibrating = frozenset(str(name) for name in found.arrays["databases"])
-    training = [each for each in known_questions(options.bench, TRAIN) if each.database in calibrating]
+    training = [each for each in known_questions(options.bench, QUESTIONS) if each.database in calibrating]
     known = decided(CALIBRATION, _linked(options.bench, training, model), probes)
     sets = [_figures(known, known, detector, by_folds=True)]
     surrogate = None

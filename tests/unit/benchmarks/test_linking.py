@@ -33,7 +33,7 @@ from tests.support.schemas import MUSIC
 
 def seeing_probes() -> Probes:
     """Probes that see what the linker's states show: their first number."""
-    w1 = np.zeros((LAYERS, 2 * DIMENSION + CONTEXT, 1), dtype=np.float32)
+    w1 = np.zeros((LAYERS, DIMENSION + CONTEXT, 1), dtype=np.float32)
     w1[:, 0] = 1.0
     bias = np.full((LAYERS, 1), 5.0, dtype=np.float32)
     ones, offset = np.ones((LAYERS, 1), dtype=np.float32), np.full(LAYERS, -8.0, dtype=np.float32)

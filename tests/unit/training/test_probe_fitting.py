@@ -14,11 +14,11 @@ from benchmarks.quality.linking.linked import Linked
 from engine.core.elements import WHOLE_TABLE
 from engine.models.packaged import Manifest, PackagedError, write
 from engine.schema_linking.branching import FORMAT, NAME, Kind, Promise, TrainedBranching, kind_of
-from tests.support.doubting_linker import asked
+from tests.support.doubting_linker import DIMENSION, asked
 from tests.support.schemas import MUSIC
 from training.probe_fitting import Collected, Recipe, artifact, collected, out_of_fold
 
-QUICK = Recipe(width=8, epochs=80, rate=1e-2)
+QUICK = Recipe(directions=DIMENSION, width=8, epochs=80, rate=1e-2)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -40,7 +40,8 @@ from engine.routing.artifact import ArtifactStore, CurrentWeights
 from engine.routing.learned_router import Versions
 from engine.routing.router import HybridRouter
 from engine.routing.vectors import VectorCache
-from engine.schema_linking import linker
+from engine.schema_linking import branching, linker
+from engine.schema_linking.branching import TrainedBranching
 from engine.schema_linking.linker import TrainedLinker
 from engine.settings import EngineSettings
 from engine.upstream import Databases
@@ -98,9 +99,7 @@ async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Question
             ranker=TwoStages.of(ranker.packaged(), encoder, settings.encoder),
             memory=LearningStore(pool, settings.learning),
             learning=settings.learning,
-            linker=TrainedLinker(
-                LinkerEncoder(read(linker.packaged(), linker.NAME, linker.FORMAT), settings.encoder)
-            ),
+            linker=_linker(settings),
             dialogue=settings.dialogue,
         )
         yield built, Questions(pool, settings.limits.ttl), pool
@@ -112,6 +111,11 @@ def calibration(settings: EngineSettings, pool: Pool) -> CalibrationStore:
     return CalibrationStore(
         pool, pipeline_fingerprint(settings), str if routers is None else CurrentWeights(routers)
     )
+
+
+def _linker(settings: EngineSettings) -> TrainedLinker:
+    model = LinkerEncoder(read(linker.packaged(), linker.NAME, linker.FORMAT), settings.encoder)
+    return TrainedLinker(model, TrainedBranching.of(branching.packaged(), model.version))
 
 
 def _routers(settings: EngineSettings) -> ArtifactStore | None:

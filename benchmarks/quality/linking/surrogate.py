@@ -11,11 +11,11 @@ import numpy as np
 from benchmarks.quality.candidates.figures import Figure
 from benchmarks.quality.linking.figures import Resamples
 from benchmarks.quality.linking.linked import Linked
+from benchmarks.quality.linking.metrics import auc
 from engine.core.deadline import Deadline
 from engine.core.ports import LanguageModel
 from engine.schema_linking.branching import Kind, TrainedBranching, kind_of
 from engine.schema_linking.decisions import Decision
-from engine.schema_linking.metrics import auc
 from engine.schema_linking.surrogate import Surrogate
 
 SECONDS = 60.0

@@ -16,6 +16,7 @@ from benchmarks.quality.linking.decided import Decided, Decisions, Links, decide
 from benchmarks.quality.linking.figures import Resamples, discrimination_of, flagging_of, linking_of
 from benchmarks.quality.linking.flagging import WAYS, flags_by_folds
 from benchmarks.quality.linking.linked import Linked, known_questions
+from benchmarks.quality.linking.metrics import auc
 from benchmarks.quality.linking.remembered import Remembered
 from benchmarks.quality.linking.surrogate import Asked, figures_of
 from benchmarks.wire.machine import Machine
@@ -23,7 +24,6 @@ from engine.core.elements import WHOLE_TABLE
 from engine.schema_linking.aggregation import Aggregation
 from engine.schema_linking.branching import Detector, Kind
 from engine.schema_linking.hidden_states import NodeStates
-from engine.schema_linking.metrics import auc
 from engine.schema_linking.prediction_sets import Floats
 from engine.schema_linking.probes import CONTEXT, Probes
 from schema_catalog.types import Snapshot

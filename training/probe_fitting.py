@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from benchmarks.quality.linking.linked import Linked
+from benchmarks.quality.linking.metrics import auc, extra_abstention_rate
 from engine.schema_linking.aggregation import Aggregation, level_of, levels
 from engine.schema_linking.branching import Detector, Kind, Promise, kind_of
-from engine.schema_linking.metrics import auc, extra_abstention_rate
 from engine.schema_linking.prediction_sets import Flags, Floats, at_most, question_scores
 from engine.schema_linking.probes import CONTEXT, Probes, assembled, inputs_of
 

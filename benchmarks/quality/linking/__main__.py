@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import shlex
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -110,7 +109,7 @@ def _run(options: argparse.Namespace, console: Console) -> None:
     if options.json is not None:
         origin = report.Origin(
             describe(ROOT),
-            shlex.join(["python", "-m", "benchmarks.quality.linking", *sys.argv[1:]]),
+            _command(options),
             options.seed,
             model.version,
             found.manifest.weights_sha256,
@@ -118,6 +117,12 @@ def _run(options: argparse.Namespace, console: Console) -> None:
             detector.aggregation,
         )
         report.write_json(origin, sets, surrogate, options.json)
+
+
+def _command(options: argparse.Namespace) -> str:
+    """What repeats the figures, wherever data lies."""
+    asked = f" --surrogate {options.surrogate} --seed {options.seed}" if options.surrogate else ""
+    return f"python -m benchmarks.quality.linking{' --no-dev' if options.no_dev else ''}{asked}"
 
 
 async def _surrogate(

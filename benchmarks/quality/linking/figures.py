@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 
 from benchmarks.quality.candidates.figures import RESAMPLES, Figure
 from benchmarks.quality.linking.decided import Decided, Decisions, Links
+from benchmarks.quality.linking.metrics import auc
 from engine.schema_linking.branching import Kind
-from engine.schema_linking.metrics import auc
 from engine.schema_linking.prediction_sets import Flags, Floats
 
 SEED = 0
@@ -32,7 +32,11 @@ class Linking:
 
 @dataclass(frozen=True, slots=True)
 class Abstaining:
-    """`exact_match`: where it does not abstain; `tar`, `far`: see `engine.schema_linking.metrics.Abstention`."""
+    """Shares of questions. `exact_match`: right, of those it does not abstain on.
+
+    `tar`: it abstains and would have been wrong (true abstention). `far`: it abstains and would have been right. The
+    paper's formulas of both have = and ≠ exchanged; these follow its words.
+    """
 
     exact_match: Figure
     tar: Figure

@@ -11,6 +11,7 @@ import numpy as np
 from benchmarks.quality.candidates.figures import Figure
 from benchmarks.quality.linking.figures import Resamples
 from benchmarks.quality.linking.linked import Linked
+from benchmarks.quality.linking.metrics import auc
 from engine.core.deadline import Deadline
 from engine.core.ports import LanguageModel
 from engine.schema_linking.branching import Kind, TrainedBranching, kind_of
@@ -23,15 +24,23 @@ SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A flagged decision and what the model says. `relevant`: the truth; `said`: None where it did not say."""
+    """A flagged decision, whether its element is relevant in truth, and the log-odds of that as the model has them.
+
+    `log_odds`: None where it did not report both options.
+    """
 
     database: str
     question: str
     kind: Kind
     linked: bool
     relevant: bool
-    said: bool | None
+    log_odds: float | None
     seconds: float
+
+    @property
+    def said(self) -> bool | None:
+        """Whether the model holds it for relevant."""
+        return None if self.log_odds is None else self.log_odds > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +48,8 @@ class SurrogateFigures:
     """Over `n` flagged decisions of `questions` questions.
 
     `accuracy`: says rightly whether the element is relevant, of all, of tables and of columns. `linker`: the linker's
-    own accuracy on the same. `lifted_wrong`: of the decisions that are wrong those whose flag it would take away;
-    `lifted_right`: the same of the right ones.
+    own accuracy on the same. `auc`: P(a relevant element has higher log-odds than another). `lifted_wrong`: of the
+    decisions that are wrong those whose flag it would take away; `lifted_right`: the same of the right ones.
     """
 
     n: int
@@ -49,6 +58,7 @@ class SurrogateFigures:
     accuracy_table: Figure
     accuracy_column: Figure
     linker: Figure
+    auc: float
     lifted_wrong: Figure
     lifted_right: Figure
     seconds: float
@@ -57,17 +67,19 @@ class SurrogateFigures:
 async def opinions(
     found: Sequence[Linked], branching: TrainedBranching, model: LanguageModel, n: int, seed: int
 ) -> list[Asked]:
-    """Of the flagged decisions of randomly drawn questions, all of each, until there are `n`."""
+    """Of `n` flagged decisions drawn from all, asked in the questions' order, which the prefix cache serves best."""
+    flagged = [
+        (one, decision)
+        for one in found
+        for decision, flag in zip(
+            one.free, branching.flagged(one.states, one.free, one.snapshot), strict=True
+        )
+        if flag
+    ]
+    drawn = np.sort(np.random.default_rng(seed).permutation(len(flagged))[:n])
     surrogate = Surrogate(model)
-    asked: list[Asked] = []
-    for number in np.random.default_rng(seed).permutation(len(found)):
-        if len(asked) >= n:
-            break
-        one = found[number]
-        flags = branching.flagged(one.states, one.free, one.snapshot)
-        flagged = (decision for decision, flag in zip(one.free, flags, strict=True) if flag)
-        asked += [await _asked(one, decision, surrogate) for decision in flagged]
-    return asked
+    chosen = [flagged[number] for number in drawn.tolist()]
+    return [await _asked(one, decision, surrogate) for one, decision in chosen]
 
 
 async def _asked(one: Linked, decision: Decision, surrogate: Surrogate) -> Asked:
@@ -81,7 +93,7 @@ async def _asked(one: Linked, decision: Decision, surrogate: Surrogate) -> Asked
         kind_of(decision),
         decision.linked,
         decision.element in one.question.gold,
-        None if opinion.log_odds is None else opinion.log_odds > 0,
+        opinion.log_odds,
         time.monotonic() - started,
     )
 
@@ -94,6 +106,7 @@ def figures_of(asked: Sequence[Asked]) -> SurrogateFigures:
     correct = np.array([each.linked == each.relevant for each in asked])
     agrees = np.array([each.said == each.linked for each in asked])
     every = np.ones(len(asked), dtype=np.bool_)
+    answered = [each for each in asked if each.log_odds is not None]
     return SurrogateFigures(
         len(asked),
         len({each.question for each in asked}),
@@ -101,6 +114,10 @@ def figures_of(asked: Sequence[Asked]) -> SurrogateFigures:
         drawn.share(right & tables, tables),
         drawn.share(right & ~tables, ~tables),
         drawn.share(correct, every),
+        auc(
+            np.array([each.log_odds for each in answered], dtype=np.float64),
+            np.array([each.relevant for each in answered], dtype=np.bool_),
+        ),
         drawn.share(agrees & ~correct, ~correct),
         drawn.share(agrees & correct, correct),
         float(np.mean([each.seconds for each in asked])),

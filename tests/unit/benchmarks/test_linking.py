@@ -16,6 +16,7 @@ from benchmarks.quality.linking.decided import Decided, Decisions, Links, decide
 from benchmarks.quality.linking.figures import Resamples, discrimination_of, flagging_of, linking_of
 from benchmarks.quality.linking.flagging import WAYS, flags_by_folds
 from benchmarks.quality.linking.linked import Linked, known_questions
+from benchmarks.quality.linking.metrics import auc
 from benchmarks.quality.linking.remembered import Remembered
 from benchmarks.quality.linking.surrogate import Asked, figures_of
 from benchmarks.wire.machine import Machine
@@ -23,7 +24,6 @@ from engine.core.elements import WHOLE_TABLE
 from engine.schema_linking.aggregation import Aggregation
 from engine.schema_linking.branching import Detector, Kind
 from engine.schema_linking.hidden_states import NodeStates
-from engine.schema_linking.metrics import auc
 from engine.schema_linking.prediction_sets import Floats
 from engine.schema_linking.probes import CONTEXT, Probes
 from schema_catalog.types import Snapshot
@@ -151,7 +151,7 @@ def test_the_results_file_has_no_number_that_json_does_not_know(
     one = report.SetFigures("dev", len(new), 40, len(everything), 9, tables, columns, layers, cells)
     machine = Machine("cpu", 2, 1.0, "kernel", "3", "commit", dirty=False)
     origin = report.Origin(machine, "command", 1, "linker", "probes", (2, 1, 0), Aggregation.MAJORITY)
-    said = [Asked("a", "1", Kind.TABLE, linked=True, relevant=False, said=False, seconds=1.0)]
+    said = [Asked("a", "1", Kind.TABLE, linked=True, relevant=False, log_odds=-1.0, seconds=1.0)]
     file = tmp_path / "dialogue.json"
     report.write_json(origin, [one], figures_of(said), file)
     written = json.loads(file.read_text(), parse_constant=pytest.fail)
@@ -166,14 +166,15 @@ def test_the_results_file_has_no_number_that_json_does_not_know(
 def test_the_surrogate_is_measured_against_the_truth_and_against_flags() -> None:
     """Wrong decision that it lifts, right one that it lifts, right one that it leaves, one without an answer."""
     said = [
-        Asked("a", "1", Kind.TABLE, linked=True, relevant=False, said=True, seconds=1.0),
-        Asked("a", "1", Kind.COLUMN, linked=True, relevant=True, said=True, seconds=1.0),
-        Asked("b", "2", Kind.COLUMN, linked=False, relevant=False, said=True, seconds=1.0),
-        Asked("b", "2", Kind.COLUMN, linked=False, relevant=False, said=None, seconds=1.0),
+        Asked("a", "1", Kind.TABLE, linked=True, relevant=False, log_odds=1.0, seconds=1.0),
+        Asked("a", "1", Kind.COLUMN, linked=True, relevant=True, log_odds=1.0, seconds=1.0),
+        Asked("b", "2", Kind.COLUMN, linked=False, relevant=False, log_odds=1.0, seconds=1.0),
+        Asked("b", "2", Kind.COLUMN, linked=False, relevant=False, log_odds=None, seconds=1.0),
     ]
     found = figures_of(said)
     assert (found.n, found.questions) == (4, 2)
     assert (found.accuracy.value, found.linker.value) == (0.25, 0.75)
+    assert found.auc == 0.5
     assert found.lifted_wrong.value == 1.0
     assert found.lifted_right.value == pytest.approx(1 / 3)
 

@@ -51,9 +51,13 @@ from benchmarks.wire.machine import cpu_seconds
 from engine import pipeline
 from engine.core.deadline import Deadline
 from engine.core.state import State
+from engine.dialogue.answering import agrees
 from engine.dialogue.certainty import candidate_features, set_features
-from engine.settings import Limits
-from engine.stages.clarify import clarify
+from engine.dialogue.choice import Errors
+from engine.dialogue.policy import Action, decide
+from engine.dialogue.types import Chances
+from engine.settings import DialogueSettings, Limits
+from engine.stages.clarify import clarify, proposed, with_chances
 from engine.types import Asker, AskRequest
 from pgparley.config import cache_dir, load
 from schema_catalog.types import ColumnKey
@@ -78,7 +82,11 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class QuestionList:
-    """One question's candidates: the features of all together and of each, and which are right."""
+    """One question's candidates: the features of all together and of each, and which are right.
+
+    `options`: the positions of those that agree with each option of the question back, none where there is none;
+    `before`, `after`: its expected errors. By the weights that came with the program when the list was made.
+    """
 
     id: str
     kind: Kind
@@ -87,6 +95,9 @@ class QuestionList:
     some: dict[str, float]
     which: tuple[dict[str, float], ...]
     right: tuple[bool, ...] = ()
+    options: tuple[tuple[int, ...], ...] = ()
+    before: float = 0.0
+    after: float = 0.0
 
 
 def main() -> int:
@@ -138,10 +149,48 @@ def report(lists: Sequence[QuestionList]) -> dict[str, object]:
         "first_brier": float(np.mean((leading - first) ** 2)),
         "first_brier_of_the_mean": float(first.mean() * (1 - first.mean())),
     }
+    figures |= policy_figures(lists, held)
     return {
         "some": {name: round(float(value), 4) for name, value in some.items()},
         "which": {name: round(float(value), 4) for name, value in which.items()},
         "figures": {name: round(value, 4) for name, value in figures.items()},
+    }
+
+
+def policy_figures(
+    lists: Sequence[QuestionList], held: Sequence[NDArray[np.float64]], costs: DialogueSettings | None = None
+) -> dict[str, float]:
+    """What the policy does with each kind of question, by chances that the question's database gave nothing to.
+
+    Shares: asked back; asked although the first was right; not answered; right at once, and after at most one answer.
+    """
+    costs = costs or DialogueSettings()
+    found: dict[str, float] = {}
+    for kind in Kind:
+        outcomes = [
+            _outcome(each, chances, costs)
+            for each, chances in zip(lists, held, strict=True)
+            if each.kind is kind
+        ]
+        for name in ("asked", "needless", "abstained", "first", "answered"):
+            if outcomes:
+                found[f"{kind}_{name}"] = float(np.mean([outcome[name] for outcome in outcomes]))
+    return found
+
+
+def _outcome(each: QuestionList, chances: NDArray[np.float64], costs: DialogueSettings) -> dict[str, bool]:
+    right = [*each.right, False]
+    errors = Errors(each.before, each.after) if each.options else None
+    action = decide(Chances(tuple(map(float, chances))), errors, costs).action
+    meant = next((option for option in each.options if any(right[place] for place in option)), ())
+    best = max(meant, key=lambda place: chances[place], default=len(each.right))
+    asked = action is Action.ASK
+    return {
+        "asked": asked,
+        "needless": asked and right[0],
+        "abstained": action is Action.ABSTAIN,
+        "first": right[0],
+        "answered": right[best] if asked else right[0] and action is Action.SHOW,
     }
 
 
@@ -304,7 +353,7 @@ async def _listed(
     done = await pipeline.run(state, replace(task.tools, model=replay), stages)
     if not done.candidates:
         return QuestionList(f"{kind}:{one.question.id}", kind, home, (), {"constant": 1.0}, ())
-    return QuestionList(
+    listed = QuestionList(
         f"{kind}:{one.question.id}",
         kind,
         home,
@@ -312,6 +361,14 @@ async def _listed(
         dict(set_features(done)),
         tuple(dict(each) for each in candidate_features(done)),
     )
+    proposal = proposed(with_chances(done, task.tools.certainty))
+    if proposal is None:
+        return listed
+    options = tuple(
+        tuple(place for place, each in enumerate(done.candidates) if agrees(option, each))
+        for option in proposal.question.options
+    )
+    return replace(listed, options=options, before=proposal.errors.before, after=proposal.errors.after)
 
 
 def _changed(task: Task, kind: Kind, place: Site, given: argparse.Namespace) -> Task:

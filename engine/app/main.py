@@ -23,6 +23,8 @@ from engine.calibration.store import CalibrationStore
 from engine.conditions import classifier
 from engine.conditions.classifier import Classifier
 from engine.core.tools import Tools
+from engine.dialogue import certainty
+from engine.dialogue.certainty import FittedCertainty
 from engine.errors import InvalidSettingError, ModelUnavailableError
 from engine.learning.feedback import Learner
 from engine.learning.store import LearningStore
@@ -100,6 +102,7 @@ async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Question
             memory=LearningStore(pool, settings.learning),
             learning=settings.learning,
             linker=_linker(settings),
+            certainty=FittedCertainty(certainty.packaged()),
             dialogue=settings.dialogue,
         )
         yield built, Questions(pool, settings.limits.ttl), pool

@@ -40,7 +40,7 @@ class Candidate:
     nonconformity by function (select). `preference`: agreement with the asker's preferences, negative where it
     contradicts them (apply_preferences). `fruitless`: it ran without a value in its rows; `preview`: of its rows, None
     where it did not run (deduplicate). `missing`: texts that its columns do not hold (check_values). `unsaid`:
-    tables, values and names of the question that it says nothing of (rank). `changes`: by rules, in order.
+    values and names of the question that it says nothing of (rank). `changes`: by rules, in order.
     """
 
     database: str

@@ -141,6 +141,8 @@ class _Select:
         return self._condition(node, negated=negated) or self._value(node)
 
     def _condition(self, node: exp.Expr, *, negated: bool) -> str | None:
+        # `IS NOT` and `NOT LIKE` are one node each, not one within another.
+        negated = negated != bool(node.args.get("negate"))
         kind, no = type(node), "not " * negated
         if kind in _COMPARISONS:
             return f"{self.words(node.this)} {_COMPARISONS[kind][negated]} {self.words(node.expression)}"

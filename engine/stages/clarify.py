@@ -8,12 +8,14 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from engine.core.ports import Certainty
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.dialogue.abstention import doubt, refused
 from engine.dialogue.policy import Action, Decision, decide
 from engine.dialogue.question import Proposal, best_proposal
 from engine.dialogue.staleness import fingerprints
+from engine.dialogue.types import Chances
 from engine.types import TraceLine
 
 
@@ -23,10 +25,9 @@ async def clarify(state: State, tools: Tools) -> State:
     state = replace(state, dialogue=left)
     if not state.candidates or state.verified is not None:
         return state
-    chances = await asyncio.to_thread(tools.certainty.chances, state)
-    sure = zip(state.candidates, chances.statements, strict=True)
-    state = replace(state, candidates=tuple(replace(each, confidence=chance) for each, chance in sure))
-    proposal = await asyncio.to_thread(_proposal, state) if may_ask(state, tools) else None
+    state = await asyncio.to_thread(with_chances, state, tools.certainty)
+    chances = Chances(tuple(candidate.confidence for candidate in state.candidates))
+    proposal = await asyncio.to_thread(proposed, state) if may_ask(state, tools) else None
     errors = None if proposal is None else proposal.errors
     decision = decide(chances, errors, tools.dialogue, run=state.ask.run)
     state = state.noted(TraceLine("clarify", decision.action, _prices(decision), chances.first))
@@ -44,7 +45,15 @@ def may_ask(state: State, tools: Tools) -> bool:
     return state.ask.ask and len(state.dialogue.turns) < tools.dialogue.questions
 
 
-def _proposal(state: State) -> Proposal | None:
+def with_chances(state: State, certainty: Certainty) -> State:
+    """The candidates with their calibrated chances as confidences. Blocks: call it in a thread."""
+    chances = certainty.chances(state).statements
+    sure = zip(state.candidates, chances, strict=True)
+    return replace(state, candidates=tuple(replace(each, confidence=chance) for each, chance in sure))
+
+
+def proposed(state: State) -> Proposal | None:
+    """The question back that the candidates give rise to. Blocks: call it in a thread."""
     return best_proposal(
         state.candidates,
         {route.database.name: route.snapshot for route in state.routes},

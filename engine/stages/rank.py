@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from engine.core.candidate import Candidate
 from engine.core.elements import WHOLE_TABLE
@@ -51,9 +51,9 @@ def _ranked(state: State, ranker: Ranker) -> State:
     silent = _silences(state)
     weighed = [
         (
-            replace(candidate, unsaid=tuple(left)),
-            _scores(candidate, ranking, left),
-            _weight(candidate, logit - best, left) * shares.get(candidate.database, 0.0),
+            replace(candidate, unsaid=left.words),
+            _scores(candidate, ranking, left.all),
+            _weight(candidate, logit - best, left.all) * shares.get(candidate.database, 0.0),
         )
         for candidate, ranking, logit, left in zip(state.candidates, rankings, logits, silent, strict=True)
     ]
@@ -69,27 +69,38 @@ def _ranked(state: State, ranker: Ranker) -> State:
     return replace(state, candidates=explained).noted(*lines)
 
 
-def _silences(state: State) -> list[list[str]]:
-    """Of each candidate, what it says nothing of."""
+@dataclass(frozen=True, slots=True)
+class _Silence:
+    """What of the question a statement says nothing of: tables, and values and names."""
+
+    tables: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        return self.tables + self.words
+
+
+def _silences(state: State) -> list[_Silence]:
+    """Of each candidate."""
     asked = {
         route.database.name: (route, mentioned_tables(state.ask.question, route.snapshot))
         for route in state.routes
     }
     return [
-        _unsaid(state.ask.question, each, *asked[each.database]) if each.database in asked else []
+        _unsaid(state.ask.question, each, *asked[each.database]) if each.database in asked else _Silence()
         for each in state.candidates
     ]
 
 
-def _unsaid(question: str, candidate: Candidate, route: Route, asked: Sequence[Table]) -> list[str]:
+def _unsaid(question: str, candidate: Candidate, route: Route, asked: Sequence[Table]) -> _Silence:
     """The values and those of the tables `asked` that the statement does not name, less tables that it may not read."""
     hidden = {key[:2] for key in candidate.masked if key[2] == WHOLE_TABLE}
     left = tables_not_read(asked, candidate.tables, route.snapshot)
-    return [
-        *(table.name for table in left if table.key not in hidden),
-        *values_not_used(question, candidate.sql, route.values),
-        *names_not_used(question, candidate.sql, route.snapshot, route.values),
-    ]
+    values = values_not_used(question, candidate.sql, route.values)
+    names = names_not_used(question, candidate.sql, route.snapshot, route.values)
+    tables = tuple(table.name for table in left if table.key not in hidden)
+    return _Silence(tables, tuple(dict.fromkeys((*values, *names))))
 
 
 def _weight(candidate: Candidate, behind: float, silent: Sequence[str]) -> float:

@@ -59,6 +59,9 @@ def _opposite(test: exp.Expr) -> tuple[exp.Column | None, exp.Expr | None]:
         positive: exp.Expr = exp.EQ(this=test.this.copy(), expression=test.expression.copy())
     elif isinstance(test, exp.Not) and isinstance(test.this, exp.EQ | exp.Like | exp.ILike | exp.In):
         positive = test.this.copy()
+    elif isinstance(test, exp.Like | exp.ILike) and test.args.get("negate"):
+        positive = test.copy()
+        positive.set("negate", None)
     else:
         return None, None
     columns = list(test.find_all(exp.Column))

@@ -37,8 +37,9 @@ def known_excluded(statement: Statement, _context: Context) -> str | None:
     for found in statement.scopes.exclusions(statement.tree):
         if found.query.args.get("having") or not nullable(found.other, found.inside.name):
             continue
-        known = exp.Not(this=exp.Is(this=found.inside.copy(), expression=exp.Null()))
-        if not any(known == each for each in found.query.find_all(exp.Not)):
+        known = exp.Is(this=found.inside.copy(), expression=exp.Null(), negate=True)
+        turned = exp.Not(this=exp.Is(this=found.inside.copy(), expression=exp.Null()))
+        if not any(each in (known, turned) for each in found.query.find_all(exp.Is, exp.Not)):
             found.query.where(known, copy=False)
             changed = True
     return "leaves unknown values out of those that are excluded" if changed else None

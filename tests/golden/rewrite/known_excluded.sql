@@ -2,7 +2,7 @@
 
 SELECT name FROM stadium WHERE stadium_id NOT IN (SELECT stadium_id FROM concert WHERE year = '3')
 =>
-SELECT name FROM stadium WHERE NOT stadium_id IN (SELECT stadium_id FROM concert WHERE year = '3' AND NOT stadium_id IS NULL)
+SELECT name FROM stadium WHERE NOT stadium_id IN (SELECT stadium_id FROM concert WHERE year = '3' AND stadium_id IS NOT NULL)
 
 -- never NULL
 SELECT title FROM concert WHERE stadium_id NOT IN (SELECT stadium_id FROM stadium)

@@ -174,9 +174,9 @@ class DialogueSettings:
     """
 
     wrong: float = 1.0
-    question: float = 0.15
-    row: float = 0.15
-    abstention: float = 0.6
+    question: float = 0.2
+    row: float = 0.25
+    abstention: float = 0.85
     questions: int = 4
     model_questions: bool = True
     early_stop: bool = False

@@ -1,0 +1,73 @@
+"""How likely candidates are right: what counts for and against them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine.core.candidate import Candidate
+from engine.core.elements import SchemaLinks
+from engine.core.state import State
+from engine.dialogue.certainty import FittedCertainty, Weights, candidate_features, packaged, set_features
+from engine.understanding.types import UnknownPhrase
+from tests.support.asking import asked, route
+
+QUESTION = "How old is the oldest singer?"
+SINGER = ("public", "singer")
+AGE = (*SINGER, "age")
+FIRST = Candidate(
+    "music",
+    "SELECT MAX(age) FROM singer",
+    frozenset({SINGER}),
+    frozenset({AGE}),
+    logprob=-0.1,
+    confidence=0.7,
+)
+SECOND = replace(FIRST, sql="SELECT MIN(age) FROM singer", logprob=-0.4, confidence=0.2)
+
+
+def state(*candidates: Candidate, **more: object) -> State:
+    to = replace(route(QUESTION), **more)  # type: ignore[arg-type]
+    return replace(asked(QUESTION, to), candidates=candidates)
+
+
+def test_chances_are_probabilities_together() -> None:
+    certainty = FittedCertainty(packaged())
+    for candidates in ((FIRST,), (FIRST, SECOND), (FIRST, SECOND, replace(SECOND, fruitless=True))):
+        chances = certainty.chances(state(*candidates))
+        assert len(chances.statements) == len(candidates)
+        assert all(0 < chance < 1 for chance in chances.statements)
+        assert chances.some <= 1
+    assert certainty.chances(state()).statements == ()
+
+
+def test_what_finds_nothing_or_invents_is_less_likely() -> None:
+    certainty = FittedCertainty(packaged())
+    known = certainty.chances(state(FIRST)).some
+    assert certainty.chances(state(replace(FIRST, fruitless=True))).some < known
+    unknown = UnknownPhrase("weather", None, 0.1)
+    assert certainty.chances(state(FIRST, unknown=(unknown,))).some < known
+
+
+def test_the_likelier_of_two_leads() -> None:
+    first, second = FittedCertainty(packaged()).chances(state(FIRST, SECOND)).statements
+    assert first > second
+
+
+def test_the_linkers_agreement_counts() -> None:
+    links = SchemaLinks(
+        {(*SINGER, "*"): 0.9, AGE: 0.9, (*SINGER, "name"): 0.1}, frozenset({(*SINGER, "*"), AGE}), (), 0.9
+    )
+    other = replace(FIRST, columns=frozenset({(*SINGER, "name")}))
+    right, wrong = (each["agrees"] for each in candidate_features(state(FIRST, other, links=links)))
+    assert right > wrong
+    assert set_features(state(FIRST, links=links))["answerable"] > 0
+    assert "answerable" not in set_features(state(FIRST))
+
+
+@pytest.mark.parametrize("weights", [Weights({}, {}), Weights({"constant": 2.0}, {"confidence": 1.0})])
+def test_a_feature_without_a_weight_counts_nothing(weights: Weights) -> None:
+    chances = FittedCertainty(weights).chances(state(FIRST, SECOND))
+    expected = 0.5 if not weights.some else 1 / (1 + 2.718281828459045**-2)
+    assert chances.some == pytest.approx(expected)

@@ -1,0 +1,131 @@
+"""The clarify stage: show, ask, or refuse with a reason; and review, which asks the model after a rejection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import pytest
+
+from engine.core.candidate import Candidate
+from engine.core.state import State
+from engine.core.tools import Tools
+from engine.dialogue.refusal import RefusalReason
+from engine.dialogue.types import Ambiguity, Chances, ClarifyingQuestion, Dialogue, Option, Turn
+from engine.settings import DialogueSettings
+from engine.stages.clarify import clarify
+from engine.stages.review import review
+from engine.understanding.types import Literal, UnknownPhrase
+from tests.support.asking import asked, route, tools
+
+QUESTION = "names of singers"
+SINGER = ("public", "singer")
+NAMES = tuple(
+    Candidate(
+        "music",
+        f"SELECT {name} FROM singer",
+        frozenset({SINGER}),
+        frozenset({(*SINGER, name)}),
+        confidence=0.5,
+    )
+    for name in ("artist_name", "performer_name")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """Chances that are given."""
+
+    chances_given: tuple[float, ...]
+
+    def chances(self, _state: State) -> Chances:
+        """Those."""
+        return Chances(self.chances_given)
+
+
+def given(*chances: float, **settings: Any) -> Tools:
+    certainty = cast("Any", Fixed(chances))
+    return replace(tools(""), certainty=certainty, dialogue=DialogueSettings(**settings))
+
+
+def state(**more: Any) -> State:
+    known = replace(asked(QUESTION, route(QUESTION)), candidates=NAMES, considered=NAMES)
+    return replace(known, **more)
+
+
+async def test_two_readings_are_asked_about() -> None:
+    done = await clarify(state(), given(0.5, 0.45))
+    assert done.dialogue.pending is not None
+    assert done.dialogue.pending.ambiguity is Ambiguity.COLUMN
+    assert {sql for option in done.dialogue.pending.options for sql in option.statements} == {
+        each.sql for each in NAMES
+    }
+    assert done.dialogue.survivors == NAMES
+    assert done.settled
+
+
+async def test_a_sure_one_is_shown_with_its_chance() -> None:
+    done = await clarify(state(candidates=NAMES[:1]), given(0.95))
+    assert (done.dialogue.pending, done.refusal) == (None, None)
+    assert [each.confidence for each in done.candidates] == [0.95]
+
+
+async def test_who_takes_no_question_is_shown_the_list() -> None:
+    before = state()
+    done = await clarify(replace(before, ask=replace(before.ask, ask=False)), given(0.5, 0.45))
+    assert (done.dialogue.pending, len(done.candidates)) == (None, 2)
+
+
+async def test_no_more_questions_than_are_allowed() -> None:
+    done = await clarify(state(), given(0.5, 0.45, questions=0))
+    assert done.dialogue.pending is None
+
+
+@pytest.mark.parametrize(
+    ("more", "candidate", "reason", "word"),
+    [
+        ({"unknown": (UnknownPhrase("weather", None, 0.1),)}, {}, RefusalReason.NEEDS_DEFINITION, "weather"),
+        ({}, {"missing": (Literal((*SINGER, "country"), "Oz"),)}, RefusalReason.NEEDS_DEFINITION, "Oz"),
+        ({}, {"unsaid": ("Paris",)}, RefusalReason.NOT_ANSWERABLE, "Paris"),
+        ({}, {}, RefusalReason.NOT_ANSWERABLE, "came nearest"),
+    ],
+)
+async def test_an_unlikely_one_is_refused_with_its_reason(
+    more: dict[str, Any], candidate: dict[str, Any], reason: RefusalReason, word: str
+) -> None:
+    before = state()
+    to = replace(before.routes[0], entities=(*before.routes[0].entities, *before.routes[0].entities), **more)
+    first = replace(NAMES[0], **candidate)
+    done = await clarify(replace(before, routes=(to,), candidates=(first,)), given(0.1))
+    assert done.refusal is not None
+    assert done.refusal.reason is reason
+    assert word in done.refusal.explanation
+    assert done.candidates == ()
+
+
+ASKED = ClarifyingQuestion(Ambiguity.COLUMN, "Which name?", (Option("artist name"), Option("performer name")))
+FORM = (
+    "Clear: the table\nOpen: AmbOutput\nQuestion: What should be shown?\nA. the name\nB. the country\nC. both"
+)
+
+
+async def test_the_model_asks_after_a_rejection_that_leaves_nothing() -> None:
+    rejected = Dialogue(rejected=(NAMES[0].sql,), survivors=())
+    done = await review(state(dialogue=rejected), tools(FORM))
+    assert done.dialogue.pending is not None
+    assert [option.words for option in done.dialogue.pending.options] == ["the name", "the country", "both"]
+    assert done.usage.calls == 1
+
+
+@pytest.mark.parametrize(
+    "dialogue",
+    [
+        Dialogue(),
+        Dialogue(rejected=("SELECT 1",), survivors=NAMES),
+        Dialogue(rejected=("SELECT 1",), survivors=None),
+        Dialogue(rejected=("SELECT 1",), survivors=(), turns=(Turn(ASKED, chosen=1),) * 4),
+    ],
+)
+async def test_it_does_not_where_something_is_left_or_enough_was_asked(dialogue: Dialogue) -> None:
+    done = await review(state(dialogue=dialogue), tools(FORM))
+    assert done.dialogue == dialogue

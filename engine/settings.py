@@ -152,7 +152,7 @@ class SelectionSettings:
     answers may calibrate.
     """
 
-    score: ScoreFunction = ScoreFunction.SHORTFALL
+    score: ScoreFunction = ScoreFunction.CONFIDENCE
     coverage: float = 0.95
     audit: float = 0.05
 

@@ -1,4 +1,4 @@
-"""The check_values stage: invented values are told, and a statement of nothing else counts as one that finds nothing."""
+"""The check_values stage: invented values are told, and a statement of nothing else counts as fruitless."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from engine.learning.store import LearningStore
 from engine.llm.settings import ModelSettings
 from engine.metrics import Metrics
 from engine.routing.router import HybridRouter
-from engine.settings import LearningSettings, Limits, UpstreamSettings
+from engine.settings import DialogueSettings, LearningSettings, Limits, UpstreamSettings
 from engine.upstream import Databases
 from pgparley.cluster import Cluster
 from schema_catalog.catalog import CachedCatalog
@@ -98,7 +98,8 @@ async def _service(cluster: Cluster, model: ScriptedLLM) -> tuple[Service, Datab
     upstream = Databases(UpstreamSettings(pool_size=2))
     encoder: Any = WordEncoder()
     catalog = CachedCatalog(store)
-    tools = Tools(catalog, upstream, encoder, model, HybridRouter(encoder))
+    shown = DialogueSettings(questions=0, abstention=1.0)
+    tools = Tools(catalog, upstream, encoder, model, HybridRouter(encoder), dialogue=shown)
     learner = Learner(tools, LearningStore(pool, LearningSettings()))
     service = Service(tools, Questions(pool, 600.0), Limits(k=2, calls=3, timeout=20), learner=learner)
     return service, upstream, pool

@@ -31,7 +31,8 @@ def test_an_analyst_asks_and_chooses_in_psql(stack: Stack) -> None:
 
 
 def test_a_question_about_another_database_than_the_connected_one(stack: Stack) -> None:
-    done = psql(stack, "NL: What are the total sales of each product?\n;\nNL CHOOSE 1;\n", dbname="music")
+    question = "NL (ask off): $$What are the total sales of each product?$$"
+    done = psql(stack, f"{question};\nNL CHOOSE 1;\n", dbname="music")
     first = done.stdout.splitlines()[0].split("|")
     assert first[:3] == ["1", "candidate", "shop"], done
     assert "lamp" in done.stdout or "1|" in done.stdout
@@ -39,10 +40,22 @@ def test_a_question_about_another_database_than_the_connected_one(stack: Stack) 
 
 def test_both_readings_of_an_ambiguous_word_are_offered(stack: Stack) -> None:
     with psycopg.connect(stack.uri("shop"), autocommit=True) as connection:
-        rows = connection.execute("NL (k 4): $$What are the total sales?$$").fetchall()
+        rows = connection.execute("NL (k 4, ask off): $$What are the total sales?$$").fetchall()
     statements = " ".join(row[4] for row in rows)
     assert "gross_sales" in statements
     assert "net_sales" in statements
+
+
+def test_what_is_ambiguous_is_asked_back_and_the_answer_decides(stack: Stack) -> None:
+    with psycopg.connect(stack.uri("shop"), autocommit=True) as connection:
+        options = connection.execute("NL (k 4): $$What are the total sales?$$").fetchall()
+        assert {row[1] for row in options} == {"option"}
+        assert all(row[4] is None for row in options)
+        net = next(row for row in options if "net" in row[5])
+        rows = connection.execute(net[6]).fetchall()
+        assert rows[0][1] == "candidate"
+        assert "net_sales" in rows[0][4]
+        assert connection.execute(rows[0][6]).fetchall() == [(246,)]
 
 
 def test_psycopg_asks_with_a_bind_parameter_and_chooses(stack: Stack) -> None:

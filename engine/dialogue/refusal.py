@@ -154,10 +154,10 @@ def unlikely(tables: Sequence[str], unsaid: Sequence[str] = ()) -> Refusal:
     `unsaid`: what of the question the likeliest says nothing of.
     """
     named = spoken([f"\u201c{each}\u201d" for each in unsaid], "and")
-    why = f" and says nothing of {named}" if named else ""
+    silent = f", and says nothing of {named}" if named else ""
     return Refusal(
         RefusalReason.NOT_ANSWERABLE,
-        f"Nothing that was found is likely to be what you ask; {spoken(tables, 'and')} came nearest{why}",
+        f"What was found is hardly what you ask{silent} ({spoken(tables, 'and')} came nearest)",
         (
             "Name the table or column you mean, or ask a smaller part",
             "A DBA could describe the columns that hold it: COMMENT ON COLUMN, and then pgparley catalog refresh",

@@ -81,7 +81,7 @@ QUESTIONS = (
 )
 
 
-ASKED_BACK = ("What are total sales by region?", "NL ANSWER 1", "NL CHOOSE 1")
+ASKED_BACK = ("Which region has the highest total sales?", "NL ANSWER 1", "NL CHOOSE 1")
 """A question that means one of two things, the answer to what is asked back, and the choice of what is left."""
 
 REFUSED = ("What is the weather in Paris tomorrow?",)

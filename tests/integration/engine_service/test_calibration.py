@@ -55,7 +55,7 @@ ANA = Asker("ana", "music")
 LIMITS = Limits(k=2, calls=4)
 QUESTION = "name of each singer"
 RIGHT = "SELECT name FROM singer"
-FUNCTION = "shortfall-1"
+FUNCTION = "confidence-2"
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ async def test_a_pair_is_judged_by_its_result(calibrating: Calibrating, points: 
     assert [each.right for each in kept.point.candidates].count(True) == 1
     assert kept.point.group == "music"
     assert kept.point.right_score(FUNCTION) is not None
-    assert kept.point.right_score("confidence-2") is not None
+    assert kept.point.right_score("shortfall-1") is not None
 
 
 async def test_what_was_judged_is_not_asked_again(calibrating: Calibrating, model: Any) -> None:

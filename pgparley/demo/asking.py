@@ -40,7 +40,9 @@ async def talk(site: Site, console: Console) -> bool:
         for number, lines in enumerate((ASKED_BACK, REFUSED), 1):
             first = Path(folder) / f"first-{number}.csv"
             shown = f"\\set ECHO none\nNL SHOW \\g (format=csv) {first}\n\\set ECHO queries\n"
-            script = f"NL: {lines[0]}\n;\n{shown}" + "".join(f"{line};\n" for line in lines[1:])
+            # What the five questions taught would answer what is to be asked back.
+            forgotten = "\\set ECHO none\nNL FORGET ALL \\g /dev/null\n\\set ECHO queries\n"
+            script = f"{forgotten}NL: {lines[0]}\n;\n{shown}" + "".join(f"{line};\n" for line in lines[1:])
             console.print(await _psql(site, script), markup=False)
             kinds.append({row["kind"] for row in _read(first)})
     return kinds == [{"option"}, {"abstain"}]

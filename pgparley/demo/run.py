@@ -180,7 +180,7 @@ async def _until_ready(site: Site, process: asyncio.subprocess.Process) -> None:
 
 
 def _say_how_to_connect(site: Site, console: Console, *, keep: bool) -> None:
-    console.rule("6. Your turn")
+    console.rule("7. Your turn")
     if not keep:
         console.print(
             "make demo ARGS=--keep leaves everything running. Then connect with any PostgreSQL client:"

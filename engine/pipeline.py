@@ -24,7 +24,7 @@ from engine.types import StageTiming
 
 Stage = Callable[[State, Tools], Awaitable[State]]
 
-STAGES: tuple[Stage, ...] = (
+CANDIDATE_STAGES: tuple[Stage, ...] = (
     understand,
     route,
     link,
@@ -37,8 +37,10 @@ STAGES: tuple[Stage, ...] = (
     rank,
     apply_preferences,
     select,
-    clarify,
 )
+"""Those that find candidates, rank them and leave some out; nothing is decided about what becomes of them."""
+
+STAGES = (*CANDIDATE_STAGES, clarify)
 
 
 async def run(state: State, tools: Tools, stages: tuple[Stage, ...] = STAGES) -> State:

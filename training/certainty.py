@@ -57,7 +57,7 @@ from engine.dialogue.choice import Errors
 from engine.dialogue.policy import Action, decide
 from engine.dialogue.types import Chances
 from engine.settings import DialogueSettings, Limits
-from engine.stages.clarify import clarify, proposed, with_chances
+from engine.stages.clarify import proposed, with_chances
 from engine.types import Asker, AskRequest
 from pgparley.config import cache_dir, load
 from schema_catalog.types import ColumnKey
@@ -349,8 +349,7 @@ async def _listed(
     name = database if kind is Kind.ELSEWHERE else one.question.database
     ask = AskRequest(Asker(READER, ""), one.question.text, k=WIDTH, db=name)
     state = State(ask, WIDTH, max(Limits().calls, WIDTH), Deadline(started + TIMEOUT), started)
-    stages = pipeline.STAGES[: pipeline.STAGES.index(clarify)]
-    done = await pipeline.run(state, replace(task.tools, model=replay), stages)
+    done = await pipeline.run(state, replace(task.tools, model=replay), pipeline.CANDIDATE_STAGES)
     if not done.candidates:
         return QuestionList(f"{kind}:{one.question.id}", kind, home, (), {"constant": 1.0}, ())
     listed = QuestionList(

@@ -57,7 +57,10 @@ async def judge(request: JudgeRequest, tools: Tools, store: CalibrationStore, li
     except _UnjudgeableError as problem:
         return JudgeReply(Outcome.SKIPPED, str(problem), seconds=time.monotonic() - started)
     try:
-        state = await pipeline.run(state, replace(tools, calibration=NoCalibration()))
+        # A question that the asker would be asked back about, or not answered, has candidates to judge as well.
+        state = await pipeline.run(
+            state, replace(tools, calibration=NoCalibration()), pipeline.CANDIDATE_STAGES
+        )
         # A verdict that came too late is no verdict, and no score to calibrate with.
         state.deadline.remaining()
     except NoRouteError:

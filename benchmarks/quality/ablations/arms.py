@@ -44,13 +44,15 @@ class Arm:
 
     name: str
     lacks: str
-    stages: tuple[pipeline.Stage, ...] = pipeline.STAGES
+    stages: tuple[pipeline.Stage, ...] = pipeline.CANDIDATE_STAGES
     adapt: Callable[[Tools], Tools] = as_built
 
 
 def _exchanged(one: pipeline.Stage, *others: pipeline.Stage) -> tuple[pipeline.Stage, ...]:
     """The product's stages with `others` in the place of `one`."""
-    return tuple(stage for each in pipeline.STAGES for stage in (others if each is one else (each,)))
+    return tuple(
+        stage for each in pipeline.CANDIDATE_STAGES for stage in (others if each is one else (each,))
+    )
 
 
 def _switched(**switches: Any) -> Callable[[Tools], Tools]:

@@ -54,7 +54,7 @@ class Gateway:
     k: int
     calls: int
     sets: tuple[str, ...] = ALL_SETS
-    stages: tuple[pipeline.Stage, ...] = pipeline.STAGES
+    stages: tuple[pipeline.Stage, ...] = pipeline.CANDIDATE_STAGES
     adapt: Callable[[Tools], Tools] = as_built
 
     @property
@@ -112,10 +112,10 @@ def gateways(plain: LanguageModel, k: int) -> tuple[Gateway, ...]:
         Gateway("no_conditions", k, calls, ("spider",), adapt=partial(replace, conditions=NoConditions())),
         Gateway("judged_by_model", k, calls, GIVEN, adapt=partial(replace, selection=combined)),
         Gateway("first_stage_only", k, calls, ("spider",), adapt=first_stage_only),
-        *(_without(stage, k, calls) for stage in pipeline.STAGES if stage.__name__ in TAKEN_AWAY),
+        *(_without(stage, k, calls) for stage in pipeline.CANDIDATE_STAGES if stage.__name__ in TAKEN_AWAY),
     )
 
 
 def _without(taken: pipeline.Stage, k: int, calls: int) -> Gateway:
-    stages = tuple(stage for stage in pipeline.STAGES if stage is not taken)
+    stages = tuple(stage for stage in pipeline.CANDIDATE_STAGES if stage is not taken)
     return Gateway(TAKEN_AWAY[taken.__name__], k, calls, ("spider",), stages)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from engine.core.candidate import Candidate
 from engine.core.elements import Entity, SchemaLinks
-from engine.dialogue.answering import agrees
-from engine.dialogue.choice import NONE_RIGHT, REWRITTEN, Errors, errors, offered, probabilities, right_after
+from engine.dialogue.choice import Errors, errors, offered, probabilities
 from engine.dialogue.differences import Difference, Reading, Said, differences
 from engine.dialogue.evidence import Evidence, believed
 from engine.dialogue.facts import facts
@@ -24,20 +23,6 @@ class Proposal:
 
     question: ClarifyingQuestion
     errors: Errors
-
-
-def best_question(
-    candidates: Sequence[Candidate],
-    snapshots: Mapping[str, Snapshot],
-    question: str,
-    turns: Sequence[Turn] = (),
-    *,
-    entities: Sequence[Entity] = (),
-    links: Mapping[str, SchemaLinks] | None = None,
-) -> ClarifyingQuestion | None:
-    """The question of `best_proposal`."""
-    found = best_proposal(candidates, snapshots, question, turns, entities=entities, links=links)
-    return None if found is None else found.question
 
 
 def best_proposal(
@@ -72,22 +57,6 @@ def best_proposal(
         if made is not None and useful and not asked_before(made, turns):
             return Proposal(made, its)
     return None
-
-
-def expected_error(question: ClarifyingQuestion | None, candidates: Sequence[Candidate]) -> float:
-    """The probability, in [0, 1], that the likeliest candidate which agrees with the answer is wrong.
-
-    Without a question: that the likeliest of all is wrong. 1 without candidates.
-    """
-    probability = probabilities(candidates)
-    if question is None:
-        return 1 - right_after([range(len(candidates))], probability)
-    groups = [
-        [place for place, each in enumerate(candidates) if agrees(option, each)]
-        for option in question.options
-    ]
-    unwritten = any(not option.statements for option in question.options)
-    return 1 - right_after(groups, probability) - NONE_RIGHT * REWRITTEN * unwritten
 
 
 def asked_before(question: ClarifyingQuestion, turns: Sequence[Turn]) -> bool:

@@ -10,10 +10,11 @@ import pytest
 
 from engine.core.candidate import Candidate, Preview
 from engine.core.elements import BranchingPoint, Entity, SchemaLinks
-from engine.dialogue.question import best_proposal, best_question, expected_error
+from engine.dialogue.question import best_proposal
 from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Turn
 from engine.dialogue.wording import option_text
 from schema_catalog.types import Snapshot
+from tests.support.clarifying import best_question, expected_error
 from tests.support.schemas import MUSIC, table
 
 ARTIST = ("public", "singer", "artist_name")

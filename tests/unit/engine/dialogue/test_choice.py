@@ -8,8 +8,8 @@ import pytest
 
 from engine.core.candidate import Candidate
 from engine.dialogue.answering import agreeing
-from engine.dialogue.question import best_question, expected_error
 from engine.dialogue.types import Turn
+from tests.support.clarifying import best_question, expected_error
 from tests.support.schemas import MUSIC
 
 _OUTPUTS = (

@@ -6,7 +6,7 @@ The prompts begin as the generator's do, so the schema is in the model's prefix 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from engine.calibration.scores import model_score
 from engine.core.candidate import Candidate
@@ -16,7 +16,6 @@ from engine.core.tools import Tools
 from engine.errors import NLError
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
-from engine.types import Usage
 
 OPTIONS = ("A", "B")
 
@@ -51,14 +50,3 @@ async def _verdict(candidate: Candidate, route: Route, state: State, tools: Tool
         return Verdict(model_score(None, None), None)
     yes, no = weighed.logprobs
     return Verdict(model_score(yes, no), weighed)
-
-
-def added(usage: Usage, cost: Weighed) -> Usage:
-    """The usage with one verdict's call."""
-    return replace(
-        usage,
-        calls=usage.calls + 1,
-        prefilled=usage.prefilled + cost.prefilled,
-        cached=usage.cached + cost.cached,
-        generated=usage.generated + cost.generated,
-    )

@@ -21,7 +21,7 @@ from engine.core.state import Route, State
 from engine.dialogue.types import Chances
 from engine.guard.rules import Rules
 from engine.learning.types import AskerFeedback
-from engine.types import Asker
+from engine.types import Asker, Usage
 from schema_catalog.types import Database, ReadableColumns, Snapshot, TableKey
 
 
@@ -55,6 +55,11 @@ class Completion:
     finished: bool
     tokens: tuple[Token, ...] = ()
 
+    @property
+    def usage(self) -> Usage:
+        """Of this one call."""
+        return Usage(1, self.prefilled, self.cached, self.generated)
+
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
@@ -67,6 +72,11 @@ class Weighed:
     prefilled: int
     cached: int
     generated: int
+
+    @property
+    def usage(self) -> Usage:
+        """Of this one call."""
+        return Usage(1, self.prefilled, self.cached, self.generated)
 
 
 @dataclass(frozen=True, slots=True)

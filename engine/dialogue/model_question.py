@@ -68,11 +68,10 @@ async def model_question(
         completion = await model.complete(asked, deadline=deadline, max_tokens=MAX_TOKENS, grammar=grammar)
     except NLError:
         return ModelQuestion(None, Usage())
-    usage = Usage(1, completion.prefilled, completion.cached, completion.generated)
     made = parsed_question(completion.text)
     if made is not None and await asyncio.to_thread(_asked_alike, made, dialogue.turns, encoder):
         made = None
-    return ModelQuestion(made, usage)
+    return ModelQuestion(made, completion.usage)
 
 
 def clarify_grammar() -> str:

@@ -28,7 +28,7 @@ from engine.rewrite.degenerate import degenerate
 from engine.rewrite.rule import Context
 from engine.rewrite.worth import worth
 from engine.sql.check import Cause, Rejection
-from engine.types import BECOMES, TraceLine, Usage
+from engine.types import BECOMES, TraceLine
 from schema_catalog.types import ColumnKey, TableKey
 
 CONCURRENT = 3
@@ -291,13 +291,7 @@ def _noted(state: State, attempt: Attempt) -> State:
     """The state with the attempt's cost and trace."""
     usage = state.usage
     for call in attempt.calls:
-        usage = Usage(
-            usage.calls + 1,
-            usage.prefilled + call.prefilled,
-            usage.cached + call.cached,
-            usage.generated + call.generated,
-            usage.first_candidate_seconds,
-        )
+        usage = usage.plus(call.usage)
     masked = ", ".join(sorted(".".join(key[1:]) for key in attempt.node.mask)) or "nothing"
     how = f"with {masked} masked"
     if attempt.node.condition is not None:

@@ -24,7 +24,7 @@ from engine.calibration.scores import (
 )
 from engine.calibration.selection import Scored, Selection
 from engine.calibration.splits import id_hash
-from engine.calibration.verdicts import added, verdicts
+from engine.calibration.verdicts import verdicts
 from engine.core.candidate import Candidate
 from engine.core.state import State
 from engine.core.tools import Tools
@@ -89,8 +89,8 @@ async def _scored(state: State, tools: Tools) -> State:
             )
         candidates.append(replace(candidate, scores=tuple(scores)))
     usage = state.usage
-    for verdict_cost in (each.cost for each in asked):
-        usage = usage if verdict_cost is None else added(usage, verdict_cost)
+    for each in asked:
+        usage = usage if each.cost is None else usage.plus(each.cost.usage)
     return replace(state, candidates=tuple(candidates), usage=usage)
 
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from engine.core.ports import Completion
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.dialogue.abstention import refused
 from engine.dialogue.refusal import no_question, untranslated
-from engine.types import TraceLine, Usage
+from engine.types import TraceLine
 from engine.understanding.language import Language, foreign_language
 from engine.understanding.requests import request_kind
 from engine.understanding.translation import translate
@@ -37,7 +36,7 @@ async def _checked(state: State) -> State:
 
 async def _translated(state: State, language: Language, tools: Tools) -> State:
     english, call = await translate(state.ask.question, language, tools.model, state.deadline)
-    state = replace(state, usage=_with(state.usage, call))
+    state = replace(state, usage=state.usage.plus(call.usage))
     if english is None:
         line = TraceLine(
             "understand", f"not translated from {language.name}", call.text, language.probability
@@ -46,13 +45,3 @@ async def _translated(state: State, language: Language, tools: Tools) -> State:
     line = TraceLine("understand", f"translated from {language.name}", english, language.probability)
     ask = replace(state.ask, question=english)
     return await _checked(replace(state, ask=ask, translation=english).noted(line))
-
-
-def _with(usage: Usage, call: Completion) -> Usage:
-    return replace(
-        usage,
-        calls=usage.calls + 1,
-        prefilled=usage.prefilled + call.prefilled,
-        cached=usage.cached + call.cached,
-        generated=usage.generated + call.generated,
-    )

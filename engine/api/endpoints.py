@@ -42,6 +42,7 @@ _UNAVAILABLE = frozenset({"58000", "57014", "53400", "XX000"})
 log = structlog.stdlib.get_logger("engine")
 
 Body = TypeVar("Body")
+Question = TypeVar("Question", bound=AskRequest | MoreRequest | AnswerRequest | NoneRequest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +58,14 @@ class EngineAPI:
     def application(self) -> web.Application:
         """The aiohttp application."""
         app = web.Application(client_max_size=1024 * 1024)
-        app.router.add_post("/v1/ask", self._verb("ask", AskRequest, self._ask))
+        app.router.add_post("/v1/ask", self._verb("ask", AskRequest, self._logged(self.service.ask)))
         app.router.add_post("/v1/choose", self._verb("choose", ChooseRequest, self.service.choose))
         app.router.add_post("/v1/show", self._verb("show", ShowRequest, self.service.show))
-        app.router.add_post("/v1/more", self._verb("more", MoreRequest, self._more))
-        app.router.add_post("/v1/answer", self._verb("answer", AnswerRequest, self._answer))
-        app.router.add_post("/v1/none", self._verb("none", NoneRequest, self._none))
+        app.router.add_post("/v1/more", self._verb("more", MoreRequest, self._logged(self.service.more)))
+        app.router.add_post(
+            "/v1/answer", self._verb("answer", AnswerRequest, self._logged(self.service.answer))
+        )
+        app.router.add_post("/v1/none", self._verb("none", NoneRequest, self._logged(self.service.none)))
         app.router.add_post("/v1/plan", self._verb("plan", PlanRequest, self.service.plan))
         app.router.add_post("/v1/correct", self._verb("correct", CorrectRequest, self.service.correct))
         app.router.add_post("/v1/topic", self._verb("topic", TopicRequest, self.service.topic))
@@ -81,30 +84,26 @@ class EngineAPI:
         app.router.add_get("/metrics", self._exposition)
         return app
 
-    async def _ask(self, request: AskRequest) -> AskReply:
-        return self._answered(await self.service.ask(request), request.asker.user)
+    def _logged(
+        self, answer: Callable[[Question], Awaitable[AskReply]]
+    ) -> Callable[[Question], Awaitable[AskReply]]:
+        """`answer`, whose replies are counted and logged."""
 
-    async def _more(self, request: MoreRequest) -> AskReply:
-        return self._answered(await self.service.more(request), request.asker.user)
+        async def logged(request: Question) -> AskReply:
+            reply = await answer(request)
+            self.metrics.answered(reply)
+            log.info(
+                "question answered",
+                qid=reply.qid,
+                user=request.asker.user,
+                rows=len(reply.rows),
+                kind=reply.rows[0].kind,
+                seconds=round(reply.seconds, 3),
+                calls=reply.usage.calls,
+            )
+            return reply
 
-    async def _answer(self, request: AnswerRequest) -> AskReply:
-        return self._answered(await self.service.answer(request), request.asker.user)
-
-    async def _none(self, request: NoneRequest) -> AskReply:
-        return self._answered(await self.service.none(request), request.asker.user)
-
-    def _answered(self, reply: AskReply, user: str) -> AskReply:
-        self.metrics.answered(reply)
-        log.info(
-            "question answered",
-            qid=reply.qid,
-            user=user,
-            rows=len(reply.rows),
-            kind=reply.rows[0].kind,
-            seconds=round(reply.seconds, 3),
-            calls=reply.usage.calls,
-        )
-        return reply
+        return logged
 
     def _verb(
         self, name: str, body: type[Body], answer: Callable[[Body], Awaitable[Any]]

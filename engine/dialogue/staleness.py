@@ -10,7 +10,10 @@ Fingerprints = tuple[tuple[str, str], ...]
 
 
 def fingerprints(state: State) -> Fingerprints:
-    """Of the databases that the candidates read, or of all that may answer where there is no candidate."""
+    """Of the databases that the candidates read, or of all that may answer where there is no candidate.
+
+    Blocks, a hash over each schema: call it in a thread.
+    """
     read = {candidate.database for candidate in state.considered}
     return tuple(
         (route.database.name, route.snapshot.fingerprint)
@@ -20,7 +23,10 @@ def fingerprints(state: State) -> Fingerprints:
 
 
 def check_unchanged(state: State) -> None:
-    """Raises `StaleDialogueError` (NL004) where one has changed, or is no longer among those that may answer."""
+    """Raises `StaleDialogueError` (NL004) where one has changed, or is no longer among those that may answer.
+
+    Blocks as `fingerprints` does.
+    """
     now = {route.database.name: route.snapshot for route in state.routes}
     for name, before in state.dialogue.fingerprints:
         if name not in now or now[name].fingerprint != before:

@@ -21,7 +21,8 @@ from engine.types import TraceLine
 
 async def clarify(state: State, tools: Tools) -> State:
     """Sets `dialogue`: a question that is pending, where one is, and what the next turn goes on with."""
-    left = replace(state.dialogue, survivors=state.considered, fingerprints=fingerprints(state))
+    found = await asyncio.to_thread(fingerprints, state)
+    left = replace(state.dialogue, survivors=state.considered, fingerprints=found)
     state = replace(state, dialogue=left)
     if not state.candidates or state.verified is not None:
         return state

@@ -72,7 +72,7 @@ async def generate(state: State, tools: Tools) -> State:
     There may be more than `state.k`: which ones are kept is the rank stage's. Where a dialogue has left some, these are
     the candidates, and the model is not asked. Raises `StaleDialogueError` (NL004).
     """
-    check_unchanged(state)
+    await asyncio.to_thread(check_unchanged, state)
     if state.dialogue.survivors:
         # Without a cost: they are checked anew, since rights may have gone meanwhile.
         return replace(state, candidates=tuple(replace(c, cost=None) for c in state.dialogue.survivors))

@@ -1,4 +1,4 @@
-"""Warm-up: loads encoder, ranker, index, values, and the prompts' prefixes ahead of the first question."""
+"""Warm-up: loads the models, the index, values, and the prompts' prefixes ahead of the first question."""
 
 from __future__ import annotations
 
@@ -16,24 +16,28 @@ from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
 from engine.understanding.language import foreign_language
 from schema_catalog.catalog import StoreUnavailableError
-from schema_catalog.types import Snapshot
+from schema_catalog.types import Column, Snapshot, Table, TableKind
 
 RETRY_SECONDS = 0.5
 """Between two requests to a model that is still loading."""
 
 PROMPT_TIMEOUT = 120.0
 
+_SCHEMA = Snapshot("", (), (Table("", "ready", TableKind.TABLE, (Column("ready", "text"),)),))
+"""What the schema linker reads: it does not load for a schema without tables."""
+
 log = structlog.stdlib.get_logger("engine")
 
 
 async def warm_up(tools: Tools, databases: int, ready: asyncio.Event) -> None:
-    """Sets `ready` when encoder, index, model, and values and schemas of the first `databases` are loaded.
+    """Sets `ready` when the models, the index, and values and schemas of the first `databases` are loaded.
 
     Questions are answered meanwhile; a failure is logged.
     """
     began = time.monotonic()
     await asyncio.to_thread(tools.encoder.encode, ["ready"])
     await asyncio.to_thread(tools.ranker.rank, "ready", (Candidate("", "SELECT 1"),))
+    await asyncio.to_thread(tools.linker.link, "ready", _SCHEMA)
     await asyncio.to_thread(foreign_language, "prêt")
     await _until_answering(tools.model)
     try:

@@ -1,0 +1,79 @@
+"""The warm-up asks every model once before the engine is ready."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from engine.app.warmup import warm_up
+from engine.core.candidate import Candidate
+from engine.core.elements import SchemaLinks
+from engine.core.ports import Prompt, Ranking
+from engine.core.tools import Tools
+from engine.routing.router import HybridRouter
+from schema_catalog.types import Database, Snapshot
+from tests.support.asking import DATABASE
+from tests.support.schemas import MUSIC
+from tests.support.scripted import WordEncoder
+
+
+class Catalog:
+    """Holds one database."""
+
+    async def entries(self) -> tuple[tuple[Database, Snapshot], ...]:
+        return ((DATABASE, MUSIC),)
+
+
+@dataclass
+class Linker:
+    """Remembers the schemas that it is asked about, and whether the engine was ready by then."""
+
+    ready: asyncio.Event
+    asked: list[tuple[Snapshot, bool]] = field(default_factory=list)
+
+    def link(self, _question: str, snapshot: Snapshot) -> SchemaLinks | None:
+        self.asked.append((snapshot, self.ready.is_set()))
+        return None
+
+
+@dataclass
+class Model:
+    """Remembers the prompts that it reads."""
+
+    prompts: list[Prompt] = field(default_factory=list)
+
+    async def read(self, prompt: Prompt, **_: object) -> None:
+        self.prompts.append(prompt)
+
+
+class Ranker:
+    """Counts its calls."""
+
+    calls = 0
+
+    def rank(self, _question: str, candidates: Sequence[Candidate]) -> tuple[Ranking, ...]:
+        self.calls += 1
+        return tuple(Ranking(0.0) for _ in candidates)
+
+
+async def test_every_model_is_asked_before_the_engine_is_ready() -> None:
+    ready, model, ranker, encoder = asyncio.Event(), Model(), Ranker(), WordEncoder()
+    linker = Linker(ready)
+    tools = Tools(
+        catalog=Catalog(),
+        upstream=cast("Any", None),
+        encoder=encoder,
+        model=cast("Any", model),
+        router=HybridRouter(cast("Any", encoder)),
+        ranker=ranker,
+        linker=linker,
+    )
+    await warm_up(tools, 8, ready)
+    assert ready.is_set()
+    ((schema, was_ready),) = linker.asked
+    assert schema.tables
+    assert not was_ready
+    assert ranker.calls == 1
+    assert "singer_in_concert" in model.prompts[-1].user

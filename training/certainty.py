@@ -47,6 +47,7 @@ from benchmarks.quality.candidates.questions import (
 )
 from benchmarks.quality.candidates.site import OneDatabase, Site, site
 from benchmarks.quality.candidates.tasks import READER, Place, Task
+from benchmarks.quality.roc import auc
 from benchmarks.wire.machine import cpu_seconds
 from engine import pipeline
 from engine.core.deadline import Deadline
@@ -263,12 +264,6 @@ def _chances(each: QuestionList, some: dict[str, float], which: dict[str, float]
     total = 1 / (1 + np.exp(-(_matrix([each.some], names) @ np.array(list(some.values())))[0]))
     found: NDArray[np.float64] = total * _softmax(_matrix(each.which, kinds) @ np.array(list(which.values())))
     return found
-
-
-def auc(scores: NDArray[np.float64], truth: NDArray[np.float64]) -> float:
-    """The share of pairs, one true and one not, that `scores` order rightly; ties count half."""
-    above = scores[truth > 0][:, None] - scores[truth == 0][None, :]
-    return float(((above > 0) + 0.5 * (above == 0)).mean()) if above.size else float("nan")
 
 
 def _softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from benchmarks.quality.candidates.questions import Item, read_items
+from benchmarks.quality.roc import auc
 from engine.core.elements import WHOLE_TABLE
 from engine.models.linker import calibrated
 from engine.schema_linking.decisions import decide, teacher_forced
@@ -70,12 +71,6 @@ def _agreement(
         "precision": right / max(1, sum(len(linked) for linked, _ in chosen)),
         "recall": right / max(1, sum(len(gold) for _, gold in chosen)),
     }
-
-
-def auc(positive: NDArray[np.float64], negative: NDArray[np.float64]) -> float:
-    """The share of pairs in which the positive is higher; ties count half."""
-    difference = positive[:, None] - negative[None, :]
-    return float((difference > 0).mean() + 0.5 * (difference == 0).mean())
 
 
 def negatives(examples: Sequence[Example], seed: int) -> list[Example]:
@@ -146,10 +141,8 @@ def _fitted(pairs: Sequence[tuple[float, bool]]) -> tuple[float, float]:
 
 
 def _answerable(right: Sequence[Reading], wrong: Sequence[Reading]) -> float:
-    scores = [
-        np.array([each.states.answerable for each in some], dtype=np.float64) for some in (right, wrong)
-    ]
-    return auc(scores[0], scores[1])
+    scores = np.array([each.states.answerable for each in (*right, *wrong)], dtype=np.float64)
+    return auc(scores, np.arange(len(scores)) < len(right))
 
 
 def figures_of_tests(model: HiddenStates, bench: Path) -> dict[str, float]:

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from benchmarks.quality.linking.linked import Linked
-from benchmarks.quality.linking.metrics import auc, extra_abstention_rate
+from benchmarks.quality.linking.metrics import extra_abstention_rate
+from benchmarks.quality.roc import auc
 from engine.schema_linking.aggregation import Aggregation, level_of, levels
 from engine.schema_linking.branching import Detector, Kind, Promise, kind_of
 from engine.schema_linking.prediction_sets import Flags, Floats, at_most, question_scores

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from benchmarks.quality.candidates.figures import RESAMPLES, Figure
 from benchmarks.quality.linking.decided import Decided, Decisions, Links
-from benchmarks.quality.linking.metrics import auc
+from benchmarks.quality.roc import auc
 from engine.schema_linking.branching import Kind
 from engine.schema_linking.prediction_sets import Flags, Floats
 

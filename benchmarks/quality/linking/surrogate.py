@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.quality.candidates.figures import Figure
 from benchmarks.quality.linking.figures import Resamples
 from benchmarks.quality.linking.linked import Linked
-from benchmarks.quality.linking.metrics import auc
+from benchmarks.quality.roc import auc
 from engine.core.deadline import Deadline
 from engine.core.ports import LanguageModel
 from engine.schema_linking.branching import Kind, TrainedBranching, kind_of

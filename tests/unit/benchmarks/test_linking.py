@@ -16,9 +16,9 @@ from benchmarks.quality.linking.decided import Decided, Decisions, Links, decide
 from benchmarks.quality.linking.figures import Resamples, discrimination_of, flagging_of, linking_of
 from benchmarks.quality.linking.flagging import WAYS, flags_by_folds
 from benchmarks.quality.linking.linked import Linked, known_questions
-from benchmarks.quality.linking.metrics import auc
 from benchmarks.quality.linking.remembered import Remembered
 from benchmarks.quality.linking.surrogate import Asked, figures_of
+from benchmarks.quality.roc import auc
 from benchmarks.wire.machine import Machine
 from engine.core.elements import WHOLE_TABLE
 from engine.schema_linking.aggregation import Aggregation

@@ -16,7 +16,7 @@ from engine.schema_linking.nodes import schema_input
 from tests.support.schemas import MUSIC
 from training.linker import BATCH, WARM, Progress, Trainer, batches, share_of_rate
 from training.linker_examples import Example, Neighbours
-from training.linker_measures import Judged, Reading, auc, calibration, links
+from training.linker_measures import Judged, Reading, calibration, links
 
 SINGERS = Example(
     "How many singers?",
@@ -93,10 +93,6 @@ def test_figures_count_exact_matches_and_single_elements() -> None:
     assert (found["column_em"], found["column_precision"], found["column_recall"]) == (0.5, 0.5, 0.5)
     assert (found["column_em_given_tables"], found["branching_points"]) == (0.5, 1.0)
     assert Judged([RIGHT, HALF], [ASTRAY]).figures()["answerable_auc"] == 1.0
-
-
-def test_auc_counts_ties_as_half() -> None:
-    assert auc(np.array([1.0, 2.0]), np.array([1.0, 0.0])) == 0.875
 
 
 def test_calibration_scales_the_log_odds_to_what_was_seen() -> None:

@@ -97,9 +97,9 @@ def test_each_arm_is_told_apart() -> None:
     names = [arm.name for arm in ARMS]
     assert names[0] == WHOLE
     assert len(set(names)) == len(names)
-    assert ARMS[0].stages is pipeline.STAGES
+    assert ARMS[0].stages is pipeline.CANDIDATE_STAGES
     for arm in ARMS[1:]:
-        assert arm.stages != pipeline.STAGES or arm.adapt is not ARMS[0].adapt
+        assert arm.stages != pipeline.CANDIDATE_STAGES or arm.adapt is not ARMS[0].adapt
     trials = [Trial.of(arm, 3, cast("Replay", None)) for arm in ARMS]
     assert len({identity(each.settings, each.sources) for each in trials}) == len(trials)
     assert {each.gateway.calls for each in trials} == {Limits().calls}

@@ -108,12 +108,12 @@ async def test_pgparley_is_the_pipeline_with_real_stages_and_the_asked_ks() -> N
     assert [each.sql for each in proposals] == ["SELECT 0", "SELECT 1", "SELECT 2"]
     assert proposals[0].scores == {"encoder-1": -0.5, "model-1": None}
     assert (heard[0].ask.db, heard[0].ask.asker.user, heard[0].k, heard[0].calls) == ("music", READER, 3, 6)
-    assert Gateway("pgparley", 3, 6).stages is pipeline.STAGES
+    assert Gateway("pgparley", 3, 6).stages is pipeline.CANDIDATE_STAGES
 
 
 def test_ablations_take_away_what_there_is_and_only_that() -> None:
     systems = {each.name: each for each in gateways(cast("LanguageModel", None), 6)}
-    names = [stage.__name__ for stage in pipeline.STAGES]
+    names = [stage.__name__ for stage in pipeline.CANDIDATE_STAGES]
     for stage, called in TAKEN_AWAY.items():
         assert (called in systems) == (stage in names)
         if called in systems:

@@ -20,6 +20,7 @@ from engine.types import (
 )
 from proxy.protocol import codec
 from proxy.protocol.commands import AbortConsult, StatementFailed, StatementSeen
+from tests.support.messages import first_message
 
 ANN = Asker("ann", "sales")
 BACK = "Which name do you mean?"
@@ -39,10 +40,6 @@ def asked_back(qid: str = "q7", words: tuple[str, ...] = OPTIONS, back: str = f"
 
 def failures(session: Any) -> list[ErrorReply]:
     return [command.error for command in session.commands if isinstance(command, StatementFailed)]
-
-
-def first_message(data: bytes) -> bytes:
-    return data[: 1 + int.from_bytes(data[1:5], "big")]
 
 
 def told(data: bytes) -> list[tuple[str, str | None]]:

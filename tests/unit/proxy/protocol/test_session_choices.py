@@ -1,0 +1,142 @@
+"""What follows an answer: a choice, its plan, the answer again, and the run of a single statement."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from engine.types import (
+    AnswerRow,
+    Asker,
+    AskReply,
+    AskRequest,
+    ChooseRequest,
+    Chosen,
+    ResultColumn,
+    RowKind,
+    ShowRequest,
+)
+from proxy.protocol import codec
+from proxy.protocol.commands import StatementFailed
+from tests.support.messages import first_message, text_of, token_of
+
+ANN = Asker("ann", "sales")
+
+
+def test_choose_needs_a_question_or_a_qid(session: Any, say: Any) -> None:
+    session.client(say.query("NL CHOOSE 1"))
+    assert session.consulted == []
+    failed = [command.error.sqlstate for command in session.commands if isinstance(command, StatementFailed)]
+    assert failed == ["NL004"]
+    session.client(say.query("NL CHOOSE 2 OF 'q8'"))
+    assert session.consulted == [ChooseRequest(ANN, "q8", 2)]
+
+
+def test_choose_in_place_is_the_chosen_statement(session: Any, say: Any) -> None:
+    session.client(say.query("NL: x")).engine(say.answer(qid="q5")).forget()
+    session.client(say.parse("nl choose 1"))
+    assert session.consulted[-1] == ChooseRequest(ANN, "q5", 1)
+    session.engine(Chosen("sales", "SELECT name FROM singer;", in_place=True))
+    parse = codec.decode_parse(session.to_server)
+    assert parse is not None
+    assert parse.text == b"SELECT name FROM singer"
+
+
+def elsewhere(*, truncated: bool = False) -> Chosen:
+    columns = (ResultColumn('a"b', "int4"), ResultColumn("x", "no; type"))
+    return Chosen(
+        "other", "SELECT 1", in_place=False, columns=columns, rows=(("1", None),), truncated=truncated
+    )
+
+
+def test_prepared_choice_goes_stale_with_the_next_question(session: Any, say: Any) -> None:
+    session.client(say.query("NL: x")).engine(say.answer(qid="q5"))
+    session.client(say.parse("NL CHOOSE 1", "s")).engine(Chosen("sales", "SELECT 1", in_place=True))
+    session.forget().client(say.bind(name="s"))
+    assert session.to_server == say.bind(name="s")
+    session.client(say.sync, say.query("NL: y")).engine(say.answer(qid="q6"))
+    session.forget().client(say.bind(name="s"), say.execute, say.sync)
+    session.server(
+        say.done(), say.ready(), say.parsed, say.bound, say.ready(), say.done(), say.ready()
+    ).forget()
+    assert session.session.backend.replies.waiting_for_server
+    session.server(say.error("26000", "pgparley_error_1 is not here"), say.ready())
+    assert b"C0A000\0" in session.to_client
+    assert b"RRevalidateCachedQuery\0" in session.to_client
+
+
+def test_choose_elsewhere_is_a_constant_table(session: Any, say: Any) -> None:
+    session.client(say.query("NL CHOOSE 1 OF q1")).engine(elsewhere())
+    assert text_of(session.to_server) == (
+        'SELECT c0::int4 AS "a""b", c1::text AS "x" FROM '
+        'json_to_recordset($nl0$[{"c0":"1","c1":null}]$nl0$::json) AS r(c0 text, c1 text)'
+    )
+
+
+def test_choose_elsewhere_is_refused_in_a_transaction(session: Any, say: Any) -> None:
+    session.client(say.query("BEGIN")).server(say.done("BEGIN"), say.ready("T"))
+    session.client(say.query("NL CHOOSE 1 OF q1")).engine(elsewhere())
+    failed = [command.error.sqlstate for command in session.commands if isinstance(command, StatementFailed)]
+    assert failed == ["25001"]
+
+
+def test_cut_result_is_told_before_its_end(session: Any, say: Any) -> None:
+    session.client(say.query("NL CHOOSE 1 OF q1")).engine(elsewhere(truncated=True))
+    session.server(say.columns(), say.done(), say.ready())
+    start, end = say.columns() + say.done(), say.ready()
+    assert session.to_client.startswith(start + b"N")
+    assert session.to_client.endswith(end)
+    assert b"C01000\0" in session.to_client
+
+
+def test_show_asks_for_the_stored_answer(session: Any, say: Any) -> None:
+    session.client(say.query("NL SHOW 2 OF 'q1'"))
+    assert session.consulted == [ShowRequest(ANN, "q1", 2)]
+
+
+def single(qid: str = "q5") -> AskReply:
+    row = AnswerRow(1, RowKind.CANDIDATE, "sales", 0.5, "SELECT 1", "why", None, qid)
+    return AskReply(qid, (row,), members=1)
+
+
+def test_run_is_prepared_once_and_stays(session: Any, say: Any) -> None:
+    session.client(say.parse("NL RUN $$x$$", "s"), say.describe("S", "s"), say.sync)
+    assert session.consulted == [AskRequest(ANN, "x", run=True)]
+    session.engine(single())
+    assert session.consulted[1:] == [ChooseRequest(ANN, "q5", 1, learn=False)]
+    session.engine(Chosen("sales", "SELECT name FROM singer", in_place=True))
+    parse = codec.decode_parse(first_message(session.to_server))
+    assert parse is not None
+    assert parse.text == b"SELECT name FROM singer"
+    session.server(say.parsed, say.described(), say.columns(), say.ready()).forget()
+    session.client(say.query("NL: y")).engine(say.answer(qid="q9")).server(say.done(), say.ready())
+    session.forget().client(say.bind(name="s"), say.execute, say.sync)
+    assert session.to_server == say.bind(name="s") + say.execute + say.sync
+    assert len(session.consulted) == 3
+
+
+@pytest.mark.parametrize("members", [0, 2])
+def test_run_of_a_set_that_has_not_one_member_chooses_nothing(session: Any, say: Any, members: int) -> None:
+    session.client(say.query("NL RUN $$x$$")).engine(replace(single(), members=members))
+    assert len(session.consulted) == 1
+    assert "json_to_recordset" in text_of(session.to_server)
+
+
+def test_cancel_between_the_two_requests_of_a_run(session: Any, say: Any) -> None:
+    session.client(say.query("NL RUN $$x$$")).engine(single())
+    forward, commands = session.session.cancelled()
+    assert forward is False
+    session._take(commands)
+    token = token_of(session.to_server)
+    session.server(say.error("22P02", f'bad: "{token}"'), say.ready())
+    assert b"C57014\0" in session.to_client
+
+
+def test_prepared_plan_goes_stale_with_the_next_question(session: Any, say: Any) -> None:
+    session.client(say.query("NL: x")).engine(say.answer(qid="q5"))
+    session.client(say.parse("NL PLAN 1", "s")).engine(Chosen("sales", "EXPLAIN SELECT 1", in_place=True))
+    session.client(say.sync, say.query("NL: y")).engine(say.answer(qid="q6"))
+    session.forget().client(say.bind(name="s"), say.execute, say.sync)
+    assert b"pgparley_error_1" in session.to_server

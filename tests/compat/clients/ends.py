@@ -9,6 +9,19 @@ from pathlib import Path
 
 USER, DATABASE = "analyst", "wire"
 
+CHOSEN = [(1, "1"), (2, "2"), (3, "3")]
+"""The rows of the statement that the engine gives for a choice."""
+
+PLAIN = (
+    "SELECT 1 AS a, 'x'::text AS b, NULL::date AS c, 1.5::numeric AS d, ARRAY[1, 2] AS e, '\\x00'::bytea AS f",
+    "SELECT g, repeat('x', g) FROM generate_series(1, 300) g",
+    "SELECT oid, typname::text FROM pg_type ORDER BY oid LIMIT 60",
+)
+"""Statements whose rows a Python driver fetches alike at both ends."""
+
+BAD = ("SELEC 1", "SELECT 1/0", "SELECT * FROM missing")
+"""Statements that fail alike at both."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ends:

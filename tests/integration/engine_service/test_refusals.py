@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
+import asyncpg
+import pytest
+
+from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.state import Route, State
 from engine.core.tools import Tools
-from engine.types import Asker, AskRequest, RowKind, ShowRequest
+from engine.settings import DialogueSettings, Limits
+from engine.types import Asker, AskReply, AskRequest, RowKind, ShowRequest
 from engine.understanding.missing_values import check_literals
 from engine.understanding.types import Literal
+from pgparley.cluster import Cluster
+from schema_catalog.introspect import introspect
+from schema_catalog.store import CatalogStore
 from tests.support.scripted import ScriptedLLM
 
 ANA = Asker("ana", "music")
 NAME = ("public", "singer", "name")
+
+HIDDEN = """
+CREATE TABLE salary_book (entry_id int, salary_paid_gross int);
+ALTER TABLE singer ADD COLUMN salary_paid_gross int;
+GRANT SELECT ON singer, salary_book TO bob;
+"""
+"""What a question for salaries comes nearest to, and ana may not read."""
 
 
 async def test_an_order_is_refused_and_nothing_is_written(service: Service, model: ScriptedLLM) -> None:
@@ -76,3 +92,51 @@ async def test_texts_are_looked_for_as_the_asker(tools: Tools, pool: Any) -> Non
     found = await check_literals(Candidate("music", sql), route, state, tools)
     assert found.missing == (Literal(NAME, "Jo'e"),)
     assert {each.text for each in found.present} == {"Joe", "A%", "%SH"}
+
+
+@pytest.fixture
+async def abstaining(tools: Tools, pool: Any, server: Cluster) -> Service:
+    """Shows no statement that is not certain, of a database with what is `HIDDEN`."""
+    store = CatalogStore(pool)
+    connection = await asyncpg.connect(server.dsn("music"))
+    try:
+        await connection.execute(HIDDEN)
+        await store.save_snapshot(await introspect(connection, (await store.get("music")).database))
+    finally:
+        await connection.close()
+    doubting = replace(tools, dialogue=DialogueSettings(questions=0, abstention=0.0))
+    return Service(doubting, Questions(pool, 600.0), Limits(k=2, calls=2))
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("SELECT nothing FROM nowhere", "No statement stood every check; "),
+        ("SELECT name FROM singer", "Nothing in music stands for \u201csalary\u201d"),
+    ],
+)
+async def test_no_name_that_the_asker_may_not_read_shows(
+    abstaining: Service, model: ScriptedLLM, written: str, said: str
+) -> None:
+    model.lines[:] = [written]
+    of_bob, of_ana = [
+        await abstaining.ask(AskRequest(Asker(name, "music"), "salary of each singer"))
+        for name in ("bob", "ana")
+    ]
+    assert [reply.rows[0].kind for reply in (of_bob, of_ana)] == [RowKind.ABSTAIN] * 2
+    assert "salary_book" in of_bob.rows[0].explanation
+    assert of_ana.rows[0].explanation.startswith(said)
+    assert "singer" in of_ana.rows[0].explanation
+    assert not _named(of_ana, "salary_book", "paid_gross", "entry_id", "copy", "pets")
+
+
+async def test_a_database_that_the_asker_may_not_read_does_not_come_near(service: Service) -> None:
+    reply = await service.ask(AskRequest(ANA, "ids of pets"))
+    assert reply.rows[0].kind is RowKind.ABSTAIN
+    assert reply.rows[0].explanation.startswith("No database that you may read seems to hold this")
+    assert not _named(reply, "copy")
+
+
+def _named(reply: AskReply, *names: str) -> list[str]:
+    """Those of `names` that stand in the answer, or in the trace that `NL WHY` shows."""
+    return [name for name in names if name in str((reply.rows, reply.trace))]

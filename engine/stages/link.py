@@ -20,7 +20,9 @@ from schema_catalog.types import ColumnKey
 
 
 async def link(state: State, tools: Tools) -> State:
-    """Sets `entities`, `links` and `values` of every route; no values where the store or the database fails.
+    """Sets `entities`, `links`, `values` and `unknown` of every route.
+
+    The last two are empty where the store or the database fails: a stored value's words would pass for unknown.
 
     Raises `CancelledError` (57014).
     """

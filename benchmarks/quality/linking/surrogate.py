@@ -11,12 +11,12 @@ import numpy as np
 from benchmarks.quality.candidates.figures import Figure
 from benchmarks.quality.linking.figures import Resamples
 from benchmarks.quality.linking.linked import Linked
+from benchmarks.quality.linking.opinion import relevance
 from benchmarks.quality.roc import auc
 from engine.core.deadline import Deadline
 from engine.core.ports import LanguageModel
 from engine.schema_linking.branching import Kind, TrainedBranching, kind_of
 from engine.schema_linking.decisions import Decision
-from engine.schema_linking.surrogate import Surrogate
 
 SECONDS = 60.0
 """For one opinion at most."""
@@ -77,15 +77,14 @@ async def opinions(
         if flag
     ]
     drawn = np.sort(np.random.default_rng(seed).permutation(len(flagged))[:n])
-    surrogate = Surrogate(model)
     chosen = [flagged[number] for number in drawn.tolist()]
-    return [await _asked(one, decision, surrogate) for one, decision in chosen]
+    return [await _asked(one, decision, model) for one, decision in chosen]
 
 
-async def _asked(one: Linked, decision: Decision, surrogate: Surrogate) -> Asked:
+async def _asked(one: Linked, decision: Decision, model: LanguageModel) -> Asked:
     started = time.monotonic()
-    opinion = await surrogate.opinion(
-        decision.element, one.question.text, one.snapshot, Deadline(started + SECONDS)
+    log_odds = await relevance(
+        model, decision.element, one.question.text, one.snapshot, Deadline(started + SECONDS)
     )
     return Asked(
         one.question.database,
@@ -93,7 +92,7 @@ async def _asked(one: Linked, decision: Decision, surrogate: Surrogate) -> Asked
         kind_of(decision),
         decision.linked,
         decision.element in one.question.gold,
-        opinion.log_odds,
+        log_odds,
         time.monotonic() - started,
     )
 

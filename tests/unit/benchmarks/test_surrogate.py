@@ -1,4 +1,4 @@
-"""The surrogate: asked about the element by its name, and a point stays where it does not agree."""
+"""The surrogate: asked about the element by its name."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from benchmarks.quality.linking.opinion import relevance
 from engine.core.deadline import Deadline
-from engine.core.elements import WHOLE_TABLE, BranchingPoint
+from engine.core.elements import WHOLE_TABLE
 from engine.core.ports import Prompt, Weighed
-from engine.schema_linking.surrogate import Surrogate
 from tests.support.schemas import MUSIC
 from tests.support.scripted import ScriptedLLM
 
@@ -34,20 +34,11 @@ class Weighing(ScriptedLLM):
 async def test_an_element_is_named_and_its_log_odds_are_the_options_difference() -> None:
     model = Weighing()
     for element in (SINGER, NAME):
-        found = await Surrogate(model).opinion(element, "Who sings?", MUSIC, Deadline(1e12))
-        assert found.log_odds == pytest.approx(1.9)
+        assert await relevance(model, element, "Who sings?", MUSIC, Deadline(1e12)) == pytest.approx(1.9)
     assert "Is the table singer relevant to the question?" in model.prompts[0].user
     assert "Is the column singer.artist_name relevant" in model.prompts[1].user
     assert "Who sings?" in model.prompts[1].user
 
 
-@pytest.mark.parametrize(
-    ("yes", "no", "left"), [(-0.1, -2.0, [NAME]), (-2.0, -0.1, [SINGER]), (None, None, [SINGER, NAME])]
-)
-async def test_points_that_it_agrees_with_are_dropped(
-    yes: float | None, no: float | None, left: list[object]
-) -> None:
-    points = (BranchingPoint(SINGER, linked=True), BranchingPoint(NAME, linked=False))
-    surrogate = Surrogate(Weighing(yes=yes, no=no))
-    found = await surrogate.unconfirmed(points, "Who sings?", MUSIC, Deadline(1e12))
-    assert [point.element for point in found] == left
+async def test_without_both_options_there_are_no_log_odds() -> None:
+    assert await relevance(Weighing(no=None), NAME, "Who sings?", MUSIC, Deadline(1e12)) is None

@@ -77,12 +77,16 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which questions of a set: `n` of them by a seeded hash (None: all), of one half by their text, of one split."""
+    """Which questions of a set: `n` of them by a seeded hash (None: all), of one half by their text, of one split.
+
+    `skip`: the first so many of them are left out, because choices were made with them in view.
+    """
 
     n: int | None
     seed: int
     half: int | None = None
     split: Split | None = None
+    skip: int = 0
 
 
 def read_items(path: Path) -> list[Item]:
@@ -94,7 +98,8 @@ def asked(bench: Path, of: QuestionSet, selection: Selection) -> tuple[Asked, ..
     """The selected questions in the file's order, which keeps the questions on one database together."""
     items = [item for item in read_items(bench / of.file) if _eligible(item, selection)]
     ranked = sorted(items, key=lambda item: _digest(f"{selection.seed}:{item['id']}"))
-    kept = {item["id"] for item in ranked[: selection.n]}
+    last = None if selection.n is None else selection.skip + selection.n
+    kept = {item["id"] for item in ranked[selection.skip : last]}
     return tuple(_asked(item, of) for item in items if item["id"] in kept)
 
 

@@ -43,8 +43,8 @@ SYSTEMS = (
     FEEDBACK,
     System("dialogue_and_feedback", rejects=True),
     System(
-        "dialogue_early_stop",
-        settings=replace(DialogueSettings(), early_stop=not DialogueSettings().early_stop),
+        "dialogue_no_early_stop",
+        settings=replace(DialogueSettings(), question=0.0),
     ),
     System("dialogue_errs", errs=0.1),
 )

@@ -120,14 +120,15 @@ class GenerationSettings:
 
     `masks`: names that a statement used are forbidden in further ones. `exchanges`: one name for another, without a
     model call. `token_alternatives`: names that the model gave a high probability are among those. `repair`: a
-    second call with the reason where a statement was refused or leaves something out. `rules_off`: names of rules of
-    `engine.rewrite.rules` that do not run.
+    second call with the reason where a statement was refused or leaves something out. `links`: names that the schema
+    linker finds most unlikely are forbidden. `rules_off`: names of rules of `engine.rewrite.rules` that do not run.
     """
 
     masks: bool = True
     exchanges: bool = True
     token_alternatives: bool = True
     repair: bool = True
+    links: bool = True
     rules_off: tuple[str, ...] = ()
 
 
@@ -170,16 +171,15 @@ class DialogueSettings:
     The costs compare with one another. `wrong`: of a wrong answer that is taken for a right one. `question`: of a
     question back. `row`: of one more statement to read and understand. `abstention`: of no answer. `questions`: back
     at most for one question; 0 never asks. `model_questions`: whether the model words one where the candidates leave
-    none. `early_stop`: whether the model may say that nothing is open.
+    none.
     """
 
     wrong: float = 1.0
-    question: float = 0.2
-    row: float = 0.25
+    question: float = 0.18
+    row: float = 0.4
     abstention: float = 0.85
     questions: int = 4
     model_questions: bool = True
-    early_stop: bool = False
 
     def __post_init__(self) -> None:
         for name in ("wrong", "question", "row", "abstention"):

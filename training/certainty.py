@@ -18,7 +18,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import cache, partial
 from pathlib import Path
@@ -52,11 +52,16 @@ from benchmarks.wire.machine import cpu_seconds
 from engine import pipeline
 from engine.core.deadline import Deadline
 from engine.core.state import State
-from engine.dialogue.answering import agrees
-from engine.dialogue.certainty import candidate_features, set_features
-from engine.dialogue.choice import Errors
-from engine.dialogue.policy import Action, decide
-from engine.dialogue.types import Chances
+from engine.dialogue.certainty import (
+    Weights,
+    candidate_features,
+    chances_of,
+    set_features,
+    turning_chance,
+    turning_features,
+)
+from engine.dialogue.policy import Action, Worth, decide
+from engine.dialogue.types import Chances, Parting
 from engine.settings import DialogueSettings, Limits
 from engine.stages.clarify import proposed, with_chances
 from engine.types import Asker, AskRequest
@@ -86,7 +91,8 @@ class QuestionList:
     """One question's candidates: the features of all together and of each, and which are right.
 
     `options`: the positions of those that agree with each option of the question back, none where there is none;
-    `before`, `after`: its expected errors. By the weights that came with the program when the list was made.
+    `twins`: whether they stand for what the schema holds twice; `misread`: how probably the answer is wrong. By the
+    weights that came with the program when the list was made.
     """
 
     id: str
@@ -97,8 +103,23 @@ class QuestionList:
     which: tuple[dict[str, float], ...]
     right: tuple[bool, ...] = ()
     options: tuple[tuple[int, ...], ...] = ()
-    before: float = 0.0
-    after: float = 0.0
+    twins: bool = False
+    misread: float = 0.0
+
+    @property
+    def parting(self) -> Parting:
+        """How the question back parts the candidates."""
+        return Parting(self.options, self.twins)
+
+    @property
+    def first(self) -> bool:
+        """Whether the first is right."""
+        return bool(self.right) and self.right[0]
+
+    def answered(self, chances: Sequence[float]) -> bool:
+        """Whether the likeliest that agrees with what a truthful asker answers is right."""
+        meant = next((option for option in self.options if any(self.right[place] for place in option)), ())
+        return any(self.right[place] for place in sorted(meant, key=lambda place: -chances[place])[:1])
 
 
 def main() -> int:
@@ -136,12 +157,14 @@ def main() -> int:
 
 def report(lists: Sequence[QuestionList]) -> dict[str, object]:
     """The weights of all lists, and the figures by cross-validation over databases."""
-    some, which = fit_some(lists), fit_which(lists)
+    fitted = fit(lists)
     held = held_out(lists)
     truth = np.array([float(any(each.right)) for each in lists])
-    first = np.array([float(bool(each.right) and each.right[0]) for each in lists])
-    likely = np.array([chances.sum() for chances in held])
-    leading = np.array([chances[0] if chances.size else 0.0 for chances in held])
+    first = np.array([float(each.first) for each in lists])
+    likely = np.array([each.chances.some for each in held])
+    leading = np.array([each.chances.first for each in held])
+    asked = [place for place, each in enumerate(lists) if each.options]
+    turned = np.array([float(_turned(lists[place], held[place].chances)) for place in asked])
     figures = {
         "lists": float(len(lists)),
         "some_auc": auc(likely, truth),
@@ -149,17 +172,17 @@ def report(lists: Sequence[QuestionList]) -> dict[str, object]:
         "first_auc": auc(leading, first),
         "first_brier": float(np.mean((leading - first) ** 2)),
         "first_brier_of_the_mean": float(first.mean() * (1 - first.mean())),
+        "turns_auc": auc(np.array([held[place].turns for place in asked]), turned),
     }
     figures |= policy_figures(lists, held)
     return {
-        "some": {name: round(float(value), 4) for name, value in some.items()},
-        "which": {name: round(float(value), 4) for name, value in which.items()},
+        **{name: _rounded(value) for name, value in asdict(fitted).items()},
         "figures": {name: round(value, 4) for name, value in figures.items()},
     }
 
 
 def policy_figures(
-    lists: Sequence[QuestionList], held: Sequence[NDArray[np.float64]], costs: DialogueSettings | None = None
+    lists: Sequence[QuestionList], held: Sequence[Judged], costs: DialogueSettings | None = None
 ) -> dict[str, float]:
     """What the policy does with each kind of question, by chances that the question's database gave nothing to.
 
@@ -169,8 +192,8 @@ def policy_figures(
     found: dict[str, float] = {}
     for kind in Kind:
         outcomes = [
-            _outcome(each, chances, costs)
-            for each, chances in zip(lists, held, strict=True)
+            _outcome(each, judged, costs)
+            for each, judged in zip(lists, held, strict=True)
             if each.kind is kind
         ]
         for name in ("asked", "needless", "abstained", "first", "answered"):
@@ -179,32 +202,57 @@ def policy_figures(
     return found
 
 
-def _outcome(each: QuestionList, chances: NDArray[np.float64], costs: DialogueSettings) -> dict[str, bool]:
-    right = [*each.right, False]
-    errors = Errors(each.before, each.after) if each.options else None
-    action = decide(Chances(tuple(map(float, chances))), errors, costs).action
-    meant = next((option for option in each.options if any(right[place] for place in option)), ())
-    best = max(meant, key=lambda place: chances[place], default=len(each.right))
+def _outcome(each: QuestionList, judged: Judged, costs: DialogueSettings) -> dict[str, bool]:
+    worth = Worth(judged.turns, each.misread) if each.options else None
+    action = decide(judged.chances, worth, costs).action
     asked = action is Action.ASK
+    after = each.answered(judged.chances.statements) if asked else each.first and action is Action.SHOW
     return {
         "asked": asked,
-        "needless": asked and right[0],
+        "needless": asked and each.first,
         "abstained": action is Action.ABSTAIN,
-        "first": right[0],
-        "answered": right[best] if asked else right[0] and action is Action.SHOW,
+        "first": each.first,
+        "answered": after,
     }
 
 
-def held_out(lists: Sequence[QuestionList]) -> list[NDArray[np.float64]]:
-    """The chances of each list's candidates by weights that its database gave nothing to."""
-    found: list[NDArray[np.float64]] = [np.zeros(0)] * len(lists)
+def _turned(each: QuestionList, chances: Chances) -> bool:
+    return not each.first and each.answered(chances.statements)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What weights say of a list: of its candidates, and of its question back."""
+
+    chances: Chances
+    turns: float
+
+
+def held_out(lists: Sequence[QuestionList]) -> list[Judged]:
+    """What is said of each list by weights that its database gave nothing to."""
+    found: dict[str, Judged] = {}
+    for fold in range(FOLDS):
+        fitted = fit([each for each in lists if fold_of(each.database) != fold])
+        found |= {each.id: _judged_by(fitted, each) for each in lists if fold_of(each.database) == fold}
+    return [found[each.id] for each in lists]
+
+
+def fit(lists: Sequence[QuestionList]) -> Weights:
+    """The weights of `lists`; those of questions back by chances that each list's database gave nothing to."""
+    known: list[tuple[QuestionList, Chances]] = []
     for fold in range(FOLDS):
         rest = [each for each in lists if fold_of(each.database) != fold]
-        some, which = fit_some(rest), fit_which(rest)
-        for place, each in enumerate(lists):
-            if fold_of(each.database) == fold:
-                found[place] = _chances(each, some, which)
-    return found
+        others = Weights(fit_some(rest), fit_which(rest), {})
+        asked = [each for each in lists if fold_of(each.database) == fold and each.options]
+        known += [(each, chances_of(each.some, each.which, others)) for each in asked]
+    features = [dict(turning_features(chances, each.parting)) for each, chances in known]
+    turned = [_turned(each, chances) for each, chances in known]
+    return Weights(fit_some(lists), fit_which(lists), _logistic(features, turned))
+
+
+def _judged_by(fitted: Weights, each: QuestionList) -> Judged:
+    chances = chances_of(each.some, each.which, fitted)
+    return Judged(chances, turning_chance(chances, each.parting, fitted) if each.options else 0.0)
 
 
 def fold_of(database: str) -> int:
@@ -214,9 +262,12 @@ def fold_of(database: str) -> int:
 
 def fit_some(lists: Sequence[QuestionList]) -> dict[str, float]:
     """The weights of a logistic regression: that one of the candidates is right."""
-    names = _names(each.some for each in lists)
-    rows = _matrix([each.some for each in lists], names)
-    truth = np.array([float(any(each.right)) for each in lists])
+    return _logistic([each.some for each in lists], [any(each.right) for each in lists])
+
+
+def _logistic(features: Sequence[dict[str, float]], true: Sequence[bool]) -> dict[str, float]:
+    names = _names(features)
+    rows, truth = _matrix(features, names), np.array(true, dtype=float)
 
     def slope(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         likely = 1 / (1 + np.exp(-(rows @ weights)))
@@ -257,13 +308,8 @@ def _newton(
     return weights
 
 
-def _chances(each: QuestionList, some: dict[str, float], which: dict[str, float]) -> NDArray[np.float64]:
-    if not each.which:
-        return np.zeros(0)
-    names, kinds = tuple(some), tuple(which)
-    total = 1 / (1 + np.exp(-(_matrix([each.some], names) @ np.array(list(some.values())))[0]))
-    found: NDArray[np.float64] = total * _softmax(_matrix(each.which, kinds) @ np.array(list(which.values())))
-    return found
+def _rounded(weights: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(float(value), 4) for name, value in weights.items()}
 
 
 def _softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -358,11 +404,8 @@ async def _listed(
     proposal = proposed(with_chances(done, task.tools.certainty))
     if proposal is None:
         return listed
-    options = tuple(
-        tuple(place for place, each in enumerate(done.candidates) if agrees(option, each))
-        for option in proposal.question.options
-    )
-    return replace(listed, options=options, before=proposal.errors.before, after=proposal.errors.after)
+    parting = proposal.parting
+    return replace(listed, options=parting.groups, twins=parting.twins, misread=proposal.misread)
 
 
 def _changed(task: Task, kind: Kind, place: Site, given: argparse.Namespace) -> Task:

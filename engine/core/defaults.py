@@ -10,7 +10,7 @@ from engine.core.candidate import Candidate, likelihoods
 from engine.core.elements import SchemaLinks, ValueLink
 from engine.core.ports import Ranking, Upstream
 from engine.core.state import Route, State
-from engine.dialogue.types import Chances
+from engine.dialogue.types import Chances, Parting
 from engine.learning.types import AskerFeedback
 from schema_catalog.types import Database, Snapshot
 
@@ -56,6 +56,10 @@ class AsRanked:
     def chances(self, state: State) -> Chances:
         """Those."""
         return Chances(tuple(candidate.confidence for candidate in state.candidates))
+
+    def turns(self, chances: Chances, parting: Parting) -> float:
+        """As those have it."""
+        return parting.potential(chances)
 
 
 class NoLinker:

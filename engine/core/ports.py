@@ -18,7 +18,7 @@ from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.elements import SchemaLinks, TableSet, ValueLink
 from engine.core.state import Route, State
-from engine.dialogue.types import Chances
+from engine.dialogue.types import Chances, Parting
 from engine.guard.rules import Rules
 from engine.learning.types import AskerFeedback
 from engine.types import Asker, Usage
@@ -269,6 +269,9 @@ class Certainty(Protocol):
 
     def chances(self, state: State) -> Chances:
         """Of `state.candidates`, ranked."""
+
+    def turns(self, chances: Chances, parting: Parting) -> float:
+        """The probability, in [0, 1], that the first is wrong and a question back leads to a right one."""
 
 
 class Calibration(Protocol):

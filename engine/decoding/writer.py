@@ -17,11 +17,12 @@ from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.decoding.mask_search import Mask, Node
 from engine.decoding.sql_grammar import sql_grammar
-from engine.dialogue.answering import conversation_text, forbidden
+from engine.dialogue.answering import chosen, conversation_text, forbidden
 from engine.prompting.example_text import example_text
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
 from engine.prompting.value_text import value_text
+from engine.schema_linking.unlikely import unlikely
 from schema_catalog.types import ColumnKey, Snapshot
 
 ANSWER_TOKENS = 200
@@ -58,6 +59,7 @@ class Writer:
         self._tools = tools
         self._text, self.shown = schema_text(route.snapshot, route.tables)
         self.root: Mask = frozenset().union(*map(forbidden, state.dialogue.turns))
+        self._unlikely = self._never_meant() if tools.generation.links else frozenset[ColumnKey]()
         self._tokens = ANSWER_TOKENS
 
     @property
@@ -99,14 +101,14 @@ class Writer:
             asked,
             deadline=self._state.deadline,
             max_tokens=self._tokens,
-            grammar=sql_grammar(self.shown, mask) if self.grammars else None,
+            grammar=sql_grammar(self.shown, mask | self._unlikely) if self.grammars else None,
             others=TOKEN_ALTERNATIVES if alternatives else 0,
         )
 
     def _prompt(self, name: str, node: Node, **values: str) -> Prompt:
         # Under a grammar the text is the same for every mask: the server has it in its prefix cache.
-        unnamed = frozenset[ColumnKey]() if self.grammars else node.mask
-        text = schema_text(without(self.shown, node.mask), ())[0] if unnamed else self._text
+        unnamed = frozenset[ColumnKey]() if self.grammars else node.mask | self._unlikely
+        text = schema_text(without(self.shown, unnamed), ())[0] if unnamed else self._text
         found = value_text(self.route.values, self.shown, unnamed)
         found += example_text(self.route.learned, self.shown, unnamed)
         if lines := conversation_text(self._state.dialogue):
@@ -114,6 +116,11 @@ class Writer:
         user = prompt(name, schema=text, values=found, question=self._state.ask.question, **values)
         comment = "" if node.condition is None else f"-- {words(node.condition)}\n"
         return Prompt(prompt("generate_system"), user, f"{FENCE}sql\n{comment}")
+
+    def _never_meant(self) -> Mask:
+        answers = filter(None, map(chosen, self._state.dialogue.turns))
+        wanted = {element for option in answers for element in option.elements}
+        return unlikely(self.route.links, self.shown, wanted.union(link.column for link in self.route.values))
 
 
 def statement(text: str) -> str:

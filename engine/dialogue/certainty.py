@@ -1,6 +1,7 @@
 """How likely each candidate is right, by what is known of the question, its links and the other candidates.
 
 Two steps: that one of them is right (a logistic regression), and which one then (a choice model over the candidates).
+A third regression says how probably the answer to a question back turns a wrong first one into a right one.
 Owns the features and the packaged weights, `certainty.json`; `training.certainty` fits them on training databases.
 """
 
@@ -18,7 +19,7 @@ from engine.calibration.scores import shortfall_score
 from engine.core.candidate import Candidate, likelihoods
 from engine.core.elements import SchemaLinks, elements_read
 from engine.core.state import Route, State
-from engine.dialogue.types import Chances
+from engine.dialogue.types import Chances, Parting
 
 Features = Mapping[str, float]
 
@@ -28,10 +29,14 @@ _LEAST = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """By the features' names: `some` of the set's, `which` of a candidate's. A feature without one counts nothing."""
+    """By the features' names: `some` of the set's, `which` of a candidate's, `turns` of a question back.
+
+    A feature without one counts nothing.
+    """
 
     some: Features
     which: Features
+    turns: Features
 
 
 class FittedCertainty:
@@ -44,48 +49,66 @@ class FittedCertainty:
         """See `Certainty.chances`."""
         if not state.candidates:
             return Chances(())
-        some = 1.0 / (1.0 + math.exp(-_weighed(set_features(state), self._weights.some)))
-        logits = np.array([_weighed(each, self._weights.which) for each in candidate_features(state)])
-        shares = np.exp(logits - logits.max())
-        return Chances(tuple(float(share) for share in some * shares / shares.sum()))
+        return chances_of(set_features(state), candidate_features(state), self._weights)
+
+    def turns(self, chances: Chances, parting: Parting) -> float:
+        """See `Certainty.turns`."""
+        return turning_chance(chances, parting, self._weights)
+
+
+def chances_of(together: Features, each: Sequence[Features], weights: Weights) -> Chances:
+    """The chances of candidates, by the features of all `together` and of `each`; none without candidates."""
+    if not each:
+        return Chances(())
+    logits = np.array([_weighed(features, weights.which) for features in each])
+    shares = np.exp(logits - logits.max())
+    return Chances(tuple((_probability(together, weights.some) * shares / shares.sum()).tolist()))
+
+
+def turning_chance(chances: Chances, parting: Parting, weights: Weights) -> float:
+    """That the answer to a question back turns a wrong first statement into a right one."""
+    return _probability(turning_features(chances, parting), weights.turns)
 
 
 def packaged() -> Weights:
     """Those that come with the program."""
     text = resources.files(__package__).joinpath("certainty.json").read_text(encoding="utf-8")
     known = json.loads(text)
-    return Weights(known["some"], known["which"])
+    return Weights(known["some"], known["which"], known["turns"])
+
+
+def turning_features(chances: Chances, parting: Parting) -> Features:
+    """What says whether an answer turns a wrong first statement into a right one."""
+    return {"constant": 1.0, "potential": logit(parting.potential(chances)), "twins": float(parting.twins)}
+
+
+def logit(probability: float) -> float:
+    """Its log-odds, of finite size."""
+    within = _within(probability)
+    return math.log(within / (1.0 - within))
 
 
 def set_features(state: State) -> Features:
     """Of a question and its candidates together, of which there is one at least."""
-    first = state.candidates[0]
-    routes = {route.database.name: route for route in state.routes}
-    route = routes[first.database]
-    shares = _shares(state.candidates)
-    shortfalls = [shortfall_score(each, routes[each.database].entities) for each in state.candidates]
+    every = candidate_features(state)
+    first = every[0]
+    route = next(each for each in state.routes if each.database.name == state.candidates[0].database)
     found: dict[str, float] = {
         "constant": 1.0,
-        "candidates": math.log(len(state.candidates)),
-        "leads": _logit(shares[0]) if len(shares) > 1 else 0.0,
-        "likelihood": likelihoods(state.candidates)[0],
-        "shortfall": min(2.0, *shortfalls),
-        "fruitless": float(first.fruitless),
-        "route": _logit(route.probability),
+        "candidates": math.log(len(every)),
+        "leads": logit(math.exp(first["confidence"])) if len(every) > 1 else 0.0,
+        "shortfall": min(each["shortfall"] for each in every),
+        "route": logit(route.probability),
         "unknown": math.log1p(len(route.unknown)),
-        "invented": float(bool(first.missing)),
-        "unsaid": float(bool(first.unsaid)),
+        **{name: first[name] for name in ("likelihood", "fruitless", "invented", "unsaid")},
     }
     if route.sets:
-        found |= {
-            "sets": 1.0,
-            "decoded": max(_decoded(each, routes[each.database]) for each in state.candidates),
-        }
+        found |= {"sets": 1.0, "decoded": max(each["decoded"] for each in every)}
     if route.links is not None:
         found |= {
             "linked": 1.0,
-            "answerable": _logit(route.links.answerable),
-            "agrees": max(_agreement(each, routes[each.database]) for each in state.candidates),
+            "answerable": logit(route.links.answerable),
+            "agrees": max(each["agrees"] for each in every),
             "branching": math.log1p(len(route.links.branching)),
         }
     return found
@@ -138,13 +161,12 @@ def _shares(candidates: Sequence[Candidate]) -> list[float]:
     return [candidate.confidence / total if total else 1.0 / len(candidates) for candidate in candidates]
 
 
+def _probability(features: Features, weights: Features) -> float:
+    return 1.0 / (1.0 + math.exp(-_weighed(features, weights)))
+
+
 def _weighed(features: Features, weights: Features) -> float:
     return sum(value * weights.get(name, 0.0) for name, value in features.items())
-
-
-def _logit(probability: float) -> float:
-    within = _within(probability)
-    return math.log(within / (1.0 - within))
 
 
 def _within(probability: float) -> float:

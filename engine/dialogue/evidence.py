@@ -41,7 +41,7 @@ def believed(difference: Difference, probability: Sequence[float], evidence: Evi
         for reading in difference.readings:
             for each in reading.members if reading is not named else ():
                 weights[each] = UNNAMED
-    alike = _held_twice(difference.readings, evidence.snapshots)
+    alike = held_twice(difference.readings, evidence.snapshots)
     for readings in alike or _left_open(difference.readings, evidence.links):
         masses = [sum(probability[each] for each in reading.members) for reading in readings]
         even = sum(masses) / len(masses)
@@ -88,7 +88,7 @@ def _table_name(element: ColumnKey) -> str:
     return name_words(element[1])
 
 
-def _held_twice(readings: Sequence[Reading], snapshots: Mapping[str, Snapshot]) -> list[tuple[Reading, ...]]:
+def held_twice(readings: Sequence[Reading], snapshots: Mapping[str, Snapshot]) -> list[tuple[Reading, ...]]:
     """Readings of one name whose tables hold the same columns, the wider table first."""
     columns = {
         table.key: frozenset(column.name for column in table.columns)

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from engine.dialogue.choice import NONE_RIGHT, Errors
 from engine.dialogue.types import Chances
 from engine.settings import DialogueSettings
 
@@ -33,27 +32,29 @@ class Decision:
     abstain: float
 
 
-def decide(
-    chances: Chances, errors: Errors | None, costs: DialogueSettings, *, run: bool = False
-) -> Decision:
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What a question back does: probabilities in [0, 1].
+
+    `turns`: that the first statement is wrong and the answer leads to a right one. `misread`: that the answer is wrong.
+    """
+
+    turns: float
+    misread: float = 0.0
+
+
+def decide(chances: Chances, worth: Worth | None, costs: DialogueSettings, *, run: bool = False) -> Decision:
     """The cheapest action. Of equal ones statements are shown before a question is asked, and that before none.
 
-    `errors`: of the question back, None where there is none. `run`: the first statement runs unread.
+    `worth`: of the question back, None where there is none. `run`: the first statement runs unread.
     """
-    ask = None if errors is None else costs.question + costs.wrong * (1.0 - _right(chances, errors.after))
-    show = shown(chances.statements, costs, run=run)
-    if errors is not None:
-        # What is told apart may be less certain than the chances have it: twins, or a doubt of the linker's.
-        least = costs.wrong * (1.0 - _right(chances, errors.before))
-        show = (
-            max(show, least) if run else max(show, min(least, costs.row + costs.wrong * (1.0 - chances.some)))
-        )
-    prices = {Action.SHOW: show, Action.ABSTAIN: costs.abstention}
-    if ask is not None:
-        prices[Action.ASK] = ask
+    prices = {Action.SHOW: shown(chances.statements, costs, run=run), Action.ABSTAIN: costs.abstention}
+    if worth is not None:
+        right = min(1.0, chances.first * (1.0 - worth.misread) + worth.turns)
+        prices[Action.ASK] = costs.question + costs.wrong * (1.0 - right)
     order = (Action.SHOW, Action.ASK, Action.ABSTAIN)
     cheapest = min((each for each in order if each in prices), key=prices.__getitem__)
-    return Decision(cheapest, show, ask, costs.abstention)
+    return Decision(cheapest, prices[Action.SHOW], prices.get(Action.ASK), costs.abstention)
 
 
 def shown(chances: Sequence[float], costs: DialogueSettings, *, run: bool = False) -> float:
@@ -64,8 +65,3 @@ def shown(chances: Sequence[float], costs: DialogueSettings, *, run: bool = Fals
         right += chance
         least = min(least, place * costs.row + costs.wrong * (1.0 - right))
     return least
-
-
-def _right(chances: Chances, error: float) -> float:
-    """The probability of a right answer at an expected error, which takes it that one of the candidates is right."""
-    return min(1.0, (1.0 - error) / (1.0 - NONE_RIGHT)) * chances.some

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from engine.core.candidate import Candidate
 from engine.core.elements import Entity, SchemaLinks
-from engine.dialogue.choice import Errors, errors, offered, probabilities
+from engine.dialogue.choice import Errors, errors, misread, offered, probabilities
 from engine.dialogue.differences import Difference, Reading, Said, differences
-from engine.dialogue.evidence import Evidence, believed
+from engine.dialogue.evidence import Evidence, believed, held_twice
 from engine.dialogue.facts import facts
-from engine.dialogue.types import ClarifyingQuestion, Option, Turn
+from engine.dialogue.types import ClarifyingQuestion, Option, Parting, Turn
 from engine.dialogue.unread import unread
 from engine.dialogue.wording import Asked, ambiguity, option_words, question_words
 from schema_catalog.types import ColumnKey, Snapshot
@@ -19,10 +19,12 @@ from schema_catalog.types import ColumnKey, Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A question back, and what its answer is worth."""
+    """A question back. `errors`: how far its answer is expected to help. `misread` in [0, 1]: that it is wrong."""
 
     question: ClarifyingQuestion
+    parting: Parting
     errors: Errors
+    misread: float
 
 
 def best_proposal(
@@ -55,7 +57,8 @@ def best_proposal(
         made = asking.question(difference, readings)
         useful = its.gain > 0 or difference not in beyond
         if made is not None and useful and not asked_before(made, turns):
-            return Proposal(made, its)
+            parting = Parting(tuple(each.members for each in readings), bool(held_twice(readings, snapshots)))
+            return Proposal(made, parting, its, misread(difference))
     return None
 
 

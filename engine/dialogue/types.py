@@ -77,6 +77,23 @@ class Chances:
 
 
 @dataclass(frozen=True, slots=True)
+class Parting:
+    """How the options of a question back part the candidates.
+
+    `groups`: for each option the positions of those that agree with it. `twins`: whether options stand for what the
+    schema holds twice.
+    """
+
+    groups: tuple[tuple[int, ...], ...]
+    twins: bool = False
+
+    def potential(self, chances: Chances) -> float:
+        """The probability that the first is wrong and the likeliest that agrees with a truthful answer is right."""
+        best = (max((chances.statements[place] for place in group), default=0.0) for group in self.groups)
+        return max(0.0, sum(best) - chances.first)
+
+
+@dataclass(frozen=True, slots=True)
 class Dialogue:
     """What a question's asker has said about it so far.
 

@@ -12,7 +12,7 @@ from engine.core.ports import Certainty
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.dialogue.abstention import doubt, refused
-from engine.dialogue.policy import Action, Decision, decide
+from engine.dialogue.policy import Action, Decision, Worth, decide
 from engine.dialogue.question import Proposal, best_proposal
 from engine.dialogue.staleness import fingerprints
 from engine.dialogue.types import Chances
@@ -29,12 +29,14 @@ async def clarify(state: State, tools: Tools) -> State:
     state = await asyncio.to_thread(with_chances, state, tools.certainty)
     chances = Chances(tuple(candidate.confidence for candidate in state.candidates))
     proposal = await asyncio.to_thread(proposed, state) if may_ask(state, tools) else None
-    errors = None if proposal is None else proposal.errors
-    decision = decide(chances, errors, tools.dialogue, run=state.ask.run)
+    worth = None if proposal is None else _worth(chances, proposal, tools.certainty)
+    decision = decide(chances, worth, tools.dialogue, run=state.ask.run)
     state = state.noted(TraceLine("clarify", decision.action, _prices(decision), chances.first))
     if decision.action is Action.ASK and proposal is not None:
         question = proposal.question
-        state = state.noted(TraceLine("clarify", f"asked: {question.ambiguity}", question.words))
+        state = state.noted(
+            TraceLine("clarify", f"asked: {question.ambiguity}", question.words, proposal.errors.gain)
+        )
         return replace(state, dialogue=replace(state.dialogue, pending=question))
     if decision.action is Action.ABSTAIN:
         return replace(refused(state, doubt(state), "clarify"), candidates=())
@@ -63,6 +65,10 @@ def proposed(state: State) -> Proposal | None:
         entities=[entity for route in state.routes for entity in route.entities],
         links={route.database.name: route.links for route in state.routes if route.links is not None},
     )
+
+
+def _worth(chances: Chances, proposal: Proposal, certainty: Certainty) -> Worth:
+    return Worth(certainty.turns(chances, proposal.parting), proposal.misread)
 
 
 def _prices(decision: Decision) -> str:

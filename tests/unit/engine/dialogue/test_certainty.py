@@ -10,6 +10,7 @@ from engine.core.candidate import Candidate
 from engine.core.elements import SchemaLinks
 from engine.core.state import State
 from engine.dialogue.certainty import FittedCertainty, Weights, candidate_features, packaged, set_features
+from engine.dialogue.types import Chances, Parting
 from engine.understanding.types import UnknownPhrase
 from tests.support.asking import asked, route
 
@@ -66,8 +67,34 @@ def test_the_linkers_agreement_counts() -> None:
     assert "answerable" not in set_features(state(FIRST))
 
 
-@pytest.mark.parametrize("weights", [Weights({}, {}), Weights({"constant": 2.0}, {"confidence": 1.0})])
+@pytest.mark.parametrize(
+    "weights", [Weights({}, {}, {}), Weights({"constant": 2.0}, {"confidence": 1.0}, {})]
+)
 def test_a_feature_without_a_weight_counts_nothing(weights: Weights) -> None:
     chances = FittedCertainty(weights).chances(state(FIRST, SECOND))
     expected = 0.5 if not weights.some else 1 / (1 + 2.718281828459045**-2)
     assert chances.some == pytest.approx(expected)
+
+
+def test_an_answer_turns_the_more_the_less_likely_the_first_is() -> None:
+    certainty = FittedCertainty(packaged())
+    parting = Parting(((0,), (1,)))
+    sure, doubtful = (certainty.turns(Chances(each), parting) for each in ((0.9, 0.05), (0.4, 0.35)))
+    assert 0 < sure < doubtful < 1
+    assert certainty.turns(Chances((0.4, 0.35)), replace(parting, twins=True)) > doubtful
+
+
+@pytest.mark.parametrize(
+    ("groups", "potential"),
+    [
+        (((0,), (1, 2)), 0.3),
+        (((0, 1, 2),), 0.0),
+        (((0,), (1,), (2,)), 0.4),
+        (((1,), (2,)), 0.0),
+        (((0,), ()), 0.0),
+    ],
+)
+def test_an_answer_can_turn_what_it_tells_apart(
+    groups: tuple[tuple[int, ...], ...], potential: float
+) -> None:
+    assert Parting(groups).potential(Chances((0.5, 0.3, 0.1))) == pytest.approx(potential)

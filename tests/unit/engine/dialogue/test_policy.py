@@ -7,18 +7,16 @@ from itertools import product
 
 import pytest
 
-from engine.dialogue.choice import NONE_RIGHT, Errors
-from engine.dialogue.policy import Action, decide, shown
+from engine.dialogue.policy import Action, Worth, decide, shown
 from engine.dialogue.types import Chances
 from engine.settings import DialogueSettings
 
 COSTS = DialogueSettings(wrong=1.0, question=0.15, row=0.25, abstention=0.6)
 
 
-def apart(*chances: float) -> Errors:
+def apart(*chances: float) -> Worth:
     """Of a question that tells all of them apart, and is never misread."""
-    total = sum(chances)
-    return Errors(1 - (1 - NONE_RIGHT) * max(chances) / total, NONE_RIGHT)
+    return Worth(sum(chances[1:]))
 
 
 def test_a_sure_answer_is_shown() -> None:
@@ -32,10 +30,21 @@ def test_a_toss_up_is_asked_about() -> None:
     assert decision.show == pytest.approx(0.25 + 0.05)
 
 
-def test_twins_are_asked_about_however_sure_the_ranker_is() -> None:
-    chances = Chances((0.9, 0.08))
-    assert decide(chances, apart(0.9, 0.08), COSTS).action is Action.SHOW
-    assert decide(chances, apart(0.5, 0.5), COSTS).action is Action.ASK
+def test_what_an_answer_turns_is_worth_its_question() -> None:
+    chances = Chances((0.6, 0.1))
+    assert decide(chances, Worth(0.05), COSTS).action is Action.SHOW
+    assert decide(chances, Worth(0.35), COSTS).action is Action.ASK
+
+
+def test_what_is_easily_misread_is_not_asked() -> None:
+    chances = Chances((0.6, 0.1))
+    assert decide(chances, Worth(0.25), COSTS).action is Action.ASK
+    assert decide(chances, Worth(0.25, misread=0.3), COSTS).action is Action.SHOW
+
+
+def test_no_question_promises_more_than_a_right_answer() -> None:
+    decision = decide(Chances((0.9, 0.08)), Worth(0.9), COSTS)
+    assert (decision.action, decision.ask) == (Action.SHOW, pytest.approx(0.15))
 
 
 def test_without_a_question_the_list_is_shown() -> None:
@@ -52,17 +61,16 @@ def test_no_statement_costs_what_no_answer_does() -> None:
 
 
 def test_what_runs_unread_is_asked_about_sooner() -> None:
-    chances, errors = Chances((0.7, 0.25)), apart(0.7, 0.25)
+    chances, worth = Chances((0.7, 0.25)), apart(0.7, 0.25)
     dear = replace(COSTS, question=0.22, row=0.2)
-    assert decide(chances, errors, dear).action is Action.SHOW
-    assert decide(chances, errors, dear, run=True).action is Action.ASK
+    assert decide(chances, worth, dear).action is Action.SHOW
+    assert decide(chances, worth, dear, run=True).action is Action.ASK
 
 
-def test_a_question_that_tells_nothing_apart_never_pays() -> None:
+def test_a_question_that_turns_nothing_never_pays() -> None:
     for chances in product((0.1, 0.2, 0.4), repeat=3):
         if sum(chances) <= 1:
-            before = apart(*chances).before
-            assert decide(Chances(chances), Errors(before, before), COSTS).action is not Action.ASK
+            assert decide(Chances(chances), Worth(0.0), COSTS).action is not Action.ASK
 
 
 def test_a_list_costs_no_more_than_its_first() -> None:

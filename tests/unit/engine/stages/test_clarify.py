@@ -11,7 +11,7 @@ from engine.core.candidate import Candidate
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.dialogue.refusal import RefusalReason
-from engine.dialogue.types import Ambiguity, Chances, ClarifyingQuestion, Dialogue, Option, Turn
+from engine.dialogue.types import Ambiguity, Chances, ClarifyingQuestion, Dialogue, Option, Parting, Turn
 from engine.settings import DialogueSettings
 from engine.stages.clarify import clarify
 from engine.stages.review import review
@@ -41,6 +41,10 @@ class Fixed:
     def chances(self, _state: State) -> Chances:
         """Those."""
         return Chances(self.chances_given)
+
+    def turns(self, chances: Chances, parting: Parting) -> float:
+        """As those have it."""
+        return parting.potential(chances)
 
 
 def given(*chances: float, **settings: Any) -> Tools:

@@ -118,12 +118,20 @@ class Survey:
     @property
     def root(self) -> Tensor:
         """(B, D), the databases' logits."""
-        return self.parts.sum(0)
+        return _total(self.parts)
 
     @property
     def retrieval(self) -> Tensor:
         """(B, D), their part from words and whole-text vectors."""
-        return self.parts[:_RETRIEVAL].sum(0)
+        return _total(self.parts[:_RETRIEVAL])
+
+
+def _total(parts: Tensor) -> Tensor:
+    """The sum over the first axis, one after the other: another order rounds otherwise."""
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
 
 
 class _ClosestColumn(torch.autograd.Function):

@@ -14,6 +14,7 @@ are looked at by `make bench-routing` alone, which writes down that it did.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -27,7 +28,7 @@ from rich.console import Console
 
 from benchmarks.quality.ablations.drawing import in_turns
 from benchmarks.quality.routing import folds
-from benchmarks.quality.routing.collection import Item, View, read_items, read_views
+from benchmarks.quality.routing.collection import ROOT, Item, View, read_items, read_views
 from benchmarks.quality.routing.folds import FOLDS, Cell, Leg, Variant, fold_of
 from benchmarks.quality.routing.systems import Bm25, Dense
 from engine.models.encoder import MiniLMEncoder, packaged_model
@@ -48,6 +49,9 @@ from training.wordnet import WordNet
 
 DRAW_SEED = 0
 """Of the questions that are measured, whatever `--seed` a training has."""
+
+SHAPING = ("engine/routing", "engine/models", "engine/text", "training")
+"""Folders of the code that outcomes depend on."""
 
 CHECKPOINT = 20
 """Steps between two checkpoints."""
@@ -147,8 +151,10 @@ def main() -> int:
     choices.work.mkdir(parents=True, exist_ok=True)
     run = Folds(choices)
     if "untrained" in steps:
+        _compare_code(choices.work / "untrained")
         _untrained(run)
     if "learned" in steps:
+        _compare_code(choices.work / run_name(choices))
         for fold in choices.folds:
             _learned(run, fold)
     if "report" in steps:
@@ -163,6 +169,20 @@ def main() -> int:
 def run_name(choices: Choices) -> str:
     """The folder of a training's outcomes: trainings that differ have their own."""
     return f"seed{choices.seed}-steps{choices.steps}" + (f"-{choices.every}" if choices.every > 1 else "")
+
+
+def _compare_code(folder: Path) -> None:
+    """Warns where what `folder` keeps was made by other code, since no outcome is made anew for that."""
+    digest = hashlib.sha256()
+    for package in SHAPING:
+        for file in sorted((ROOT / package).rglob("*.py")):
+            digest.update(file.read_bytes())
+    folder.mkdir(parents=True, exist_ok=True)
+    mark = folder / "code.sha256"
+    if not mark.is_file():
+        mark.write_text(digest.hexdigest(), encoding="utf-8")
+    elif mark.read_text(encoding="utf-8") != digest.hexdigest():
+        _say(f"{folder} was made by other code than this: another --work measures anew")
 
 
 def _untrained(run: Folds) -> None:

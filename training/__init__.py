@@ -1,6 +1,7 @@
 """What makes the trained weights that come with the program; nothing that answers a question imports it.
 
     python -m training.router        engine/models/router_base: which database and tables a question is about
+    python -m training.routing_folds no weights: the router on training databases held out of their fold, to choose by
     python -m training.conditions    engine/conditions/base: what a statement has to do, read from the question
     python -m training.ranker        engine/ranking/base: which statement says what the question says
     python -m training.readings      engine/rewrite/worth.json: how much likelier a reading is than its statement

@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.quality.routing.collection import Item, read_items, read_views
+from engine.core.ports import Encoder
 from engine.models.encoder import MiniLMEncoder, packaged_model
 from engine.models.fitting import NetworkTrainer
 from engine.routing.artifact import BASE, Manifest, write
@@ -58,11 +59,21 @@ LONGEST = 50
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What is trained on: questions with the frozen layers' states, the first half plain, the rest reworded."""
+    """Questions with the frozen layers' states: the first `plain` as they are, the rest reworded."""
 
     items: list[Item]
     states: list[States]
     plain: int
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How long is trained, from which choices, and without which databases. `done`: steps of it before."""
+
+    steps: int
+    seed: int
+    apart: frozenset[str]
+    done: int = 0
 
 
 def main() -> int:
@@ -80,30 +91,25 @@ def main() -> int:
         print("no benchmark data or no WordNet there", file=sys.stderr)
         return 2
     started = time.monotonic()
-    rng = np.random.default_rng(args.seed)
     trainer = NetworkTrainer(None, EncoderSettings(threads=args.threads), seed=args.seed)
     items = [item for name in QUESTIONS for item in read_items(args.bench / name)]
-    parts = _parts(args.bench, {item["db"] for item in items})
-    apart = {name for name in parts if held_out(name, args.apart)}
-    material = _material(trainer, items, apart, WordNet.load(args.wordnet), rng)
-    for step, (terrain, names, numbers) in enumerate(_turns(material, parts, apart, rng, args.steps)):
-        chosen = [_example(terrain, names, material.items[number]) for number in numbers]
-        states = [material.states[number] for number in numbers]
-        batch = batch_of(terrain, chosen, states, rng, depth_first=True)
-        root, tables = trainer.learn(terrain.field, batch, rate(step, args.steps))
+    parts = entries(args.bench, {item["db"] for item in items}, MiniLMEncoder(EncoderSettings()))
+    course = Course(args.steps, args.seed, frozenset(name for name in parts if held_out(name, args.apart)))
+    found, plain = worded(items, WordNet.load(args.wordnet), args.seed)
+    material = Material(found, trainer.states([item["question"] for item in found]), plain)
+    for step, root, tables in learned(trainer, material, parts, course):
         if step % 25 == 0:
-            print(
-                f"{step}/{args.steps} {root:.3f} {tables:.3f} {time.monotonic() - started:.0f} s", flush=True
-            )
-    terrain, names = _terrain(parts, sorted(parts))
-    kept = [item for item in items if item["db"] in apart]
+            seconds = time.monotonic() - started
+            print(f"{step}/{args.steps} {root:.3f} {tables:.3f} {seconds:.0f} s", flush=True)
+    terrain, names = terrain_of(parts, sorted(parts))
+    kept = [item for item in items if item["db"] in course.apart]
     figures = measure(trainer.pointer(1.0), [(terrain, [_example(terrain, names, item) for item in kept])])
     manifest = Manifest(
         version=BASE,
         encoder="all-MiniLM-L6-v2",
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         command=" ".join(["python -m training.router", *sys.argv[1:]]),
-        questions=material.plain,
+        questions=sum(item["db"] not in course.apart for item in material.items[:plain]),
         minutes=round((time.monotonic() - started) / 60, 1),
         figures=figures,
     )
@@ -113,8 +119,8 @@ def main() -> int:
     return 0
 
 
-def _parts(bench: Path, wanted: set[str]) -> dict[str, SchemaIndexEntry]:
-    encoder = MiniLMEncoder(EncoderSettings())
+def entries(bench: Path, wanted: Collection[str], encoder: Encoder) -> dict[str, SchemaIndexEntry]:
+    """The index entries of Spider's databases that are `wanted`, by name."""
     return {
         snapshot.database: build(snapshot, encoder.encode)
         for snapshot, _ in read_views(bench, pool=False)
@@ -122,56 +128,69 @@ def _parts(bench: Path, wanted: set[str]) -> dict[str, SchemaIndexEntry]:
     }
 
 
-def _material(
-    trainer: NetworkTrainer,
-    items: Sequence[Item],
-    apart: set[str],
-    wordnet: WordNet,
-    rng: np.random.Generator,
-) -> Material:
+def worded(
+    items: Sequence[Item], wordnet: WordNet, seed: int, spared: Callable[[str, str], bool] | None = None
+) -> tuple[list[Item], int]:
+    """`CROWDED` questions of a database at most, then reworded ones of them; and how many are as they were.
+
+    `spared`: tells of a word and a neighbour whether no question may be reworded so.
+    """
+    rng = np.random.default_rng(seed)
     vocabulary = frozenset((packaged_model() / "vocab.txt").read_text(encoding="utf-8").split())
     counts: dict[str, int] = {}
     plain: list[Item] = []
     for number in rng.permutation(len(items)).tolist():
         item = items[number]
         counts[item["db"]] = counts.get(item["db"], 0) + 1
-        if item["db"] not in apart and counts[item["db"]] <= CROWDED:
+        if counts[item["db"]] <= CROWDED:
             plain.append(item)
     other = [
         item | {"question": text}
         for item in plain
         for share in SHARES
-        if (text := reworded(item, share, wordnet, vocabulary, rng)) != item["question"]
+        if (text := reworded(item, share, wordnet, vocabulary, rng, spared=spared)) != item["question"]
     ]
-    found = plain + other
-    return Material(found, trainer.states([item["question"] for item in found]), len(plain))
+    return plain + other, len(plain)
 
 
-def _turns(
-    material: Material,
-    parts: dict[str, SchemaIndexEntry],
-    apart: set[str],
-    rng: np.random.Generator,
-    steps: int,
-) -> Iterator[tuple[Terrain, dict[str, int], list[int]]]:
-    """A part of the databases, and questions on them, for each step."""
-    names = np.array(sorted(set(parts) - apart))
+def learned(
+    trainer: NetworkTrainer, material: Material, parts: dict[str, SchemaIndexEntry], course: Course
+) -> Iterator[tuple[int, float, float]]:
+    """Learns as the result is asked for: after each step its number, from `course.done`, and both losses.
+
+    What a step draws depends on its number and the seed alone, so that a stopped course can be taken up.
+    """
+    names = np.array(sorted(set(parts) - course.apart))
     fits = [len(states) < LONGEST for states in material.states]
-    for _ in range(0, steps, TURNS):
+    for first in range(course.done - course.done % TURNS, course.steps, TURNS):
+        rng = np.random.default_rng([course.seed, first])
         some = sorted(rng.permutation(names)[: rng.integers(LEAST_DATABASES, len(names) + 1)].tolist())
-        terrain, numbers = _terrain(parts, some)
-        bag: list[int] = []
-        while len(bag) < BATCH * TURNS:
-            low, high = (material.plain, len(fits)) if rng.random() < REWORDED else (0, material.plain)
-            number = int(rng.integers(low, high))
-            if fits[number] and material.items[number]["db"] in numbers:
-                bag.append(number)
-        bag.sort(key=lambda number: len(material.states[number]))
-        for turn in rng.permutation(TURNS).tolist():
-            yield terrain, numbers, bag[turn * BATCH : (turn + 1) * BATCH]
+        terrain, numbers = terrain_of(parts, some)
+        bags = _bags(material, fits, numbers, rng)
+        for step, bag in enumerate(bags, start=first):
+            chosen = [_example(terrain, numbers, material.items[number]) for number in bag]
+            states = [material.states[number] for number in bag]
+            batch = batch_of(terrain, chosen, states, rng, depth_first=True)
+            if course.done <= step < course.steps:
+                yield step, *trainer.learn(terrain.field, batch, rate(step, course.steps))
 
 
-def _terrain(parts: dict[str, SchemaIndexEntry], names: Sequence[str]) -> tuple[Terrain, dict[str, int]]:
+def _bags(
+    material: Material, fits: Sequence[bool], numbers: Collection[str], rng: np.random.Generator
+) -> list[list[int]]:
+    """Numbers of questions about some databases for `TURNS` steps, texts of like length together."""
+    bag: list[int] = []
+    while len(bag) < BATCH * TURNS:
+        low, high = (material.plain, len(fits)) if rng.random() < REWORDED else (0, material.plain)
+        number = int(rng.integers(low, high))
+        if fits[number] and material.items[number]["db"] in numbers:
+            bag.append(number)
+    bag.sort(key=lambda number: len(material.states[number]))
+    return [bag[turn * BATCH : (turn + 1) * BATCH] for turn in rng.permutation(TURNS).tolist()]
+
+
+def terrain_of(parts: dict[str, SchemaIndexEntry], names: Sequence[str]) -> tuple[Terrain, dict[str, int]]:
+    """The databases of these names, and the number of each."""
     numbers = {name: number for number, name in enumerate(names)}
     return Terrain.of(Index([parts[name] for name in names])), numbers
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -84,9 +84,18 @@ def _lines(file: Path) -> Iterator[list[str]]:
 
 
 def reworded(
-    item: dict[str, Any], share: float, wordnet: WordNet, known: frozenset[str], rng: np.random.Generator
+    item: dict[str, Any],
+    share: float,
+    wordnet: WordNet,
+    known: frozenset[str],
+    rng: np.random.Generator,
+    *,
+    spared: Callable[[str, str], bool] | None = None,
 ) -> str:
-    """The question with `share` of the words that name its tables and columns replaced, and a few others."""
+    """The question with `share` of the words that name its tables and columns replaced, and a few others.
+
+    `spared`: tells of a word and a neighbour whether the pair may not be used.
+    """
     names = {word for name in [*item["tables"], *(item["columns"] or [])] for word in identifier_words(name)}
     telling = set(question_words(item["question"]))
 
@@ -95,6 +104,8 @@ def reworded(
         if word not in telling or rng.random() > (share if word in names else _ASIDE):
             return match[0]
         near = wordnet.near(word, known)
+        if spared is not None:
+            near = [pair for pair in near if not spared(word, pair[0])]
         if not near:
             return match[0]
         weights = np.array([weight for _, weight in near])

@@ -29,6 +29,11 @@ _UNIT = 20.0
 """Unit vectors of 384 dimensions have entries of a twentieth: this puts them back at one."""
 
 _ROOT = {"late": 15.0, "pair": 11.0, "best": 3.0, "whole": 3.0, "words": 3.5, "size": -0.45}
+PARTS = ("best", "whole", "words", "size", "late", "pair", "match")
+"""What a database's logit is the sum of; words and whole-text vectors account for the first four."""
+
+_RETRIEVAL = 4
+
 _TABLE = {"late": 11.0, "text": 1.5, "words": 3.0}
 _LATER = {"late": 3.0, "text": 0.5, "words": 1.0, "gain": 12.0}
 _END = {"best_gain": -12.0, "uncovered": 0.0}
@@ -95,21 +100,38 @@ class Survey:
     """The similarities of B questions to a field.
 
     `closest`: (B, m, T), cosine of each token and the closest column of each table. `weights`: (B, m), of the tokens;
-    each row adds up to 1. `root`: (B, D), logits; `retrieval`: (B, D), their part from words and whole-text vectors.
+    each row adds up to 1. `parts`: (7, B, D), what the databases' logits are the sum of, in the order of `PARTS`.
     `late`, `text`, `words`: (B, T). `evidence`: (B, D), cosine of the question and the closest table or column.
     `state`: (B, HIDDEN), the decoder's before its first step. `names`: of the field's nodes.
     """
 
     closest: Tensor
     weights: Tensor
-    root: Tensor
-    retrieval: Tensor
+    parts: Tensor
     late: Tensor
     text: Tensor
     words: Tensor
     evidence: Tensor
     state: Tensor
     names: Names
+
+    @property
+    def root(self) -> Tensor:
+        """(B, D), the databases' logits."""
+        return _total(self.parts)
+
+    @property
+    def retrieval(self) -> Tensor:
+        """(B, D), their part from words and whole-text vectors."""
+        return _total(self.parts[:_RETRIEVAL])
+
+
+def _total(parts: Tensor) -> Tensor:
+    """The sum over the first axis, one after the other: another order rounds otherwise."""
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
 
 
 class _ClosestColumn(torch.autograd.Function):
@@ -219,20 +241,19 @@ class Network(nn.Module):
         pairs = torch.maximum(closest[:, :, ground.pairs[:, 0]], closest[:, :, ground.pairs[:, 1]])
         paired = torch.einsum("bm,bme->be", weights, pairs)
         state = torch.tanh(self.asking(reading.sentence))
-        retrieval = (
-            self.root["best"] * _mean_of_best(text + column, ground)
-            + self.root["whole"] * (reading.sentence @ ground.whole.T)
-            + self.root["words"] * coverage
-            + self.root["size"] * ground.log_sizes
-        )
-        root = (
-            retrieval
-            + self.root["late"] * torch.einsum("bm,bmd->bd", weights, databases)
-            + self.root["pair"] * largest(paired, field.pair_starts, ground.pair_owners)
-            + state @ names.databases.T
-        )
+        match = state @ names.databases.T
+        # In the order of `PARTS`.
+        parts = [
+            self.root["best"] * _mean_of_best(text + column, ground),
+            self.root["whole"] * (reading.sentence @ ground.whole.T),
+            self.root["words"] * coverage,
+            self.root["size"] * ground.log_sizes.expand_as(match),
+            self.root["late"] * torch.einsum("bm,bmd->bd", weights, databases),
+            self.root["pair"] * largest(paired, field.pair_starts, ground.pair_owners),
+            match,
+        ]
         evidence = largest(torch.maximum(text, column).detach(), field.table_starts, ground.owners)
-        return Survey(closest, weights, root, retrieval, late, text, words, evidence, state, names)
+        return Survey(closest, weights, torch.stack(parts), late, text, words, evidence, state, names)
 
     def _token_weights(self, reading: Reading, closest: Tensor, databases: Tensor) -> Tensor:
         """Weights of the tokens, (B, m): spread of a token's cosines over databases (or tables), times its gate."""

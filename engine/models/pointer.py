@@ -100,11 +100,13 @@ class PointerModel:
             row = int(rows[one.head])
             found[row].append(replace(one, head=one.head - int(firsts[row])))
         tables = network.first_tables(survey, ground).numpy()
-        retrieval, evidence = survey.retrieval.numpy(), survey.evidence.numpy()
+        parts, evidence = survey.parts.numpy(), survey.evidence.numpy()
+        retrieval = survey.retrieval.numpy()
         return [
             Pointed(
                 logits=logits[row],
                 retrieval=retrieval[row],
+                parts=parts[:, row],
                 evidence=evidence[row],
                 tables=tables[row],
                 heads=tuple(some.tolist()),

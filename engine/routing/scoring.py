@@ -37,6 +37,15 @@ class Weights:
     table_text: float = 1.7
     table_words: float = 4.3
 
+    @property
+    def database(self) -> Numbers:
+        """Those of a database's logit, in the order of `PARTS`: (5,)."""
+        return np.array([self.late, self.best_tables, self.whole, self.words, self.size])
+
+
+PARTS = ("late", "best", "whole", "words", "size")
+"""What a database's logit is the sum of."""
+
 
 @dataclass(frozen=True, slots=True)
 class SearchLimits:
@@ -59,12 +68,14 @@ class EncodedQuestion:
 class Scored:
     """One database, `part` by number. `logit`: comparable within one call.
 
-    `evidence`: cosine of the question and its closest table or column. `coverage`: weighted share of the question's
-    words found. `tables`: (number, score), best first.
+    `parts`: (5,), what the logit is the sum of, in the order of `PARTS`. `evidence`: cosine of the question and its
+    closest table or column. `coverage`: weighted share of the question's words found. `tables`: (number, score), best
+    first.
     """
 
     part: int
     logit: float
+    parts: Numbers
     evidence: float
     coverage: float
     tables: tuple[tuple[int, float], ...]
@@ -89,13 +100,10 @@ def score(
     late = np.maximum.reduceat(per_token, starts, axis=1)
     spread = _spread(late)
     sizes = index.table_ends[chosen] - index.table_starts[chosen]
-    logits = (
-        weights.late * (spread @ late).astype(np.float64)
-        + weights.best_tables * _mean_of_best(text + best, starts)
-        + weights.whole * whole[chosen]
-        + weights.words * coverage[chosen]
-        + weights.size * np.log(sizes)
-    )
+    mean = _mean_of_best(text + best, starts)
+    features = np.stack([spread @ late, mean, whole[chosen], coverage[chosen], np.log(sizes)])
+    parts = weights.database[:, None] * features
+    logits = parts.sum(0)
     own = spread if len(chosen) > 1 else _spread(per_token)
     ranked = (
         weights.table_late * (own @ per_token)
@@ -106,7 +114,14 @@ def score(
     within = tables - index.table_starts[index.owners[tables]]
     pairs = _by_database(within, ranked, starts)
     return tuple(
-        Scored(int(chosen[n]), float(logits[n]), float(evidence[n]), float(coverage[chosen[n]]), pairs[n])
+        Scored(
+            int(chosen[n]),
+            float(logits[n]),
+            parts[:, n],
+            float(evidence[n]),
+            float(coverage[chosen[n]]),
+            pairs[n],
+        )
         for n in np.argsort(-logits, kind="stable")
     )
 

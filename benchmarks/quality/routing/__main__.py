@@ -1,6 +1,10 @@
 """Measures routing: ours, baselines and ablations on the same questions with the same scorer, and what it costs.
 
     python -m benchmarks.quality.routing [--bench FOLDER] [--only STEPS] [--half 0|1] [--crush-n N] [--json FILE]
+    python -m benchmarks.quality.routing --folds
+
+Its questions are the development sets': each time that a router of ours is asked them, `looks` writes it down.
+`--folds` asks none of them and shows what `training.routing_folds` measured on the training databases.
 
 A step's result is kept in the work folder as soon as it is there; a later run reads it from there unless the step
 is named by `--only`, so a long run may be cut off and parts may be repeated. Steps: train, ours, ablations, bm25,
@@ -23,7 +27,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 
-from benchmarks.quality.routing import cost, report
+from benchmarks.quality.routing import cost, looks, report
 from benchmarks.quality.routing.collection import (
     ROOT,
     SETS,
@@ -64,6 +68,7 @@ STEPS = ("train", "ours", "ablations", "bm25", "sxfmr", "crush", "speed", "addin
 WORLDS = ("", "pool_")
 SEED = 1
 QUESTIONS = ROOT / "benchmarks" / "quality" / "data" / "routing-questions.jsonl.gz"
+FOLDS = ROOT / "benchmarks" / "results" / "routing-folds.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,7 @@ class Choices:
     crush_n: int
     json: Path | None
     plot: Path | None
+    folds: bool
 
 
 class Bench:
@@ -291,6 +297,9 @@ RUN: dict[str, Callable[[Bench], Item]] = {
 def main() -> int:
     """Runs what is missing, prints the tables and returns the exit status (2: no benchmark data)."""
     choices = _choices()
+    if choices.folds:
+        Console(width=170).print(report.folds(FOLDS))
+        return 0
     if not (choices.bench / "score.py").is_file():
         print(f"no benchmark in {choices.bench}: give its folder with --bench", file=sys.stderr)
         return 2
@@ -308,6 +317,8 @@ def main() -> int:
                 "load": report.load(),
             }
             file.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+            if step in looks.LOOKING:
+                looks.note(looks.FILE, step, kept, machine, half=choices.half)
         if file.is_file():
             found[step] = json.loads(file.read_text(encoding="utf-8"))
     for table in report.tables(found):
@@ -337,6 +348,7 @@ def _choices() -> Choices:
     parser.add_argument("--crush-n", type=int, default=100, help="questions of each set for CRUSH")
     parser.add_argument("--json", type=Path, help="write the figures here")
     parser.add_argument("--plot", type=Path, help="draw them here")
+    parser.add_argument("--folds", action="store_true", help="show the figures of the folds; measure nothing")
     args = parser.parse_args()
     only = tuple(step for step in args.only.split(",") if step)
     if unknown := set(only) - set(STEPS):
@@ -351,6 +363,7 @@ def _choices() -> Choices:
         args.crush_n,
         args.json,
         args.plot,
+        args.folds,
     )
 
 

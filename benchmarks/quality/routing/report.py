@@ -1,4 +1,4 @@
-"""What a routing run says: the tables, the flat summary, the JSON and the plot."""
+"""What a routing run says: the tables, the flat summary, the JSON and the plot; and the table of the folds."""
 
 from __future__ import annotations
 
@@ -77,6 +77,22 @@ def tables(found: Found) -> Iterator[Table]:
         for point in points:
             costs.add_row(f"growth: {name}", _said(point))
     yield costs
+
+
+def folds(file: Path) -> Table:
+    """The figures of the training databases, each held out of its fold (`training.routing_folds`)."""
+    found = json.loads(file.read_text(encoding="utf-8"))
+    grid = Table(
+        "leg", "questions", "among", "folds", "n", "db_r1", "db_r5",
+        title=f"databases held out of their fold, {found['commit'][:9]}, {found['training']}; %, 95 % intervals",
+    )  # fmt: skip
+    for line in found["figures"]:
+        each = line["figures"]
+        recall = "{:.1f} [{:.1f}, {:.1f}]".format(*(100 * each[key] for key in ("r1", "low", "high")))
+        among, held = str(line["among"]), "".join(map(str, line["folds"]))
+        row = (line["leg"], line["variant"], among, held, str(each["n"]), recall, f"{100 * each['r5']:.1f}")
+        grid.add_row(*row)
+    return grid
 
 
 def _said(value: Any) -> str:

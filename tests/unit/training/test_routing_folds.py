@@ -1,0 +1,186 @@
+"""Routing on folds: the questions' variants, the journal and its figures, the choice of weights, a resumed course."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from benchmarks.quality.routing import folds, looks
+from benchmarks.quality.routing.collection import Item
+from benchmarks.quality.routing.folds import FOLDS, Cell, Leg, Outcome, Placed, Variant, fold_of
+from benchmarks.wire.machine import Machine
+from engine.models.fitting import NetworkTrainer
+from engine.routing.candidate_space import CandidateSpace
+from engine.routing.schema_index_entry import build
+from engine.routing.training import Batch
+from schema_catalog.types import Snapshot
+from tests.support.schemas import table
+from training import paraphrases, router
+from training.fold_weights import cross_fitted, fitted, reweighted
+from training.paraphrases import Paraphraser, reserved
+from training.router import Course, Material, learned, worded
+from training.wordnet import WordNet
+
+CATALOG = [Snapshot(f"db{n}", ("public",), (table("thing", "thing_id name"),)) for n in range(4)]
+WORDS = ("vocalist", "crooner", "soloist", "minstrel", "chanter", "warbler")
+WORDNET = WordNet({("n", "1"): (("singer", *WORDS), ())}, {"singer": [("n", "1")]})
+VOCABULARY = frozenset(WORDS)
+ITEM: Item = {
+    "id": "q1",
+    "db": "music",
+    "question": "What is the country of all singers?",
+    "tables": ["singer"],
+    "columns": ["singer.country"],
+}
+
+
+class Alike:
+    """An encoder to which all texts are alike."""
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.ones((len(texts), 1), dtype=np.float32)
+
+
+PARAPHRASER = Paraphraser(WORDNET, Alike(), VOCABULARY)
+
+
+def test_every_fold_has_databases_and_a_database_keeps_its_fold() -> None:
+    assert {fold_of(f"db_{number}") for number in range(60)} == set(range(FOLDS))
+    assert [fold_of(name) for name in ("college_1", "college_2", "geo")] == [2, 2, 0]
+
+
+def test_a_synonym_is_of_the_reserved_pairs_and_the_same_in_every_run() -> None:
+    asked = [ITEM | {"id": f"q{number}"} for number in range(40)]
+    texts = [PARAPHRASER.question(item, Variant.SYNONYMS) for item in asked]
+    assert texts == [
+        Paraphraser(WORDNET, Alike(), VOCABULARY).question(item, Variant.SYNONYMS) for item in asked
+    ]
+    taken = {str(text).removesuffix("s?").split()[-1] for text in texts} - {"singer"}
+    assert taken
+    assert all(reserved("singer", word) for word in taken)
+
+
+def test_no_training_question_is_reworded_by_a_reserved_pair() -> None:
+    items = [ITEM | {"id": f"q{number}"} for number in range(60)]
+    found, plain = worded(items, WORDNET, seed=0, spared=reserved)
+    taken = {item["question"].removesuffix("s?").split()[-1] for item in found[plain:]} - {"singer"}
+    assert taken
+    assert not any(reserved("singer", word) for word in taken)
+
+
+def test_a_column_is_left_out_and_the_table_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paraphrases, "REMOVED", 1.0)
+    monkeypatch.setattr(paraphrases, "BESIDE_COLUMNS", paraphrases.Shares(0, 0, 0))
+    assert PARAPHRASER.question(ITEM, Variant.WITHOUT_COLUMNS) == "What is of all singers?"
+    of_both = ITEM | {"question": "List singer names.", "columns": ["singer.singer_name"]}
+    assert PARAPHRASER.question(of_both, Variant.WITHOUT_COLUMNS) == "List singer."
+
+
+def test_a_question_that_names_no_column_has_no_variant_without() -> None:
+    item = ITEM | {"question": "How many singers are there?"}
+    assert PARAPHRASER.question(item, Variant.WITHOUT_COLUMNS) is None
+    assert PARAPHRASER.question(item, Variant.PLAIN) == item["question"]
+
+
+def outcome(key: str, database: str, logits: dict[str, tuple[float, float]]) -> Outcome:
+    placed = sorted(
+        (Placed(name, sum(parts), parts) for name, parts in logits.items()), key=lambda p: -p.logit
+    )
+    rank = [each.database for each in placed].index(database) + 1
+    return Outcome(key, Variant.PLAIN, "?", database, rank, tuple(placed))
+
+
+def misled(key: str, right: float) -> Outcome:
+    """The first addend tells the right database, the second, too heavy, mostly another."""
+    return outcome(key, "a", {"a": (right, 0.0), "b": (0.0, right + 1 if int(key) % 3 else -1.0)})
+
+
+def test_a_cell_is_read_as_it_was_written(tmp_path: Path) -> None:
+    file = Cell(Leg.LEARNED, Variant.PLAIN, 166, 2).file(tmp_path)
+    written = [misled("1", 1.0), misled("3", 2.0)]
+    folds.write(file, written)
+    assert folds.read(file) == written
+    assert folds.measured(tmp_path, Leg.LEARNED, Variant.PLAIN, 166) == {2: written}
+    assert folds.measured(tmp_path, Leg.LEARNED, Variant.PLAIN, 243) == {}
+
+
+def test_figures_count_questions_and_databases() -> None:
+    some = [outcome(str(n), "a", {"a": (1.0, 0.0), "b": (0.0, 0.0)}) for n in range(3)]
+    some.append(outcome("4", "b", {"a": (1.0, 0.0), "b": (0.0, 0.0)}))
+    found = folds.figures(some)
+    assert (found.n, found.databases, found.r1, found.r5, found.by_database) == (4, 2, 0.75, 1.0, 0.5)
+    assert (found.low, found.high) == (0.0, 1.0)
+
+
+def test_weights_of_the_other_folds_mend_what_one_addend_spoils() -> None:
+    held = {fold: [misled(str(n), 1 + n / 10) for n in range(30)] for fold in (0, 1)}
+    before = folds.figures([one for some in held.values() for one in some])
+    multipliers = fitted(held[0])
+    assert multipliers[0] > multipliers[1]
+    assert reweighted(held[1][1], multipliers).rank == 1
+    assert folds.figures(cross_fitted(held)).r1 > before.r1
+
+
+class Counting(NetworkTrainer):
+    """A trainer that keeps what it is given instead of learning it."""
+
+    def __init__(self) -> None:
+        self.given: list[tuple[int, ...]] = []
+
+    def learn(self, field: CandidateSpace, batch: Batch, rate: float) -> tuple[float, float]:
+        self.given.append((len(field.databases), *batch.databases))
+        return rate, 0.0
+
+
+def test_a_course_taken_up_goes_on_with_the_same_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(router, "LEAST_DATABASES", 2)
+    parts = {each.database: build(each, Alike().encode) for each in CATALOG}
+    items = [
+        {"db": each.database, "question": f"{n} {each.database}", "tables": [each.tables[0].name]}
+        for each in CATALOG
+        for n in range(5)
+    ]
+    states = [np.zeros((3 + number % 4, 2), dtype=np.float16) for number in range(len(items))]
+    material, apart = (
+        Material([*items, *items], [*states, *states], len(items)),
+        frozenset({CATALOG[0].database}),
+    )
+    whole, rest = Counting(), Counting()
+    losses = list(learned(whole, material, parts, Course(10, 3, apart)))
+    again = list(learned(rest, material, parts, Course(10, 3, apart, done=6)))
+    assert [step for step, *_ in losses] == list(range(10))
+    assert again == losses[6:]
+    assert rest.given == whole.given[6:]
+    assert all(given[0] < len(CATALOG) for given in whole.given)
+
+
+def test_a_trainer_takes_up_its_checkpoint(tmp_path: Path) -> None:
+    file = tmp_path / "checkpoint.pt"
+    first, other = NetworkTrainer(None, seed=1), NetworkTrainer(None, seed=2)
+    assert other.resume(file) == 0
+    first.save(file, 7)
+    assert other.resume(file) == 7
+    arrays, again = first.arrays(1.0), other.arrays(1.0)
+    assert all(np.array_equal(arrays[name], again[name]) for name in arrays)
+
+
+def test_a_look_at_the_development_questions_is_written_down(tmp_path: Path) -> None:
+    machine = Machine("cpu", 2, 4.0, "kernel", "3.11", "abc", dirty=True)
+    result = {
+        "spider": {"db_r1": (0.91234, 0.9, 0.92)},
+        "pool_spider": {"db_r1": (0.5, 0.4, 0.6)},
+        "version": "base",
+    }
+    looks.note(tmp_path / "looks.jsonl", "ours", result, machine, half=None)
+    looks.note(tmp_path / "looks.jsonl", "ablations", {"no leg": result}, machine, half=0)
+    lines = [json.loads(line) for line in (tmp_path / "looks.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [line["database_r1"] for line in lines] == [{"spider": 0.9123}, {"no leg": {"spider": 0.9123}}]
+    assert [(line["step"], line["commit"], line["half"]) for line in lines] == [
+        ("ours", "abc", None),
+        ("ablations", "abc", 0),
+    ]

@@ -40,6 +40,7 @@ SHAPING = (
     "ranking",
     "rewrite",
     "routing",
+    "schema_linking",
     "sql",
     "stages",
     "text",

@@ -20,7 +20,7 @@ from benchmarks.quality.dialogue.simulated_user import (
     Rejected,
     SimulatedUser,
 )
-from benchmarks.quality.dialogue.systems import MOST_ANSWERS, System
+from benchmarks.quality.dialogue.systems import System
 from engine.dialogue.types import ClarifyingQuestion, Dialogue
 from engine.errors import ModelUnavailableError, NLError
 from engine.types import AnswerRequest, Asker, AskReply, AskRequest, NoneRequest, RowKind
@@ -64,7 +64,7 @@ class Ended:
 async def converse(
     engine: Engine, ask: AskRequest, system: System, listener: Listener, take: Callable[[], Cost]
 ) -> Ended:
-    """Talks until the user accepts or has answered `MOST_ANSWERS` times. Raises `ModelUnavailableError`.
+    """Talks until the user accepts or has answered `system.answers` times. Raises `ModelUnavailableError`.
 
     `take`: the cost since it was last called.
     """
@@ -78,7 +78,7 @@ async def converse(
             dialogue = await engine.dialogue(reply.qid)
             turn = observed(reply, dialogue, take())
             turns.append(turn)
-            if len(said) == MOST_ANSWERS:
+            if len(said) == system.answers:
                 break
             reaction, erred = await _reaction(turn, dialogue.pending, system, listener, said)
             if reaction is None:

@@ -18,13 +18,15 @@ class System:
     """A way to talk.
 
     `asks`: whether the engine may ask back. `rejects`: the user calls statements wrong whose first is. `errs`: how
-    often they choose another option than they mean. `settings`: the engine's `[dialogue]`.
+    often they choose another option than they mean. `answers`: that the user gives, or rejections, at most. `settings`:
+    the engine's `[dialogue]`.
     """
 
     name: str
     asks: bool = True
     rejects: bool = False
     errs: float = 0.0
+    answers: int = MOST_ANSWERS
     settings: DialogueSettings = field(default_factory=DialogueSettings)
 
 
@@ -34,8 +36,9 @@ LIST = System("list", asks=False, settings=_NEVER_ABSTAINS)
 """Candidates at once, which the user reads, however doubtful they are."""
 DIALOGUE = System("dialogue")
 """Questions back while the engine has any."""
-FEEDBACK = System("feedback", asks=False, rejects=True, settings=_NEVER_ABSTAINS)
-"""Sphinteract's simple feedback (§6.2.1): wrong, try again."""
+FEEDBACK = System("feedback", asks=False, rejects=True, answers=2, settings=_NEVER_ABSTAINS)
+"""Sphinteract's simple feedback (§6.2.1): wrong, try again. Each rejection has statements written anew: after two it is
+compared."""
 
 SYSTEMS = (
     LIST,

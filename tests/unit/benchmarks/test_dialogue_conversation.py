@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
@@ -145,9 +145,11 @@ async def test_own_words_and_rejections_of_options_are_sent() -> None:
     ]
 
 
-async def test_nobody_answers_more_often_than_is_compared() -> None:
-    ended = await talk(ScriptedEngine([asking(question("title", "name"))]), DIALOGUE, USER)
-    assert len(ended.turns) == MOST_ANSWERS + 1
+@pytest.mark.parametrize("answers", [2, MOST_ANSWERS])
+async def test_nobody_answers_more_often_than_is_compared(answers: int) -> None:
+    system = replace(DIALOGUE, answers=answers)
+    ended = await talk(ScriptedEngine([asking(question("title", "name"))]), system, USER)
+    assert len(ended.turns) == answers + 1
     assert ended.turns[-1].said is Said.NOTHING
 
 

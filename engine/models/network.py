@@ -24,8 +24,8 @@ HIDDEN = 128
 FIRST = 4
 """The kind of the step from a database to its first table, after the four of `engine.routing.graph.EdgeKind`."""
 
-_NOWHERE = -1e9
-_UNIT = 20.0
+NOWHERE = -1e9
+UNIT = 20.0
 """Unit vectors of 384 dimensions have entries of a twentieth: this puts them back at one."""
 
 _ROOT = {"late": 15.0, "pair": 11.0, "best": 3.0, "whole": 3.0, "words": 3.5, "size": -0.45}
@@ -167,7 +167,7 @@ class Tower(nn.Module):
     @staticmethod
     def through(layers: nn.ModuleList, states: Tensor, mask: Tensor) -> Tensor:
         """The states (B, m, d) after `layers`."""
-        outside = (1.0 - mask[:, None, None, :].float()) * _NOWHERE
+        outside = (1.0 - mask[:, None, None, :].float()) * NOWHERE
         for layer in layers:
             result = layer(states, outside)
             states = result[0] if isinstance(result, tuple) else result
@@ -238,7 +238,7 @@ class Network(nn.Module):
         """Weights of the tokens, (B, m): spread of a token's cosines over databases (or tables), times its gate."""
         compared = databases if databases.shape[2] > 1 else closest
         differ = compared.detach().std(2, correction=0).clamp_min(1e-4)
-        said = self.gate(reading.tokens)[..., 0] * _UNIT
+        said = self.gate(reading.tokens)[..., 0] * UNIT
         weights = torch.exp(said.clamp(-6, 6)) * differ**self.contrast * reading.mask
         return weights / weights.sum(1, keepdim=True)
 
@@ -255,7 +255,7 @@ class Network(nn.Module):
 
     def enter(self, state: Tensor, names: Tensor) -> Tensor:
         """The state after the nodes with these names, (n, HIDDEN), were chosen: (n, HIDDEN)."""
-        following: Tensor = self.cell(names * _UNIT, state)
+        following: Tensor = self.cell(names * UNIT, state)
         return following
 
     def point(self, step: Step) -> Tensor:
@@ -272,11 +272,11 @@ class Network(nn.Module):
         begun = step.begun[:, None]
         logits = torch.where(begun, later, first) + bilinear + self.link[step.kinds]
         allowed = step.kinds >= 0
-        logits = logits.masked_fill(~allowed, _NOWHERE)
+        logits = logits.masked_fill(~allowed, NOWHERE)
         best_gain = (more * allowed).amax(1) if more.shape[1] else more.sum(1)
         left = torch.einsum("nm,nm->n", step.weights, step.best - step.covered)
         end = self.stop(step.state)[:, 0] + self.end["best_gain"] * best_gain + self.end["uncovered"] * left
-        end = torch.where(step.begun, end, torch.full_like(end, _NOWHERE))
+        end = torch.where(step.begun, end, torch.full_like(end, NOWHERE))
         return torch.cat([logits, end[:, None]], dim=1)
 
 
@@ -307,5 +307,5 @@ def _mean_of_best(values: Tensor, ground: Ground) -> Tensor:
     """Mean of each database's two best tables (of one, itself)."""
     starts, owners = ground.field.table_starts, ground.owners
     first = largest(values, starts, owners)
-    second = largest(values.masked_fill(values == first[:, owners], _NOWHERE), starts, owners)
-    return torch.where(second > _NOWHERE / 2, (first + second) / 2, first)
+    second = largest(values.masked_fill(values == first[:, owners], NOWHERE), starts, owners)
+    return torch.where(second > NOWHERE / 2, (first + second) / 2, first)

@@ -22,11 +22,12 @@ from engine.models.packaged import under
 from engine.models.sentences import SentenceModel
 from engine.routing.artifact import Artifact, ArtifactError
 from engine.routing.candidate_space import CandidateSpace
-from engine.routing.decoder import Found, search
+from engine.routing.decoder import search
 from engine.routing.pointer_api import Asked, Encoded, Pointed, PointingSettings
 from engine.settings import EncoderSettings
 
 if TYPE_CHECKING:
+    from engine.models.beams import StepWeights
     from engine.models.network import Ground, Names, Network, Survey, Tower
 
 TOWER, NETWORK = "tower", "network"
@@ -54,7 +55,7 @@ class PointerModel:
         self._artifact = artifact
         self._settings = settings or EncoderSettings()
         self._lock = threading.Lock()
-        self._built: tuple[SentenceModel, Network] | None = None
+        self._built: tuple[SentenceModel, Network, StepWeights] | None = None
         self._grounds: OrderedDict[int, tuple[Ground, Names]] = OrderedDict()
 
     @property
@@ -65,7 +66,7 @@ class PointerModel:
     def read(self, questions: Sequence[str]) -> Sequence[Encoded]:
         """See `Pointer.read`. Raises `EncoderUnavailableError`."""
         with self._lock:
-            tower, _ = self._loaded()
+            tower, _, _ = self._loaded()
             return tower.questions(questions)
 
     def point(
@@ -75,30 +76,37 @@ class PointerModel:
         import torch  # noqa: PLC0415  heavy: loaded with the first question
 
         with self._lock, torch.inference_mode():
-            _, network = self._loaded()
+            _, network, step = self._loaded()
             ground, names = self._ground(field)
             pointed: list[Pointed] = []
             for start in range(0, len(asked), _TOGETHER):
                 survey = _survey(network, ground, names, asked[start : start + _TOGETHER])
-                pointed += self._pointed(network, ground, survey, settings)
+                pointed += self._pointed(network, step, ground, survey, settings)
             return pointed
 
     def _pointed(
-        self, network: Network, ground: Ground, survey: Survey, settings: PointingSettings
+        self,
+        network: Network,
+        step: StepWeights,
+        ground: Ground,
+        survey: Survey,
+        settings: PointingSettings,
     ) -> list[Pointed]:
-        from engine.models.sequences import Sequences  # noqa: PLC0415  as torch
+        from engine.models.beams import begin  # noqa: PLC0415  as torch
 
         logits = (survey.root / float(self._artifact.arrays["temperature"])).numpy()
         heads = [_heads(row, settings.beams.groups) for row in logits]
-        rows = np.repeat(np.arange(len(heads)), [len(some) for some in heads])
-        start = Sequences.begin(
-            network, ground, survey, rows, np.concatenate(heads), constrained=settings.constrained
-        )
-        found: list[list[Found]] = [[] for _ in heads]
-        firsts = np.searchsorted(rows, np.arange(len(heads)))
-        for one in search(start, settings.beams):
-            row = int(rows[one.head])
-            found[row].append(replace(one, head=one.head - int(firsts[row])))
+        found = [
+            [
+                replace(one, head=place)
+                for place, database in enumerate(some.tolist())
+                for one in search(
+                    begin(step, ground, survey, row, database, constrained=settings.constrained),
+                    settings.beams,
+                )
+            ]
+            for row, some in enumerate(heads)
+        ]
         tables = network.first_tables(survey, ground).numpy()
         retrieval, evidence = survey.retrieval.numpy(), survey.evidence.numpy()
         return [
@@ -118,7 +126,7 @@ class PointerModel:
 
         held = self._grounds.get(id(field))
         if held is None:
-            _, network = self._loaded()
+            _, network, _ = self._loaded()
             ground = Ground.of(field)
             # A ground holds its field, so that the field's id keeps its meaning.
             held = self._grounds[id(field)] = (ground, network.name(ground))
@@ -126,14 +134,17 @@ class PointerModel:
                 self._grounds.popitem(last=False)
         return held
 
-    def _loaded(self) -> tuple[SentenceModel, Network]:
+    def _loaded(self) -> tuple[SentenceModel, Network, StepWeights]:
         if self._built is None:
+            from engine.models.beams import StepWeights  # noqa: PLC0415  as torch
+
             model = loaded_model(self._settings)
             tower, network = build(self._artifact, model)
             layers = model[0].auto_model.encoder.layer
             for number, layer in enumerate(tower.layers, start=len(layers) - len(tower.layers)):
                 layers[number] = layer
-            self._built = SentenceModel(model.eval(), batch=self._settings.batch), network.eval()
+            read = SentenceModel(model.eval(), batch=self._settings.batch)
+            self._built = read, network.eval(), StepWeights.of(network)
         return self._built
 
 

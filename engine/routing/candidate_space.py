@@ -48,8 +48,9 @@ class CandidateSpace:
 
     def tables_of(self, database: int) -> range:
         """The tables of a database."""
-        ends = (*self.table_starts[1:].tolist(), len(self.tables))
-        return range(int(self.table_starts[database]), ends[database])
+        last = database + 1 == len(self.table_starts)
+        end = len(self.tables) if last else int(self.table_starts[database + 1])
+        return range(int(self.table_starts[database]), end)
 
 
 def whole_field(index: Index, graphs: Sequence[Graph]) -> CandidateSpace:

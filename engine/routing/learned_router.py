@@ -9,9 +9,11 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import structlog
+from numpy.typing import NDArray
 
 from engine.core.elements import TableSet
 from engine.core.ports import Match
@@ -172,42 +174,65 @@ class LearnedLeg:
     ) -> tuple[Match, ...]:
         words = question_words(question)
         order = np.argsort(-pointed.logits, kind="stable")[: min(_RANKED, self._limits.databases)]
-        return tuple(_match(pointed, field, database, index, words) for database in order.tolist())
+        decoded = _decoded(pointed, field, index)
+        return tuple(_match(decoded, field, database, index, words) for database in order.tolist())
 
 
-def _match(
-    pointed: Pointed, field: CandidateSpace, database: int, index: Index, words: Sequence[str]
-) -> Match:
-    number = int(field.databases[database])
-    part = index.parts[number]
-    tables = field.tables_of(database)
-    numbers = field.tables[tables.start : tables.stop] - field.firsts[database]
-    keys = [part.snapshot.tables[table].key for table in numbers.tolist()]
-    scores = np.exp(pointed.tables[tables.start : tables.stop].astype(np.float64))
-    sets: tuple[TableSet, ...] = ()
-    if database in pointed.heads:
-        head = pointed.heads.index(database)
+@dataclass(frozen=True, slots=True)
+class _Decoded:
+    """`tables`: (T,), the log-score of each table given its database. `sets`: of the databases that were searched."""
+
+    pointed: Pointed
+    tables: NDArray[np.float64]
+    sets: dict[int, tuple[TableSet, ...]]
+
+
+def _decoded(pointed: Pointed, field: CandidateSpace, index: Index) -> _Decoded:
+    scores = np.exp(pointed.tables.astype(np.float64))
+    sets: dict[int, tuple[TableSet, ...]] = {}
+    for head, database in enumerate(pointed.heads):
         found = [one for one in pointed.found if one.head == head]
-        if found:
-            shares = table_shares(found)
-            decoded = np.array([shares.get(table, 0.0) for table in tables])
-            scores = FIRST_SHARE * scores + (1 - FIRST_SHARE) * decoded
-        sets = tuple(
+        if not found:
+            continue
+        shares, tables = table_shares(found), field.tables_of(database)
+        decoded = np.array([shares.get(table, 0.0) for table in tables])
+        held = slice(tables.start, tables.stop)
+        scores[held] = FIRST_SHARE * scores[held] + (1 - FIRST_SHARE) * decoded
+        every = index.parts[int(field.databases[database])].snapshot.tables
+        numbers = field.tables[held] - field.firsts[database]
+        sets[database] = tuple(
             TableSet(
-                tuple(keys[table - tables.start] for table in one.tables),
+                tuple(every[int(numbers[table - tables.start])].key for table in one.tables),
                 float(np.exp(one.log_probability)),
                 one.state,
             )
             for one in found
         )
-    values = np.log(scores + 1e-12)
+    return _Decoded(pointed, np.log(scores + 1e-12), sets)
+
+
+def _match(
+    decoded: _Decoded,
+    field: CandidateSpace,
+    database: int,
+    index: Index,
+    words: Sequence[str],
+) -> Match:
+    number = int(field.databases[database])
+    part = index.parts[number]
+    tables = field.tables_of(database)
+    values = decoded.tables[tables.start : tables.stop]
+    order = np.argsort(-values, kind="stable")
+    numbers = field.tables[tables.start : tables.stop][order] - field.firsts[database]
+    every = part.snapshot.tables
+    ranked = zip(numbers.tolist(), values[order].tolist(), strict=True)
     return Match(
         position=number,
         snapshot=part.snapshot,
-        logit=TEMPERATURE * float(pointed.logits[database]),
-        evidence=float(pointed.evidence[database]),
+        logit=TEMPERATURE * float(decoded.pointed.logits[database]),
+        evidence=float(decoded.pointed.evidence[database]),
         words=tuple(word for word in words if word in part.words),
-        tables=tuple((keys[n], float(values[n])) for n in np.argsort(-values, kind="stable").tolist()),
-        retrieval=TEMPERATURE * float(pointed.retrieval[database]),
-        sets=sets,
+        tables=tuple((every[table].key, value) for table, value in ranked),
+        retrieval=TEMPERATURE * float(decoded.pointed.retrieval[database]),
+        sets=decoded.sets.get(database, ()),
     )

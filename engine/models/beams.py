@@ -46,10 +46,10 @@ class StepWeights:
             hidden_bias=_array(cell.bias_hh),
             link=_array(network.link),
             stop=_array(network.stop.weight)[0],
-            stop_bias=float(network.stop.bias),
-            table={name: float(value) for name, value in network.table.items()},
-            later={name: float(value) for name, value in network.later.items()},
-            end={name: float(value) for name, value in network.end.items()},
+            stop_bias=network.stop.bias.item(),
+            table={name: value.item() for name, value in network.table.items()},
+            later={name: value.item() for name, value in network.later.items()},
+            end={name: value.item() for name, value in network.end.items()},
         )
 
     def enter(self, state: Vectors, names: Vectors) -> Vectors:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,8 +41,9 @@ _FIELDS = 4
 _LEAST_HEADS, _FAR = 2, 5.0
 """Databases searched at least, and the distance from the best, in log-odds, beyond which none is searched."""
 
-_TOGETHER = 16
-"""Questions in one batch: more would not fit the processor's cache."""
+_TOGETHER, _AT_ONCE = 16, 2
+"""Questions in one batch: more would not fit the processor's cache. Batches at the same time, a thread each, as in
+`engine.models.sentences`."""
 
 
 def packaged_base() -> Path:
@@ -78,11 +81,18 @@ class PointerModel:
         with self._lock, torch.inference_mode():
             _, network, step = self._loaded()
             ground, names = self._ground(field)
-            pointed: list[Pointed] = []
-            for start in range(0, len(asked), _TOGETHER):
-                survey = _survey(network, ground, names, asked[start : start + _TOGETHER])
-                pointed += self._pointed(network, step, ground, survey, settings)
-            return pointed
+
+            def some(start: int) -> list[Pointed]:
+                with torch.inference_mode():  # of one thread
+                    survey = _survey(network, ground, names, asked[start : start + size])
+                    return self._pointed(network, step, ground, survey, settings)
+
+            size = max(1, min(_TOGETHER, -(-len(asked) // _AT_ONCE)))
+            starts = range(0, len(asked), size)
+            if len(starts) <= 1:
+                return some(0) if asked else []
+            with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="point") as pool:
+                return list(chain.from_iterable(pool.map(some, starts)))
 
     def _pointed(
         self,

@@ -20,7 +20,6 @@ from engine.core.ports import Match
 from engine.routing.artifact import Artifact, ArtifactError, ArtifactStore
 from engine.routing.candidate_space import CandidateSpace, cut_field, whole_field
 from engine.routing.decoder import table_shares
-from engine.routing.graph import Graph
 from engine.routing.index import Index
 from engine.routing.pointer_api import Asked, Encoded, Pointed, Pointer, PointingSettings
 from engine.routing.scoring import TEMPERATURE, EncodedQuestion, SearchLimits, Weights, score
@@ -80,7 +79,7 @@ class Versions:
 
 
 class LearnedLeg:
-    """Ranks the databases of an index with a pointer. Keeps fields and graphs for the indexes it saw last."""
+    """Ranks the databases of an index with a pointer. Keeps fields for the indexes it saw last."""
 
     def __init__(
         self,
@@ -95,7 +94,6 @@ class LearnedLeg:
         self._settings = settings or PointingSettings()
         self._lock = threading.Lock()
         self._fields: OrderedDict[int, tuple[Index, CandidateSpace]] = OrderedDict()
-        self._graphs: OrderedDict[int, tuple[object, Graph]] = OrderedDict()
 
     def warm_up(self) -> None:
         """Loads the current version."""
@@ -139,9 +137,11 @@ class LearnedLeg:
         with self._lock:
             held = self._fields.get(id(index))
             if held is None:
-                graphs = [self._graph(index, number) for number in range(len(index.parts))]
                 # The index is kept beside its field, so that its id keeps its meaning.
-                held = self._fields[id(index)] = (index, whole_field(index, graphs))
+                held = self._fields[id(index)] = (
+                    index,
+                    whole_field(index, [part.graph for part in index.parts]),
+                )
                 while len(self._fields) > _KEPT:
                     self._fields.popitem(last=False)
             return held[1]
@@ -156,18 +156,8 @@ class LearnedLeg:
                 for number in databases.tolist()
             ]
         )
-        with self._lock:
-            graphs = {number: self._graph(index, number) for number in databases.tolist()}
+        graphs = {number: index.parts[number].graph for number in databases.tolist()}
         return cut_field(index, graphs, databases, tables)
-
-    def _graph(self, index: Index, number: int) -> Graph:
-        part = index.parts[number]
-        held = self._graphs.get(id(part))
-        if held is None:
-            held = self._graphs[id(part)] = (part, Graph.of(part.snapshot))
-            while len(self._graphs) > max(10_000, len(index.parts)):
-                self._graphs.popitem(last=False)
-        return held[1]
 
     def _matches(
         self, question: str, pointed: Pointed, field: CandidateSpace, index: Index

@@ -22,11 +22,15 @@ from engine.routing.learned_router import LearnedLeg, Versions
 from engine.routing.pointer_api import PointingSettings
 from engine.routing.schema_index_entry import SchemaIndexEntry, build
 from engine.routing.scoring import EncodedQuestion, Scored, SearchLimits, Vectors, Weights, score
+from engine.routing.together import Together
 from engine.text.tokens import question_words
 from schema_catalog.types import ReadableColumns, Snapshot
 
 _INDEXES = 8
 """Indexes kept, one for each group of roles with the same view."""
+
+_TOGETHER = 32
+"""Questions of several askers ranked at a time, at most."""
 
 
 class QuestionEncoder(Encoder, Protocol):
@@ -38,11 +42,15 @@ class QuestionEncoder(Encoder, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Catalog:
-    """Views, kept for their ids, with their index; `numbers`: for each of its parts the view's number."""
+    """Views, kept for their ids, with their index; `numbers`: for each of its parts the view's number.
+
+    `ask`: ranks for a question, together with those that others ask at the time.
+    """
 
     views: tuple[tuple[Snapshot, ReadableColumns], ...]
     numbers: tuple[int, ...]
     index: Index
+    ask: Together[str, tuple[Match, ...]]
 
 
 class HybridRouter:
@@ -102,16 +110,19 @@ class HybridRouter:
             index.ready()
 
     def rank(self, question: str, views: Sequence[tuple[Snapshot, ReadableColumns]]) -> tuple[Match, ...]:
-        """The databases of which anything is readable, likeliest first, at most `SearchLimits.databases`."""
-        return self.rank_many([question], views)[0]
+        """The databases of which anything is readable, likeliest first, at most `SearchLimits.databases`.
+
+        Questions of several threads over the same views are ranked together.
+        """
+        return self._catalog(views).ask(question)
 
     def rank_many(
         self, questions: Sequence[str], views: Sequence[tuple[Snapshot, ReadableColumns]]
     ) -> list[tuple[Match, ...]]:
         """As `rank`, for several questions over one view of the catalog."""
-        if not questions:
-            return []
-        catalog = self._catalog(views)
+        return self._ranked(questions, self._catalog(views)) if questions else []
+
+    def _ranked(self, questions: Sequence[str], catalog: _Catalog) -> list[tuple[Match, ...]]:
         if not catalog.numbers:
             return [() for _ in questions]
         with self._blas.limit(limits=1):
@@ -143,7 +154,11 @@ class HybridRouter:
         found = [(number, self._part(*view)) for number, view in enumerate(views)]
         visible = [(number, part) for number, part in found if part is not None]
         index = self._index([part for _, part in visible])
-        catalog = _Catalog(tuple(views), tuple(number for number, _ in visible), index)
+        numbers = tuple(number for number, _ in visible)
+        ask = Together[str, tuple[Match, ...]](
+            lambda questions: self._ranked(questions, catalog), most=_TOGETHER
+        )
+        catalog = _Catalog(tuple(views), numbers, index, ask)
         with self._lock:
             self._catalogs[key] = catalog
             while len(self._catalogs) > _INDEXES:

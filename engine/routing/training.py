@@ -47,7 +47,7 @@ class Terrain:
     @staticmethod
     def of(index: Index) -> Terrain:
         """Everything an index holds."""
-        graphs = tuple(Graph.of(part.snapshot) for part in index.parts)
+        graphs = tuple(part.graph for part in index.parts)
         return Terrain(index, graphs, whole_field(index, graphs))
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.models.bert import supported
 from engine.models.encoder import loaded_model
 from engine.models.packaged import under
 from engine.models.sentences import SentenceModel
@@ -137,7 +138,7 @@ class PointerModel:
         held = self._grounds.get(id(field))
         if held is None:
             _, network, _ = self._loaded()
-            ground = Ground.of(field)
+            ground = Ground.of(field, quantized=supported())
             # A ground holds its field, so that the field's id keeps its meaning.
             held = self._grounds[id(field)] = (ground, network.name(ground))
             while len(self._grounds) > _FIELDS:

@@ -27,7 +27,8 @@ class CandidateSpace:
     """D databases, T tables, C columns, E pairs of linked tables.
 
     `databases`, `tables`: their numbers in the index; `firsts`: (D,), there, of each database's first table.
-    `whole`: (D, d). `texts`: (T, d). `columns`: (C, d).
+    `whole`: (D, d). `texts`: (T, d). `columns`: (C, d), and again `quantized` in
+    units of `scales`, (C,).
     `table_starts`: (D,). `column_starts`: (T,). `owners`: (T,), the database of each table. `pairs`: (E, 2), the
     tables of each link once, and each table with itself; `pair_starts`: (D,). `links`: for each table the
     tables linked to it, with the kind of the edge.
@@ -39,6 +40,8 @@ class CandidateSpace:
     whole: Vectors
     texts: Vectors
     columns: Vectors
+    quantized: NDArray[np.int8]
+    scales: Vectors
     table_starts: Numbers
     column_starts: Numbers
     owners: Numbers
@@ -63,6 +66,8 @@ def whole_field(index: Index, graphs: Sequence[Graph]) -> CandidateSpace:
         whole=index.whole,
         texts=index.tables,
         columns=index.columns,
+        quantized=index.quantized,
+        scales=index.scales,
         table_starts=index.table_starts,
         column_starts=index.column_starts,
         owners=index.owners,
@@ -94,6 +99,8 @@ def cut_field(
         whole=index.whole[databases],
         texts=index.tables[tables],
         columns=index.columns[columns],
+        quantized=index.quantized[columns],
+        scales=index.scales[columns],
         table_starts=starts,
         column_starts=column_starts,
         owners=owners,

@@ -35,7 +35,8 @@ class Index:
 
     `parts`: the databases, in the order given, their arrays views of these: `whole`, (D, d); `tables`, (T, d);
     `columns`, (C, d). `table_starts`: (D,), each database's first table. `column_starts`: (T,), each table's first
-    column. `owners`: (T,), the database of each table. Every database has a table and every table has a column.
+    column. `owners`: (T,), the database of each table. `quantized`: (C, d), the columns as 8-bit integers, each in
+    units of its `scales`, (C,). Every database has a table and every table has a column.
     With more than `exact` tables `nearest` is made in the background, or found in `folder`.
     """
 
@@ -45,6 +46,7 @@ class Index:
         self.whole: Vectors = _stacked([part.whole[None] for part in parts])
         self.tables: Vectors = _stacked([part.tables for part in parts])
         self.columns: Vectors = _stacked([part.columns for part in parts])
+        self.quantized, self.scales = _quantized(parts, self.columns.shape)
         self.table_starts = _starts([len(part.tables) for part in parts])
         firsts = _starts([len(part.columns) for part in parts])
         moved = [part.starts + first for part, first in zip(parts, firsts, strict=True)]
@@ -93,6 +95,18 @@ class Index:
 
 def _stacked(arrays: list[Vectors]) -> Vectors:
     return np.concatenate(arrays) if arrays else np.zeros((0, 0), dtype=np.float32)
+
+
+def _quantized(parts: Sequence[SchemaIndexEntry], shape: tuple[int, ...]) -> tuple[NDArray[np.int8], Vectors]:
+    """One database after the other: all at once would need the memory of the vectors again."""
+    small, scales = np.empty(shape, dtype=np.int8), np.empty(shape[0], dtype=np.float32)
+    start = 0
+    for part in parts:
+        held = slice(start, start + len(part.columns))
+        scales[held] = np.maximum(np.abs(part.columns).max(axis=1), 1e-12) / 127
+        small[held] = np.rint(part.columns / scales[held, None])
+        start = held.stop
+    return small, scales
 
 
 def _starts(sizes: Sequence[int]) -> Numbers:

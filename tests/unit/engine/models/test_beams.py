@@ -34,6 +34,8 @@ def ground(dice: np.random.Generator) -> Ground:
             whole=unit(dice, 2),
             texts=unit(dice, 5),
             columns=unit(dice, 12),
+            quantized=np.zeros((12, DIMENSION), dtype=np.int8),
+            scales=np.ones(12, dtype=np.float32),
             table_starts=numbers([0, 3]),
             column_starts=numbers([0, 2, 5, 7, 10]),
             owners=numbers([0, 0, 0, 1, 1]),

@@ -1,13 +1,13 @@
-"""The decoder's steps while answering: `engine.models.network.Network`'s arithmetic in numpy, a database at a time.
+"""The decoder's steps while answering: the arithmetic of `engine.models.network.Network` in numpy.
 
 Owns no weight: it reads a trained network's. Training takes the same steps in torch (`engine.models.sequences`), where
-a step costs as much for one table as for thousands. A database's tables are a slice of the survey's arrays, so nothing
-is copied or padded. Heavy: imports torch.
+a step costs as much for one table as for thousands. What does not change from step to step is kept once for each
+database searched. Heavy: imports torch.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,16 +64,18 @@ class StepWeights:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
-    """One database of t tables for one question of m tokens.
+class Heads:
+    """h databases of at most t tables, each for a question of at most m tokens.
 
-    `first`: its first table. `links`: of each table, by number in the field. `names`: (t, HIDDEN). `opening`, `later`:
-    (t,), the logits of a first and of a further table, without what depends on the tables chosen. `closest`: (m, t).
-    `weights`, `best`: (m,), of the tokens, and their largest cosines.
+    `firsts`: (h,), the first table of each. `inside`: (h, t), where there is a table. `links`: of each table, by number
+    in the field. `names`: (h, t, HIDDEN). `opening`, `later`: (h, t), the logits of a first and of a further table,
+    without what depends on the tables chosen. `closest`: (h, m, t). `weights`, `best`: (h, m), of the tokens, and their
+    largest cosines.
     """
 
     step: StepWeights
-    first: int
+    firsts: Numbers
+    inside: NDArray[np.bool_]
     links: tuple[dict[int, int], ...]
     names: Vectors
     opening: Vectors
@@ -86,13 +88,15 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Beams:
-    """`engine.routing.decoder.Sequences` of one head: n sets of tables under way, all as large.
+    """`engine.routing.decoder.Sequences`: n sets of tables under way, all as large.
 
-    `state`: (n, HIDDEN). `covered`: (n, m), the largest cosine of each token among the chosen tables. `chosen`: (n, t).
-    `kinds`: (n, t), the link of each table to the chosen ones, -1 for none; None before the first.
+    `numbers`: (n,), the head of each. `state`: (n, HIDDEN). `covered`: (n, m), the largest cosine of each token among
+    the chosen tables. `chosen`: (n, t). `kinds`: (n, t), the link of each table to the chosen ones, -1 for none; None
+    before the first.
     """
 
-    head: Head
+    heads: Heads
+    numbers: Numbers
     state: Vectors
     covered: Vectors
     chosen: NDArray[np.bool_]
@@ -101,7 +105,7 @@ class Beams:
     @property
     def firsts(self) -> Numbers:
         """(n,)."""
-        return np.full(len(self.state), self.head.first, dtype=np.intp)
+        return self.heads.firsts[self.numbers]
 
     def log_probabilities(self) -> Vectors:
         """(n, t + 1): of each table, and of the end."""
@@ -116,79 +120,95 @@ class Beams:
 
     def follow(self, rows: Numbers, columns: Numbers) -> Beams:
         """The sets in `rows`, each with the table in its of `columns` added."""
-        head = self.head
+        heads, numbers = self.heads, self.numbers[rows]
         chosen = self.chosen[rows]
         chosen[np.arange(len(rows)), columns] = True
-        return replace(
-            self,
-            state=head.step.enter(self.state[rows], head.names[columns]),
-            covered=np.maximum(self.covered[rows], head.closest[:, columns].T),
+        return Beams(
+            heads=heads,
+            numbers=numbers,
+            state=heads.step.enter(self.state[rows], heads.names[numbers, columns]),
+            covered=np.maximum(self.covered[rows], heads.closest[numbers, :, columns]),
             chosen=chosen,
             kinds=self._kinds(rows, columns, chosen),
         )
 
     def _logits(self) -> Vectors:
         """See `Network.point`."""
-        head, step = self.head, self.head.step
+        heads, step, numbers = self.heads, self.heads.step, self.numbers
         count, tables = self.chosen.shape
         logits = np.full((count, tables + 1), NOWHERE, dtype=np.float32)
-        bilinear = self.state @ head.names.T
+        bilinear = np.matmul(heads.names[numbers], self.state[:, :, None])[:, :, 0]
         if self.kinds is None:
-            logits[:, :-1] = head.opening + bilinear + step.link[FIRST]
+            first = heads.opening[numbers] + bilinear + step.link[FIRST]
+            logits[:, :-1] = np.where(heads.inside[numbers], first, NOWHERE)
             return logits
         allowed = self.kinds >= 0
-        more = head.weights @ np.maximum(head.closest - self.covered[:, :, None], 0)
-        further = head.later + step.later["gain"] * more + bilinear + step.link[self.kinds]
+        weights = heads.weights[numbers][:, None, :]
+        gains = np.maximum(heads.closest[numbers] - self.covered[:, :, None], 0)
+        more = np.matmul(weights, gains)[:, 0]
+        further = heads.later[numbers] + step.later["gain"] * more + bilinear + step.link[self.kinds]
         logits[:, :-1] = np.where(allowed, further, NOWHERE)
+        left = np.matmul(weights, (heads.best[numbers] - self.covered)[:, :, None])[:, 0, 0]
         logits[:, -1] = (
             self.state @ step.stop
             + step.stop_bias
             + step.end["best_gain"] * (more * allowed).max(axis=1)
-            + step.end["uncovered"] * ((head.best - self.covered) @ head.weights)
+            + step.end["uncovered"] * left
         )
         return logits
 
     def _kinds(self, rows: Numbers, columns: Numbers, chosen: NDArray[np.bool_]) -> Numbers:
         """DBCopilot's constraint (§4.4): a further table is linked to one chosen before."""
-        head = self.head
-        if self.kinds is None:
-            kinds = np.full(chosen.shape, -1 if head.constrained else EdgeKind.IMPLIED, dtype=np.intp)
-        else:
+        heads = self.heads
+        if self.kinds is not None:
             kinds = self.kinds[rows]
-        for row, column in enumerate(columns.tolist()):
-            for table, kind in head.links[head.first + column].items():
-                held = kinds[row, table - head.first]
-                kinds[row, table - head.first] = kind if held < 0 else min(kind, held)
+        elif heads.constrained:
+            kinds = np.full(chosen.shape, -1, dtype=np.intp)
+        else:
+            kinds = np.where(heads.inside[self.numbers[rows]], int(EdgeKind.IMPLIED), -1)
+        firsts = self.firsts[rows].tolist()
+        for row, (first, column) in enumerate(zip(firsts, columns.tolist(), strict=True)):
+            for table, kind in heads.links[first + column].items():
+                held = kinds[row, table - first]
+                kinds[row, table - first] = kind if held < 0 else min(kind, held)
         kinds[chosen] = -1
         return kinds
 
 
 def begin(
-    step: StepWeights, ground: Ground, survey: Survey, row: int, database: int, *, constrained: bool
+    step: StepWeights, ground: Ground, survey: Survey, rows: Numbers, databases: Numbers, *, constrained: bool
 ) -> Beams:
-    """The empty set of tables of a database, for the question in `row`."""
-    tables = ground.field.tables_of(database)
-    held = slice(tables.start, tables.stop)
-    late, text, words = (_array(each)[row, held] for each in (survey.late, survey.text, survey.words))
-    closest = _array(survey.closest)[row, :, held]
-    head = Head(
+    """The empty set of tables for each of `rows` (questions) in one of `databases`."""
+    field = ground.field
+    firsts = field.table_starts[databases]
+    sizes = np.append(field.table_starts[1:], len(field.tables))[databases] - firsts
+    inside = np.arange(sizes.max()) < sizes[:, None]
+    tables = np.where(inside, firsts[:, None] + np.arange(sizes.max()), firsts[:, None])
+    late, text, words = (
+        _array(each)[rows[:, None], tables] for each in (survey.late, survey.text, survey.words)
+    )
+    tokens = np.arange(survey.closest.shape[1])
+    closest = _array(survey.closest)[rows[:, None, None], tokens[:, None], tables[:, None, :]]
+    heads = Heads(
         step=step,
-        first=tables.start,
-        links=ground.field.links,
-        names=_array(survey.names.tables)[held],
+        firsts=firsts,
+        inside=inside,
+        links=field.links,
+        names=_array(survey.names.tables)[tables],
         opening=step.table["late"] * late + step.table["text"] * text + step.table["words"] * words,
         later=step.later["late"] * late + step.later["text"] * text + step.later["words"] * words,
         closest=closest,
-        weights=_array(survey.weights)[row],
-        best=closest.max(axis=1),
+        weights=_array(survey.weights)[rows],
+        # A table that is not there stands for the first, which changes no maximum.
+        best=closest.max(axis=2),
         constrained=constrained,
     )
-    name = _array(survey.names.databases)[database][None]
     return Beams(
-        head=head,
-        state=step.enter(_array(survey.state)[row][None], name),
-        covered=np.zeros((1, len(closest)), dtype=np.float32),
-        chosen=np.zeros((1, len(tables)), dtype=bool),
+        heads=heads,
+        numbers=np.arange(len(rows)),
+        state=step.enter(_array(survey.state)[rows], _array(survey.names.databases)[databases]),
+        covered=np.zeros(closest.shape[:2], dtype=np.float32),
+        chosen=np.zeros(inside.shape, dtype=bool),
     )
 
 

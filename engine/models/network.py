@@ -18,6 +18,7 @@ from torch.nn import functional
 
 from engine.models.bert import rounded
 from engine.routing.candidate_space import CandidateSpace
+from engine.routing.index import Quantized
 
 HIDDEN = 128
 """Width of the decoder's state."""
@@ -53,25 +54,25 @@ class Reading:
 class Ground:
     """A field as tensors; see `engine.routing.candidate_space.CandidateSpace`.
 
-    `quantized`: the columns with their scales, (C,), where their products are to be of 8-bit integers: a question waits
-    for the columns to come from memory, and these are a quarter. A cosine then is off by 0.001. Has no gradient.
+    `columns`: (C, d); as 8-bit integers with their scales, (C,), where the field has them so. A question waits for the
+    columns to come from memory, and these are a quarter; a cosine then is off by 0.001, and has no gradient.
     """
 
     field: CandidateSpace
     whole: Tensor
     texts: Tensor
-    columns: Tensor
+    columns: Tensor | tuple[Tensor, Tensor]
     owners: Tensor
     column_owners: Tensor
     pairs: Tensor
     pair_owners: Tensor
     log_sizes: Tensor
-    quantized: tuple[Tensor, Tensor] | None
 
     @staticmethod
-    def of(field: CandidateSpace, *, quantized: bool = False) -> Ground:
+    def of(field: CandidateSpace) -> Ground:
         """Shares the field's memory."""
-        sizes = np.diff(np.append(field.column_starts, len(field.columns)))
+        columns = field.columns
+        sizes = np.diff(np.append(field.column_starts, len(columns)))
         owners = torch.from_numpy(field.owners)
         pairs = torch.from_numpy(field.pairs)
         counts = torch.bincount(owners, minlength=len(field.databases)).float()
@@ -79,15 +80,14 @@ class Ground:
             field=field,
             whole=torch.from_numpy(field.whole),
             texts=torch.from_numpy(field.texts),
-            columns=torch.from_numpy(field.columns),
+            columns=(torch.from_numpy(columns.values), torch.from_numpy(columns.scales))
+            if isinstance(columns, Quantized)
+            else torch.from_numpy(columns),
             owners=owners,
             column_owners=torch.from_numpy(np.repeat(np.arange(len(sizes)), sizes)),
             pairs=pairs,
             pair_owners=owners[pairs[:, 0]],
             log_sizes=torch.log(counts),
-            quantized=(torch.from_numpy(field.quantized), torch.from_numpy(field.scales))
-            if quantized
-            else None,
         )
 
 
@@ -141,12 +141,12 @@ class _ClosestColumn(torch.autograd.Function):
 def _closest_column(vectors: Tensor, ground: Ground) -> Tensor:
     """The largest cosine of each of n vectors in each table, (n, T)."""
     starts = ground.field.column_starts
-    if ground.quantized is None:
+    if not isinstance(ground.columns, tuple):
         best: Tensor = _ClosestColumn.apply(  # type: ignore[no-untyped-call]  # torch types it not
             vectors, ground.columns, starts, ground.column_owners
         )
         return best
-    columns, scales = ground.quantized
+    columns, scales = ground.columns
     small, each = rounded(vectors)
     cosines = torch._int_mm(small, columns.t()) * scales  # noqa: SLF001  has no public name
     return torch.from_numpy(np.maximum.reduceat(cosines.numpy(), starts, axis=1)) * each

@@ -25,7 +25,7 @@ from engine.models.packaged import under
 from engine.models.sentences import SentenceModel
 from engine.routing.artifact import Artifact, ArtifactError
 from engine.routing.candidate_space import CandidateSpace
-from engine.routing.decoder import search
+from engine.routing.decoder import Found, search
 from engine.routing.pointer_api import Asked, Encoded, Pointed, PointingSettings
 from engine.settings import EncoderSettings
 
@@ -67,6 +67,11 @@ class PointerModel:
         """Of the artifact."""
         return self._artifact.manifest.version
 
+    @property
+    def quantized(self) -> bool:
+        """See `Pointer.quantized`."""
+        return supported()
+
     def read(self, questions: Sequence[str]) -> Sequence[Encoded]:
         """See `Pointer.read`. Raises `EncoderUnavailableError`."""
         with self._lock:
@@ -107,17 +112,13 @@ class PointerModel:
 
         logits = (survey.root / float(self._artifact.arrays["temperature"])).numpy()
         heads = [_heads(row, settings.beams.groups) for row in logits]
-        found = [
-            [
-                replace(one, head=place)
-                for place, database in enumerate(some.tolist())
-                for one in search(
-                    begin(step, ground, survey, row, database, constrained=settings.constrained),
-                    settings.beams,
-                )
-            ]
-            for row, some in enumerate(heads)
-        ]
+        rows = np.repeat(np.arange(len(heads)), [len(some) for some in heads])
+        start = begin(step, ground, survey, rows, np.concatenate(heads), constrained=settings.constrained)
+        found: list[list[Found]] = [[] for _ in heads]
+        firsts = np.searchsorted(rows, np.arange(len(heads)))
+        for one in search(start, settings.beams):
+            row = int(rows[one.head])
+            found[row].append(replace(one, head=one.head - int(firsts[row])))
         tables = network.first_tables(survey, ground).numpy()
         retrieval, evidence = survey.retrieval.numpy(), survey.evidence.numpy()
         return [
@@ -138,7 +139,7 @@ class PointerModel:
         held = self._grounds.get(id(field))
         if held is None:
             _, network, _ = self._loaded()
-            ground = Ground.of(field, quantized=supported())
+            ground = Ground.of(field)
             # A ground holds its field, so that the field's id keeps its meaning.
             held = self._grounds[id(field)] = (ground, network.name(ground))
             while len(self._grounds) > _FIELDS:

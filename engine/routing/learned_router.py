@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from engine.core.elements import TableSet
 from engine.core.ports import Match
 from engine.routing.artifact import Artifact, ArtifactError, ArtifactStore
-from engine.routing.candidate_space import CandidateSpace, cut_field, whole_field
+from engine.routing.candidate_space import CandidateSpace, Columns, cut_field, whole_field
 from engine.routing.decoder import table_shares
 from engine.routing.index import Index
 from engine.routing.pointer_api import Asked, Encoded, Pointed, Pointer, PointingSettings
@@ -108,7 +108,7 @@ class LearnedLeg:
         if pointer is None:
             return None
         read = pointer.read(questions)
-        fields = list(self._fields_for(questions, read, index))
+        fields = list(self._fields_for(questions, read, index, quantized=pointer.quantized))
         if fields and fields[0] is fields[-1]:
             asked = [Asked.of(text, one, index, fields[0]) for text, one in zip(questions, read, strict=True)]
             pointed = pointer.point(asked, fields[0], self._settings)
@@ -123,30 +123,29 @@ class LearnedLeg:
         ]
 
     def _fields_for(
-        self, questions: Sequence[str], read: Sequence[Encoded], index: Index
+        self, questions: Sequence[str], read: Sequence[Encoded], index: Index, *, quantized: bool
     ) -> Iterator[CandidateSpace]:
+        columns = index.quantized if quantized else index.columns
         if len(index.parts) <= WHOLE_DATABASES and len(index.tables) <= WHOLE_TABLES:
-            field = self._whole(index)
+            field = self._whole(index, columns)
             yield from (field for _ in questions)
             return
         for text, one in zip(questions, read, strict=True):
             asked = EncodedQuestion(one.sentence, one.tokens, question_words(text))
-            yield self._cut(index, asked)
+            yield self._cut(index, asked, columns)
 
-    def _whole(self, index: Index) -> CandidateSpace:
+    def _whole(self, index: Index, columns: Columns) -> CandidateSpace:
         with self._lock:
             held = self._fields.get(id(index))
             if held is None:
                 # The index is kept beside its field, so that its id keeps its meaning.
-                held = self._fields[id(index)] = (
-                    index,
-                    whole_field(index, [part.graph for part in index.parts]),
-                )
+                field = whole_field(index, [part.graph for part in index.parts], columns)
+                held = self._fields[id(index)] = (index, field)
                 while len(self._fields) > _KEPT:
                     self._fields.popitem(last=False)
             return held[1]
 
-    def _cut(self, index: Index, asked: EncodedQuestion) -> CandidateSpace:
+    def _cut(self, index: Index, asked: EncodedQuestion, columns: Columns) -> CandidateSpace:
         scored = score(asked, index, self._weights, self._limits)[:DECODED]
         databases = np.array(sorted(one.part for one in scored), dtype=np.intp)
         held = {one.part: sorted(table for table, _ in one.tables) for one in scored}
@@ -157,7 +156,7 @@ class LearnedLeg:
             ]
         )
         graphs = {number: index.parts[number].graph for number in databases.tolist()}
-        return cut_field(index, graphs, databases, tables)
+        return cut_field(index, graphs, databases, tables, columns)
 
     def _matches(
         self, question: str, pointed: Pointed, field: CandidateSpace, index: Index

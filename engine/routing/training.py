@@ -48,7 +48,7 @@ class Terrain:
     def of(index: Index) -> Terrain:
         """Everything an index holds."""
         graphs = tuple(part.graph for part in index.parts)
-        return Terrain(index, graphs, whole_field(index, graphs))
+        return Terrain(index, graphs, whole_field(index, graphs, index.columns))
 
 
 Portion = tuple[Terrain, list["Example"]]

@@ -34,8 +34,6 @@ def ground(dice: np.random.Generator) -> Ground:
             whole=unit(dice, 2),
             texts=unit(dice, 5),
             columns=unit(dice, 12),
-            quantized=np.zeros((12, DIMENSION), dtype=np.int8),
-            scales=np.ones(12, dtype=np.float32),
             table_starts=numbers([0, 3]),
             column_starts=numbers([0, 2, 5, 7, 10]),
             owners=numbers([0, 0, 0, 1, 1]),
@@ -69,7 +67,9 @@ def asked(seed: int) -> tuple[Network, Ground, Survey]:
 @pytest.mark.parametrize(("row", "database", "columns"), [(0, 0, (0, 1, 2)), (1, 0, (2, 1)), (1, 1, (1, 0))])
 def test_each_step_is_that_of_training(seed: int, row: int, database: int, columns: tuple[int, ...]) -> None:
     network, nodes, survey = asked(seed)
-    beams = begin(StepWeights.of(network), nodes, survey, row, database, constrained=True)
+    beams = begin(
+        StepWeights.of(network), nodes, survey, np.array([row]), np.array([database]), constrained=True
+    )
     with torch.inference_mode():
         right = Sequences.begin(network, nodes, survey, np.array([row]), np.array([database]))
         for column in (*columns, None):
@@ -87,7 +87,7 @@ def test_each_step_is_that_of_training(seed: int, row: int, database: int, colum
 
 def test_a_step_follows_several_sets_at_once() -> None:
     network, nodes, survey = asked(0)
-    start = begin(StepWeights.of(network), nodes, survey, 0, 0, constrained=True)
+    start = begin(StepWeights.of(network), nodes, survey, np.array([0]), np.array([0]), constrained=True)
     together = start.follow(np.array([0, 0]), np.array([2, 0])).follow(
         np.array([1, 0, 0]), np.array([1, 1, 1])
     )
@@ -103,12 +103,29 @@ def test_a_step_follows_several_sets_at_once() -> None:
 def test_without_the_constraint_every_table_may_follow() -> None:
     network, nodes, survey = asked(1)
     bound, free = (
-        begin(StepWeights.of(network), nodes, survey, 0, 0, constrained=constrained).follow(
-            np.array([0]), np.array([0])
-        )
+        begin(
+            StepWeights.of(network), nodes, survey, np.array([0]), np.array([0]), constrained=constrained
+        ).follow(np.array([0]), np.array([0]))
         for constrained in (True, False)
     )
     assert bound.kinds is not None
     assert bound.kinds.tolist() == [[-1, EdgeKind.FOREIGN_PRIMARY, -1]]
     assert free.kinds is not None
     assert free.kinds.tolist() == [[-1, EdgeKind.FOREIGN_PRIMARY, EdgeKind.IMPLIED]]
+
+
+def test_databases_of_several_sizes_and_questions_go_together() -> None:
+    network, nodes, survey = asked(2)
+    weights, rows, databases = StepWeights.of(network), np.array([0, 1, 1]), np.array([1, 0, 1])
+    together = begin(weights, nodes, survey, rows, databases, constrained=True)
+    assert together.firsts.tolist() == [3, 0, 3]
+    together = together.follow(np.array([2, 1, 0]), np.array([0, 1, 1]))
+    assert together.numbers.tolist() == [2, 1, 0]
+    for place, (number, column) in enumerate(((2, 0), (1, 1), (0, 1))):
+        alone = begin(weights, nodes, survey, rows[[number]], databases[[number]], constrained=True)
+        alone = alone.follow(np.array([0]), np.array([column]))
+        shares = together.log_probabilities()[place]
+        size = alone.chosen.shape[1]
+        np.testing.assert_allclose(shares[:size], alone.log_probabilities()[0, :-1], rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(shares[-1], alone.log_probabilities()[0, -1], rtol=1e-4, atol=1e-4)
+        assert np.all(shares[size:-1] < -1e6)

@@ -10,6 +10,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Protocol
@@ -42,15 +43,11 @@ class QuestionEncoder(Encoder, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Catalog:
-    """Views, kept for their ids, with their index; `numbers`: for each of its parts the view's number.
-
-    `ask`: ranks for a question, together with those that others ask at the time.
-    """
+    """Views, kept for their ids, with their index; `numbers`: for each of its parts the view's number."""
 
     views: tuple[tuple[Snapshot, ReadableColumns], ...]
     numbers: tuple[int, ...]
     index: Index
-    ask: Together[str, tuple[Match, ...]]
 
 
 class HybridRouter:
@@ -92,7 +89,9 @@ class HybridRouter:
         self._parts: OrderedDict[tuple[str, str], SchemaIndexEntry] = OrderedDict()
         # An index holds its parts, so that their ids keep their meaning.
         self._indexes: OrderedDict[tuple[int, ...], Index] = OrderedDict()
-        self._catalogs: OrderedDict[tuple[int, ...], _Catalog] = OrderedDict()
+        self._catalogs: OrderedDict[tuple[int, ...], tuple[_Catalog, Together[str, tuple[Match, ...]]]] = (
+            OrderedDict()
+        )
         self._folder = folder
 
     def prepare(self, snapshots: Sequence[Snapshot]) -> None:
@@ -114,15 +113,19 @@ class HybridRouter:
 
         Questions of several threads over the same views are ranked together.
         """
-        return self._catalog(views).ask(question)
+        _, together = self._catalog(views)
+        return together(question)
 
     def rank_many(
         self, questions: Sequence[str], views: Sequence[tuple[Snapshot, ReadableColumns]]
     ) -> list[tuple[Match, ...]]:
         """As `rank`, for several questions over one view of the catalog."""
-        return self._ranked(questions, self._catalog(views)) if questions else []
+        if not questions:
+            return []
+        catalog, _ = self._catalog(views)
+        return self._ranked(catalog, questions)
 
-    def _ranked(self, questions: Sequence[str], catalog: _Catalog) -> list[tuple[Match, ...]]:
+    def _ranked(self, catalog: _Catalog, questions: Sequence[str]) -> list[tuple[Match, ...]]:
         if not catalog.numbers:
             return [() for _ in questions]
         with self._blas.limit(limits=1):
@@ -144,8 +147,13 @@ class HybridRouter:
             found.append(tuple(_match(each, asked.words, catalog) for each in scored))
         return found
 
-    def _catalog(self, views: Sequence[tuple[Snapshot, ReadableColumns]]) -> _Catalog:
-        """The catalog of `views`, by their ids: as a rule they are the objects of the last question."""
+    def _catalog(
+        self, views: Sequence[tuple[Snapshot, ReadableColumns]]
+    ) -> tuple[_Catalog, Together[str, tuple[Match, ...]]]:
+        """The catalog of `views`, by their ids: as a rule they are the objects of the last question.
+
+        And where questions over it come together.
+        """
         key = tuple(map(id, chain.from_iterable(views)))
         with self._lock:
             if key in self._catalogs:
@@ -154,16 +162,13 @@ class HybridRouter:
         found = [(number, self._part(*view)) for number, view in enumerate(views)]
         visible = [(number, part) for number, part in found if part is not None]
         index = self._index([part for _, part in visible])
-        numbers = tuple(number for number, _ in visible)
-        ask = Together[str, tuple[Match, ...]](
-            lambda questions: self._ranked(questions, catalog), most=_TOGETHER
-        )
-        catalog = _Catalog(tuple(views), numbers, index, ask)
+        catalog = _Catalog(tuple(views), tuple(number for number, _ in visible), index)
+        held = catalog, Together(partial(self._ranked, catalog), most=_TOGETHER)
         with self._lock:
-            self._catalogs[key] = catalog
+            self._catalogs[key] = held
             while len(self._catalogs) > _INDEXES:
                 self._catalogs.popitem(last=False)
-        return catalog
+        return held
 
     def _index(self, parts: Sequence[SchemaIndexEntry]) -> Index:
         key = tuple(id(part.snapshot) for part in parts)

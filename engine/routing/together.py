@@ -48,7 +48,7 @@ class Together(Generic[Asked, Answer]):
         try:
             answers = self._answer([request.asked for request in batch])
             for request, answer in zip(batch, answers, strict=True):
-                request.answers = (answer,)
+                request.answers = [answer]
         except Exception as problem:  # noqa: BLE001  raised in each thread that asked
             for request in batch:
                 request.problem = problem
@@ -70,5 +70,5 @@ class _Request(Generic[Asked, Answer]):
         self.asked = asked
         self.woken = threading.Event()
         self.leads = False
-        self.answers: tuple[()] | tuple[Answer] = ()
+        self.answers: list[Answer] = []
         self.problem: Exception | None = None

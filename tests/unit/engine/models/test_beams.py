@@ -1,6 +1,8 @@
-"""The decoder's steps in numpy are those that training takes in torch."""
+"""What answering computes otherwise than training: the decoder's steps in numpy, columns as 8-bit integers."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from engine.models.network import Ground, Network, Reading, Survey
 from engine.models.sequences import Sequences
 from engine.routing.candidate_space import CandidateSpace
 from engine.routing.graph import EdgeKind
+from engine.routing.index import Quantized
 
 DIMENSION, TOKENS = 16, 5
 LINKS = ({1: 0}, {0: 1, 2: 2}, {1: 2}, {4: 3}, {3: 3})
@@ -44,14 +47,7 @@ def ground(dice: np.random.Generator) -> Ground:
     )
 
 
-def asked(seed: int) -> tuple[Network, Ground, Survey]:
-    dice = np.random.default_rng(seed)
-    torch.manual_seed(seed)
-    network = Network(DIMENSION)
-    with torch.no_grad():
-        for value in network.parameters():
-            value.add_(torch.randn_like(value), alpha=0.2)
-    nodes = ground(dice)
+def survey_of(network: Network, nodes: Ground, dice: np.random.Generator) -> Survey:
     reading = Reading(
         torch.from_numpy(unit(dice, 2, TOKENS)),
         torch.from_numpy(unit(dice, 2)),
@@ -60,7 +56,18 @@ def asked(seed: int) -> tuple[Network, Ground, Survey]:
     words = torch.from_numpy(dice.random((2, 5), dtype=np.float32))
     coverage = torch.from_numpy(dice.random((2, 2), dtype=np.float32))
     with torch.inference_mode():
-        return network, nodes, network.survey(reading, nodes, network.name(nodes), words, coverage)
+        return network.survey(reading, nodes, network.name(nodes), words, coverage)
+
+
+def asked(seed: int) -> tuple[Network, Ground, Survey]:
+    dice = np.random.default_rng(seed)
+    torch.manual_seed(seed)
+    network = Network(DIMENSION)
+    with torch.no_grad():
+        for value in network.parameters():
+            value.add_(torch.randn_like(value), alpha=0.2)
+    nodes = ground(dice)
+    return network, nodes, survey_of(network, nodes, dice)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -129,3 +136,16 @@ def test_databases_of_several_sizes_and_questions_go_together() -> None:
         np.testing.assert_allclose(shares[:size], alone.log_probabilities()[0, :-1], rtol=1e-4, atol=1e-4)
         np.testing.assert_allclose(shares[-1], alone.log_probabilities()[0, -1], rtol=1e-4, atol=1e-4)
         assert np.all(shares[size:-1] < -1e6)
+
+
+def test_columns_as_integers_give_nearly_the_same_survey() -> None:
+    network, nodes, _ = asked(0)
+    columns = nodes.field.columns
+    assert isinstance(columns, np.ndarray)
+    scales = np.abs(columns).max(axis=1) / 127
+    rounded = Quantized(np.rint(columns / scales[:, None]).astype(np.int8), scales)
+    again = Ground.of(replace(nodes.field, columns=rounded))
+    exact, near = (survey_of(network, each, np.random.default_rng(7)) for each in (nodes, again))
+    np.testing.assert_allclose(near.closest.numpy(), exact.closest.numpy(), atol=0.01)
+    np.testing.assert_allclose(near.root.numpy(), exact.root.numpy(), atol=0.3)
+    assert near.closest.numpy().max() != exact.closest.numpy().max()

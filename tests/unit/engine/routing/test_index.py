@@ -84,6 +84,8 @@ def test_stacking_keeps_every_part_in_its_place() -> None:
         assert (index.owners[first:end] == number).all()
         assert np.shares_memory(held.columns, index.columns)
         assert held.words is own.words
+    restored = index.quantized.values * index.quantized.scales[:, None]
+    assert np.allclose(restored, index.columns, atol=index.quantized.scales.max() / 2 + 1e-6)
 
 
 def test_closest_columns_are_those_found_table_by_table() -> None:

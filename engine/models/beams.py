@@ -56,7 +56,8 @@ class StepWeights:
         """See `Network.enter`: a step of a gated recurrent unit, (n, HIDDEN)."""
         given = (names * np.float32(UNIT)) @ self.inputs + self.input_bias
         held = state @ self.hidden + self.hidden_bias
-        gates = 1 / (1 + np.exp(-(given + held)[:, : 2 * HIDDEN]))
+        one = np.float32(1)
+        gates: Vectors = one / (one + np.exp(-(given + held)[:, : 2 * HIDDEN]))
         reset, update = gates[:, :HIDDEN], gates[:, HIDDEN:]
         fresh = np.tanh(given[:, 2 * HIDDEN :] + reset * held[:, 2 * HIDDEN :])
         following: Vectors = fresh + update * (state - fresh)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -46,10 +47,9 @@ def asked_meanwhile(together: Counted, doubling: Doubling, numbers: Sequence[int
         pool.submit(together, 0)
         assert doubling.begun.wait(PATIENCE)
         found = [pool.submit(together, number) for number in numbers]
-        deadline = threading.Event()
-        while together.waiting < len(numbers):
+        deadline = time.monotonic() + PATIENCE
+        while together.waiting < len(numbers) and time.monotonic() < deadline:
             assert not any(each.done() for each in found)
-            deadline.wait(0.001)
         doubling.open.set()
         return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -135,6 +136,10 @@ def test_many_questions_are_ranked_as_one_by_one() -> None:
         alone = HybridRouter(ENCODER).rank(question, views)
         assert [match.position for match in alone] == [match.position for match in matches]
         assert [match.tables for match in alone] == [match.tables for match in matches]
+    with ThreadPoolExecutor(len(questions)) as pool:
+        at_once = list(pool.map(lambda question: router.rank(question, views), questions))
+    for matches, other in zip(together, at_once, strict=True):
+        assert [match.tables for match in matches] == [match.tables for match in other]
     assert router.rank_many([], views) == []
     assert router.rank_many(["x"], []) == [()]
 

@@ -19,8 +19,6 @@ Product = Callable[["torch.Tensor"], "torch.Tensor"]
 
 def integer_pass(model: Any) -> IntegerPass | None:
     """The pass of `model` (of the transformers package); None where the processor or the architecture has none."""
-    import torch  # noqa: PLC0415  heavy: loaded with the first text
-
     config = model.config
     fits = (
         type(model).__name__ == "BertModel"
@@ -28,8 +26,14 @@ def integer_pass(model: Any) -> IntegerPass | None:
         and not config.is_decoder
         and getattr(config, "position_embedding_type", "absolute") == "absolute"
     )
-    supported = torch.cpu._is_vnni_supported()  # noqa: SLF001  has no public name
-    return IntegerPass(model) if fits and supported else None
+    return IntegerPass(model) if fits and supported() else None
+
+
+def supported() -> bool:
+    """Whether the processor has instructions for products of 8-bit integers."""
+    import torch  # noqa: PLC0415  heavy: loaded with the first text
+
+    return torch.cpu._is_vnni_supported()  # noqa: SLF001  has no public name
 
 
 class IntegerPass:
@@ -97,19 +101,19 @@ class IntegerPass:
     def _product(self, *parts: Any) -> Product:
         """The linear maps `parts`, side by side, with weights and inputs rounded to 8-bit integers."""
         bias = self._torch.cat([part.bias.detach() for part in parts])
-        rounded, scales = _rounded(self._torch.cat([part.weight.detach() for part in parts]))
-        turned, scales = rounded.t(), scales[:, 0]
+        small, scales = rounded(self._torch.cat([part.weight.detach() for part in parts]))
+        turned, scales = small.t(), scales[:, 0]
         product_of_integers = self._torch._int_mm  # noqa: SLF001  has no public name
         scaled_sum = self._torch.addcmul
 
         def product(values: torch.Tensor) -> torch.Tensor:
-            small, each = _rounded(values)
+            small, each = rounded(values)
             return scaled_sum(bias, product_of_integers(small, turned) * each, scales)
 
         return product
 
 
-def _rounded(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def rounded(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Each row as 8-bit integers (n, m), and the value of one unit in it (n, 1)."""
     scale = values.abs().amax(dim=1, keepdim=True).clamp_min_(1e-12).div_(127)
     return (values / scale).round_().char(), scale

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from engine.models.bert import rounded
 from engine.routing.candidate_space import CandidateSpace
+from engine.routing.index import Quantized
 
 HIDDEN = 128
 """Width of the decoder's state."""
@@ -24,8 +26,8 @@ HIDDEN = 128
 FIRST = 4
 """The kind of the step from a database to its first table, after the four of `engine.routing.graph.EdgeKind`."""
 
-_NOWHERE = -1e9
-_UNIT = 20.0
+NOWHERE = -1e9
+UNIT = 20.0
 """Unit vectors of 384 dimensions have entries of a twentieth: this puts them back at one."""
 
 _ROOT = {"late": 15.0, "pair": 11.0, "best": 3.0, "whole": 3.0, "words": 3.5, "size": -0.45}
@@ -55,12 +57,16 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """A field as tensors; see `engine.routing.candidate_space.CandidateSpace`."""
+    """A field as tensors; see `engine.routing.candidate_space.CandidateSpace`.
+
+    `columns`: (C, d); as 8-bit integers with their scales, (C,), where the field has them so. A question waits for the
+    columns to come from memory, and these are a quarter; a cosine then is off by 0.001, and has no gradient.
+    """
 
     field: CandidateSpace
     whole: Tensor
     texts: Tensor
-    columns: Tensor
+    columns: Tensor | tuple[Tensor, Tensor]
     owners: Tensor
     column_owners: Tensor
     pairs: Tensor
@@ -70,7 +76,8 @@ class Ground:
     @staticmethod
     def of(field: CandidateSpace) -> Ground:
         """Shares the field's memory."""
-        sizes = np.diff(np.append(field.column_starts, len(field.columns)))
+        columns = field.columns
+        sizes = np.diff(np.append(field.column_starts, len(columns)))
         owners = torch.from_numpy(field.owners)
         pairs = torch.from_numpy(field.pairs)
         counts = torch.bincount(owners, minlength=len(field.databases)).float()
@@ -78,7 +85,9 @@ class Ground:
             field=field,
             whole=torch.from_numpy(field.whole),
             texts=torch.from_numpy(field.texts),
-            columns=torch.from_numpy(field.columns),
+            columns=(torch.from_numpy(columns.values), torch.from_numpy(columns.scales))
+            if isinstance(columns, Quantized)
+            else torch.from_numpy(columns),
             owners=owners,
             column_owners=torch.from_numpy(np.repeat(np.arange(len(sizes)), sizes)),
             pairs=pairs,
@@ -151,6 +160,20 @@ class _ClosestColumn(torch.autograd.Function):
         return spread @ columns, None, None, None
 
 
+def _closest_column(vectors: Tensor, ground: Ground) -> Tensor:
+    """The largest cosine of each of n vectors in each table, (n, T)."""
+    starts = ground.field.column_starts
+    if not isinstance(ground.columns, tuple):
+        best: Tensor = _ClosestColumn.apply(  # type: ignore[no-untyped-call]  # torch types it not
+            vectors, ground.columns, starts, ground.column_owners
+        )
+        return best
+    columns, scales = ground.columns
+    small, each = rounded(vectors)
+    cosines = torch._int_mm(small, columns.t()) * scales  # noqa: SLF001  has no public name
+    return torch.from_numpy(np.maximum.reduceat(cosines.numpy(), starts, axis=1)) * each
+
+
 def largest(values: Tensor, starts: NDArray[np.intp], owners: Tensor) -> Tensor:
     """The largest of each run of the last axis; the gradient goes to the largest entries."""
     with torch.no_grad():
@@ -189,7 +212,7 @@ class Tower(nn.Module):
     @staticmethod
     def through(layers: nn.ModuleList, states: Tensor, mask: Tensor) -> Tensor:
         """The states (B, m, d) after `layers`."""
-        outside = (1.0 - mask[:, None, None, :].float()) * _NOWHERE
+        outside = (1.0 - mask[:, None, None, :].float()) * NOWHERE
         for layer in layers:
             result = layer(states, outside)
             states = result[0] if isinstance(result, tuple) else result
@@ -229,9 +252,7 @@ class Network(nn.Module):
         field = ground.field
         count, width, dimension = reading.tokens.shape
         vectors = torch.cat([reading.tokens.reshape(-1, dimension), reading.sentence])
-        best: Tensor = _ClosestColumn.apply(  # type: ignore[no-untyped-call]  # torch types it not
-            vectors, ground.columns, field.column_starts, ground.column_owners
-        )
+        best = _closest_column(vectors, ground)
         closest = best[:-count].view(count, width, -1)
         column = best[-count:]
         databases = largest(closest, field.table_starts, ground.owners)
@@ -259,7 +280,7 @@ class Network(nn.Module):
         """Weights of the tokens, (B, m): spread of a token's cosines over databases (or tables), times its gate."""
         compared = databases if databases.shape[2] > 1 else closest
         differ = compared.detach().std(2, correction=0).clamp_min(1e-4)
-        said = self.gate(reading.tokens)[..., 0] * _UNIT
+        said = self.gate(reading.tokens)[..., 0] * UNIT
         weights = torch.exp(said.clamp(-6, 6)) * differ**self.contrast * reading.mask
         return weights / weights.sum(1, keepdim=True)
 
@@ -276,7 +297,7 @@ class Network(nn.Module):
 
     def enter(self, state: Tensor, names: Tensor) -> Tensor:
         """The state after the nodes with these names, (n, HIDDEN), were chosen: (n, HIDDEN)."""
-        following: Tensor = self.cell(names * _UNIT, state)
+        following: Tensor = self.cell(names * UNIT, state)
         return following
 
     def point(self, step: Step) -> Tensor:
@@ -293,11 +314,11 @@ class Network(nn.Module):
         begun = step.begun[:, None]
         logits = torch.where(begun, later, first) + bilinear + self.link[step.kinds]
         allowed = step.kinds >= 0
-        logits = logits.masked_fill(~allowed, _NOWHERE)
+        logits = logits.masked_fill(~allowed, NOWHERE)
         best_gain = (more * allowed).amax(1) if more.shape[1] else more.sum(1)
         left = torch.einsum("nm,nm->n", step.weights, step.best - step.covered)
         end = self.stop(step.state)[:, 0] + self.end["best_gain"] * best_gain + self.end["uncovered"] * left
-        end = torch.where(step.begun, end, torch.full_like(end, _NOWHERE))
+        end = torch.where(step.begun, end, torch.full_like(end, NOWHERE))
         return torch.cat([logits, end[:, None]], dim=1)
 
 
@@ -328,5 +349,5 @@ def _mean_of_best(values: Tensor, ground: Ground) -> Tensor:
     """Mean of each database's two best tables (of one, itself)."""
     starts, owners = ground.field.table_starts, ground.owners
     first = largest(values, starts, owners)
-    second = largest(values.masked_fill(values == first[:, owners], _NOWHERE), starts, owners)
-    return torch.where(second > _NOWHERE / 2, (first + second) / 2, first)
+    second = largest(values.masked_fill(values == first[:, owners], NOWHERE), starts, owners)
+    return torch.where(second > NOWHERE / 2, (first + second) / 2, first)

@@ -10,13 +10,16 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.models.bert import supported
 from engine.models.encoder import loaded_model
 from engine.models.packaged import under
 from engine.models.sentences import SentenceModel
@@ -27,6 +30,7 @@ from engine.routing.pointer_api import Asked, Encoded, Pointed, PointingSettings
 from engine.settings import EncoderSettings
 
 if TYPE_CHECKING:
+    from engine.models.beams import StepWeights
     from engine.models.network import Ground, Names, Network, Survey, Tower
 
 TOWER, NETWORK = "tower", "network"
@@ -38,8 +42,9 @@ _FIELDS = 4
 _LEAST_HEADS, _FAR = 2, 5.0
 """Databases searched at least, and the distance from the best, in log-odds, beyond which none is searched."""
 
-_TOGETHER = 16
-"""Questions in one batch: more would not fit the processor's cache."""
+_TOGETHER, _AT_ONCE = 16, 2
+"""Questions in one batch: more would not fit the processor's cache. Batches at the same time, a thread each, as in
+`engine.models.sentences`."""
 
 
 def packaged_base() -> Path:
@@ -54,7 +59,7 @@ class PointerModel:
         self._artifact = artifact
         self._settings = settings or EncoderSettings()
         self._lock = threading.Lock()
-        self._built: tuple[SentenceModel, Network] | None = None
+        self._built: tuple[SentenceModel, Network, StepWeights] | None = None
         self._grounds: OrderedDict[int, tuple[Ground, Names]] = OrderedDict()
 
     @property
@@ -62,10 +67,15 @@ class PointerModel:
         """Of the artifact."""
         return self._artifact.manifest.version
 
+    @property
+    def quantized(self) -> bool:
+        """See `Pointer.quantized`."""
+        return supported()
+
     def read(self, questions: Sequence[str]) -> Sequence[Encoded]:
         """See `Pointer.read`. Raises `EncoderUnavailableError`."""
         with self._lock:
-            tower, _ = self._loaded()
+            tower, _, _ = self._loaded()
             return tower.questions(questions)
 
     def point(
@@ -75,25 +85,35 @@ class PointerModel:
         import torch  # noqa: PLC0415  heavy: loaded with the first question
 
         with self._lock, torch.inference_mode():
-            _, network = self._loaded()
+            _, network, step = self._loaded()
             ground, names = self._ground(field)
-            pointed: list[Pointed] = []
-            for start in range(0, len(asked), _TOGETHER):
-                survey = _survey(network, ground, names, asked[start : start + _TOGETHER])
-                pointed += self._pointed(network, ground, survey, settings)
-            return pointed
+
+            def some(start: int) -> list[Pointed]:
+                with torch.inference_mode():  # of one thread
+                    survey = _survey(network, ground, names, asked[start : start + size])
+                    return self._pointed(network, step, ground, survey, settings)
+
+            size = max(1, min(_TOGETHER, -(-len(asked) // _AT_ONCE)))
+            starts = range(0, len(asked), size)
+            if len(starts) <= 1:
+                return some(0) if asked else []
+            with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="point") as pool:
+                return list(chain.from_iterable(pool.map(some, starts)))
 
     def _pointed(
-        self, network: Network, ground: Ground, survey: Survey, settings: PointingSettings
+        self,
+        network: Network,
+        step: StepWeights,
+        ground: Ground,
+        survey: Survey,
+        settings: PointingSettings,
     ) -> list[Pointed]:
-        from engine.models.sequences import Sequences  # noqa: PLC0415  as torch
+        from engine.models.beams import begin  # noqa: PLC0415  as torch
 
         logits = (survey.root / float(self._artifact.arrays["temperature"])).numpy()
         heads = [_heads(row, settings.beams.groups) for row in logits]
         rows = np.repeat(np.arange(len(heads)), [len(some) for some in heads])
-        start = Sequences.begin(
-            network, ground, survey, rows, np.concatenate(heads), constrained=settings.constrained
-        )
+        start = begin(step, ground, survey, rows, np.concatenate(heads), constrained=settings.constrained)
         found: list[list[Found]] = [[] for _ in heads]
         firsts = np.searchsorted(rows, np.arange(len(heads)))
         for one in search(start, settings.beams):
@@ -120,7 +140,7 @@ class PointerModel:
 
         held = self._grounds.get(id(field))
         if held is None:
-            _, network = self._loaded()
+            _, network, _ = self._loaded()
             ground = Ground.of(field)
             # A ground holds its field, so that the field's id keeps its meaning.
             held = self._grounds[id(field)] = (ground, network.name(ground))
@@ -128,14 +148,17 @@ class PointerModel:
                 self._grounds.popitem(last=False)
         return held
 
-    def _loaded(self) -> tuple[SentenceModel, Network]:
+    def _loaded(self) -> tuple[SentenceModel, Network, StepWeights]:
         if self._built is None:
+            from engine.models.beams import StepWeights  # noqa: PLC0415  as torch
+
             model = loaded_model(self._settings)
             tower, network = build(self._artifact, model)
             layers = model[0].auto_model.encoder.layer
             for number, layer in enumerate(tower.layers, start=len(layers) - len(tower.layers)):
                 layers[number] = layer
-            self._built = SentenceModel(model.eval(), batch=self._settings.batch), network.eval()
+            read = SentenceModel(model.eval(), batch=self._settings.batch)
+            self._built = read, network.eval(), StepWeights.of(network)
         return self._built
 
 

@@ -1,8 +1,8 @@
-"""Partial sequences of tables in decoding, and the tables that may come next.
+"""Partial sequences of tables in training, and the tables that may come next.
 
 Owns the constraint, that a table after the first is linked to one chosen before (DBCopilot §4.4), and the inputs of
-the network's next step. Training forces the right tables, a search follows the most probable
-(`engine.routing.decoder`). Heavy: imports torch.
+the network's next step. Training forces the right tables; a search takes the same steps in numpy
+(`engine.models.beams`). Heavy: imports torch.
 """
 
 from __future__ import annotations
@@ -13,11 +13,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn import functional
 
 from engine.models.network import FIRST, Ground, Network, Step, Survey
 from engine.routing.candidate_space import CandidateSpace
-from engine.routing.graph import EdgeKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +30,6 @@ class Sequences:
     firsts: NDArray[np.intp]
     chosen: NDArray[np.bool_]
     step: Step
-    constrained: bool = True
 
     @staticmethod
     def begin(
@@ -41,8 +38,6 @@ class Sequences:
         survey: Survey,
         rows: NDArray[np.intp],
         databases: NDArray[np.intp],
-        *,
-        constrained: bool = True,
     ) -> Sequences:
         """One sequence for each of `rows` (questions) in one of `databases`, at its first table."""
         field = ground.field
@@ -68,7 +63,7 @@ class Sequences:
             covered=torch.zeros(closest.shape[:2]),
             best=closest.masked_fill(~mask[:, None], 0).amax(2),
         )
-        return Sequences(network, field, firsts, np.zeros(inside.shape, dtype=bool), step, constrained)
+        return Sequences(network, field, firsts, np.zeros(inside.shape, dtype=bool), step)
 
     def after(self, columns: NDArray[np.intp]) -> Sequences:
         """The sequences with the table in `columns` (n,) added to each."""
@@ -91,40 +86,16 @@ class Sequences:
             covered=torch.maximum(step.covered, step.closest[picked[0], :, picked[1]]),
             best=step.best,
         )
-        return Sequences(self.network, self.field, self.firsts, chosen, following, self.constrained)
+        return Sequences(self.network, self.field, self.firsts, chosen, following)
 
     def logits(self) -> Tensor:
         """(n, t + 1): of each table, and of the end."""
         return self.network.point(self.step)
 
-    def log_probabilities(self) -> NDArray[np.float32]:
-        """The same as log-probabilities; see `engine.routing.decoder.Sequences`."""
-        shares: NDArray[np.float32] = functional.log_softmax(self.logits(), dim=1).numpy()
-        return shares
-
-    def states(self) -> NDArray[np.float32]:
-        """(n, HIDDEN), the decoder's hidden state of each sequence."""
-        hidden: NDArray[np.float32] = self.step.state.numpy()
-        return hidden
-
-    def follow(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Sequences:
-        """The sequences in `rows`, each with the table in its of `columns` added."""
-        return self.only(rows).after(columns)
-
-    def only(self, rows: NDArray[np.intp]) -> Sequences:
-        """The sequences in `rows`, in that order; one may be taken more than once."""
-        index = torch.from_numpy(rows)
-        step = Step(**{name: getattr(self.step, name)[index] for name in Step.__slots__})
-        return Sequences(
-            self.network, self.field, self.firsts[rows], self.chosen[rows], step, self.constrained
-        )
-
     def _kinds(self, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
         """The link of each table to the chosen ones, -1 for none: DBCopilot's constraint (§4.4)."""
         kinds = np.full(chosen.shape, -1, dtype=np.int64)
         for row, first in enumerate(self.firsts.tolist()):
-            if not self.constrained:
-                kinds[row, self.step.kinds[row].numpy() >= 0] = EdgeKind.IMPLIED
             for column in np.flatnonzero(chosen[row]).tolist():
                 for table, kind in self.field.links[first + column].items():
                     held = kinds[row, table - first]

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.routing.graph import Graph
-from engine.routing.index import Index
+from engine.routing.index import Index, Quantized
 from engine.routing.schema_index_entry import Vectors
 
 Numbers = NDArray[np.intp]
+Columns: TypeAlias = Vectors | Quantized
 
 PAIRS = 4096
 """Pairs of linked tables of one database at most."""
@@ -27,7 +29,7 @@ class CandidateSpace:
     """D databases, T tables, C columns, E pairs of linked tables.
 
     `databases`, `tables`: their numbers in the index; `firsts`: (D,), there, of each database's first table.
-    `whole`: (D, d). `texts`: (T, d). `columns`: (C, d).
+    `whole`: (D, d). `texts`: (T, d). `columns`: (C, d), or as 8-bit integers.
     `table_starts`: (D,). `column_starts`: (T,). `owners`: (T,), the database of each table. `pairs`: (E, 2), the
     tables of each link once, and each table with itself; `pair_starts`: (D,). `links`: for each table the
     tables linked to it, with the kind of the edge.
@@ -38,7 +40,7 @@ class CandidateSpace:
     tables: Numbers
     whole: Vectors
     texts: Vectors
-    columns: Vectors
+    columns: Columns
     table_starts: Numbers
     column_starts: Numbers
     owners: Numbers
@@ -48,12 +50,13 @@ class CandidateSpace:
 
     def tables_of(self, database: int) -> range:
         """The tables of a database."""
-        ends = (*self.table_starts[1:].tolist(), len(self.tables))
-        return range(int(self.table_starts[database]), ends[database])
+        last = database + 1 == len(self.table_starts)
+        end = len(self.tables) if last else int(self.table_starts[database + 1])
+        return range(int(self.table_starts[database]), end)
 
 
-def whole_field(index: Index, graphs: Sequence[Graph]) -> CandidateSpace:
-    """The whole index; `graphs`: one for each of its databases. Copies no vector."""
+def whole_field(index: Index, graphs: Sequence[Graph], columns: Columns) -> CandidateSpace:
+    """The whole index; `graphs`: one for each of its databases; `columns`: its own, or quantized. Copies no vector."""
     pairs, pair_starts, links = _linked(index.table_starts, list(graphs))
     return CandidateSpace(
         databases=np.arange(len(index.parts)),
@@ -61,7 +64,7 @@ def whole_field(index: Index, graphs: Sequence[Graph]) -> CandidateSpace:
         tables=np.arange(len(index.tables)),
         whole=index.whole,
         texts=index.tables,
-        columns=index.columns,
+        columns=columns,
         table_starts=index.table_starts,
         column_starts=index.column_starts,
         owners=index.owners,
@@ -72,16 +75,15 @@ def whole_field(index: Index, graphs: Sequence[Graph]) -> CandidateSpace:
 
 
 def cut_field(
-    index: Index, graphs: Mapping[int, Graph], databases: Numbers, tables: Numbers
+    index: Index, graphs: Mapping[int, Graph], databases: Numbers, tables: Numbers, columns: Columns
 ) -> CandidateSpace:
     """The part of an index that `tables` of `databases` make up, both ascending; each database keeps a table.
 
-    `graphs`: of those databases, by number.
+    `graphs`: of those databases, by number. `columns`: the index's own, or quantized.
     """
-    column_ends = index.column_ends
-    sizes = (column_ends - index.column_starts)[tables]
+    sizes = index.column_ends[tables] - index.column_starts[tables]
     column_starts = np.cumsum(sizes) - sizes
-    columns = np.repeat(index.column_starts[tables] - column_starts, sizes) + np.arange(sizes.sum())
+    numbers = np.repeat(index.column_starts[tables] - column_starts, sizes) + np.arange(sizes.sum())
     owners = np.searchsorted(databases, index.owners[tables])
     starts = np.searchsorted(owners, np.arange(len(databases)))
     kept = [_kept(index, graphs[n], n, tables) for n in databases.tolist()]
@@ -92,7 +94,7 @@ def cut_field(
         tables=tables,
         whole=index.whole[databases],
         texts=index.tables[tables],
-        columns=index.columns[columns],
+        columns=columns[numbers],
         table_starts=starts,
         column_starts=column_starts,
         owners=owners,

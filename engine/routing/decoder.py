@@ -106,12 +106,13 @@ def _grown(live: Sequence[_Live], shares: Vectors, firsts: Numbers, width: int) 
     """
     grown: dict[_Key, _Step] = {}
     order = np.argsort(-shares[:, :-1], axis=1, kind="stable")[:, :width].tolist()
+    start_of, share_of = firsts.tolist(), shares.tolist()
     for row, (head, tables, so_far) in enumerate(live):
         for column in order[row]:
-            share = float(shares[row, column])
+            share = share_of[row][column]
             if share < -HOPELESS:
                 break
-            longer = (*tables, int(firsts[row]) + column)
+            longer = (*tables, start_of[row] + column)
             key, total = (head, frozenset(longer)), so_far + share
             held = grown.get(key)
             if held is not None:

@@ -30,12 +30,30 @@ class Postings:
     database_strengths: Vectors
 
 
+@dataclass(frozen=True, slots=True)
+class Quantized:
+    """C vectors as 8-bit integers: `values`, (C, d), each in units of its `scales`, (C,)."""
+
+    values: NDArray[np.int8]
+    scales: Vectors
+
+    def __len__(self) -> int:
+        """C."""
+        return len(self.values)
+
+    def __getitem__(self, numbers: Numbers) -> Quantized:
+        """Some of them."""
+        return Quantized(self.values[numbers], self.scales[numbers])
+
+
 class Index:
     """D databases with T tables and C columns altogether, d dimensions.
 
     `parts`: the databases, in the order given, their arrays views of these: `whole`, (D, d); `tables`, (T, d);
-    `columns`, (C, d). `table_starts`: (D,), each database's first table. `column_starts`: (T,), each table's first
-    column. `owners`: (T,), the database of each table. Every database has a table and every table has a column.
+    `columns`, (C, d). `quantized`: the columns once more, as 8-bit integers. `table_starts`, `table_ends`: (D,), each
+    database's first table, and one past its last. `column_starts`, `column_ends`: (T,), each table's first column, and
+    one past its last. `owners`: (T,), the database of each table. Every database has a table and every table has a
+    column.
     With more than `exact` tables `nearest` is made in the background, or found in `folder`.
     """
 
@@ -45,10 +63,13 @@ class Index:
         self.whole: Vectors = _stacked([part.whole[None] for part in parts])
         self.tables: Vectors = _stacked([part.tables for part in parts])
         self.columns: Vectors = _stacked([part.columns for part in parts])
+        self.quantized = _quantized(parts, self.columns.shape)
         self.table_starts = _starts([len(part.tables) for part in parts])
         firsts = _starts([len(part.columns) for part in parts])
         moved = [part.starts + first for part, first in zip(parts, firsts, strict=True)]
         self.column_starts: Numbers = np.concatenate(moved) if moved else np.zeros(0, dtype=np.intp)
+        self.table_ends: Numbers = np.append(self.table_starts[1:], len(self.tables))
+        self.column_ends: Numbers = np.append(self.column_starts[1:], len(self.columns))
         sizes = [len(part.tables) for part in parts]
         self.owners: Numbers = np.repeat(np.arange(len(sizes)), sizes)
         self.words = _inverted(parts, self.table_starts)
@@ -80,19 +101,21 @@ class Index:
         if self._nearest is not None:
             self._nearest.close()
 
-    @property
-    def table_ends(self) -> Numbers:
-        """(D,), one past each database's last table."""
-        return np.append(self.table_starts[1:], len(self.tables))
-
-    @property
-    def column_ends(self) -> Numbers:
-        """(T,), one past each table's last column."""
-        return np.append(self.column_starts[1:], len(self.columns))
-
 
 def _stacked(arrays: list[Vectors]) -> Vectors:
     return np.concatenate(arrays) if arrays else np.zeros((0, 0), dtype=np.float32)
+
+
+def _quantized(parts: Sequence[SchemaIndexEntry], shape: tuple[int, ...]) -> Quantized:
+    """One database after the other: all at once would need the memory of the vectors again."""
+    small, scales = np.empty(shape, dtype=np.int8), np.empty(shape[0], dtype=np.float32)
+    start = 0
+    for part in parts:
+        held = slice(start, start + len(part.columns))
+        scales[held] = np.maximum(np.abs(part.columns).max(axis=1), 1e-12) / 127
+        small[held] = np.rint(part.columns / scales[held, None])
+        start = held.stop
+    return Quantized(small, scales)
 
 
 def _starts(sizes: Sequence[int]) -> Numbers:

@@ -9,16 +9,17 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import structlog
+from numpy.typing import NDArray
 
 from engine.core.elements import TableSet
 from engine.core.ports import Match
 from engine.routing.artifact import Artifact, ArtifactError, ArtifactStore
-from engine.routing.candidate_space import CandidateSpace, cut_field, whole_field
+from engine.routing.candidate_space import CandidateSpace, Columns, cut_field, whole_field
 from engine.routing.decoder import table_shares
-from engine.routing.graph import Graph
 from engine.routing.index import Index
 from engine.routing.pointer_api import Asked, Encoded, Pointed, Pointer, PointingSettings
 from engine.routing.scoring import TEMPERATURE, EncodedQuestion, SearchLimits, Weights, score
@@ -78,7 +79,7 @@ class Versions:
 
 
 class LearnedLeg:
-    """Ranks the databases of an index with a pointer. Keeps fields and graphs for the indexes it saw last."""
+    """Ranks the databases of an index with a pointer. Keeps fields for the indexes it saw last."""
 
     def __init__(
         self,
@@ -93,7 +94,6 @@ class LearnedLeg:
         self._settings = settings or PointingSettings()
         self._lock = threading.Lock()
         self._fields: OrderedDict[int, tuple[Index, CandidateSpace]] = OrderedDict()
-        self._graphs: OrderedDict[int, tuple[object, Graph]] = OrderedDict()
 
     def warm_up(self) -> None:
         """Loads the current version."""
@@ -108,7 +108,7 @@ class LearnedLeg:
         if pointer is None:
             return None
         read = pointer.read(questions)
-        fields = list(self._fields_for(questions, read, index))
+        fields = list(self._fields_for(questions, read, index, quantized=pointer.quantized))
         if fields and fields[0] is fields[-1]:
             asked = [Asked.of(text, one, index, fields[0]) for text, one in zip(questions, read, strict=True)]
             pointed = pointer.point(asked, fields[0], self._settings)
@@ -123,28 +123,29 @@ class LearnedLeg:
         ]
 
     def _fields_for(
-        self, questions: Sequence[str], read: Sequence[Encoded], index: Index
+        self, questions: Sequence[str], read: Sequence[Encoded], index: Index, *, quantized: bool
     ) -> Iterator[CandidateSpace]:
+        columns = index.quantized if quantized else index.columns
         if len(index.parts) <= WHOLE_DATABASES and len(index.tables) <= WHOLE_TABLES:
-            field = self._whole(index)
+            field = self._whole(index, columns)
             yield from (field for _ in questions)
             return
         for text, one in zip(questions, read, strict=True):
             asked = EncodedQuestion(one.sentence, one.tokens, question_words(text))
-            yield self._cut(index, asked)
+            yield self._cut(index, asked, columns)
 
-    def _whole(self, index: Index) -> CandidateSpace:
+    def _whole(self, index: Index, columns: Columns) -> CandidateSpace:
         with self._lock:
             held = self._fields.get(id(index))
             if held is None:
-                graphs = [self._graph(index, number) for number in range(len(index.parts))]
                 # The index is kept beside its field, so that its id keeps its meaning.
-                held = self._fields[id(index)] = (index, whole_field(index, graphs))
+                field = whole_field(index, [part.graph for part in index.parts], columns)
+                held = self._fields[id(index)] = (index, field)
                 while len(self._fields) > _KEPT:
                     self._fields.popitem(last=False)
             return held[1]
 
-    def _cut(self, index: Index, asked: EncodedQuestion) -> CandidateSpace:
+    def _cut(self, index: Index, asked: EncodedQuestion, columns: Columns) -> CandidateSpace:
         scored = score(asked, index, self._weights, self._limits)[:DECODED]
         databases = np.array(sorted(one.part for one in scored), dtype=np.intp)
         held = {one.part: sorted(table for table, _ in one.tables) for one in scored}
@@ -154,60 +155,73 @@ class LearnedLeg:
                 for number in databases.tolist()
             ]
         )
-        with self._lock:
-            graphs = {number: self._graph(index, number) for number in databases.tolist()}
-        return cut_field(index, graphs, databases, tables)
-
-    def _graph(self, index: Index, number: int) -> Graph:
-        part = index.parts[number]
-        held = self._graphs.get(id(part))
-        if held is None:
-            held = self._graphs[id(part)] = (part, Graph.of(part.snapshot))
-            while len(self._graphs) > max(10_000, len(index.parts)):
-                self._graphs.popitem(last=False)
-        return held[1]
+        graphs = {number: index.parts[number].graph for number in databases.tolist()}
+        return cut_field(index, graphs, databases, tables, columns)
 
     def _matches(
         self, question: str, pointed: Pointed, field: CandidateSpace, index: Index
     ) -> tuple[Match, ...]:
         words = question_words(question)
         order = np.argsort(-pointed.logits, kind="stable")[: min(_RANKED, self._limits.databases)]
-        return tuple(_match(pointed, field, database, index, words) for database in order.tolist())
+        decoded = _decoded(pointed, field, index)
+        return tuple(_match(decoded, field, database, index, words) for database in order.tolist())
 
 
-def _match(
-    pointed: Pointed, field: CandidateSpace, database: int, index: Index, words: Sequence[str]
-) -> Match:
-    number = int(field.databases[database])
-    part = index.parts[number]
-    tables = field.tables_of(database)
-    numbers = field.tables[tables.start : tables.stop] - field.firsts[database]
-    keys = [part.snapshot.tables[table].key for table in numbers.tolist()]
-    scores = np.exp(pointed.tables[tables.start : tables.stop].astype(np.float64))
-    sets: tuple[TableSet, ...] = ()
-    if database in pointed.heads:
-        head = pointed.heads.index(database)
+@dataclass(frozen=True, slots=True)
+class _Decoded:
+    """`tables`: (T,), the log-score of each table given its database. `sets`: of the databases that were searched."""
+
+    pointed: Pointed
+    tables: NDArray[np.float64]
+    sets: dict[int, tuple[TableSet, ...]]
+
+
+def _decoded(pointed: Pointed, field: CandidateSpace, index: Index) -> _Decoded:
+    scores = np.exp(pointed.tables.astype(np.float64))
+    sets: dict[int, tuple[TableSet, ...]] = {}
+    for head, database in enumerate(pointed.heads):
         found = [one for one in pointed.found if one.head == head]
-        if found:
-            shares = table_shares(found)
-            decoded = np.array([shares.get(table, 0.0) for table in tables])
-            scores = FIRST_SHARE * scores + (1 - FIRST_SHARE) * decoded
-        sets = tuple(
+        if not found:
+            continue
+        shares, tables = table_shares(found), field.tables_of(database)
+        decoded = np.array([shares.get(table, 0.0) for table in tables])
+        held = slice(tables.start, tables.stop)
+        scores[held] = FIRST_SHARE * scores[held] + (1 - FIRST_SHARE) * decoded
+        every = index.parts[int(field.databases[database])].snapshot.tables
+        numbers = field.tables[held] - field.firsts[database]
+        sets[database] = tuple(
             TableSet(
-                tuple(keys[table - tables.start] for table in one.tables),
+                tuple(every[int(numbers[table - tables.start])].key for table in one.tables),
                 float(np.exp(one.log_probability)),
                 one.state,
             )
             for one in found
         )
-    values = np.log(scores + 1e-12)
+    return _Decoded(pointed, np.log(scores + 1e-12), sets)
+
+
+def _match(
+    decoded: _Decoded,
+    field: CandidateSpace,
+    database: int,
+    index: Index,
+    words: Sequence[str],
+) -> Match:
+    number = int(field.databases[database])
+    part = index.parts[number]
+    tables = field.tables_of(database)
+    values = decoded.tables[tables.start : tables.stop]
+    order = np.argsort(-values, kind="stable")
+    numbers = field.tables[tables.start : tables.stop][order] - field.firsts[database]
+    every = part.snapshot.tables
+    ranked = zip(numbers.tolist(), values[order].tolist(), strict=True)
     return Match(
         position=number,
         snapshot=part.snapshot,
-        logit=TEMPERATURE * float(pointed.logits[database]),
-        evidence=float(pointed.evidence[database]),
+        logit=TEMPERATURE * float(decoded.pointed.logits[database]),
+        evidence=float(decoded.pointed.evidence[database]),
         words=tuple(word for word in words if word in part.words),
-        tables=tuple((keys[n], float(values[n])) for n in np.argsort(-values, kind="stable").tolist()),
-        retrieval=TEMPERATURE * float(pointed.retrieval[database]),
-        sets=sets,
+        tables=tuple((every[table].key, value) for table, value in ranked),
+        retrieval=TEMPERATURE * float(decoded.pointed.retrieval[database]),
+        sets=decoded.sets.get(database, ()),
     )

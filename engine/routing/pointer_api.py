@@ -91,6 +91,10 @@ class Pointer(Protocol):
     def version(self) -> str:
         """Of the artifact."""
 
+    @property
+    def quantized(self) -> bool:
+        """Whether it takes columns as 8-bit integers."""
+
     def read(self, questions: Sequence[str]) -> Sequence[Encoded]:
         """The questions, by the tuned encoder, in one pass for each batch."""
 

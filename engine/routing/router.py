@@ -10,6 +10,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Protocol
@@ -22,11 +23,15 @@ from engine.routing.learned_router import LearnedLeg, Versions
 from engine.routing.pointer_api import PointingSettings
 from engine.routing.schema_index_entry import SchemaIndexEntry, build
 from engine.routing.scoring import EncodedQuestion, Scored, SearchLimits, Vectors, Weights, score
+from engine.routing.together import Together
 from engine.text.tokens import question_words
 from schema_catalog.types import ReadableColumns, Snapshot
 
 _INDEXES = 8
 """Indexes kept, one for each group of roles with the same view."""
+
+_TOGETHER = 32
+"""Questions of several askers ranked at a time, at most."""
 
 
 class QuestionEncoder(Encoder, Protocol):
@@ -84,7 +89,9 @@ class HybridRouter:
         self._parts: OrderedDict[tuple[str, str], SchemaIndexEntry] = OrderedDict()
         # An index holds its parts, so that their ids keep their meaning.
         self._indexes: OrderedDict[tuple[int, ...], Index] = OrderedDict()
-        self._catalogs: OrderedDict[tuple[int, ...], _Catalog] = OrderedDict()
+        self._catalogs: OrderedDict[tuple[int, ...], tuple[_Catalog, Together[str, tuple[Match, ...]]]] = (
+            OrderedDict()
+        )
         self._folder = folder
 
     def prepare(self, snapshots: Sequence[Snapshot]) -> None:
@@ -102,8 +109,12 @@ class HybridRouter:
             index.ready()
 
     def rank(self, question: str, views: Sequence[tuple[Snapshot, ReadableColumns]]) -> tuple[Match, ...]:
-        """The databases of which anything is readable, likeliest first, at most `SearchLimits.databases`."""
-        return self.rank_many([question], views)[0]
+        """The databases of which anything is readable, likeliest first, at most `SearchLimits.databases`.
+
+        Questions of several threads over the same views are ranked together.
+        """
+        _, together = self._catalog(views)
+        return together(question)
 
     def rank_many(
         self, questions: Sequence[str], views: Sequence[tuple[Snapshot, ReadableColumns]]
@@ -111,7 +122,10 @@ class HybridRouter:
         """As `rank`, for several questions over one view of the catalog."""
         if not questions:
             return []
-        catalog = self._catalog(views)
+        catalog, _ = self._catalog(views)
+        return self._ranked(catalog, questions)
+
+    def _ranked(self, catalog: _Catalog, questions: Sequence[str]) -> list[tuple[Match, ...]]:
         if not catalog.numbers:
             return [() for _ in questions]
         with self._blas.limit(limits=1):
@@ -133,8 +147,13 @@ class HybridRouter:
             found.append(tuple(_match(each, asked.words, catalog) for each in scored))
         return found
 
-    def _catalog(self, views: Sequence[tuple[Snapshot, ReadableColumns]]) -> _Catalog:
-        """The catalog of `views`, by their ids: as a rule they are the objects of the last question."""
+    def _catalog(
+        self, views: Sequence[tuple[Snapshot, ReadableColumns]]
+    ) -> tuple[_Catalog, Together[str, tuple[Match, ...]]]:
+        """The catalog of `views`, by their ids: as a rule they are the objects of the last question.
+
+        And where questions over it come together.
+        """
         key = tuple(map(id, chain.from_iterable(views)))
         with self._lock:
             if key in self._catalogs:
@@ -144,11 +163,12 @@ class HybridRouter:
         visible = [(number, part) for number, part in found if part is not None]
         index = self._index([part for _, part in visible])
         catalog = _Catalog(tuple(views), tuple(number for number, _ in visible), index)
+        held = catalog, Together(partial(self._ranked, catalog), most=_TOGETHER)
         with self._lock:
-            self._catalogs[key] = catalog
+            self._catalogs[key] = held
             while len(self._catalogs) > _INDEXES:
                 self._catalogs.popitem(last=False)
-        return catalog
+        return held
 
     def _index(self, parts: Sequence[SchemaIndexEntry]) -> Index:
         key = tuple(id(part.snapshot) for part in parts)

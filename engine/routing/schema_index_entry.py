@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.routing.graph import Graph
 from engine.text.tokens import folded_name, identifier_words
 from schema_catalog.types import Column, Snapshot, Table
 
@@ -30,7 +31,8 @@ class SchemaIndexEntry:
 
     `whole`: (d,), the database by its name and its tables' names. `tables`: (T, d), each by its name and its
     columns'. `columns`: (C, d), each with its table's name; `starts`: (T,), where each table's columns begin.
-    `words`: word → (tables that hold it, their weights).
+    `words`: word → (tables that hold it, their weights). `graph`: made here, so that no question
+    waits for it.
     """
 
     snapshot: Snapshot
@@ -39,6 +41,7 @@ class SchemaIndexEntry:
     columns: Vectors
     starts: NDArray[np.intp]
     words: dict[str, tuple[NDArray[np.intp], Vectors]]
+    graph: Graph
 
 
 def build(snapshot: Snapshot, encode: Callable[[Sequence[str]], Vectors]) -> SchemaIndexEntry:
@@ -54,6 +57,7 @@ def build(snapshot: Snapshot, encode: Callable[[Sequence[str]], Vectors]) -> Sch
         columns=vectors[1 + len(tables) :],
         starts=np.cumsum([0, *sizes[:-1]], dtype=np.intp),
         words=_words(snapshot.tables),
+        graph=Graph.of(snapshot),
     )
 
 

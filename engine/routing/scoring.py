@@ -138,7 +138,11 @@ def _chosen(
         sizes = index.table_ends[considered] - index.table_starts[considered]
         starts = np.cumsum(sizes) - sizes
         tables = np.repeat(index.table_starts[considered] - starts, sizes) + np.arange(sizes.sum())
-        held = index.tables[tables] @ question.sentence
+        held = np.empty(len(tables), dtype=np.float32)
+        # Slices: copying the tables first would move three times as much.
+        firsts = index.table_starts[considered].tolist()
+        for first, start, size in zip(firsts, starts.tolist(), sizes.tolist(), strict=True):
+            np.matmul(index.tables[first : first + size], question.sentence, out=held[start : start + size])
         text = np.zeros(len(index.tables), dtype=np.float32)
         text[tables] = held
     cheap = whole[considered] + 2.0 * _mean_of_best(held, starts) + 4.0 * coverage[considered]

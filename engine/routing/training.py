@@ -47,8 +47,8 @@ class Terrain:
     @staticmethod
     def of(index: Index) -> Terrain:
         """Everything an index holds."""
-        graphs = tuple(Graph.of(part.snapshot) for part in index.parts)
-        return Terrain(index, graphs, whole_field(index, graphs))
+        graphs = tuple(part.graph for part in index.parts)
+        return Terrain(index, graphs, whole_field(index, graphs, index.columns))
 
 
 Portion = tuple[Terrain, list["Example"]]

@@ -137,6 +137,7 @@ class NamedPointer:
 
     def __init__(self, artifact: Artifact) -> None:
         self.version = artifact.manifest.version
+        self.quantized = False
 
     def read(self, questions: Sequence[str]) -> Sequence[Encoded]:
         """Nothing."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +85,8 @@ def test_stacking_keeps_every_part_in_its_place() -> None:
         assert (index.owners[first:end] == number).all()
         assert np.shares_memory(held.columns, index.columns)
         assert held.words is own.words
+    restored = index.quantized.values * index.quantized.scales[:, None]
+    assert np.allclose(restored, index.columns, atol=index.quantized.scales.max() / 2 + 1e-6)
 
 
 def test_closest_columns_are_those_found_table_by_table() -> None:
@@ -133,6 +136,10 @@ def test_many_questions_are_ranked_as_one_by_one() -> None:
         alone = HybridRouter(ENCODER).rank(question, views)
         assert [match.position for match in alone] == [match.position for match in matches]
         assert [match.tables for match in alone] == [match.tables for match in matches]
+    with ThreadPoolExecutor(len(questions)) as pool:
+        at_once = list(pool.map(lambda question: router.rank(question, views), questions))
+    for matches, other in zip(together, at_once, strict=True):
+        assert [match.tables for match in matches] == [match.tables for match in other]
     assert router.rank_many([], views) == []
     assert router.rank_many(["x"], []) == [()]
 

@@ -13,11 +13,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from engine.llm.model_file import QWEN_CODER_1_5B
 from pgparley.config import cache_dir
 
 ROOT = Path(__file__).parents[1]
+
+# A busy machine is no failure of what is tested.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 def free_port() -> int:

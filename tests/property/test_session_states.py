@@ -6,7 +6,7 @@ import random
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.protocol import codec
@@ -61,7 +61,6 @@ def test_query_round_trip(text: bytes) -> None:
     assert codec.decode_query(codec.encode_query(text)) == text
 
 
-@settings(deadline=None)
 @given(st.sampled_from(sorted(TARGETS)), st.integers(0, 2**32))
 def test_fuzzer_finds_nothing_in_a_glance(target: str, seed: int) -> None:
     """The ten minutes are `python -m tests.fuzz --minutes 10`."""

@@ -68,7 +68,7 @@ def reworded(draw: st.DrawFn) -> str:
 
 
 @given(reworded())
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=2000)
 def test_names_and_normal_form(sql: str) -> None:
     if isinstance(check(sql), Allowed):
         resolution = resolve(sql, SHOP)

@@ -261,8 +261,9 @@ def fold_of(database: str) -> int:
 
 
 def fit_some(lists: Sequence[QuestionList]) -> dict[str, float]:
-    """The weights of a logistic regression: that one of the candidates is right."""
-    return _logistic([each.some for each in lists], [any(each.right) for each in lists])
+    """The weights of a logistic regression: that one of the candidates is right, where there are any."""
+    found = [each for each in lists if each.which]
+    return _logistic([each.some for each in found], [any(each.right) for each in found])
 
 
 def _logistic(features: Sequence[dict[str, float]], true: Sequence[bool]) -> dict[str, float]:

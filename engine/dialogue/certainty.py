@@ -49,7 +49,8 @@ class FittedCertainty:
         """See `Certainty.chances`."""
         if not state.candidates:
             return Chances(())
-        return chances_of(set_features(state), candidate_features(state), self._weights)
+        found = chances_of(set_features(state), candidate_features(state), self._weights)
+        return routed(found, state)
 
     def turns(self, chances: Chances, parting: Parting) -> float:
         """See `Certainty.turns`."""
@@ -63,6 +64,18 @@ def chances_of(together: Features, each: Sequence[Features], weights: Weights) -
     logits = np.array([_weighed(features, weights.which) for features in each])
     shares = np.exp(logits - logits.max())
     return Chances(tuple((_probability(together, weights.some) * shares / shares.sum()).tolist()))
+
+
+def routed(chances: Chances, state: State) -> Chances:
+    """`chances`, which take the database for given, times the routes' probabilities."""
+    likely = {route.database.name: route.probability for route in state.routes}
+    weighed = [
+        chance * likely[candidate.database]
+        for chance, candidate in zip(chances.statements, state.candidates, strict=True)
+    ]
+    reached = min(1.0, sum(likely[name] for name in {each.database for each in state.candidates}))
+    scale = chances.some * reached / (sum(weighed) or 1.0)
+    return Chances(tuple(chance * scale for chance in weighed))
 
 
 def turning_chance(chances: Chances, parting: Parting, weights: Weights) -> float:
@@ -98,7 +111,6 @@ def set_features(state: State) -> Features:
         "candidates": math.log(len(every)),
         "leads": logit(math.exp(first["confidence"])) if len(every) > 1 else 0.0,
         "shortfall": min(each["shortfall"] for each in every),
-        "route": logit(route.probability),
         "unknown": math.log1p(len(route.unknown)),
         **{name: first[name] for name in ("likelihood", "fruitless", "invented", "unsaid")},
     }

@@ -12,7 +12,7 @@ from engine.core.state import State
 from engine.dialogue.certainty import FittedCertainty, Weights, candidate_features, packaged, set_features
 from engine.dialogue.types import Chances, Parting
 from engine.understanding.types import UnknownPhrase
-from tests.support.asking import asked, route
+from tests.support.asking import DATABASE, asked, route
 
 QUESTION = "How old is the oldest singer?"
 SINGER = ("public", "singer")
@@ -98,3 +98,19 @@ def test_an_answer_can_turn_what_it_tells_apart(
     groups: tuple[tuple[int, ...], ...], potential: float
 ) -> None:
     assert Parting(groups).potential(Chances((0.5, 0.3, 0.1))) == pytest.approx(potential)
+
+
+def test_a_database_that_is_less_likely_makes_its_statements_less_likely() -> None:
+    certainty = FittedCertainty(packaged())
+    sure = certainty.chances(state(FIRST, SECOND))
+    halved = certainty.chances(state(FIRST, SECOND, probability=0.5))
+    assert halved.statements == pytest.approx([chance / 2 for chance in sure.statements])
+
+
+def test_of_two_databases_the_likelier_leads() -> None:
+    other = replace(route(QUESTION), database=replace(DATABASE, name="other"), probability=0.8)
+    here = replace(route(QUESTION), probability=0.2)
+    twin = replace(FIRST, database="other")
+    both = replace(asked(QUESTION, here), routes=(here, other), candidates=(FIRST, twin))
+    first, second = FittedCertainty(Weights({"constant": 9.0}, {}, {})).chances(both).statements
+    assert (first, second) == (pytest.approx(0.2, abs=1e-3), pytest.approx(0.8, abs=1e-3))

@@ -39,17 +39,13 @@ from pgparley.config import cache_dir, load
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is measured, on what, and where the results go.
-
-    `n`: questions a set; None: each set's own number. `skip`: of the seeded order, that are left out before them.
-    """
+    """What is measured, on what, and where the results go. `n`: questions a set; None: each set's own number."""
 
     bench: Path
     work: Path
     sets: tuple[DialogueSet, ...]
     systems: tuple[System, ...]
     n: int | None
-    skip: int
     seed: int
     half: int | None
     k: int
@@ -74,7 +70,6 @@ def _options() -> Options:
     parser.add_argument("--systems", help=f"comma-separated, of {', '.join(each.name for each in SYSTEMS)}")
     sizes = ", ".join(f"{each.name} {each.n}" for each in SETS)
     parser.add_argument("--n", type=int, help=f"questions a set, drawn by --seed (default: {sizes})")
-    parser.add_argument("--skip", type=int, default=0, help="leave out so many of the seeded order first")
     parser.add_argument(
         "--recorded", action="store_true", help="start no model: use what completions are kept"
     )
@@ -89,7 +84,6 @@ def _options() -> Options:
         by_name(given.sets, SETS, "set", lambda each: each.name),
         by_name(given.systems, SYSTEMS, "system", lambda each: each.name),
         given.n,
-        given.skip,
         given.seed,
         given.half,
         given.k,
@@ -133,7 +127,7 @@ async def _run(options: Options, console: Console) -> None:
 
 
 def _passes(options: Options, of: DialogueSet) -> list[Pass]:
-    selection = Selection(options.n or of.n, options.seed, options.half, skip=options.skip)
+    selection = Selection(options.n or of.n, options.seed, options.half, skip=of.looked_at)
     return passes(of, options.systems, Setting(options.bench, options.work, selection, options.k))
 
 

@@ -55,11 +55,15 @@ SYSTEMS = (
 
 @dataclass(frozen=True, slots=True)
 class DialogueSet:
-    """Questions of the benchmark. `n`: how many by default. `first_reply`: the dialogue ends with the first reply."""
+    """Questions of the benchmark. `n`: how many by default. `first_reply`: the dialogue ends with the first reply.
+
+    `looked_at`: of the seeded order, that are left out because choices were made with some of them in view.
+    """
 
     questions: QuestionSet
     n: int
     first_reply: bool = False
+    looked_at: int = 0
 
     @property
     def name(self) -> str:
@@ -73,8 +77,8 @@ UNANSWERABLE = QuestionSet("idk", "defog/idk.jsonl", Judge.EXECUTION)
 _DEFOG = next(each for each in CANDIDATE_SETS if each.name == "defog")
 
 SETS = (
-    *(DialogueSet(each, 34) for each in CANDIDATE_SETS if each.judge is Judge.AMBIQT),
-    DialogueSet(DEV, 100),
+    *(DialogueSet(each, 34, looked_at=100) for each in CANDIDATE_SETS if each.judge is Judge.AMBIQT),
+    DialogueSet(DEV, 100, looked_at=100),
     DialogueSet(UNANSWERABLE, 75, first_reply=True),
     DialogueSet(_DEFOG, 75, first_reply=True),
 )

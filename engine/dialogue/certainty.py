@@ -49,8 +49,8 @@ class FittedCertainty:
         """See `Certainty.chances`."""
         if not state.candidates:
             return Chances(())
-        found = chances_of(set_features(state), candidate_features(state), self._weights)
-        return routed(found, state)
+        each = candidate_features(state)
+        return routed(chances_of(set_features(state, each), each, self._weights), state)
 
     def turns(self, chances: Chances, parting: Parting) -> float:
         """See `Certainty.turns`."""
@@ -101,9 +101,8 @@ def logit(probability: float) -> float:
     return math.log(within / (1.0 - within))
 
 
-def set_features(state: State) -> Features:
-    """Of a question and its candidates together, of which there is one at least."""
-    every = candidate_features(state)
+def set_features(state: State, every: Sequence[Features]) -> Features:
+    """Of a question and its candidates together, of which there is one at least; `every`: `candidate_features`."""
     first = every[0]
     route = next(each for each in state.routes if each.database.name == state.candidates[0].database)
     found: dict[str, float] = {

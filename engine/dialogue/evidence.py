@@ -6,7 +6,7 @@ columns twice, or the linker says that it may go astray between two, a preferenc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.core.elements import WHOLE_TABLE, SchemaLinks
@@ -27,11 +27,21 @@ EVEN = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The asker's question; the schemas, and the linker's decisions, by database."""
+    """The asker's question; the names of the columns of each table; the linker's decisions by database."""
 
     question: str
-    snapshots: Mapping[str, Snapshot]
+    columns: Mapping[TableKey, frozenset[str]]
     links: Mapping[str, SchemaLinks]
+
+    @staticmethod
+    def of(question: str, snapshots: Iterable[Snapshot], links: Mapping[str, SchemaLinks]) -> Evidence:
+        """Over these schemas."""
+        columns = {
+            table.key: frozenset(column.name for column in table.columns)
+            for snapshot in snapshots
+            for table in snapshot.tables
+        }
+        return Evidence(question, columns, links)
 
 
 def believed(difference: Difference, probability: Sequence[float], evidence: Evidence) -> list[float]:
@@ -41,7 +51,7 @@ def believed(difference: Difference, probability: Sequence[float], evidence: Evi
         for reading in difference.readings:
             for each in reading.members if reading is not named else ():
                 weights[each] = UNNAMED
-    alike = held_twice(difference.readings, evidence.snapshots)
+    alike = held_twice(difference.readings, evidence.columns)
     for readings in alike or _left_open(difference.readings, evidence.links):
         masses = [sum(probability[each] for each in reading.members) for reading in readings]
         even = sum(masses) / len(masses)
@@ -88,13 +98,10 @@ def _table_name(element: ColumnKey) -> str:
     return name_words(element[1])
 
 
-def held_twice(readings: Sequence[Reading], snapshots: Mapping[str, Snapshot]) -> list[tuple[Reading, ...]]:
+def held_twice(
+    readings: Sequence[Reading], columns: Mapping[TableKey, frozenset[str]]
+) -> list[tuple[Reading, ...]]:
     """Readings of one name whose tables hold the same columns, the wider table first."""
-    columns = {
-        table.key: frozenset(column.name for column in table.columns)
-        for snapshot in snapshots.values()
-        for table in snapshot.tables
-    }
     single = [each for each in readings if len(each.elements) == 1 and each.members]
     wider = sorted(single, key=lambda each: -len(columns.get(_table(each), ())))
     found: list[tuple[Reading, ...]] = []

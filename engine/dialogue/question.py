@@ -48,7 +48,7 @@ def best_proposal(
     said = [facts(each.sql, each.database, snapshots.get(each.database)) for each in candidates]
     beyond = unread(candidates, said, links or {})
     asking = _Asking(candidates, said, probability, Asked(question, entities))
-    evidence = Evidence(question, snapshots, links or {})
+    evidence = Evidence.of(question, snapshots.values(), links or {})
     worth = []
     for difference in (*differences(said), *beyond):
         weighed = believed(difference, probability, evidence)
@@ -57,7 +57,9 @@ def best_proposal(
         made = asking.question(difference, readings)
         useful = its.gain > 0 or difference not in beyond
         if made is not None and useful and not asked_before(made, turns):
-            parting = Parting(tuple(each.members for each in readings), bool(held_twice(readings, snapshots)))
+            parting = Parting(
+                tuple(each.members for each in readings), bool(held_twice(readings, evidence.columns))
+            )
             return Proposal(made, parting, its, misread(difference))
     return None
 

@@ -26,10 +26,10 @@ def integer_pass(model: Any) -> IntegerPass | None:
         and not config.is_decoder
         and getattr(config, "position_embedding_type", "absolute") == "absolute"
     )
-    return IntegerPass(model) if fits and supported() else None
+    return IntegerPass(model) if fits and multiplies_integers() else None
 
 
-def supported() -> bool:
+def multiplies_integers() -> bool:
     """Whether the processor has instructions for products of 8-bit integers."""
     import torch  # noqa: PLC0415  heavy: loaded with the first text
 

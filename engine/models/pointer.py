@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.models.bert import supported
+from engine.models.bert import multiplies_integers
 from engine.models.encoder import loaded_model
 from engine.models.packaged import under
 from engine.models.sentences import SentenceModel
@@ -70,7 +70,7 @@ class PointerModel:
     @property
     def quantized(self) -> bool:
         """See `Pointer.quantized`."""
-        return supported()
+        return multiplies_integers()
 
     def read(self, questions: Sequence[str]) -> Sequence[Encoded]:
         """See `Pointer.read`. Raises `EncoderUnavailableError`."""

@@ -107,7 +107,7 @@ class TwoStages:
         self, question: str, candidates: Sequence[Candidate], statements: Sequence[Sequence[str]]
     ) -> tuple[Ranking, ...]:
         judged = self._reader.scores([(question, each) for each in statements])
-        scores = features(candidates, judged) @ self._head
+        scores = (features(candidates, judged) * self._head).sum(axis=1)
         return tuple(
             Ranking(float(score), second=float(both.sum()))
             for score, both in zip(scores, judged, strict=True)

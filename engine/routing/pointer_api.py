@@ -62,9 +62,9 @@ class Pointed:
 
     `logits`: (D,), log-odds of the databases, calibrated. `retrieval`: (D,), what of them words and whole-text
     vectors account for; the rest is learned token by token. `parts`: (P, D), what the logits times the temperature are
-    the sum of. `evidence`: (D,), cosine of the question and the closest
-    table or column. `tables`: (T,), log-probability of each table's being the first, given its database. `heads`: the
-    databases that were searched. `found`: the sets of tables found in them; a set's head is a place in `heads`.
+    the sum of. `evidence`: (D,), cosine of the question and the closest table or column. `tables`: (T,),
+    log-probability of each table's being the first, given its database. `heads`: the databases that were searched.
+    `found`: the sets of tables found in them; a set's head is a place in `heads`.
     """
 
     logits: Vectors

@@ -31,8 +31,7 @@ class SchemaIndexEntry:
 
     `whole`: (d,), the database by its name and its tables' names. `tables`: (T, d), each by its name and its
     columns'. `columns`: (C, d), each with its table's name; `starts`: (T,), where each table's columns begin.
-    `words`: word → (tables that hold it, their weights). `graph`: made here, so that no question
-    waits for it.
+    `words`: word → (tables that hold it, their weights). `graph`: made here, so that no question waits for it.
     """
 
     snapshot: Snapshot

@@ -9,7 +9,14 @@ import pytest
 from engine.core.candidate import Candidate
 from engine.core.elements import SchemaLinks
 from engine.core.state import State
-from engine.dialogue.certainty import FittedCertainty, Weights, candidate_features, packaged, set_features
+from engine.dialogue.certainty import (
+    Features,
+    FittedCertainty,
+    Weights,
+    candidate_features,
+    packaged,
+    set_features,
+)
 from engine.dialogue.types import Chances, Parting
 from engine.understanding.types import UnknownPhrase
 from tests.support.asking import DATABASE, asked, route
@@ -31,6 +38,10 @@ SECOND = replace(FIRST, sql="SELECT MIN(age) FROM singer", logprob=-0.4, confide
 def state(*candidates: Candidate, **more: object) -> State:
     to = replace(route(QUESTION), **more)  # type: ignore[arg-type]
     return replace(asked(QUESTION, to), candidates=candidates)
+
+
+def together(of: State) -> Features:
+    return set_features(of, candidate_features(of))
 
 
 def test_chances_are_probabilities_together() -> None:
@@ -63,8 +74,8 @@ def test_the_linkers_agreement_counts() -> None:
     other = replace(FIRST, columns=frozenset({(*SINGER, "name")}))
     right, wrong = (each["agrees"] for each in candidate_features(state(FIRST, other, links=links)))
     assert right > wrong
-    assert set_features(state(FIRST, links=links))["answerable"] > 0
-    assert "answerable" not in set_features(state(FIRST))
+    assert together(state(FIRST, links=links))["answerable"] > 0
+    assert "answerable" not in together(state(FIRST))
 
 
 @pytest.mark.parametrize(

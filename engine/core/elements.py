@@ -60,6 +60,14 @@ class ValueLink:
 
 
 @dataclass(frozen=True, slots=True)
+class ValueList:
+    """All values of a column that the asker may read, as they are stored."""
+
+    column: ColumnKey
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class BranchingPoint:
     """A decision of the linker that may be where it goes astray (RTS §3.1).
 

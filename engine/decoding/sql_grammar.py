@@ -16,7 +16,7 @@ from dataclasses import replace
 from importlib import resources
 
 from engine.core.elements import WHOLE_TABLE, ValueList
-from schema_catalog.naming import quote_ident
+from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import ColumnKey, Snapshot, Table
 
 ANY_TABLE = ("T1", "T2", "T3", "T4", "T5", "t1", "t2", "t3", "t4", "t5")
@@ -96,9 +96,7 @@ def _scope(rules: str, scope: str, star: str) -> str:
     return rules.replace("$", scope) + f'item{scope}: expr{scope} (" AS " ALIAS)? | {star}\n'
 
 
-def _table_rules(
-    snapshot: Snapshot, table: Table, number: int, taken: Container[str], values: Values
-) -> str:
+def _table_rules(snapshot: Snapshot, table: Table, number: int, taken: Container[str], values: Values) -> str:
     """The names of one table and of its columns, and the statements over it alone.
 
     A name and its alias are lexemes of their own: the lexer takes the longest and cannot go back.
@@ -127,13 +125,8 @@ def _table_rules(
         text = f"VALUE_{number}_{place}"
         some = f'(" IN (" | " NOT IN (") {text} (", " {text})* ")"'
         lines.append(f"match_{number}_{place}: {_literal(quote_ident(name))} (equality {text} | {some})")
-        lines.append(f"{text}: {_alternatives(map(quoted, values[name]))}")
+        lines.append(f"{text}: {_alternatives(map(quote_literal, values[name]))}")
     return "\n".join(lines)
-
-
-def quoted(text: str) -> str:
-    """The text as a literal in SQL, with `standard_conforming_strings`."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _alternatives(names: Iterable[str]) -> str:

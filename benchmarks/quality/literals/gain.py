@@ -16,6 +16,7 @@ import asyncpg
 from benchmarks.quality.literals.distortions import Distortion, Synonyms, distorted
 from benchmarks.quality.routing.collection import read_items, read_views
 from benchmarks.quality.routing.folds import fold_of
+from engine.core.elements import NearValues
 from engine.core.ports import Encoder
 from engine.linking.near_values import near_values
 from engine.linking.value_reader import LENGTH, VALUES
@@ -44,7 +45,11 @@ class StoredLiteral:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What came back for one distorted literal: `right`, `among` (with others), `wrong` or `unknown`."""
+    """What came back for one distorted literal: one of `OUTCOMES`.
+
+    Right or wrong, written in the statement's place (sure, and one value) or offered as another statement; unknown;
+    and of what was not distorted: unchanged, changed (sure), or offered.
+    """
 
     fold: int
     size: int
@@ -98,20 +103,32 @@ def verdicts(
                 values = tuple(value for value in values if value != literal.text)
             found = near_values(written, values, encoder)
             outcome = _outcome(how, literal.text, found)
-            yield Verdict(fold_of(literal.database), literal.size, how, outcome, written, literal.text, found)
+            fold, known = fold_of(literal.database), found.values
+            yield Verdict(fold, literal.size, how, outcome, written, literal.text, known)
 
 
 _SAME = (Distortion.NONE, Distortion.ABSENT)
 
 
-def _outcome(how: Distortion, stored: str, found: Sequence[str]) -> str:
+def _outcome(how: Distortion, stored: str, near: NearValues) -> str:
+    if not near.values:
+        return "unchanged" if how in _SAME else "unknown"
     if how in _SAME:
-        return "changed" if found else "unchanged"
-    if not found:
-        return "unknown"
-    if stored not in found:
-        return "wrong"
-    return "right" if len(found) == 1 else "among"
+        return "changed" if near.sure else "offered"
+    place = "written" if near.sure and len(near.values) == 1 else "offered"
+    return f"right, {place}" if stored in near.values else f"wrong, {place}"
+
+
+OUTCOMES = (
+    "right, written",
+    "right, offered",
+    "wrong, written",
+    "wrong, offered",
+    "unknown",
+    "unchanged",
+    "changed",
+    "offered",
+)
 
 
 def table(found: Sequence[Verdict]) -> str:
@@ -122,9 +139,9 @@ def table(found: Sequence[Verdict]) -> str:
         counts["all distorted" if each.how not in _SAME else each.how.value, 0][each.outcome] += 1
         if each.how not in _SAME:
             counts["all distorted", each.size][each.outcome] += 1
-    outcomes = ("right", "among", "wrong", "unknown", "unchanged", "changed")
-    lines = ["| distortion | values at most | n | " + " | ".join(outcomes) + " |", "|---" * 9 + "|"]
+    lines = ["| distortion | values at most | n | " + " | ".join(OUTCOMES) + " |"]
+    lines.append("|---" * (len(OUTCOMES) + 3) + "|")
     for (how, size), count in sorted(counts.items()):
-        shares = (f"{100 * count[each] / count.total():.1f} %" if count[each] else "" for each in outcomes)
+        shares = (f"{100 * count[each] / count.total():.1f} %" if count[each] else "" for each in OUTCOMES)
         lines.append(f"| {how} | {size or 'any'} | {count.total()} | " + " | ".join(shares) + " |")
     return "\n".join(lines)

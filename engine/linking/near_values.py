@@ -48,7 +48,8 @@ _OPPOSITE = re.compile(r"un|in|im|il|ir|dis|non|fe")
 """Beginnings that make a word another one: Satisfied is no spelling of Unsatisfied."""
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:[.][0-9]+)?")
-_DIGITS = re.compile(r"[0-9]+")
+_TELLING = re.compile(r"[0-9]+|[+#*<>=%$]|-$")
+"""Digits and signs, which make a value another one."""
 
 
 def near_values(text: str, values: Sequence[str], encoder: Encoder) -> NearValues:
@@ -69,7 +70,7 @@ def near_values(text: str, values: Sequence[str], encoder: Encoder) -> NearValue
 
 def _same_key(text: str, values: Sequence[str]) -> list[str]:
     key = folding.key(text)
-    return [value for value in values if key and folding.key(value) == key and _same_digits(text, value)]
+    return [value for value in values if key and folding.key(value) == key and _as_telling(text, value)]
 
 
 def _same_day(text: str, values: Sequence[str]) -> list[str]:
@@ -84,7 +85,7 @@ def _same_number(text: str, values: Sequence[str]) -> list[str]:
 
 def _same_stems(text: str, values: Sequence[str]) -> list[str]:
     stems = sorted(_stems(text))
-    return [value for value in values if stems and sorted(_stems(value)) == stems]
+    return [v for v in values if stems and sorted(_stems(v)) == stems and _as_telling(text, v)]
 
 
 def _spelt_alike(text: str, values: Sequence[str]) -> list[str]:
@@ -127,23 +128,24 @@ _SURE: tuple[Callable[[str, Sequence[str]], list[str]], ...] = (
 
 
 def _alike(text: str, values: Sequence[str], encoder: Encoder) -> tuple[str, ...]:
-    if not folding.key(text) or _DIGITS.search(text):
+    if not folding.key(text):
         return ()
     vectors = encoder.encode([each.lower() for each in (text, *values)])
     cosines = vectors[1:] @ vectors[0]
     order = np.argsort(-cosines)
     near = [place for place in order if cosines[place] >= max(COSINE, cosines[order[0]] - APART)]
-    return tuple(values[place] for place in near) if len(near) <= NEAR else ()
+    same = tuple(values[place] for place in near if _as_telling(text, values[place]))
+    return same if len(same) <= NEAR else ()
 
 
 def _spelling(text: str, value: str) -> bool:
-    """Whether texts of nearly the same letters may be one: word by word, with the same digits, no opposites."""
+    """Whether texts of nearly the same letters may be one: word by word, same digits and signs, no opposites."""
     one, other = folding.words(text), folding.words(value)
     if len(one) == len(other) and min(map(OSA.normalized_similarity, one, other)) < WORD:
         return False
     short, long = sorted((folding.key(text), folding.key(value)), key=len)
     opposite = long.endswith(short) and _OPPOSITE.fullmatch(long.removesuffix(short)) is not None
-    return not opposite and _same_digits(text, value)
+    return not opposite and _as_telling(text, value)
 
 
 def _stems(text: str) -> Iterator[str]:
@@ -163,6 +165,6 @@ def _number(text: str) -> Decimal | None:
         return None
 
 
-def _same_digits(text: str, value: str) -> bool:
-    """Whether their digits agree: `AA123` is no misspelling of `AA124`."""
-    return _DIGITS.findall(text) == _DIGITS.findall(value)
+def _as_telling(text: str, value: str) -> bool:
+    """Whether their digits and signs agree: `AA123` is no misspelling of `AA124`, nor `B` of `B+`."""
+    return _TELLING.findall(text) == _TELLING.findall(value)

@@ -20,7 +20,7 @@ import asyncpg
 
 from benchmarks.quality.literals import cost, gain
 from benchmarks.quality.literals.distortions import synonyms
-from benchmarks.quality.routing.folds import FOLDS
+from benchmarks.quality.routing.folds import FOLDS, fold_of
 from engine.models.encoder import MiniLMEncoder
 from pgparley import cluster
 
@@ -49,9 +49,8 @@ def main() -> None:
         literals, others = asyncio.run(gain.stored_literals(options.bench, running.dsn(DATABASE)))
     finally:
         cluster.stop(running)
-    found = [
-        each for each in gain.verdicts(literals, words, encoder, options.seed) if each.fold in options.folds
-    ]
+    drawn = [each for each in literals if fold_of(each.database) in options.folds]
+    found = list(gain.verdicts(drawn, words, encoder, options.seed))
     print(f"{len(literals)} literals; {others} do not occur, or in a column of too many values\n")
     print(gain.table(found))
     _print_examples(found, options.examples)

@@ -15,7 +15,6 @@ import asyncpg
 
 from benchmarks.quality.literals.distortions import Distortion, Synonyms, distorted
 from benchmarks.quality.routing.collection import read_items, read_views
-from benchmarks.quality.routing.folds import fold_of
 from engine.core.elements import NearValues
 from engine.core.ports import Encoder
 from engine.linking.near_values import near_values
@@ -51,7 +50,6 @@ class Verdict:
     and of what was not distorted: unchanged, changed (sure), or offered.
     """
 
-    fold: int
     size: int
     how: Distortion
     outcome: str
@@ -103,8 +101,7 @@ def verdicts(
                 values = tuple(value for value in values if value != literal.text)
             found = near_values(written, values, encoder)
             outcome = _outcome(how, literal.text, found)
-            fold, known = fold_of(literal.database), found.values
-            yield Verdict(fold, literal.size, how, outcome, written, literal.text, known)
+            yield Verdict(literal.size, how, outcome, written, literal.text, found.values)
 
 
 _SAME = (Distortion.NONE, Distortion.ABSENT)

@@ -3,9 +3,8 @@
     python -m training.value_thresholds --bench FOLDER --work FOLDER [--n N]
 
 A link is right where the known statement compares with one of its values and reads its column. To be found is each text
-that the known statement compares with and that a column which it reads holds, in any case. By folds of databases: what
-the best of the settings on the other folds gives stands beside what the shipped ones give. Owns the questions made
-ready, which `training.rule_rates` uses as well.
+that the known statement compares with and that a column which it reads holds, in any case. By folds of databases: the
+shipped thresholds, and the best of the others by the F1 of the other folds.
 """
 
 from __future__ import annotations
@@ -185,24 +184,10 @@ def drawn(bench: Path, options: argparse.Namespace) -> list[Item]:
     return [item for item in turns if item["db"] in kept][: options.n]
 
 
-def add_options(parser: argparse.ArgumentParser, count: int) -> None:
-    """The options that `drawn` and `loaded` need; `count`: questions where none is given."""
-    parser.add_argument("--bench", type=Path, required=True, help="the data's folder")
-    parser.add_argument("--work", type=Path, required=True, help="for PostgreSQL's data")
-    parser.add_argument(
-        "--n", type=int, default=count, help="questions, as many from each database as there are"
-    )
-    parser.add_argument("--databases", type=int, help="this many of them (default: all)")
-    parser.add_argument("--seed", type=int, default=1)
-
-
 async def _run(options: argparse.Namespace) -> None:
     async with loaded(options.bench, options.work) as dsn:
-        items = [
-            item for item in read_items(options.bench / QUESTIONS) if item["gold_rows"] and item["columns"]
-        ]
-        drawn = in_turns(items, options.seed)[: options.n]
-        for line in report(await ready(dsn, drawn, snapshots(options.bench))):
+        items = drawn(options.bench, options)
+        for line in report(await ready(dsn, items, snapshots(options.bench))):
             sys.stdout.write(json.dumps(line) + "\n")
 
 
@@ -216,6 +201,7 @@ def main() -> int:
     parser.add_argument(
         "--n", type=int, default=2_000, help="questions, as many from each database as there are"
     )
+    parser.add_argument("--databases", type=int, help="this many of them (default: all)")
     parser.add_argument("--seed", type=int, default=1)
     asyncio.run(_run(parser.parse_args()))
     return 0

@@ -26,6 +26,7 @@ from engine.models.encoder import MiniLMEncoder
 from engine.models.packaged import read
 from engine.ranking.ranker import FORMAT, NAME, cosines, packaged
 from training import certainty_lists
+from training.certainty import at_home
 from training.conditions import OTHERS, QUESTIONS, snapshots
 from training.ranker import example
 
@@ -79,7 +80,7 @@ def of_written(bench: Path, file: Path) -> Iterator[dict[str, object]]:
     """A line for each kind of question and group of databases: orders of what the model wrote."""
     left_out = {item["db"] for item in unfitted(read_items(bench / QUESTIONS))}
     found: dict[tuple[str, bool], list[Outcome]] = defaultdict(list)
-    for each in certainty_lists.read(file):
+    for each in at_home(certainty_lists.read(file), bench):
         if each.which and any(each.right):
             scores = [
                 sum(one.get(name, 0.0) * weight for name, weight in PRIOR.items()) for one in each.which

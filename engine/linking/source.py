@@ -47,7 +47,7 @@ class StoredValues:
         if not len(index):
             return ()
         hidden = await upstream.row_secured(route.database)
-        return await asyncio.to_thread(_linked, question, route, index, hidden)
+        return await asyncio.to_thread(linked_values, question, route, index, hidden)
 
     async def prepare(self, databases: Sequence[Database]) -> None:
         """Reads and indexes ahead of the first question; raises `StoreUnavailableError`."""
@@ -79,7 +79,7 @@ class StoredValues:
         return known[1]
 
 
-def _linked(
+def linked_values(
     question: str, route: Route, index: ValueIndex, hidden: frozenset[TableKey]
 ) -> tuple[ValueLink, ...]:
     """The links of `question`, without tables in `hidden`. Reads the whole schema: not for the event loop."""

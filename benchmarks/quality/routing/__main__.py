@@ -59,7 +59,7 @@ from engine.models.encoder import MiniLMEncoder
 from engine.routing.artifact import BASE, ArtifactStore
 from engine.routing.pointer_api import PointingSettings
 from engine.routing.router import HybridRouter
-from engine.routing.training import TrainingSettings
+from engine.routing.training import TableOrder, TrainingSettings
 from engine.routing.vectors import VectorCache
 from engine.settings import EncoderSettings
 from pgparley.config import cache_dir
@@ -156,11 +156,15 @@ def _sampled(items: Sequence[Item], size: int) -> list[Item]:
 def _train(bench: Bench) -> Item:
     journal = synthetic(bench.choices.questions)
     result: Item = {"synthetic_questions": len(journal), "file": bench.choices.questions.name}
-    kinds = [("", "full", True), ("pool_", "full", True), ("", "any_order", False)]
-    for world, kind, depth_first in kinds:
+    kinds = [
+        ("", "full", TableOrder.DRAWN),
+        ("pool_", "full", TableOrder.DRAWN),
+        ("", "any_order", TableOrder.ANY),
+    ]
+    for world, kind, order in kinds:
         if bench.version(world, kind) != BASE:
             raise SystemExit(f"remove {bench.routers} to train again")
-        settings = TrainingSettings(depth_first=depth_first, seed=SEED)
+        settings = TrainingSettings(order=order, seed=SEED)
         result[f"{world}{kind}"] = trained(
             bench.routers,
             f"{world}{kind}",

@@ -90,7 +90,7 @@ class PointerModel:
 
             def some(start: int) -> list[Pointed]:
                 with torch.inference_mode():  # of one thread
-                    survey = _survey(network, ground, names, asked[start : start + size])
+                    survey = surveyed(network, ground, names, asked[start : start + size])
                     return self._pointed(network, step, ground, survey, settings)
 
             size = max(1, min(_TOGETHER, -(-len(asked) // _AT_ONCE)))
@@ -111,7 +111,7 @@ class PointerModel:
         from engine.models.beams import begin  # noqa: PLC0415  as torch
 
         logits = (survey.root / float(self._artifact.arrays["temperature"])).numpy()
-        heads = [_heads(row, settings.beams.groups) for row in logits]
+        heads = [likely_databases(row, settings.beams.groups) for row in logits]
         rows = np.repeat(np.arange(len(heads)), [len(some) for some in heads])
         start = begin(step, ground, survey, rows, np.concatenate(heads), constrained=settings.constrained)
         found: list[list[Found]] = [[] for _ in heads]
@@ -196,7 +196,7 @@ def arrays_of(tower: Tower, network: Network, temperature: float) -> dict[str, N
     return found | {"temperature": np.array(temperature, dtype=np.float32)}
 
 
-def _heads(logits: NDArray[np.float32], groups: int) -> NDArray[np.intp]:
+def likely_databases(logits: NDArray[np.float32], groups: int) -> NDArray[np.intp]:
     """The databases to search, likeliest first: two at least where there are, and no hopeless one beyond."""
     # A stable order, so that databases with the same schema come in the order given.
     order = np.argsort(-logits, kind="stable")[:groups]
@@ -206,7 +206,8 @@ def _heads(logits: NDArray[np.float32], groups: int) -> NDArray[np.intp]:
     return chosen
 
 
-def _survey(network: Network, ground: Ground, names: Names, asked: Sequence[Asked]) -> Survey:
+def surveyed(network: Network, ground: Ground, names: Names, asked: Sequence[Asked]) -> Survey:
+    """The similarities of the questions to the ground."""
     import torch  # noqa: PLC0415  heavy: loaded with the first question
 
     from engine.models.network import Reading  # noqa: PLC0415  as torch

@@ -25,8 +25,8 @@ from engine.models.packaged import under
 from engine.models.sentences import SentenceModel
 from engine.routing.artifact import Artifact, ArtifactError
 from engine.routing.candidate_space import CandidateSpace
-from engine.routing.decoder import Found, search
-from engine.routing.pointer_api import Asked, Encoded, Pointed, PointingSettings
+from engine.routing.decoder import BeamSettings, Found, search
+from engine.routing.pointer_api import Asked, Encoded, Pointed
 from engine.settings import EncoderSettings
 
 if TYPE_CHECKING:
@@ -78,9 +78,7 @@ class PointerModel:
             tower, _, _ = self._loaded()
             return tower.questions(questions)
 
-    def point(
-        self, asked: Sequence[Asked], field: CandidateSpace, settings: PointingSettings
-    ) -> list[Pointed]:
+    def point(self, asked: Sequence[Asked], field: CandidateSpace, settings: BeamSettings) -> list[Pointed]:
         """See `Pointer.point`."""
         import torch  # noqa: PLC0415  heavy: loaded with the first question
 
@@ -106,17 +104,17 @@ class PointerModel:
         step: StepWeights,
         ground: Ground,
         survey: Survey,
-        settings: PointingSettings,
+        settings: BeamSettings,
     ) -> list[Pointed]:
         from engine.models.beams import begin  # noqa: PLC0415  as torch
 
         logits = (survey.root / float(self._artifact.arrays["temperature"])).numpy()
-        heads = [likely_databases(row, settings.beams.groups) for row in logits]
+        heads = [likely_databases(row, settings.groups) for row in logits]
         rows = np.repeat(np.arange(len(heads)), [len(some) for some in heads])
-        start = begin(step, ground, survey, rows, np.concatenate(heads), constrained=settings.constrained)
+        start = begin(step, ground, survey, rows, np.concatenate(heads))
         found: list[list[Found]] = [[] for _ in heads]
         firsts = np.searchsorted(rows, np.arange(len(heads)))
-        for one in search(start, settings.beams):
+        for one in search(start, settings):
             row = int(rows[one.head])
             found[row].append(replace(one, head=one.head - int(firsts[row])))
         tables = network.first_tables(survey, ground).numpy()

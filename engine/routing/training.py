@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.routing.candidate_space import CandidateSpace, whole_field
-from engine.routing.decoder import table_shares
+from engine.routing.decoder import BeamSettings, table_shares
 from engine.routing.graph import Graph, serialise
 from engine.routing.index import Index
-from engine.routing.pointer_api import Asked, Pointed, Pointer, PointingSettings
+from engine.routing.pointer_api import Asked, Pointed, Pointer
 from engine.routing.scoring import lexical
 from engine.text.tokens import question_words
 
@@ -309,7 +309,7 @@ def _pointed(pointer: Pointer, terrain: Terrain, examples: Sequence[Example]) ->
             Asked.of(text, read, terrain.index, terrain.field)
             for text, read in zip(texts, pointer.read(texts), strict=True)
         ]
-        yield from pointer.point(asked, terrain.field, PointingSettings())
+        yield from pointer.point(asked, terrain.field, BeamSettings())
 
 
 def _temperature(pointer: Pointer, portions: Sequence[Portion]) -> float:

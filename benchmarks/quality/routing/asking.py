@@ -13,7 +13,7 @@ from time import process_time
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.quality.routing.searches import Beam, Scene, Search, Searched, searched
+from benchmarks.quality.routing.searches import Beam, Scene, Search, Searched, searched, unconstrained
 from benchmarks.quality.routing.table_marks import Mark, Marked, marked
 from engine.models.beams import StepWeights
 from engine.models.encoder import loaded_model
@@ -97,10 +97,14 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """Databases as one network knows them; `numbers`: of each database, by name."""
+    """Databases as one network knows them, with the graph's constraint and free of it.
+
+    `numbers`: of each database, by name.
+    """
 
     terrain: Terrain
     ground: Ground
+    free: Ground
     names: Names
     numbers: dict[str, int]
 
@@ -110,7 +114,7 @@ class Catalog:
         terrain = Terrain.of(Index(parts))
         ground = Ground.of(terrain.field)
         numbers = {part.snapshot.database: number for number, part in enumerate(parts)}
-        return Catalog(terrain, ground, network.name(ground), numbers)
+        return Catalog(terrain, ground, unconstrained(ground), network.name(ground), numbers)
 
     def right(self, question: Question) -> frozenset[int]:
         """The right tables' numbers in the field; raises `KeyError` for a table that is not there."""
@@ -150,7 +154,7 @@ def asked(
     ]
     survey = surveyed(reader.network, catalog.ground, catalog.names, every)
     taken = 1000 * (process_time() - started) / len(questions)
-    scene = Scene(reader.step, catalog.ground, survey)
+    scene = Scene(reader.step, catalog.ground, catalog.free, survey)
     logits = survey.root.numpy().astype(np.float64) / reader.temperature
     firsts = reader.network.first_tables(survey, catalog.ground).numpy().astype(np.float64)
     for row, one in enumerate(questions):

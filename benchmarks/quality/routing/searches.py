@@ -17,6 +17,7 @@ import numpy as np
 from engine.models.beams import Beams, Numbers, StepWeights, Vectors, begin
 from engine.models.network import NOWHERE, Ground, Survey
 from engine.routing.decoder import BeamSettings, Found, search
+from engine.routing.graph import EdgeKind
 
 PENALTY = 1.0
 """Taken from a table's log-probability for each beam of an earlier group that chose it at the same step."""
@@ -60,10 +61,11 @@ class Searched:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Questions surveyed by one trained network over what `ground` holds."""
+    """Questions surveyed by one trained network over what `ground` holds; `free`: the same, see `unconstrained`."""
 
     step: StepWeights
     ground: Ground
+    free: Ground
     survey: Survey
 
 
@@ -71,7 +73,8 @@ def searched(way: Search, scene: Scene, row: int, databases: Numbers, log_shares
     """Question `row` of a scene in `databases`, (h,); `log_shares`: (h,), their log-probabilities."""
     started = process_time()
     rows = np.full(len(databases), row, dtype=np.intp)
-    start = begin(scene.step, scene.ground, scene.survey, rows, databases, constrained=way.constrained)
+    ground = scene.ground if way.constrained else scene.free
+    start = begin(scene.step, ground, scene.survey, rows, databases)
     settings = BeamSettings(width=way.width)
     match way.beam:
         case Beam.GROUPED:
@@ -94,6 +97,16 @@ def searched(way: Search, scene: Scene, row: int, databases: Numbers, log_shares
         },
         taken,
     )
+
+
+def unconstrained(ground: Ground) -> Ground:
+    """A ground where any table of a database may follow any other: those without a link have an implied one."""
+    field = ground.field
+    links: list[dict[int, int]] = []
+    for database in range(len(field.databases)):
+        tables = field.tables_of(database)
+        links += [dict.fromkeys(tables, int(EdgeKind.IMPLIED)) | field.links[table] for table in tables]
+    return replace(ground, field=replace(field, links=tuple(links)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,7 +101,7 @@ def scene_of(asking: Reader) -> tuple[Scene, NDArray[np.float32]]:
         ]
         survey = surveyed(asking.network, catalog.ground, catalog.names, every)
         shares: NDArray[np.float32] = torch.log_softmax(survey.root, dim=1).numpy()
-    return Scene(asking.step, catalog.ground, survey), shares
+    return Scene(asking.step, catalog.ground, catalog.free, survey), shares
 
 
 def sets_of(way: Search, row: int) -> dict[tuple[int, frozenset[int]], float]:
@@ -203,6 +203,7 @@ def test_without_the_constraint_unlinked_tables_make_a_set() -> None:
     bound, free = (sets_of(Search(width=64, constrained=constrained), 2) for constrained in (True, False))
     assert all(graph.connected(tables) for database, tables in bound if database == 0)
     assert any(not graph.connected(tables) for database, tables in free if database == 0)
+    assert all(tables <= set(range(4)) for database, tables in free if database == 0)
 
 
 def test_every_system_is_marked_on_every_question() -> None:

@@ -19,7 +19,7 @@ from engine.core.elements import TableSet
 from engine.core.ports import Match
 from engine.routing.artifact import Artifact, ArtifactError, ArtifactStore
 from engine.routing.candidate_space import CandidateSpace, Columns, cut_field, whole_field
-from engine.routing.decoder import BeamSettings, table_shares
+from engine.routing.decoder import BeamSettings, table_scores
 from engine.routing.index import Index
 from engine.routing.pointer_api import Asked, Encoded, Pointed, Pointer
 from engine.routing.scoring import TEMPERATURE, EncodedQuestion, SearchLimits, Weights, score
@@ -30,9 +30,6 @@ WHOLE_DATABASES, WHOLE_TABLES = 400, 4_000
 
 DECODED = 32
 """Databases decoded over in a larger catalog: the best of the retrieval leg."""
-
-FIRST_SHARE = 0.3
-"""Table score = 0.3 · P(first table) + 0.7 · P(in a decoded set)."""
 
 _KEPT = 8
 """Indexes whose fields are kept."""
@@ -177,10 +174,9 @@ def _decoded(pointed: Pointed, field: CandidateSpace, index: Index) -> _Decoded:
         found = [one for one in pointed.found if one.head == head]
         if not found:
             continue
-        shares, tables = table_shares(found), field.tables_of(database)
-        decoded = np.array([shares.get(table, 0.0) for table in tables])
+        tables = field.tables_of(database)
         held = slice(tables.start, tables.stop)
-        scores[held] = FIRST_SHARE * scores[held] + (1 - FIRST_SHARE) * decoded
+        scores[held] = table_scores(tables, pointed.tables[held], found)
         every = index.parts[int(field.databases[database])].snapshot.tables
         numbers = field.tables[held] - field.firsts[database]
         sets[database] = tuple(

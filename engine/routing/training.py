@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.routing.candidate_space import CandidateSpace, whole_field
-from engine.routing.decoder import BeamSettings, table_shares
+from engine.routing.decoder import BeamSettings, table_scores
 from engine.routing.graph import Graph, serialise
 from engine.routing.index import Index
 from engine.routing.pointer_api import Asked, Pointed, Pointer
@@ -293,12 +293,10 @@ def measure(pointer: Pointer, portions: Sequence[Portion]) -> dict[str, float]:
 
 
 def _tables(pointed: Pointed, tables: range, database: int) -> list[int]:
-    scores = {table: float(np.exp(pointed.tables[table])) for table in tables}
-    if database in pointed.heads:
-        head = pointed.heads.index(database)
-        for table, share in table_shares([one for one in pointed.found if one.head == head]).items():
-            scores[table] += share
-    return sorted(scores, key=lambda table: -scores[table])
+    """The tables of a database, best first, as the engine ranks them."""
+    found = [one for one in pointed.found if pointed.heads[one.head] == database]
+    scores = table_scores(tables, pointed.tables[tables.start : tables.stop], found)
+    return [tables[number] for number in np.argsort(-scores, kind="stable").tolist()]
 
 
 def _pointed(pointer: Pointer, terrain: Terrain, examples: Sequence[Example]) -> Iterator[Pointed]:

@@ -20,9 +20,8 @@ from engine.models.encoder import loaded_model
 from engine.models.network import Ground, Names, Network
 from engine.models.pointer import PointerModel, build, likely_databases, surveyed
 from engine.routing.artifact import ArtifactStore
-from engine.routing.decoder import BeamSettings, table_shares
+from engine.routing.decoder import FIRST_SHARE, BeamSettings, table_scores
 from engine.routing.index import Index
-from engine.routing.learned_router import FIRST_SHARE
 from engine.routing.pointer_api import Asked, Encoded
 from engine.routing.schema_index_entry import SchemaIndexEntry
 from engine.routing.training import Terrain
@@ -138,7 +137,7 @@ class _Read:
     scene: Scene
     row: int
     databases: Vectors
-    firsts: Vectors
+    firsts: NDArray[np.float32]
 
 
 def asked(
@@ -156,7 +155,7 @@ def asked(
     taken = 1000 * (process_time() - started) / len(questions)
     scene = Scene(reader.step, catalog.ground, catalog.free, survey)
     logits = survey.root.numpy().astype(np.float64) / reader.temperature
-    firsts = reader.network.first_tables(survey, catalog.ground).numpy().astype(np.float64)
+    firsts = reader.network.first_tables(survey, catalog.ground).numpy()
     for row, one in enumerate(questions):
         shares = logits[row] - np.logaddexp.reduce(logits[row])
         read = _Read(scene, row, shares, firsts[row])
@@ -226,16 +225,12 @@ def _searches(
 
 
 def _scores(read: _Read, system: System, found: Searched | None) -> Vectors:
-    """(T,): of each table, given its database; see `engine.routing.learned_router`."""
-    scores = np.exp(read.firsts)
-    if found is None:
-        return scores
-    field = read.scene.ground.field
-    for database, sets in found.sets.items():
-        held = slice(field.tables_of(database).start, field.tables_of(database).stop)
-        scores[held] *= system.first_share
-        for table, share in table_shares(sets).items():
-            scores[table] += (1 - system.first_share) * share
+    """(T,): of each table, given its database."""
+    scores: Vectors = np.exp(read.firsts.astype(np.float64))
+    for database, sets in (found.sets if found else {}).items():
+        tables = read.scene.ground.field.tables_of(database)
+        held = slice(tables.start, tables.stop)
+        scores[held] = table_scores(tables, read.firsts[held], sets, system.first_share)
     return scores
 
 

@@ -1,12 +1,13 @@
 """Measures what the router's decoder is made of: constraint, beams, width, mixing, the order tables were learned in.
 
-    python -m benchmarks.quality.routing.decoding --bench FOLDER --work FOLDER [--run RUN] [--beside RUN] [--fold K ...]
+    python -m benchmarks.quality.routing.decoding --bench FOLDER --work FOLDER [--run RUN] [--beside RUN]
+        [--fold K ...] [--world WORLD ...]
 
 Reads what `training.routing_folds` left in the work folder: the questions of each fold, and the network of RUN that has
-seen none of the fold's databases; of the run beside, as much. Each question is asked over Spider's 166 databases, and
-once more with its own database merged with a schema of 40 to 175 tables; with its database given and not. `--bird` asks
-BIRD's questions instead, about databases that no fold holds: a measurement, by which nothing is chosen. What was marked
-is kept in the work folder and not marked again. Reads no question of the development sets.
+seen none of the fold's databases; of the run beside, as much. Each question is asked with its database given and not:
+in the world `166` over Spider's databases, in `large` with its own database merged with a schema of 40 to 175 tables.
+The world `bird` is as `large`, of BIRD's questions, whose databases no fold holds: a measurement, by which nothing is
+chosen. What was marked is kept in the work folder and not marked again. Reads no question of the development sets.
 """
 
 from __future__ import annotations
@@ -160,7 +161,7 @@ def _choices() -> Choices:
     )
     parser.add_argument("--beside", help="name of another training, compared with it")
     parser.add_argument("--fold", type=int, action="append", choices=range(FOLDS), help="only this one")
-    parser.add_argument("--bird", action="store_true", help="ask BIRD's questions instead of the folds'")
+    parser.add_argument("--world", action="append", choices=WORLDS, help="only this one")
     parser.add_argument("--every", type=int, default=1, help="ask one question in so many (a trial run)")
     parser.add_argument("--json", type=Path, help="write the figures here")
     args = parser.parse_args()
@@ -170,7 +171,7 @@ def _choices() -> Choices:
         run=args.run,
         beside=args.beside,
         folds=tuple(args.fold or range(FOLDS)),
-        worlds=WORLDS[2:] if args.bird else WORLDS[:2],
+        worlds=tuple(args.world or WORLDS),
         every=args.every,
         json=args.json,
     )

@@ -76,7 +76,7 @@ def main() -> int:
     for table in decoding_report.tables(found):
         Console(width=200).print(table)
     if choices.json:
-        decoding_report.write(choices.json, found, run=choices.run, folds=choices.folds)
+        decoding_report.write(choices.json, found, run=choices.run, folds=choices.folds, every=choices.every)
     return 0
 
 

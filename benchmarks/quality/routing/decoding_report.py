@@ -74,8 +74,8 @@ def _text(number: int, mean: float, difference: Estimate) -> str:
     return f"{100 * mean:.1f}\n{100 * difference.value:+.1f} [{low:+.1f}, {high:+.1f}]"
 
 
-def write(file: Path, parts: Sequence[Part], *, run: str, folds: Sequence[int]) -> None:
-    """The figures as JSON; those of worlds that are not in `parts` stay as they are."""
+def write(file: Path, parts: Sequence[Part], *, run: str, folds: Sequence[int], every: int) -> None:
+    """The figures as JSON, of one question in `every`; those of worlds that are not in `parts` stay as they are."""
     machine = describe(ROOT)
     held = json.loads(file.read_text(encoding="utf-8"))["worlds"] if file.is_file() else {}
     for part in parts:
@@ -85,6 +85,7 @@ def write(file: Path, parts: Sequence[Part], *, run: str, folds: Sequence[int]) 
             "dirty": machine.dirty,
             "training": run,
             "folds": list(folds),
+            "one_question_in": every,
             "n": len(part.marks),
             "against": part.against,
             "databases": {name: _rounded(one) for name, one in routing(part.marks).items()},

@@ -162,7 +162,7 @@ def test_the_report_keeps_what_another_run_wrote_of_another_world(tmp_path: Path
     file = tmp_path / "decoding.json"
     some = [judged(0, 1, 1.0, 0.5), judged(1, 1, 0.5, 0.5)]
     for world in ("166", "large"):
-        decoding_report.write(file, [Part(world, some, "ours")], run="r", folds=(0,))
+        decoding_report.write(file, [Part(world, some, "ours")], run="r", folds=(0,), every=1)
     worlds = json.loads(file.read_text(encoding="utf-8"))["worlds"]
     assert set(worlds) == {"166", "large"}
     assert worlds["166"]["databases"]["database_map"][0] == 0.75

@@ -218,10 +218,11 @@ def _open(read: _Read, right: frozenset[int], systems: Sequence[System]) -> Iter
 def _searches(
     read: _Read, systems: Sequence[System], databases: NDArray[np.intp]
 ) -> Mapping[Search | None, Searched]:
-    """Each search once."""
-    ways = dict.fromkeys(one.search for one in systems if one.search is not None)
+    """Each search once, in turns: the first of a question waits for its arrays to come from memory."""
+    ways = list(dict.fromkeys(one.search for one in systems if one.search is not None))
+    turn = read.row % len(ways) if ways else 0
     prices = read.databases[databases].astype(np.float32)
-    return {way: searched(way, read.scene, read.row, databases, prices) for way in ways}
+    return {way: searched(way, read.scene, read.row, databases, prices) for way in ways[turn:] + ways[:turn]}
 
 
 def _scores(read: _Read, system: System, found: Searched | None) -> Vectors:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.models.network import FIRST, HIDDEN, NOWHERE, UNIT, Ground, Network, Survey
-from engine.routing.graph import EdgeKind
 
 Vectors = NDArray[np.float32]
 Numbers = NDArray[np.intp]
@@ -84,7 +83,6 @@ class Heads:
     closest: Vectors
     weights: Vectors
     best: Vectors
-    constrained: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +159,7 @@ class Beams:
     def _kinds(self, rows: Numbers, columns: Numbers, chosen: NDArray[np.bool_]) -> Numbers:
         """DBCopilot's constraint (§4.4): a further table is linked to one chosen before."""
         heads = self.heads
-        if self.kinds is not None:
-            kinds = self.kinds[rows]
-        elif heads.constrained:
-            kinds = np.full(chosen.shape, -1, dtype=np.intp)
-        else:
-            kinds = np.where(heads.inside[self.numbers[rows]], int(EdgeKind.IMPLIED), -1)
+        kinds = np.full(chosen.shape, -1, dtype=np.intp) if self.kinds is None else self.kinds[rows]
         firsts = self.firsts[rows].tolist()
         for row, (first, column) in enumerate(zip(firsts, columns.tolist(), strict=True)):
             for table, kind in heads.links[first + column].items():
@@ -176,9 +169,7 @@ class Beams:
         return kinds
 
 
-def begin(
-    step: StepWeights, ground: Ground, survey: Survey, rows: Numbers, databases: Numbers, *, constrained: bool
-) -> Beams:
+def begin(step: StepWeights, ground: Ground, survey: Survey, rows: Numbers, databases: Numbers) -> Beams:
     """The empty set of tables for each of `rows` (questions) in one of `databases`."""
     field = ground.field
     firsts = field.table_starts[databases]
@@ -202,7 +193,6 @@ def begin(
         weights=_array(survey.weights)[rows],
         # A table that is not there stands for the first, which changes no maximum.
         best=closest.max(axis=2),
-        constrained=constrained,
     )
     return Beams(
         heads=heads,

@@ -19,9 +19,9 @@ from engine.core.elements import TableSet
 from engine.core.ports import Match
 from engine.routing.artifact import Artifact, ArtifactError, ArtifactStore
 from engine.routing.candidate_space import CandidateSpace, Columns, cut_field, whole_field
-from engine.routing.decoder import table_shares
+from engine.routing.decoder import BeamSettings, table_scores
 from engine.routing.index import Index
-from engine.routing.pointer_api import Asked, Encoded, Pointed, Pointer, PointingSettings
+from engine.routing.pointer_api import Asked, Encoded, Pointed, Pointer
 from engine.routing.scoring import TEMPERATURE, EncodedQuestion, SearchLimits, Weights, score
 from engine.text.tokens import question_words
 
@@ -30,9 +30,6 @@ WHOLE_DATABASES, WHOLE_TABLES = 400, 4_000
 
 DECODED = 32
 """Databases decoded over in a larger catalog: the best of the retrieval leg."""
-
-FIRST_SHARE = 0.3
-"""Table score = 0.3 · P(first table) + 0.7 · P(in a decoded set)."""
 
 _KEPT = 8
 """Indexes whose fields are kept."""
@@ -81,17 +78,11 @@ class Versions:
 class LearnedLeg:
     """Ranks the databases of an index with a pointer. Keeps fields for the indexes it saw last."""
 
-    def __init__(
-        self,
-        versions: Versions,
-        weights: Weights,
-        limits: SearchLimits,
-        settings: PointingSettings | None = None,
-    ) -> None:
+    def __init__(self, versions: Versions, weights: Weights, limits: SearchLimits) -> None:
         self._versions = versions
         self._weights = weights
         self._limits = limits
-        self._settings = settings or PointingSettings()
+        self._beams = BeamSettings()
         self._lock = threading.Lock()
         self._fields: OrderedDict[int, tuple[Index, CandidateSpace]] = OrderedDict()
 
@@ -111,10 +102,10 @@ class LearnedLeg:
         fields = list(self._fields_for(questions, read, index, quantized=pointer.quantized))
         if fields and fields[0] is fields[-1]:
             asked = [Asked.of(text, one, index, fields[0]) for text, one in zip(questions, read, strict=True)]
-            pointed = pointer.point(asked, fields[0], self._settings)
+            pointed = pointer.point(asked, fields[0], self._beams)
         else:
             pointed = [
-                pointer.point([Asked.of(text, one, index, field)], field, self._settings)[0]
+                pointer.point([Asked.of(text, one, index, field)], field, self._beams)[0]
                 for text, one, field in zip(questions, read, fields, strict=True)
             ]
         return [
@@ -183,10 +174,9 @@ def _decoded(pointed: Pointed, field: CandidateSpace, index: Index) -> _Decoded:
         found = [one for one in pointed.found if one.head == head]
         if not found:
             continue
-        shares, tables = table_shares(found), field.tables_of(database)
-        decoded = np.array([shares.get(table, 0.0) for table in tables])
+        tables = field.tables_of(database)
         held = slice(tables.start, tables.stop)
-        scores[held] = FIRST_SHARE * scores[held] + (1 - FIRST_SHARE) * decoded
+        scores[held] = table_scores(tables, pointed.tables[held], found)
         every = index.parts[int(field.databases[database])].snapshot.tables
         numbers = field.tables[held] - field.firsts[database]
         sets[database] = tuple(

@@ -6,7 +6,6 @@ a network. Light: no torch.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -76,14 +75,6 @@ class Pointed:
     found: tuple[Found, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PointingSettings:
-    """How a question is decoded. `constrained`: whether a table must be linked to one chosen before."""
-
-    beams: BeamSettings = dataclasses.field(default_factory=BeamSettings)
-    constrained: bool = True
-
-
 class Pointer(Protocol):
     """A learned router's network. Blocks; safe to call from several threads."""
 
@@ -98,7 +89,5 @@ class Pointer(Protocol):
     def read(self, questions: Sequence[str]) -> Sequence[Encoded]:
         """The questions, by the tuned encoder, in one pass for each batch."""
 
-    def point(
-        self, asked: Sequence[Asked], field: CandidateSpace, settings: PointingSettings
-    ) -> list[Pointed]:
+    def point(self, asked: Sequence[Asked], field: CandidateSpace, settings: BeamSettings) -> list[Pointed]:
         """An output for each question over `field`."""

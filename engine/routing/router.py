@@ -20,7 +20,6 @@ from threadpoolctl import ThreadpoolController
 from engine.core.ports import Encoder, Match
 from engine.routing.index import Index
 from engine.routing.learned_router import LearnedLeg, Versions
-from engine.routing.pointer_api import PointingSettings
 from engine.routing.schema_index_entry import SchemaIndexEntry, build
 from engine.routing.scoring import EncodedQuestion, Scored, SearchLimits, Vectors, Weights, score
 from engine.routing.together import Together
@@ -65,7 +64,6 @@ class HybridRouter:
         weights: Weights | None = None,
         limits: SearchLimits | None = None,
         versions: Versions | None = None,
-        pointing: PointingSettings | None = None,
         parts: int = 10_000,
         folder: Path | None = None,
     ) -> None:
@@ -73,9 +71,7 @@ class HybridRouter:
         self._schemas = encoder if schemas is None else schemas
         self._weights = weights or Weights()
         self._limits = limits or SearchLimits()
-        self._learned = (
-            None if versions is None else LearnedLeg(versions, self._weights, self._limits, pointing)
-        )
+        self._learned = None if versions is None else LearnedLeg(versions, self._weights, self._limits)
         self._kept = parts
         self._lock = threading.Lock()
         # Hundreds of small products: threads that wait for each other beside a busy language model made one

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.routing.graph import Graph
-from engine.routing.index import Index, Quantized
+from engine.routing.index import Index, Quantized, runs
 from engine.routing.schema_index_entry import Vectors
 
 Numbers = NDArray[np.intp]
@@ -81,9 +81,8 @@ def cut_field(
 
     `graphs`: of those databases, by number. `columns`: the index's own, or quantized.
     """
-    sizes = index.column_ends[tables] - index.column_starts[tables]
-    column_starts = np.cumsum(sizes) - sizes
-    numbers = np.repeat(index.column_starts[tables] - column_starts, sizes) + np.arange(sizes.sum())
+    firsts = index.column_starts[tables]
+    numbers, column_starts = runs(firsts, index.column_ends[tables] - firsts)
     owners = np.searchsorted(databases, index.owners[tables])
     starts = np.searchsorted(owners, np.arange(len(databases)))
     kept = [_kept(index, graphs[n], n, tables) for n in databases.tolist()]

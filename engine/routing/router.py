@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from pathlib import Path
 from typing import Protocol
 
 from threadpoolctl import ThreadpoolController
@@ -54,7 +53,7 @@ class HybridRouter:
     """`engine.core.ports.Router`. Safe to call from several threads.
 
     `versions`: of the learned leg; without a readable one the retrieval leg answers alone. `parts`: restricted schemas
-    kept. `folder`: keeps the nearest-neighbour graphs of very large catalogs.
+    kept.
     """
 
     def __init__(
@@ -67,7 +66,6 @@ class HybridRouter:
         versions: Versions | None = None,
         pointing: PointingSettings | None = None,
         parts: int = 10_000,
-        folder: Path | None = None,
     ) -> None:
         self._encoder = encoder
         self._schemas = encoder if schemas is None else schemas
@@ -92,7 +90,6 @@ class HybridRouter:
         self._catalogs: OrderedDict[tuple[int, ...], tuple[_Catalog, Together[str, tuple[Match, ...]]]] = (
             OrderedDict()
         )
-        self._folder = folder
 
     def prepare(self, snapshots: Sequence[Snapshot]) -> None:
         """Encodes whole schemas, and loads the learned leg, ahead of the first question."""
@@ -100,13 +97,6 @@ class HybridRouter:
             self._part(snapshot, None)
         if self._learned:
             self._learned.warm_up()
-
-    def settle(self) -> None:
-        """Waits for the nearest-neighbour graphs of the catalogs seen so far; answers do without them."""
-        with self._lock:
-            indexes = list(self._indexes.values())
-        for index in indexes:
-            index.ready()
 
     def rank(self, question: str, views: Sequence[tuple[Snapshot, ReadableColumns]]) -> tuple[Match, ...]:
         """The databases of which anything is readable, likeliest first, at most `SearchLimits.databases`.
@@ -176,12 +166,12 @@ class HybridRouter:
             if key in self._indexes:
                 self._indexes.move_to_end(key)
                 return self._indexes[key]
-        index = Index(parts, folder=self._folder)
+        index = Index(parts)
         with self._lock:
             self._indexes[key] = index
             self._share(index)
             while len(self._indexes) > _INDEXES:
-                self._indexes.popitem(last=False)[1].close()
+                self._indexes.popitem(last=False)
         return index
 
     def _share(self, index: Index) -> None:

@@ -28,7 +28,7 @@ PAIRS = 4096
 class CandidateSpace:
     """D databases, T tables, C columns, E pairs of linked tables.
 
-    `databases`, `tables`: their numbers in the index; `firsts`: (D,), there, of each database's first table.
+    `databases`, `tables`: their numbers in the index.
     `whole`: (D, d). `texts`: (T, d). `columns`: (C, d), or as 8-bit integers.
     `table_starts`: (D,). `column_starts`: (T,). `owners`: (T,), the database of each table. `pairs`: (E, 2), the
     tables of each link once, and each table with itself; `pair_starts`: (D,). `links`: for each table the
@@ -36,7 +36,6 @@ class CandidateSpace:
     """
 
     databases: Numbers
-    firsts: Numbers
     tables: Numbers
     whole: Vectors
     texts: Vectors
@@ -60,7 +59,6 @@ def whole_field(index: Index, graphs: Sequence[Graph], columns: Columns) -> Cand
     pairs, pair_starts, links = _linked(index.table_starts, list(graphs))
     return CandidateSpace(
         databases=np.arange(len(index.parts)),
-        firsts=index.table_starts,
         tables=np.arange(len(index.tables)),
         whole=index.whole,
         texts=index.tables,
@@ -89,7 +87,6 @@ def cut_field(
     pairs, pair_starts, links = _linked(starts, kept)
     return CandidateSpace(
         databases=databases,
-        firsts=index.table_starts[databases],
         tables=tables,
         whole=index.whole[databases],
         texts=index.tables[tables],

@@ -50,8 +50,8 @@ class Index:
     `parts`: the databases, in the order given, their arrays views of these: `whole`, (D, d); `tables`, (T, d);
     `columns`, (C, d). `quantized`: the columns once more, as 8-bit integers. `table_starts`, `table_ends`: (D,), each
     database's first table, and one past its last. `column_starts`, `column_ends`: (T,), each table's first column, and
-    one past its last. `owners`: (T,), the database of each table. Every database has a table and every table has a
-    column.
+    one past its last. `owners`: (T,), the database of each table; `keys`: (T,), its name. Every database has a table
+    and every table has a column.
     """
 
     def __init__(self, parts: Sequence[SchemaIndexEntry]) -> None:
@@ -67,6 +67,7 @@ class Index:
         self.column_ends: Numbers = np.append(self.column_starts[1:], len(self.columns))
         sizes = [len(part.tables) for part in parts]
         self.owners: Numbers = np.repeat(np.arange(len(sizes)), sizes)
+        self.keys = tuple(table.key for part in parts for table in part.snapshot.tables)
         self.words = _inverted(parts, self.table_starts)
         self.parts = tuple(
             replace(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Protocol
@@ -119,13 +119,8 @@ class HybridRouter:
         if not catalog.numbers:
             return [() for _ in questions]
         with self._blas.limit(limits=1):
-            learned = self._learned.rank(questions, catalog.index) if self._learned else None
-            if learned is None:
-                return self._retrieved(questions, catalog)
-        return [
-            tuple(replace(match, position=catalog.numbers[match.position]) for match in matches)
-            for matches in learned
-        ]
+            learned = self._learned.rank(questions, catalog.index, catalog.numbers) if self._learned else None
+            return self._retrieved(questions, catalog) if learned is None else learned
 
     def _retrieved(self, questions: Sequence[str], catalog: _Catalog) -> list[tuple[Match, ...]]:
         """By the retrieval leg alone."""

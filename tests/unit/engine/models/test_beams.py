@@ -32,7 +32,6 @@ def ground(dice: np.random.Generator) -> Ground:
     return Ground.of(
         CandidateSpace(
             databases=numbers([0, 1]),
-            firsts=numbers([0, 3]),
             tables=np.arange(5),
             whole=unit(dice, 2),
             texts=unit(dice, 5),

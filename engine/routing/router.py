@@ -7,6 +7,7 @@ read: roles with the same view share one, and a changed schema rebuilds its own 
 from __future__ import annotations
 
 import threading
+from array import array
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -87,9 +88,7 @@ class HybridRouter:
         self._parts: OrderedDict[tuple[str, str], SchemaIndexEntry] = OrderedDict()
         # An index holds its parts, so that their ids keep their meaning.
         self._indexes: OrderedDict[tuple[int, ...], Index] = OrderedDict()
-        self._catalogs: OrderedDict[tuple[int, ...], tuple[_Catalog, Together[str, tuple[Match, ...]]]] = (
-            OrderedDict()
-        )
+        self._catalogs: OrderedDict[bytes, tuple[_Catalog, Together[str, tuple[Match, ...]]]] = OrderedDict()
 
     def prepare(self, snapshots: Sequence[Snapshot]) -> None:
         """Encodes whole schemas, and loads the learned leg, ahead of the first question."""
@@ -139,7 +138,8 @@ class HybridRouter:
 
         And where questions over it come together.
         """
-        key = tuple(map(id, chain.from_iterable(views)))
+        # Bytes: their hash is kept, while a tuple of thousands of numbers is hashed at every look-up.
+        key = array("Q", map(id, chain.from_iterable(views))).tobytes()
         with self._lock:
             if key in self._catalogs:
                 self._catalogs.move_to_end(key)

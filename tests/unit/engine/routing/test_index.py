@@ -89,6 +89,7 @@ def test_stacking_keeps_every_part_in_its_place() -> None:
         assert np.array_equal(index.columns[columns], own.columns)
         assert np.array_equal(index.column_starts[first:end] - index.column_starts[first], own.starts)
         assert (index.owners[first:end] == number).all()
+        assert list(index.keys[first:end]) == [table.key for table in own.snapshot.tables]
         assert np.shares_memory(held.columns, index.columns)
         assert held.words is own.words
     restored = index.quantized.values * index.quantized.scales[:, None]

@@ -174,6 +174,8 @@ def test_what_the_asker_may_not_read_changes_nothing(router: HybridRouter) -> No
     ]
     assert "concert" not in str([(m.tables, [one.tables for one in m.sets]) for m in seen])
     assert names(router.rank(question, [restricted[1], (MUSIC, frozenset())])) == ["shop"]
+    (behind,) = router.rank(question, [(MUSIC, frozenset()), restricted[1]])
+    assert (behind.position, behind.snapshot.database) == (1, "shop")
 
 
 def test_two_databases_with_one_schema_come_side_by_side(router: HybridRouter) -> None:

@@ -21,14 +21,11 @@ from engine.routing.candidate_space import CandidateSpace, Columns, cut_field, w
 from engine.routing.decoder import table_shares
 from engine.routing.index import Index
 from engine.routing.pointer_api import Asked, Encoded, Pointed, Pointer, PointingSettings
-from engine.routing.scoring import TEMPERATURE, EncodedQuestion, SearchLimits, Weights, score
+from engine.routing.scoring import TEMPERATURE, EncodedQuestion, SearchLimits, choose
 from engine.text.tokens import question_words
 
 WHOLE_DATABASES, WHOLE_TABLES = 400, 4_000
-"""Up to this many databases and tables the whole catalog is decoded; above, the `DECODED` best databases."""
-
-DECODED = 32
-"""Databases decoded over in a larger catalog: the best of the retrieval leg."""
+"""Up to this many databases and tables the whole catalog is decoded; above, those that cheap features choose."""
 
 FIRST_SHARE = 0.3
 """Table score = 0.3 · P(first table) + 0.7 · P(in a decoded set)."""
@@ -83,12 +80,10 @@ class LearnedLeg:
     def __init__(
         self,
         versions: Versions,
-        weights: Weights,
         limits: SearchLimits,
         settings: PointingSettings | None = None,
     ) -> None:
         self._versions = versions
-        self._weights = weights
         self._limits = limits
         self._settings = settings or PointingSettings()
         self._lock = threading.Lock()
@@ -147,15 +142,7 @@ class LearnedLeg:
             return held[1]
 
     def _cut(self, index: Index, asked: EncodedQuestion, columns: Columns) -> CandidateSpace:
-        scored = score(asked, index, self._weights, self._limits)[:DECODED]
-        databases = np.array(sorted(one.part for one in scored), dtype=np.intp)
-        held = {one.part: sorted(table for table, _ in one.tables) for one in scored}
-        tables = np.concatenate(
-            [
-                index.table_starts[number] + np.array(held[number], dtype=np.intp)
-                for number in databases.tolist()
-            ]
-        )
+        databases, tables = choose(asked, index, self._limits)
         graphs = {number: index.parts[number].graph for number in databases.tolist()}
         return cut_field(index, graphs, databases, tables, columns)
 

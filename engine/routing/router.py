@@ -72,9 +72,7 @@ class HybridRouter:
         self._schemas = encoder if schemas is None else schemas
         self._weights = weights or Weights()
         self._limits = limits or SearchLimits()
-        self._learned = (
-            None if versions is None else LearnedLeg(versions, self._weights, self._limits, pointing)
-        )
+        self._learned = None if versions is None else LearnedLeg(versions, self._limits, pointing)
         self._kept = parts
         self._lock = threading.Lock()
         # Hundreds of small products: threads that wait for each other beside a busy language model made one

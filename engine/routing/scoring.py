@@ -94,7 +94,7 @@ def score(
     whole = index.whole @ question.sentence
     shares = word_shares(question.words, index)
     coverage = database_words(question.words, shares, index)
-    chosen, tables, starts, text = _chosen(question, index, whole, coverage, limits)
+    chosen, tables, starts, text = _chosen(question.sentence, index, whole, coverage, limits)
     cosines = closest(index, np.vstack([question.sentence, question.tokens]), tables)
     best, per_token = cosines[0], cosines[1:]
     late = np.maximum.reduceat(per_token, starts, axis=1)
@@ -126,14 +126,25 @@ def score(
     )
 
 
+def choose(
+    question: EncodedQuestion, index: Index, limits: SearchLimits
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The likeliest databases by cheap features, and the tables of them that are worth a look, both ascending."""
+    coverage = database_words(question.words, word_shares(question.words, index), index)
+    databases, tables, _, _ = _chosen(
+        question.sentence, index, index.whole @ question.sentence, coverage, limits
+    )
+    return databases, tables
+
+
 def _chosen(
-    question: EncodedQuestion, index: Index, whole: Vectors, coverage: Numbers, limits: SearchLimits
+    sentence: Vectors, index: Index, whole: Vectors, coverage: Numbers, limits: SearchLimits
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], Vectors]:
     """What is scored: databases and their tables, both ascending, where each database's begin, and their cosines."""
     considered = shortlist(whole, coverage)
     firsts = index.table_starts[considered]
     tables, starts = runs(firsts, index.table_ends[considered] - firsts)
-    text = _cosines(index, considered, len(tables), question.sentence)
+    text = _cosines(index, considered, len(tables), sentence)
     cheap = whole[considered] + 2.0 * _mean_of_best(text, starts) + 4.0 * coverage[considered]
     best = np.sort(np.argsort(-cheap, kind="stable")[: limits.databases])
     ends, kept = np.append(starts[1:], len(tables)), []

@@ -91,7 +91,6 @@ async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Question
                 encoder,
                 VectorCache(encoder, model=ENCODER, path=settings.vectors),
                 versions=_versions(settings),
-                folder=None if settings.vectors is None else settings.vectors.parent / "nearest",
             ),
             calibration=calibration(settings, pool),
             selection=settings.selection,

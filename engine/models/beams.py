@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.models.network import FIRST, HIDDEN, NOWHERE, UNIT, Ground, Network, Survey
+from engine.routing.graph import Edge
 
 Vectors = NDArray[np.float32]
 Numbers = NDArray[np.intp]
@@ -67,16 +68,16 @@ class StepWeights:
 class Heads:
     """h databases of at most t tables, each for a question of at most m tokens.
 
-    `firsts`: (h,), the first table of each. `inside`: (h, t), where there is a table. `links`: of each table, by number
-    in the field. `names`: (h, t, HIDDEN). `opening`, `later`: (h, t), the logits of a first and of a further table,
-    without what depends on the tables chosen. `closest`: (h, m, t). `weights`, `best`: (h, m), of the tokens, and their
-    largest cosines.
+    `firsts`: (h,), the first table of each. `inside`: (h, t), where there is a table. `links`: see `CandidateSpace`.
+    `names`: (h, t, HIDDEN). `opening`, `later`: (h, t), the logits of a first and of a further table, without what
+    depends on the tables chosen. `closest`: (h, m, t). `weights`, `best`: (h, m), of the tokens, and their largest
+    cosines.
     """
 
     step: StepWeights
     firsts: Numbers
     inside: NDArray[np.bool_]
-    links: tuple[dict[int, int], ...]
+    links: tuple[tuple[Edge, ...], ...]
     names: Vectors
     opening: Vectors
     later: Vectors
@@ -162,9 +163,9 @@ class Beams:
         kinds = np.full(chosen.shape, -1, dtype=np.intp) if self.kinds is None else self.kinds[rows]
         firsts = self.firsts[rows].tolist()
         for row, (first, column) in enumerate(zip(firsts, columns.tolist(), strict=True)):
-            for table, kind in heads.links[first + column].items():
-                held = kinds[row, table - first]
-                kinds[row, table - first] = kind if held < 0 else min(kind, held)
+            for edge in heads.links[first + column]:
+                held = kinds[row, edge.table]
+                kinds[row, edge.table] = edge.kind if held < 0 else min(edge.kind, held)
         kinds[chosen] = -1
         return kinds
 

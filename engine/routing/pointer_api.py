@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from engine.routing.candidate_space import CandidateSpace
 from engine.routing.decoder import BeamSettings, Found
 from engine.routing.index import Index
-from engine.routing.scoring import lexical
+from engine.routing.scoring import database_words, table_words, word_shares
 from engine.text.tokens import question_words
 
 Vectors = NDArray[np.float32]
@@ -46,12 +46,13 @@ class Asked:
     @staticmethod
     def of(question: str, read: Encoded, index: Index, field: CandidateSpace) -> Asked:
         """A question over `field`, a part of `index`."""
-        words, coverage = lexical(question_words(question), index)
+        words = question_words(question)
+        shares = word_shares(words, index)
         return Asked(
             read.sentence,
             read.tokens,
-            words[field.tables].astype(np.float32),
-            coverage[field.databases].astype(np.float32),
+            table_words(words, shares, index, field.tables).astype(np.float32),
+            database_words(words, shares, index)[field.databases].astype(np.float32),
         )
 
 

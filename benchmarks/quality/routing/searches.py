@@ -17,7 +17,7 @@ import numpy as np
 from engine.models.beams import Beams, Numbers, StepWeights, Vectors, begin
 from engine.models.network import NOWHERE, Ground, Survey
 from engine.routing.decoder import BeamSettings, Found, search
-from engine.routing.graph import EdgeKind
+from engine.routing.graph import Edge, EdgeKind
 
 PENALTY = 1.0
 """Taken from a table's log-probability for each beam of an earlier group that chose it at the same step."""
@@ -102,10 +102,11 @@ def searched(way: Search, scene: Scene, row: int, databases: Numbers, log_shares
 def unconstrained(ground: Ground) -> Ground:
     """A ground where any table of a database may follow any other: those without a link have an implied one."""
     field = ground.field
-    links: list[dict[int, int]] = []
+    links: list[tuple[Edge, ...]] = []
     for database in range(len(field.databases)):
         tables = field.tables_of(database)
-        links += [dict.fromkeys(tables, int(EdgeKind.IMPLIED)) | field.links[table] for table in tables]
+        implied = tuple(Edge(number, EdgeKind.IMPLIED, (), ()) for number in range(len(tables)))
+        links += [implied + field.links[table] for table in tables]
     return replace(ground, field=replace(field, links=tuple(links)))
 
 

@@ -14,11 +14,14 @@ from engine.models.beams import StepWeights, begin
 from engine.models.network import Ground, Network, Reading, Survey
 from engine.models.sequences import Sequences
 from engine.routing.candidate_space import CandidateSpace
-from engine.routing.graph import EdgeKind
+from engine.routing.graph import Edge, EdgeKind
 from engine.routing.index import Quantized
 
 DIMENSION, TOKENS = 16, 5
-LINKS = ({1: 0}, {0: 1, 2: 2}, {1: 2}, {4: 3}, {3: 3})
+LINKS = tuple(
+    tuple(Edge(table, EdgeKind(kind), (), ()) for table, kind in edges.items())
+    for edges in ({1: 0}, {0: 1, 2: 2}, {1: 2}, {1: 3}, {0: 3})
+)
 """Two databases: tables 0 to 2 in a row, 3 and 4 linked."""
 
 
@@ -32,7 +35,6 @@ def ground(dice: np.random.Generator) -> Ground:
     return Ground.of(
         CandidateSpace(
             databases=numbers([0, 1]),
-            firsts=numbers([0, 3]),
             tables=np.arange(5),
             whole=unit(dice, 2),
             texts=unit(dice, 5),

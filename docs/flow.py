@@ -45,7 +45,7 @@ text { font: 14px system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Arial,
 GROUPS = (
     (
         "find",
-        ("understand", "route", "link", "retrieve_feedback"),
+        ("understand", "route", "link", "look_again", "retrieve_feedback"),
         ("a question in any language: which database,", "columns and values; what was meant before"),
     ),
     ("write", ("review", "generate"), ("several statements", "that differ")),

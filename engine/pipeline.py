@@ -13,6 +13,7 @@ from engine.stages.clarify import clarify
 from engine.stages.deduplicate import deduplicate
 from engine.stages.generate import generate
 from engine.stages.link import link
+from engine.stages.look_again import look_again
 from engine.stages.rank import rank
 from engine.stages.retrieve_feedback import retrieve_feedback
 from engine.stages.review import review
@@ -28,6 +29,7 @@ CANDIDATE_STAGES: tuple[Stage, ...] = (
     understand,
     route,
     link,
+    look_again,
     retrieve_feedback,
     review,
     generate,

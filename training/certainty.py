@@ -14,14 +14,16 @@ import hashlib
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.quality.ablations.drawing import TRAIN
 from benchmarks.quality.candidates.command import ROOT
 from benchmarks.quality.candidates.journal import locked
+from benchmarks.quality.candidates.questions import read_items
 from benchmarks.quality.roc import auc
 from engine.dialogue.certainty import (
     Weights,
@@ -64,11 +66,26 @@ def main() -> int:
         with locked(given.work):
             asyncio.run(record(given))
         return 0
-    text = json.dumps(report(read(given.lists)), indent=2) + "\n"
+    text = json.dumps(report(at_home(read(given.lists), given.bench)), indent=2) + "\n"
     sys.stdout.write(text)
     if given.out is not None:
         given.out.write_text(text, encoding="utf-8")
     return 0
+
+
+def at_home(lists: Sequence[QuestionList], bench: Path) -> list[QuestionList]:
+    """The lists, those of questions made ambiguous under the training database that their views are of.
+
+    Each such question has a schema, and so a name, of its own: by that name the folds would put questions on one
+    database, made ambiguous and not, on both sides.
+    """
+    databases = {item["id"]: str(item["db"]) for item in read_items(bench / TRAIN.file)}
+    return [
+        replace(each, database=databases[f"spider-train-{each.id.rsplit('-', 1)[1]}"])
+        if each.kind is Kind.AMBIGUOUS
+        else each
+        for each in lists
+    ]
 
 
 def report(lists: Sequence[QuestionList]) -> dict[str, object]:

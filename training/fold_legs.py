@@ -16,7 +16,7 @@ from benchmarks.quality.routing.collection import Ranking
 from benchmarks.quality.routing.folds import Outcome, Placed, Variant
 from benchmarks.quality.routing.systems import System
 from engine.routing.decoder import BeamSettings
-from engine.routing.pointer_api import Asked, Encoded, Pointer, PointingSettings
+from engine.routing.pointer_api import Asked, Encoded, Pointer
 from engine.routing.scoring import EncodedQuestion, SearchLimits, score
 from engine.routing.training import Terrain
 from engine.text.tokens import question_words
@@ -26,7 +26,7 @@ KEPT = 20
 
 BATCH = 64
 
-_SHORTEST = PointingSettings(BeamSettings(groups=1, width=1, longest=1))
+_SHORTEST = BeamSettings(groups=1, width=1, longest=1)
 """Only the databases' logits are measured."""
 
 

@@ -1,6 +1,7 @@
 """Trains the ranker that comes along: a cross-encoder on statements made wrong by rule, a head on real lists.
 
     python -m training.ranker --bench FOLDER --lists FILE --out FOLDER
+    python -m training.ranker_measures --bench FOLDER [--written FILE]      of what is packaged, where it had no say
 
 `--lists` is what `training.ranker_lists` wrote. The databases of those lists are no part of what the
 cross-encoder is trained on: its scores of the lists are those of unseen databases. The head, which weighs these scores

@@ -22,7 +22,8 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -228,24 +229,29 @@ async def _place(dsn: str, name: str) -> Place:
     return Place(shown, text)
 
 
-async def _run(options: argparse.Namespace) -> None:
-    options.work.mkdir(parents=True, exist_ok=True)
-    running = await asyncio.to_thread(cluster.start, options.work / "postgres")
+@asynccontextmanager
+async def loaded(bench: Path, work: Path) -> AsyncIterator[str]:
+    """The DSN of a PostgreSQL that holds Spider's data, which is kept in `work` and stopped at the end."""
+    running = await asyncio.to_thread(cluster.start, work / "postgres")
     try:
         connection = await asyncpg.connect(running.dsn())
         if not await connection.fetchval("SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", DATA):
             await connection.execute(f"CREATE DATABASE {DATA}")
         await connection.close()
         dsn = running.dsn(DATA)
-        loader = [sys.executable, str(options.bench / "load.py"), "--dsn", dsn, "--what", "spider"]
+        loader = [sys.executable, str(bench / "load.py"), "--dsn", dsn, "--what", "spider"]
         await asyncio.to_thread(subprocess.run, loader, check=True, capture_output=True)
-        async with metering() as meter:
-            with model_server(meter, options.work / "model.log"):
-                model = ChatModel(ModelSettings(base_url=meter.url), meter.url)
-                await _ask(options, dsn, model)
-                await model.aclose()
+        yield dsn
     finally:
         await asyncio.to_thread(cluster.stop, running)
+
+
+async def _run(options: argparse.Namespace) -> None:
+    async with loaded(options.bench, options.work) as dsn, metering() as meter:
+        with model_server(meter, options.work / "model.log"):
+            model = ChatModel(ModelSettings(base_url=meter.url), meter.url)
+            await _ask(options, dsn, model)
+            await model.aclose()
 
 
 def main() -> int:

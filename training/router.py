@@ -30,6 +30,7 @@ from engine.routing.schema_index_entry import SchemaIndexEntry, build
 from engine.routing.training import (
     Example,
     States,
+    TableOrder,
     Terrain,
     batch_of,
     held_out,
@@ -68,11 +69,15 @@ class Material:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How long is trained, from which choices, and without which databases. `done`: steps of it before."""
+    """How long is trained, from which choices, and without which databases. `order`: of a question's tables.
+
+    `done`: steps of it before.
+    """
 
     steps: int
     seed: int
     apart: frozenset[str]
+    order: TableOrder = TableOrder.DRAWN
     done: int = 0
 
 
@@ -170,7 +175,7 @@ def learned(
         for step, bag in enumerate(bags, start=first):
             chosen = [_example(terrain, numbers, material.items[number]) for number in bag]
             states = [material.states[number] for number in bag]
-            batch = batch_of(terrain, chosen, states, rng, depth_first=True)
+            batch = batch_of(terrain, chosen, states, rng, course.order)
             if course.done <= step < course.steps:
                 yield step, *trainer.learn(terrain.field, batch, rate(step, course.steps))
 

@@ -38,7 +38,7 @@ from engine.models.sentences import Encoded
 from engine.routing.artifact import Artifact, Manifest, write
 from engine.routing.index import Index
 from engine.routing.schema_index_entry import build
-from engine.routing.training import States, Terrain
+from engine.routing.training import States, TableOrder, Terrain
 from engine.routing.vectors import VectorCache
 from engine.settings import EncoderSettings
 from training import fold_legs, fold_report
@@ -73,6 +73,7 @@ class Choices:
     threads: int
     every: int
     pool: bool
+    order: TableOrder
 
 
 class Folds:
@@ -168,7 +169,10 @@ def main() -> int:
 
 def run_name(choices: Choices) -> str:
     """The folder of a training's outcomes: trainings that differ have their own."""
-    return f"seed{choices.seed}-steps{choices.steps}" + (f"-{choices.every}" if choices.every > 1 else "")
+    order = "" if choices.order is TableOrder.DRAWN else f"-{choices.order}"
+    return f"seed{choices.seed}-steps{choices.steps}{order}" + (
+        f"-{choices.every}" if choices.every > 1 else ""
+    )
 
 
 def _compare_code(folder: Path) -> None:
@@ -241,7 +245,7 @@ def _trained(run: Folds, fold: int) -> Artifact:
     apart = frozenset(name for name in parts if fold_of(name) == fold)
     trainer = NetworkTrainer(None, EncoderSettings(threads=choices.threads), seed=choices.seed)
     checkpoint = folder / "checkpoint.pt"
-    course = Course(choices.steps, choices.seed, apart, done=trainer.resume(checkpoint))
+    course = Course(choices.steps, choices.seed, apart, choices.order, trainer.resume(checkpoint))
     started = time.monotonic()
     for step, root, tables in learned(trainer, material, parts, course):
         if (step + 1) % CHECKPOINT == 0 or step + 1 == choices.steps:
@@ -280,6 +284,13 @@ def _choices() -> tuple[Choices, tuple[str, ...], Path | None]:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--every", type=int, default=1, help="train on one question in so many (a trial run)")
     parser.add_argument(
+        "--order",
+        type=TableOrder,
+        choices=TableOrder,
+        default=TableOrder.DRAWN,
+        help="of a question's tables",
+    )
+    parser.add_argument(
         "--pool", action=argparse.BooleanOptionalAction, default=True, help="measure among 243 too"
     )
     parser.add_argument("--json", type=Path, help="write the report's figures here")
@@ -297,6 +308,7 @@ def _choices() -> tuple[Choices, tuple[str, ...], Path | None]:
         threads=args.threads,
         every=args.every,
         pool=args.pool,
+        order=args.order,
     )
     return chosen, tuple(args.do) or STEPS, args.json
 

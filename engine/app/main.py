@@ -38,6 +38,7 @@ from engine.models.pointer import PointerModel, packaged_base
 from engine.ranking import ranker
 from engine.ranking.ranker import TwoStages
 from engine.rewrite.driver import check_names
+from engine.routing import second_look
 from engine.routing.artifact import ArtifactStore, CurrentWeights
 from engine.routing.learned_router import Versions
 from engine.routing.router import HybridRouter
@@ -90,7 +91,6 @@ async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Question
                 encoder,
                 VectorCache(encoder, model=ENCODER, path=settings.vectors),
                 versions=_versions(settings),
-                folder=None if settings.vectors is None else settings.vectors.parent / "nearest",
             ),
             calibration=calibration(settings, pool),
             selection=settings.selection,
@@ -102,6 +102,7 @@ async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Question
             memory=LearningStore(pool, settings.learning),
             learning=settings.learning,
             linker=_linker(settings),
+            second_look=second_look.packaged(),
             certainty=FittedCertainty(certainty.packaged()),
             dialogue=settings.dialogue,
         )

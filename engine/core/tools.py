@@ -27,6 +27,7 @@ from engine.core.ports import (
     Upstream,
     Values,
 )
+from engine.routing.second_look import Weights
 from engine.settings import DialogueSettings, GenerationSettings, LearningSettings, Limits, SelectionSettings
 
 
@@ -49,5 +50,6 @@ class Tools:
     generation: GenerationSettings = field(default_factory=GenerationSettings)
     ranker: Ranker = field(default_factory=ByLikelihood)
     linker: SchemaLinker = field(default_factory=NoLinker)
+    second_look: Weights = field(default_factory=Weights)
     certainty: Certainty = field(default_factory=AsRanked)
     dialogue: DialogueSettings = field(default_factory=DialogueSettings)

@@ -53,7 +53,7 @@ class StoredValues:
     async def links(self, question: str, route: Route, upstream: Upstream) -> tuple[ValueLink, ...]:
         """What `question` means in `route`'s database; raises `StoreUnavailableError` and the upstream's errors."""
         index, seen = await self._seen(route, upstream)
-        return await asyncio.to_thread(_linked, question, route, index, seen)
+        return await asyncio.to_thread(linked_values, question, route, index, seen)
 
     async def lists(self, route: Route, upstream: Upstream) -> tuple[ValueList, ...]:
         """Columns of text of at most `LISTED` values with all of them, those of the likeliest tables first."""
@@ -134,7 +134,9 @@ def _near(
     return replace(found, whole=index.complete[place])
 
 
-def _linked(question: str, route: Route, index: ValueIndex, seen: NDArray[np.bool_]) -> tuple[ValueLink, ...]:
+def linked_values(
+    question: str, route: Route, index: ValueIndex, seen: NDArray[np.bool_]
+) -> tuple[ValueLink, ...]:
     """The links of `question` into columns marked in `seen`. Reads the whole schema: not for the event loop."""
     if not seen.any():
         return ()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.models.network import FIRST, HIDDEN, NOWHERE, UNIT, Ground, Network, Survey
-from engine.routing.graph import EdgeKind
+from engine.routing.graph import Edge
 
 Vectors = NDArray[np.float32]
 Numbers = NDArray[np.intp]
@@ -68,23 +68,22 @@ class StepWeights:
 class Heads:
     """h databases of at most t tables, each for a question of at most m tokens.
 
-    `firsts`: (h,), the first table of each. `inside`: (h, t), where there is a table. `links`: of each table, by number
-    in the field. `names`: (h, t, HIDDEN). `opening`, `later`: (h, t), the logits of a first and of a further table,
-    without what depends on the tables chosen. `closest`: (h, m, t). `weights`, `best`: (h, m), of the tokens, and their
-    largest cosines.
+    `firsts`: (h,), the first table of each. `inside`: (h, t), where there is a table. `links`: see `CandidateSpace`.
+    `names`: (h, t, HIDDEN). `opening`, `later`: (h, t), the logits of a first and of a further table, without what
+    depends on the tables chosen. `closest`: (h, m, t). `weights`, `best`: (h, m), of the tokens, and their largest
+    cosines.
     """
 
     step: StepWeights
     firsts: Numbers
     inside: NDArray[np.bool_]
-    links: tuple[dict[int, int], ...]
+    links: tuple[tuple[Edge, ...], ...]
     names: Vectors
     opening: Vectors
     later: Vectors
     closest: Vectors
     weights: Vectors
     best: Vectors
-    constrained: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,24 +160,17 @@ class Beams:
     def _kinds(self, rows: Numbers, columns: Numbers, chosen: NDArray[np.bool_]) -> Numbers:
         """DBCopilot's constraint (§4.4): a further table is linked to one chosen before."""
         heads = self.heads
-        if self.kinds is not None:
-            kinds = self.kinds[rows]
-        elif heads.constrained:
-            kinds = np.full(chosen.shape, -1, dtype=np.intp)
-        else:
-            kinds = np.where(heads.inside[self.numbers[rows]], int(EdgeKind.IMPLIED), -1)
+        kinds = np.full(chosen.shape, -1, dtype=np.intp) if self.kinds is None else self.kinds[rows]
         firsts = self.firsts[rows].tolist()
         for row, (first, column) in enumerate(zip(firsts, columns.tolist(), strict=True)):
-            for table, kind in heads.links[first + column].items():
-                held = kinds[row, table - first]
-                kinds[row, table - first] = kind if held < 0 else min(kind, held)
+            for edge in heads.links[first + column]:
+                held = kinds[row, edge.table]
+                kinds[row, edge.table] = edge.kind if held < 0 else min(edge.kind, held)
         kinds[chosen] = -1
         return kinds
 
 
-def begin(
-    step: StepWeights, ground: Ground, survey: Survey, rows: Numbers, databases: Numbers, *, constrained: bool
-) -> Beams:
+def begin(step: StepWeights, ground: Ground, survey: Survey, rows: Numbers, databases: Numbers) -> Beams:
     """The empty set of tables for each of `rows` (questions) in one of `databases`."""
     field = ground.field
     firsts = field.table_starts[databases]
@@ -202,7 +194,6 @@ def begin(
         weights=_array(survey.weights)[rows],
         # A table that is not there stands for the first, which changes no maximum.
         best=closest.max(axis=2),
-        constrained=constrained,
     )
     return Beams(
         heads=heads,

@@ -25,8 +25,8 @@ from engine.models.packaged import under
 from engine.models.sentences import SentenceModel
 from engine.routing.artifact import Artifact, ArtifactError
 from engine.routing.candidate_space import CandidateSpace
-from engine.routing.decoder import Found, search
-from engine.routing.pointer_api import Asked, Encoded, Pointed, PointingSettings
+from engine.routing.decoder import BeamSettings, Found, search
+from engine.routing.pointer_api import Asked, Encoded, Pointed
 from engine.settings import EncoderSettings
 
 if TYPE_CHECKING:
@@ -78,9 +78,7 @@ class PointerModel:
             tower, _, _ = self._loaded()
             return tower.questions(questions)
 
-    def point(
-        self, asked: Sequence[Asked], field: CandidateSpace, settings: PointingSettings
-    ) -> list[Pointed]:
+    def point(self, asked: Sequence[Asked], field: CandidateSpace, settings: BeamSettings) -> list[Pointed]:
         """See `Pointer.point`."""
         import torch  # noqa: PLC0415  heavy: loaded with the first question
 
@@ -90,7 +88,7 @@ class PointerModel:
 
             def some(start: int) -> list[Pointed]:
                 with torch.inference_mode():  # of one thread
-                    survey = _survey(network, ground, names, asked[start : start + size])
+                    survey = surveyed(network, ground, names, asked[start : start + size])
                     return self._pointed(network, step, ground, survey, settings)
 
             size = max(1, min(_TOGETHER, -(-len(asked) // _AT_ONCE)))
@@ -106,17 +104,17 @@ class PointerModel:
         step: StepWeights,
         ground: Ground,
         survey: Survey,
-        settings: PointingSettings,
+        settings: BeamSettings,
     ) -> list[Pointed]:
         from engine.models.beams import begin  # noqa: PLC0415  as torch
 
         logits = (survey.root / float(self._artifact.arrays["temperature"])).numpy()
-        heads = [_heads(row, settings.beams.groups) for row in logits]
+        heads = [likely_databases(row, settings.groups) for row in logits]
         rows = np.repeat(np.arange(len(heads)), [len(some) for some in heads])
-        start = begin(step, ground, survey, rows, np.concatenate(heads), constrained=settings.constrained)
+        start = begin(step, ground, survey, rows, np.concatenate(heads))
         found: list[list[Found]] = [[] for _ in heads]
         firsts = np.searchsorted(rows, np.arange(len(heads)))
-        for one in search(start, settings.beams):
+        for one in search(start, settings):
             row = int(rows[one.head])
             found[row].append(replace(one, head=one.head - int(firsts[row])))
         tables = network.first_tables(survey, ground).numpy()
@@ -196,7 +194,7 @@ def arrays_of(tower: Tower, network: Network, temperature: float) -> dict[str, N
     return found | {"temperature": np.array(temperature, dtype=np.float32)}
 
 
-def _heads(logits: NDArray[np.float32], groups: int) -> NDArray[np.intp]:
+def likely_databases(logits: NDArray[np.float32], groups: int) -> NDArray[np.intp]:
     """The databases to search, likeliest first: two at least where there are, and no hopeless one beyond."""
     # A stable order, so that databases with the same schema come in the order given.
     order = np.argsort(-logits, kind="stable")[:groups]
@@ -206,7 +204,8 @@ def _heads(logits: NDArray[np.float32], groups: int) -> NDArray[np.intp]:
     return chosen
 
 
-def _survey(network: Network, ground: Ground, names: Names, asked: Sequence[Asked]) -> Survey:
+def surveyed(network: Network, ground: Ground, names: Names, asked: Sequence[Asked]) -> Survey:
+    """The similarities of the questions to the ground."""
     import torch  # noqa: PLC0415  heavy: loaded with the first question
 
     from engine.models.network import Reading  # noqa: PLC0415  as torch

@@ -97,8 +97,8 @@ class Sequences:
         kinds = np.full(chosen.shape, -1, dtype=np.int64)
         for row, first in enumerate(self.firsts.tolist()):
             for column in np.flatnonzero(chosen[row]).tolist():
-                for table, kind in self.field.links[first + column].items():
-                    held = kinds[row, table - first]
-                    kinds[row, table - first] = kind if held < 0 else min(kind, held)
+                for edge in self.field.links[first + column]:
+                    held = kinds[row, edge.table]
+                    kinds[row, edge.table] = edge.kind if held < 0 else min(edge.kind, held)
             kinds[row, chosen[row]] = -1
         return kinds

@@ -13,8 +13,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.routing.graph import Graph
-from engine.routing.index import Index, Quantized
+from engine.routing.graph import Edge, Graph
+from engine.routing.index import Index, Quantized, runs
 from engine.routing.schema_index_entry import Vectors
 
 Numbers = NDArray[np.intp]
@@ -28,15 +28,14 @@ PAIRS = 4096
 class CandidateSpace:
     """D databases, T tables, C columns, E pairs of linked tables.
 
-    `databases`, `tables`: their numbers in the index; `firsts`: (D,), there, of each database's first table.
+    `databases`, `tables`: their numbers in the index.
     `whole`: (D, d). `texts`: (T, d). `columns`: (C, d), or as 8-bit integers.
     `table_starts`: (D,). `column_starts`: (T,). `owners`: (T,), the database of each table. `pairs`: (E, 2), the
-    tables of each link once, and each table with itself; `pair_starts`: (D,). `links`: for each table the
-    tables linked to it, with the kind of the edge.
+    tables of each link once, and each table with itself; `pair_starts`: (D,). `links`: the edges
+    that leave each table; they number the tables of its database from 0.
     """
 
     databases: Numbers
-    firsts: Numbers
     tables: Numbers
     whole: Vectors
     texts: Vectors
@@ -46,7 +45,7 @@ class CandidateSpace:
     owners: Numbers
     pairs: Numbers
     pair_starts: Numbers
-    links: tuple[dict[int, int], ...]
+    links: tuple[tuple[Edge, ...], ...]
 
     def tables_of(self, database: int) -> range:
         """The tables of a database."""
@@ -60,7 +59,6 @@ def whole_field(index: Index, graphs: Sequence[Graph], columns: Columns) -> Cand
     pairs, pair_starts, links = _linked(index.table_starts, list(graphs))
     return CandidateSpace(
         databases=np.arange(len(index.parts)),
-        firsts=index.table_starts,
         tables=np.arange(len(index.tables)),
         whole=index.whole,
         texts=index.tables,
@@ -81,16 +79,14 @@ def cut_field(
 
     `graphs`: of those databases, by number. `columns`: the index's own, or quantized.
     """
-    sizes = index.column_ends[tables] - index.column_starts[tables]
-    column_starts = np.cumsum(sizes) - sizes
-    numbers = np.repeat(index.column_starts[tables] - column_starts, sizes) + np.arange(sizes.sum())
+    firsts = index.column_starts[tables]
+    numbers, column_starts = runs(firsts, index.column_ends[tables] - firsts)
     owners = np.searchsorted(databases, index.owners[tables])
     starts = np.searchsorted(owners, np.arange(len(databases)))
     kept = [_kept(index, graphs[n], n, tables) for n in databases.tolist()]
     pairs, pair_starts, links = _linked(starts, kept)
     return CandidateSpace(
         databases=databases,
-        firsts=index.table_starts[databases],
         tables=tables,
         whole=index.whole[databases],
         texts=index.tables[tables],
@@ -121,15 +117,15 @@ def _kept(index: Index, graph: Graph, database: int, tables: Numbers) -> Graph:
 
 def _linked(
     table_starts: Numbers, graphs: Sequence[Graph]
-) -> tuple[Numbers, Numbers, tuple[dict[int, int], ...]]:
+) -> tuple[Numbers, Numbers, tuple[tuple[Edge, ...], ...]]:
     pairs: list[tuple[int, int]] = []
     starts: list[int] = []
-    links: list[dict[int, int]] = []
+    links: list[tuple[Edge, ...]] = []
     for first, graph in zip(table_starts.tolist(), graphs, strict=True):
         starts.append(len(pairs))
         pairs += [(first + table, first + table) for table in range(len(graph))]
         found = [(t, edge) for t, edges in enumerate(graph.edges) for edge in edges]
         joined = [(first + t, first + edge.table) for t, edge in found if t < edge.table]
         pairs += joined[:PAIRS]
-        links += [{first + edge.table: int(edge.kind) for edge in edges} for edges in graph.edges]
+        links += graph.edges
     return np.array(pairs, dtype=np.intp).reshape(-1, 2), np.array(starts, dtype=np.intp), tuple(links)

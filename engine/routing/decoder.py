@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 Numbers = NDArray[np.intp]
 Vectors = NDArray[np.float32]
 
+FIRST_SHARE = 0.3
+"""Score of a table = 0.3 · P(first table) + 0.7 · P(in a decoded set); measured in `docs/routing.md`."""
+
 HOPELESS = 5.0
 """Sequences this far below the likeliest of their head, in log-probability, are dropped: 1 in 150."""
 
@@ -89,6 +92,22 @@ def table_shares(found: Sequence[Found]) -> dict[int, float]:
         for table in one.tables:
             shares[table] = shares.get(table, 0.0) + float(np.exp(one.log_probability) / total)
     return shares
+
+
+def table_scores(
+    tables: range, firsts: Vectors, found: Sequence[Found], first_share: float = FIRST_SHARE
+) -> NDArray[np.float64]:
+    """(t,): the scores of `tables`, which are those of one database.
+
+    `firsts`: (t,), log-probability of each table's being the first. `found`: the sets of the database; where there
+    are none, a table's score is that probability.
+    """
+    scores: NDArray[np.float64] = np.exp(firsts.astype(np.float64))
+    if found:
+        scores *= first_share
+        for table, share in table_shares(found).items():
+            scores[table - tables.start] += (1 - first_share) * share
+    return scores
 
 
 _Key = tuple[int, frozenset[int]]

@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.routing.nearest import EXACT, Nearest
 from engine.routing.schema_index_entry import SchemaIndexEntry, Vectors
 
 Numbers = NDArray[np.intp]
@@ -52,14 +50,11 @@ class Index:
     `parts`: the databases, in the order given, their arrays views of these: `whole`, (D, d); `tables`, (T, d);
     `columns`, (C, d). `quantized`: the columns once more, as 8-bit integers. `table_starts`, `table_ends`: (D,), each
     database's first table, and one past its last. `column_starts`, `column_ends`: (T,), each table's first column, and
-    one past its last. `owners`: (T,), the database of each table. Every database has a table and every table has a
-    column.
-    With more than `exact` tables `nearest` is made in the background, or found in `folder`.
+    one past its last. `owners`: (T,), the database of each table; `keys`: (T,), its name. Every database has a table
+    and every table has a column.
     """
 
-    def __init__(
-        self, parts: Sequence[SchemaIndexEntry], *, exact: int = EXACT, folder: Path | None = None
-    ) -> None:
+    def __init__(self, parts: Sequence[SchemaIndexEntry]) -> None:
         self.whole: Vectors = _stacked([part.whole[None] for part in parts])
         self.tables: Vectors = _stacked([part.tables for part in parts])
         self.columns: Vectors = _stacked([part.columns for part in parts])
@@ -72,6 +67,7 @@ class Index:
         self.column_ends: Numbers = np.append(self.column_starts[1:], len(self.columns))
         sizes = [len(part.tables) for part in parts]
         self.owners: Numbers = np.repeat(np.arange(len(sizes)), sizes)
+        self.keys = tuple(table.key for part in parts for table in part.snapshot.tables)
         self.words = _inverted(parts, self.table_starts)
         self.parts = tuple(
             replace(
@@ -84,22 +80,6 @@ class Index:
                 zip(parts, self.table_starts.tolist(), firsts.tolist(), strict=True)
             )
         )
-        self._nearest = Nearest(self.tables, folder) if len(self.tables) > exact else None
-
-    @property
-    def nearest(self) -> Nearest | None:
-        """The approximate search; None for a small index, and until it is built."""
-        return self._nearest if self._nearest is not None and self._nearest.ready else None
-
-    def ready(self) -> None:
-        """Waits until `nearest` is built, where there is one."""
-        if self._nearest is not None:
-            self._nearest.wait()
-
-    def close(self) -> None:
-        """Stops building `nearest`."""
-        if self._nearest is not None:
-            self._nearest.close()
 
 
 def _stacked(arrays: list[Vectors]) -> Vectors:
@@ -116,6 +96,12 @@ def _quantized(parts: Sequence[SchemaIndexEntry], shape: tuple[int, ...]) -> Qua
         small[held] = np.rint(part.columns / scales[held, None])
         start = held.stop
     return Quantized(small, scales)
+
+
+def runs(firsts: Numbers, sizes: Numbers) -> tuple[Numbers, Numbers]:
+    """The numbers of several runs, each of `sizes` from its of `firsts` on, and where each run begins."""
+    starts = np.cumsum(sizes) - sizes
+    return np.repeat(firsts - starts, sizes) + np.arange(sizes.sum()), starts
 
 
 def _starts(sizes: Sequence[int]) -> Numbers:

@@ -13,26 +13,19 @@ from dataclasses import dataclass
 
 import numpy as np
 import structlog
-from numpy.typing import NDArray
 
 from engine.core.elements import TableSet
 from engine.core.ports import Match
 from engine.routing.artifact import Artifact, ArtifactError, ArtifactStore
 from engine.routing.candidate_space import CandidateSpace, Columns, cut_field, whole_field
-from engine.routing.decoder import table_shares
+from engine.routing.decoder import BeamSettings, table_scores
 from engine.routing.index import Index
-from engine.routing.pointer_api import Asked, Encoded, Pointed, Pointer, PointingSettings
-from engine.routing.scoring import TEMPERATURE, EncodedQuestion, SearchLimits, Weights, score
+from engine.routing.pointer_api import Asked, Encoded, Pointed, Pointer
+from engine.routing.scoring import TEMPERATURE, EncodedQuestion, SearchLimits, choose
 from engine.text.tokens import question_words
 
 WHOLE_DATABASES, WHOLE_TABLES = 400, 4_000
-"""Up to this many databases and tables the whole catalog is decoded; above, the `DECODED` best databases."""
-
-DECODED = 32
-"""Databases decoded over in a larger catalog: the best of the retrieval leg."""
-
-FIRST_SHARE = 0.3
-"""Table score = 0.3 · P(first table) + 0.7 · P(in a decoded set)."""
+"""Up to this many databases and tables the whole catalog is decoded; above, those that cheap features choose."""
 
 _KEPT = 8
 """Indexes whose fields are kept."""
@@ -81,17 +74,10 @@ class Versions:
 class LearnedLeg:
     """Ranks the databases of an index with a pointer. Keeps fields for the indexes it saw last."""
 
-    def __init__(
-        self,
-        versions: Versions,
-        weights: Weights,
-        limits: SearchLimits,
-        settings: PointingSettings | None = None,
-    ) -> None:
+    def __init__(self, versions: Versions, limits: SearchLimits) -> None:
         self._versions = versions
-        self._weights = weights
         self._limits = limits
-        self._settings = settings or PointingSettings()
+        self._beams = BeamSettings()
         self._lock = threading.Lock()
         self._fields: OrderedDict[int, tuple[Index, CandidateSpace]] = OrderedDict()
 
@@ -99,10 +85,12 @@ class LearnedLeg:
         """Loads the current version."""
         self._versions.current()
 
-    def rank(self, questions: Sequence[str], index: Index) -> list[tuple[Match, ...]] | None:
+    def rank(
+        self, questions: Sequence[str], index: Index, positions: Sequence[int]
+    ) -> list[tuple[Match, ...]] | None:
         """The matches of each question, best first; None where no version can answer.
 
-        `position` of a match is its database's number in `index`.
+        `positions`: of the databases of `index`, for the matches.
         """
         pointer = self._versions.current()
         if pointer is None:
@@ -111,14 +99,14 @@ class LearnedLeg:
         fields = list(self._fields_for(questions, read, index, quantized=pointer.quantized))
         if fields and fields[0] is fields[-1]:
             asked = [Asked.of(text, one, index, fields[0]) for text, one in zip(questions, read, strict=True)]
-            pointed = pointer.point(asked, fields[0], self._settings)
+            pointed = pointer.point(asked, fields[0], self._beams)
         else:
             pointed = [
-                pointer.point([Asked.of(text, one, index, field)], field, self._settings)[0]
+                pointer.point([Asked.of(text, one, index, field)], field, self._beams)[0]
                 for text, one, field in zip(questions, read, fields, strict=True)
             ]
         return [
-            self._matches(text, one, field, index)
+            self._matches(text, one, field, index, positions)
             for text, one, field in zip(questions, pointed, fields, strict=True)
         ]
 
@@ -146,33 +134,35 @@ class LearnedLeg:
             return held[1]
 
     def _cut(self, index: Index, asked: EncodedQuestion, columns: Columns) -> CandidateSpace:
-        scored = score(asked, index, self._weights, self._limits)[:DECODED]
-        databases = np.array(sorted(one.part for one in scored), dtype=np.intp)
-        held = {one.part: sorted(table for table, _ in one.tables) for one in scored}
-        tables = np.concatenate(
-            [
-                index.table_starts[number] + np.array(held[number], dtype=np.intp)
-                for number in databases.tolist()
-            ]
-        )
+        databases, tables = choose(asked, index, self._limits)
         graphs = {number: index.parts[number].graph for number in databases.tolist()}
         return cut_field(index, graphs, databases, tables, columns)
 
     def _matches(
-        self, question: str, pointed: Pointed, field: CandidateSpace, index: Index
+        self,
+        question: str,
+        pointed: Pointed,
+        field: CandidateSpace,
+        index: Index,
+        positions: Sequence[int],
     ) -> tuple[Match, ...]:
         words = question_words(question)
         order = np.argsort(-pointed.logits, kind="stable")[: min(_RANKED, self._limits.databases)]
         decoded = _decoded(pointed, field, index)
-        return tuple(_match(decoded, field, database, index, words) for database in order.tolist())
+        return tuple(_match(decoded, database, index, positions, words) for database in order.tolist())
 
 
 @dataclass(frozen=True, slots=True)
 class _Decoded:
-    """`tables`: (T,), the log-score of each table given its database. `sets`: of the databases that were searched."""
+    """`tables`: (T,), those of each database in turn, best first; `scores`: their log-scores given the database.
+
+    `sets`: of the databases that were searched.
+    """
 
     pointed: Pointed
-    tables: NDArray[np.float64]
+    field: CandidateSpace
+    tables: Sequence[int]
+    scores: Sequence[float]
     sets: dict[int, tuple[TableSet, ...]]
 
 
@@ -183,45 +173,35 @@ def _decoded(pointed: Pointed, field: CandidateSpace, index: Index) -> _Decoded:
         found = [one for one in pointed.found if one.head == head]
         if not found:
             continue
-        shares, tables = table_shares(found), field.tables_of(database)
-        decoded = np.array([shares.get(table, 0.0) for table in tables])
+        tables = field.tables_of(database)
         held = slice(tables.start, tables.stop)
-        scores[held] = FIRST_SHARE * scores[held] + (1 - FIRST_SHARE) * decoded
-        every = index.parts[int(field.databases[database])].snapshot.tables
-        numbers = field.tables[held] - field.firsts[database]
+        scores[held] = table_scores(tables, pointed.tables[held], found)
         sets[database] = tuple(
             TableSet(
-                tuple(every[int(numbers[table - tables.start])].key for table in one.tables),
+                tuple(index.keys[field.tables[table]] for table in one.tables),
                 float(np.exp(one.log_probability)),
                 one.state,
             )
             for one in found
         )
-    return _Decoded(pointed, np.log(scores + 1e-12), sets)
+    values = np.log(scores + 1e-12)
+    order = np.lexsort((-values, field.owners))
+    return _Decoded(pointed, field, field.tables[order].tolist(), values[order].tolist(), sets)
 
 
 def _match(
-    decoded: _Decoded,
-    field: CandidateSpace,
-    database: int,
-    index: Index,
-    words: Sequence[str],
+    decoded: _Decoded, database: int, index: Index, positions: Sequence[int], words: Sequence[str]
 ) -> Match:
-    number = int(field.databases[database])
-    part = index.parts[number]
-    tables = field.tables_of(database)
-    values = decoded.tables[tables.start : tables.stop]
-    order = np.argsort(-values, kind="stable")
-    numbers = field.tables[tables.start : tables.stop][order] - field.firsts[database]
-    every = part.snapshot.tables
-    ranked = zip(numbers.tolist(), values[order].tolist(), strict=True)
+    number = int(decoded.field.databases[database])
+    part, held = index.parts[number], decoded.field.tables_of(database)
+    tables, scores = decoded.tables[held.start : held.stop], decoded.scores[held.start : held.stop]
     return Match(
-        position=number,
+        position=positions[number],
         snapshot=part.snapshot,
         logit=TEMPERATURE * float(decoded.pointed.logits[database]),
         evidence=float(decoded.pointed.evidence[database]),
         words=tuple(word for word in words if word in part.words),
-        tables=tuple((every[table].key, value) for table, value in ranked),
+        tables=tuple((index.keys[table], score) for table, score in zip(tables, scores, strict=True)),
         retrieval=TEMPERATURE * float(decoded.pointed.retrieval[database]),
         sets=decoded.sets.get(database, ()),
     )

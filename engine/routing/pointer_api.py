@@ -6,7 +6,6 @@ a network. Light: no torch.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from engine.routing.candidate_space import CandidateSpace
 from engine.routing.decoder import BeamSettings, Found
 from engine.routing.index import Index
-from engine.routing.scoring import lexical
+from engine.routing.scoring import database_words, table_words, word_shares
 from engine.text.tokens import question_words
 
 Vectors = NDArray[np.float32]
@@ -47,12 +46,13 @@ class Asked:
     @staticmethod
     def of(question: str, read: Encoded, index: Index, field: CandidateSpace) -> Asked:
         """A question over `field`, a part of `index`."""
-        words, coverage = lexical(question_words(question), index)
+        words = question_words(question)
+        shares = word_shares(words, index)
         return Asked(
             read.sentence,
             read.tokens,
-            words[field.tables].astype(np.float32),
-            coverage[field.databases].astype(np.float32),
+            table_words(words, shares, index, field.tables).astype(np.float32),
+            database_words(words, shares, index)[field.databases].astype(np.float32),
         )
 
 
@@ -76,14 +76,6 @@ class Pointed:
     found: tuple[Found, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PointingSettings:
-    """How a question is decoded. `constrained`: whether a table must be linked to one chosen before."""
-
-    beams: BeamSettings = dataclasses.field(default_factory=BeamSettings)
-    constrained: bool = True
-
-
 class Pointer(Protocol):
     """A learned router's network. Blocks; safe to call from several threads."""
 
@@ -98,7 +90,5 @@ class Pointer(Protocol):
     def read(self, questions: Sequence[str]) -> Sequence[Encoded]:
         """The questions, by the tuned encoder, in one pass for each batch."""
 
-    def point(
-        self, asked: Sequence[Asked], field: CandidateSpace, settings: PointingSettings
-    ) -> list[Pointed]:
+    def point(self, asked: Sequence[Asked], field: CandidateSpace, settings: BeamSettings) -> list[Pointed]:
         """An output for each question over `field`."""

@@ -7,12 +7,12 @@ read: roles with the same view share one, and a changed schema rebuilds its own 
 from __future__ import annotations
 
 import threading
+from array import array
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from pathlib import Path
 from typing import Protocol
 
 from threadpoolctl import ThreadpoolController
@@ -20,7 +20,6 @@ from threadpoolctl import ThreadpoolController
 from engine.core.ports import Encoder, Match
 from engine.routing.index import Index
 from engine.routing.learned_router import LearnedLeg, Versions
-from engine.routing.pointer_api import PointingSettings
 from engine.routing.schema_index_entry import SchemaIndexEntry, build
 from engine.routing.scoring import EncodedQuestion, Scored, SearchLimits, Vectors, Weights, score
 from engine.routing.together import Together
@@ -54,7 +53,7 @@ class HybridRouter:
     """`engine.core.ports.Router`. Safe to call from several threads.
 
     `versions`: of the learned leg; without a readable one the retrieval leg answers alone. `parts`: restricted schemas
-    kept. `folder`: keeps the nearest-neighbour graphs of very large catalogs.
+    kept.
     """
 
     def __init__(
@@ -65,17 +64,13 @@ class HybridRouter:
         weights: Weights | None = None,
         limits: SearchLimits | None = None,
         versions: Versions | None = None,
-        pointing: PointingSettings | None = None,
         parts: int = 10_000,
-        folder: Path | None = None,
     ) -> None:
         self._encoder = encoder
         self._schemas = encoder if schemas is None else schemas
         self._weights = weights or Weights()
         self._limits = limits or SearchLimits()
-        self._learned = (
-            None if versions is None else LearnedLeg(versions, self._weights, self._limits, pointing)
-        )
+        self._learned = None if versions is None else LearnedLeg(versions, self._limits)
         self._kept = parts
         self._lock = threading.Lock()
         # Hundreds of small products: threads that wait for each other beside a busy language model made one
@@ -89,10 +84,7 @@ class HybridRouter:
         self._parts: OrderedDict[tuple[str, str], SchemaIndexEntry] = OrderedDict()
         # An index holds its parts, so that their ids keep their meaning.
         self._indexes: OrderedDict[tuple[int, ...], Index] = OrderedDict()
-        self._catalogs: OrderedDict[tuple[int, ...], tuple[_Catalog, Together[str, tuple[Match, ...]]]] = (
-            OrderedDict()
-        )
-        self._folder = folder
+        self._catalogs: OrderedDict[bytes, tuple[_Catalog, Together[str, tuple[Match, ...]]]] = OrderedDict()
 
     def prepare(self, snapshots: Sequence[Snapshot]) -> None:
         """Encodes whole schemas, and loads the learned leg, ahead of the first question."""
@@ -100,13 +92,6 @@ class HybridRouter:
             self._part(snapshot, None)
         if self._learned:
             self._learned.warm_up()
-
-    def settle(self) -> None:
-        """Waits for the nearest-neighbour graphs of the catalogs seen so far; answers do without them."""
-        with self._lock:
-            indexes = list(self._indexes.values())
-        for index in indexes:
-            index.ready()
 
     def rank(self, question: str, views: Sequence[tuple[Snapshot, ReadableColumns]]) -> tuple[Match, ...]:
         """The databases of which anything is readable, likeliest first, at most `SearchLimits.databases`.
@@ -129,13 +114,8 @@ class HybridRouter:
         if not catalog.numbers:
             return [() for _ in questions]
         with self._blas.limit(limits=1):
-            learned = self._learned.rank(questions, catalog.index) if self._learned else None
-            if learned is None:
-                return self._retrieved(questions, catalog)
-        return [
-            tuple(replace(match, position=catalog.numbers[match.position]) for match in matches)
-            for matches in learned
-        ]
+            learned = self._learned.rank(questions, catalog.index, catalog.numbers) if self._learned else None
+            return self._retrieved(questions, catalog) if learned is None else learned
 
     def _retrieved(self, questions: Sequence[str], catalog: _Catalog) -> list[tuple[Match, ...]]:
         """By the retrieval leg alone."""
@@ -154,7 +134,8 @@ class HybridRouter:
 
         And where questions over it come together.
         """
-        key = tuple(map(id, chain.from_iterable(views)))
+        # Bytes: their hash is kept, while a tuple of thousands of numbers is hashed at every look-up.
+        key = array("Q", map(id, chain.from_iterable(views))).tobytes()
         with self._lock:
             if key in self._catalogs:
                 self._catalogs.move_to_end(key)
@@ -176,12 +157,12 @@ class HybridRouter:
             if key in self._indexes:
                 self._indexes.move_to_end(key)
                 return self._indexes[key]
-        index = Index(parts, folder=self._folder)
+        index = Index(parts)
         with self._lock:
             self._indexes[key] = index
             self._share(index)
             while len(self._indexes) > _INDEXES:
-                self._indexes.popitem(last=False)[1].close()
+                self._indexes.popitem(last=False)
         return index
 
     def _share(self, index: Index) -> None:

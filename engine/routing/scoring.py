@@ -14,14 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.routing.index import Index
+from engine.routing.index import Index, runs
 
 Vectors = NDArray[np.float32]
 Numbers = NDArray[np.float64]
 
 
-_NEAR_TABLES, _NEAR_DATABASES = 256, 128
-"""Shortlist in a large catalog: tables by the question's vector; databases by name, and as many by words."""
+_ALL, _EACH = 400, 128
+"""Up to so many databases the tables of all are looked at; above, those of the best by each of three measures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +92,11 @@ def score(
     if not index.parts:
         return ()
     whole = index.whole @ question.sentence
-    table_words, coverage = lexical(question.words, index)
-    chosen, text = _chosen(question, index, whole, coverage, limits.databases)
-    tables, starts = _looked_at(index, chosen, text, limits.tables)
+    shares = word_shares(question.words, index)
+    coverage = database_words(question.words, shares, index)
+    chosen, tables, starts, text = _chosen(question.sentence, index, whole, coverage, limits)
     cosines = closest(index, np.vstack([question.sentence, question.tokens]), tables)
-    best, per_token, text = cosines[0], cosines[1:], text[tables]
+    best, per_token = cosines[0], cosines[1:]
     late = np.maximum.reduceat(per_token, starts, axis=1)
     spread = _spread(late)
     sizes = index.table_ends[chosen] - index.table_starts[chosen]
@@ -108,7 +108,7 @@ def score(
     ranked = (
         weights.table_late * (own @ per_token)
         + weights.table_text * text
-        + weights.table_words * table_words[tables]
+        + weights.table_words * table_words(question.words, shares, index, tables)
     )
     evidence = np.maximum.reduceat(np.maximum(text, best), starts)
     within = tables - index.table_starts[index.owners[tables]]
@@ -126,39 +126,58 @@ def score(
     )
 
 
+def choose(
+    question: EncodedQuestion, index: Index, limits: SearchLimits
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The likeliest databases by cheap features, and the tables of them that are worth a look, both ascending."""
+    coverage = database_words(question.words, word_shares(question.words, index), index)
+    databases, tables, _, _ = _chosen(
+        question.sentence, index, index.whole @ question.sentence, coverage, limits
+    )
+    return databases, tables
+
+
 def _chosen(
-    question: EncodedQuestion, index: Index, whole: Vectors, coverage: Numbers, most: int
-) -> tuple[NDArray[np.intp], Vectors]:
-    """The databases to score, ascending, and the cosines of the question and tables, (T,), 0 for other databases."""
-    considered = _considered(question, index, whole, coverage)
-    if considered is None:
-        text: Vectors = index.tables @ question.sentence
-        considered, starts, held = np.arange(len(index.parts)), index.table_starts, text
-    else:
-        sizes = index.table_ends[considered] - index.table_starts[considered]
-        starts = np.cumsum(sizes) - sizes
-        tables = np.repeat(index.table_starts[considered] - starts, sizes) + np.arange(sizes.sum())
-        held = np.empty(len(tables), dtype=np.float32)
-        # Slices: copying the tables first would move three times as much.
-        firsts = index.table_starts[considered].tolist()
-        for first, start, size in zip(firsts, starts.tolist(), sizes.tolist(), strict=True):
-            np.matmul(index.tables[first : first + size], question.sentence, out=held[start : start + size])
-        text = np.zeros(len(index.tables), dtype=np.float32)
-        text[tables] = held
-    cheap = whole[considered] + 2.0 * _mean_of_best(held, starts) + 4.0 * coverage[considered]
-    return np.sort(considered[np.argsort(-cheap, kind="stable")[:most]]), text
+    sentence: Vectors, index: Index, whole: Vectors, coverage: Numbers, limits: SearchLimits
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], Vectors]:
+    """What is scored: databases and their tables, both ascending, where each database's begin, and their cosines."""
+    considered = shortlist(whole, coverage)
+    firsts = index.table_starts[considered]
+    tables, starts = runs(firsts, index.table_ends[considered] - firsts)
+    text = _cosines(index, considered, len(tables), sentence)
+    cheap = whole[considered] + 2.0 * _mean_of_best(text, starts) + 4.0 * coverage[considered]
+    best = np.sort(np.argsort(-cheap, kind="stable")[: limits.databases])
+    ends, kept = np.append(starts[1:], len(tables)), []
+    for start, end in zip(starts[best].tolist(), ends[best].tolist(), strict=True):
+        places = np.arange(start, end)
+        if len(places) > limits.tables:
+            places = np.sort(places[np.argpartition(-text[places], limits.tables)[: limits.tables]])
+        kept.append(places)
+    sizes = np.array([len(places) for places in kept], dtype=np.intp)
+    held = np.concatenate(kept)
+    return considered[best], tables[held], np.cumsum(sizes) - sizes, text[held]
 
 
-def _considered(
-    question: EncodedQuestion, index: Index, whole: Vectors, coverage: Numbers
-) -> NDArray[np.intp] | None:
-    """The shortlist of a large catalog, ascending; None: all databases."""
-    if index.nearest is None:
-        return None
-    near = index.owners[index.nearest.find(question.sentence, _NEAR_TABLES)]
-    few = min(_NEAR_DATABASES, len(index.parts) - 1)
-    named, worded = (np.argpartition(-values, few)[:few] for values in (whole, coverage))
-    return np.unique(np.concatenate([near, named, worded]))
+def shortlist(whole: Vectors, coverage: Numbers) -> NDArray[np.intp]:
+    """The databases whose tables are looked at, ascending: all of a few; of many, the best by name, words, and both."""
+    if len(whole) <= _ALL:
+        return np.arange(len(whole))
+    best = (np.argpartition(-values, _EACH)[:_EACH] for values in (whole, coverage, whole + 4.0 * coverage))
+    return np.unique(np.concatenate(list(best)))
+
+
+def _cosines(index: Index, databases: NDArray[np.intp], tables: int, sentence: Vectors) -> Vectors:
+    """Of a question and the tables of some databases, (t,)."""
+    if len(databases) == len(index.parts):
+        every: Vectors = index.tables @ sentence
+        return every
+    found, start = np.empty(tables, dtype=np.float32), 0
+    # Slices: copying the tables first would move three times as much.
+    for number in databases.tolist():
+        some = index.parts[number].tables
+        np.matmul(some, sentence, out=found[start : start + len(some)])
+        start += len(some)
+    return found
 
 
 def closest(index: Index, vectors: Vectors, tables: NDArray[np.intp]) -> Vectors:
@@ -191,20 +210,6 @@ def probabilities(logits: Sequence[float]) -> tuple[float, ...]:
     return tuple(float(share) for share in raised / raised.sum())
 
 
-def _looked_at(
-    index: Index, chosen: NDArray[np.intp], text: Vectors, limit: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The tables of the chosen databases that are scored, ascending, and where each database's begin."""
-    ends, kept = index.table_ends, []
-    for number in chosen.tolist():
-        tables = np.arange(index.table_starts[number], ends[number])
-        if len(tables) > limit:
-            tables = np.sort(tables[np.argpartition(-text[tables], limit)[:limit]])
-        kept.append(tables)
-    sizes = np.array([len(tables) for tables in kept], dtype=np.intp)
-    return np.concatenate(kept), np.cumsum(sizes) - sizes
-
-
 def _by_database(
     tables: NDArray[np.intp], values: Numbers, starts: NDArray[np.intp]
 ) -> list[tuple[tuple[int, float], ...]]:
@@ -216,21 +221,53 @@ def _by_database(
 
 
 def lexical(words: Sequence[str], index: Index) -> tuple[Numbers, Numbers]:
-    """Each table's share of the words, by weight, and each database's, in [0, 1]: (T,) and (D,).
+    """Each table's share of the words, by weight, and each database's, in [0, 1]: (T,) and (D,)."""
+    shares = word_shares(words, index)
+    every = np.arange(len(index.tables))
+    return table_words(words, shares, index, every), database_words(words, shares, index)
+
+
+def word_shares(words: Sequence[str], index: Index) -> Numbers:
+    """The weight of each word; they add up to 1.
 
     A word's weight is its inverse document frequency over databases, as in BM25 with saturated term frequency; a word
     in no schema (often a value) weighs most.
     """
-    tables, databases = np.zeros(len(index.tables)), np.zeros(len(index.parts))
-    held = [index.words.get(word) for word in words]
+    held = (index.words.get(word) for word in words)
     holders = np.array([0.0 if hit is None else hit.database_strengths.sum() for hit in held])
     rarity = np.log(1 + (len(index.parts) + 0.5) / (holders + 0.5))
-    rarity = rarity / rarity.sum() if len(words) else rarity
-    for share, hit in zip(rarity, held, strict=True):
+    return rarity / rarity.sum() if len(words) else rarity
+
+
+def database_words(words: Sequence[str], shares: Numbers, index: Index) -> Numbers:
+    """Each database's share of the words, (D,); `shares`: their weights."""
+    found = np.zeros(len(index.parts))
+    for word, share in zip(words, shares, strict=True):
+        hit = index.words.get(word)
         if hit is not None:
-            tables[hit.tables] += share * hit.strengths
-            databases[hit.databases] += share * hit.database_strengths
-    return tables, databases
+            found[hit.databases] += share * hit.database_strengths
+    return found
+
+
+def table_words(words: Sequence[str], shares: Numbers, index: Index, tables: NDArray[np.intp]) -> Numbers:
+    """The share of the words of each of `tables`, which ascend: (t,)."""
+    found = np.zeros(len(tables))
+    for word, share in zip(words, shares, strict=True):
+        hit = index.words.get(word)
+        if hit is not None:
+            places, held = _common(tables, hit.tables)
+            found[places] += share * hit.strengths[held]
+    return found
+
+
+def _common(some: NDArray[np.intp], others: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The places, in each of two ascending arrays, of the numbers that both hold; costs what the shorter one has."""
+    if len(others) < len(some):
+        places, found = _common(others, some)
+        return found, places
+    found = np.searchsorted(others, some)
+    held = np.flatnonzero(others[np.minimum(found, len(others) - 1)] == some)
+    return held, found[held]
 
 
 def _mean_of_best(values: Vectors, starts: NDArray[np.intp]) -> Numbers:

@@ -10,21 +10,33 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.routing.candidate_space import CandidateSpace, whole_field
-from engine.routing.decoder import table_shares
+from engine.routing.decoder import BeamSettings, table_scores
 from engine.routing.graph import Graph, serialise
 from engine.routing.index import Index
-from engine.routing.pointer_api import Asked, Pointed, Pointer, PointingSettings
+from engine.routing.pointer_api import Asked, Pointed, Pointer
 from engine.routing.scoring import lexical
 from engine.text.tokens import question_words
 
 States = NDArray[np.float16]
 """The frozen layers' output for one text, (tokens, d)."""
+
+
+class TableOrder(StrEnum):
+    """In which order the right tables of a question are decoded."""
+
+    DRAWN = "drawn"
+    """Depth-first along the graph, another such order each time."""
+    FIXED = "fixed"
+    """Depth-first along the graph, tables by name: always the same."""
+    ANY = "any"
+    """Another order each time, not along the graph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +101,7 @@ class TrainingSettings:
 
     `held_out`: share of the questions for the figures. `agreed`: questions are kept whose database is among this many
     of the router before training, and whose tables are among its first five there, since a language model also writes
-    questions that fit no schema in particular; None keeps all. `depth_first`: tables in depth-first order, else in any.
+    questions that fit no schema in particular; None keeps all. `order`: of the right tables.
     `portion`: databases compared with each other at most.
     """
 
@@ -99,7 +111,7 @@ class TrainingSettings:
     batch: int = 48
     held_out: float = 0.1
     agreed: int | None = 5
-    depth_first: bool = True
+    order: TableOrder = TableOrder.DRAWN
     portion: int = 400
     seed: int = 1
 
@@ -199,7 +211,7 @@ def _turns(
         numbers = next(endless[turn])
         held = [states[turn][number] for number in numbers]
         chosen = [some[number] for number in numbers]
-        yield part, batch_of(part, chosen, held, rng, depth_first=settings.depth_first)
+        yield part, batch_of(part, chosen, held, rng, settings.order)
 
 
 def agreed(pointer: Pointer, terrain: Terrain, examples: Sequence[Example], among: int) -> list[Example]:
@@ -236,18 +248,18 @@ def batch_of(
     examples: Sequence[Example],
     states: Sequence[States],
     rng: np.random.Generator,
-    *,
-    depth_first: bool,
+    order: TableOrder = TableOrder.DRAWN,
 ) -> Batch:
-    """Examples as a step takes them; a set's tables come in another order each time."""
+    """Examples as a step takes them; a set's tables come in `order`."""
     shares = [lexical(question_words(one.question), terrain.index) for one in examples]
     orders = []
     for one in examples:
         first = terrain.field.tables_of(one.database).start
-        if depth_first:
-            ordered = serialise(terrain.graphs[one.database], one.tables, rng)
-        else:
+        if order is TableOrder.ANY:
             ordered = tuple(rng.permutation(one.tables).tolist())
+        else:
+            drawn = rng if order is TableOrder.DRAWN else None
+            ordered = serialise(terrain.graphs[one.database], one.tables, drawn)
         orders.append(tuple(first + int(table) for table in ordered))
     return Batch(
         states=tuple(states),
@@ -281,12 +293,10 @@ def measure(pointer: Pointer, portions: Sequence[Portion]) -> dict[str, float]:
 
 
 def _tables(pointed: Pointed, tables: range, database: int) -> list[int]:
-    scores = {table: float(np.exp(pointed.tables[table])) for table in tables}
-    if database in pointed.heads:
-        head = pointed.heads.index(database)
-        for table, share in table_shares([one for one in pointed.found if one.head == head]).items():
-            scores[table] += share
-    return sorted(scores, key=lambda table: -scores[table])
+    """The tables of a database, best first, as the engine ranks them."""
+    found = [one for one in pointed.found if pointed.heads[one.head] == database]
+    scores = table_scores(tables, pointed.tables[tables.start : tables.stop], found)
+    return [tables[number] for number in np.argsort(-scores, kind="stable").tolist()]
 
 
 def _pointed(pointer: Pointer, terrain: Terrain, examples: Sequence[Example]) -> Iterator[Pointed]:
@@ -297,7 +307,7 @@ def _pointed(pointer: Pointer, terrain: Terrain, examples: Sequence[Example]) ->
             Asked.of(text, read, terrain.index, terrain.field)
             for text, read in zip(texts, pointer.read(texts), strict=True)
         ]
-        yield from pointer.point(asked, terrain.field, PointingSettings())
+        yield from pointer.point(asked, terrain.field, BeamSettings())
 
 
 def _temperature(pointer: Pointer, portions: Sequence[Portion]) -> float:

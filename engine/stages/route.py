@@ -16,15 +16,13 @@ from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.errors import CancelledError, ModelUnavailableError, NLError, NoRouteError, UnsupportedError
 from engine.routing.scoring import probabilities
+from engine.routing.second_look import LOOKED_AT
 from engine.types import TraceLine
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.naming import quote_ident
 from schema_catalog.types import Database, ReadableColumns, Snapshot, TableKey
 
-MAX_ROUTES = 3
-"""Databases handed on at most: each costs model calls."""
-
-MIN_PROBABILITY = 0.02
+MIN_PROBABILITY = 0.005
 """Least probability of a database after the first."""
 
 CONNECTED_PRIOR = math.log(2)
@@ -47,7 +45,7 @@ View = tuple[Database, Snapshot, ReadableColumns]
 
 
 async def route(state: State, tools: Tools) -> State:
-    """Sets `routes`: at most three, likeliest first; none where no schema matches the question at all.
+    """Sets `routes`, likeliest first: those that the second look chooses among; none where no schema matches at all.
 
     Raises `NoRouteError` (NL003) where nothing is registered, `ask.db` is unknown, or the asker may read
     nothing; `ModelUnavailableError` (58000) where the catalog does not answer; `CancelledError` (57014).
@@ -163,9 +161,7 @@ def _chosen(state: State, databases: Sequence[Database], matches: Sequence[Match
     logits = [match.logit + CONNECTED_PRIOR * own for match, own in zip(matches, here, strict=True)]
     shares = probabilities(logits)
     order = sorted(range(len(matches)), key=lambda i: -shares[i])
-    kept = [
-        i for rank, i in enumerate(order) if rank < MAX_ROUTES and (rank == 0 or shares[i] >= MIN_PROBABILITY)
-    ]
+    kept = order[:1] + [i for i in order[1:LOOKED_AT] if shares[i] >= MIN_PROBABILITY]
     routes, lines = [], []
     for i in kept:
         match, database = matches[i], databases[matches[i].position]

@@ -39,6 +39,8 @@ def question_words(question: str) -> tuple[str, ...]:
 
 def without_accents(text: str) -> str:
     """The compatibility decomposition of `text` (NFKD) without combining characters."""
+    if text.isascii():
+        return text
     return "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
 
 
@@ -54,7 +56,7 @@ def _folded(text: str) -> Iterator[str]:
 def _camel_pieces(run: str) -> Iterator[str]:
     """The words of a run of letters; a row of capitals leaves its last to the next word: HTTP, Server."""
     start = 0
-    for i in range(1, len(run)):
+    for i in range(1, len(run)) if not run.islower() else ():
         opens = run[i].isupper() and (not run[i - 1].isupper() or run[i + 1 : i + 2].islower())
         if opens:
             yield run[start:i]

@@ -57,9 +57,8 @@ from engine.llm.client import ChatModel
 from engine.llm.settings import ModelSettings
 from engine.models.encoder import MiniLMEncoder
 from engine.routing.artifact import BASE, ArtifactStore
-from engine.routing.pointer_api import PointingSettings
 from engine.routing.router import HybridRouter
-from engine.routing.training import TrainingSettings
+from engine.routing.training import TableOrder, TrainingSettings
 from engine.routing.vectors import VectorCache
 from engine.settings import EncoderSettings
 from pgparley.config import cache_dir
@@ -120,13 +119,12 @@ class Bench:
         known = {manifest.version for manifest in ArtifactStore(self.routers, self.routers).versions()}
         return name if name in known else BASE
 
-    def router(self, version: str | None, *, constrained: bool = True) -> HybridRouter:
+    def router(self, version: str | None) -> HybridRouter:
         """Ours with a version of the learned leg, None for the retrieval leg alone."""
         return HybridRouter(
             self.encoder,
             self.cache,
             versions=None if version is None else versions(self.routers, version),
-            pointing=PointingSettings(constrained=constrained),
         )
 
     def judged(self, system: System, world: str, sample: int | None = None) -> Item:
@@ -156,11 +154,15 @@ def _sampled(items: Sequence[Item], size: int) -> list[Item]:
 def _train(bench: Bench) -> Item:
     journal = synthetic(bench.choices.questions)
     result: Item = {"synthetic_questions": len(journal), "file": bench.choices.questions.name}
-    kinds = [("", "full", True), ("pool_", "full", True), ("", "any_order", False)]
-    for world, kind, depth_first in kinds:
+    kinds = [
+        ("", "full", TableOrder.DRAWN),
+        ("pool_", "full", TableOrder.DRAWN),
+        ("", "any_order", TableOrder.ANY),
+    ]
+    for world, kind, order in kinds:
         if bench.version(world, kind) != BASE:
             raise SystemExit(f"remove {bench.routers} to train again")
-        settings = TrainingSettings(depth_first=depth_first, seed=SEED)
+        settings = TrainingSettings(order=order, seed=SEED)
         result[f"{world}{kind}"] = trained(
             bench.routers,
             f"{world}{kind}",
@@ -194,7 +196,6 @@ def _ablations(bench: Bench) -> Item:
         systems: dict[str, System] = {
             "no generative leg": Ours(bench.router(None), views),
             "no synthesis": Ours(bench.router(BASE), views),
-            "no constraint": Ours(bench.router(full, constrained=False), views),
             "no retrieval leg": Ours(bench.router(full), views, without_retrieval=True),
         }
         if bench.version(world, "any_order") != BASE:

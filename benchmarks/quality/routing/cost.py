@@ -112,15 +112,11 @@ def _point(tables: int, folder: Path, *, learned: bool) -> Item:
     texts = questions(ASKED + WARM)
     router.rank(texts[0], views)
     first = time.perf_counter() - started
-    before = latency(router, views, texts[: 3 * WARM])
-    router.settle()
     return {
         "databases": len(views),
         "tables": sum(len(snapshot.tables) for snapshot, _ in views),
         "columns": sum(len(readable) for _, readable in views),
         "build_s": first,
-        "approximate_index_s": time.perf_counter() - started - first,
-        "p50_ms_before_it": before["p50_ms"],
         "snapshots_mb": snapshots - empty,
         "index_mb": resident_mb() - snapshots,
         **latency(router, views, texts),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from engine.decoding.sql_grammar import aliases
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.scope import Scopes, TableRef, equality, from_parts, identifier, written
 from schema_catalog.foreign_keys import Edge
@@ -72,38 +73,58 @@ def _has(table: Table, name: str) -> bool:
 def join_missing_tables(statement: Statement, context: Context) -> str | None:
     """Joins each table that columns are qualified by and FROM does not hold, along the shortest chain of references.
 
-    A table that no chain reaches stays missing: the check of names will say so.
+    A table that no chain reaches stays missing: the check of names will say so. An alias that FROM does not give stands
+    for the table that it may be short for and that has its columns.
     """
     joined: list[str] = []
     queries = {query.alias for query in statement.tree.find_all(exp.CTE)}
     for select in list(statement.tree.find_all(exp.Select)):
         reads = statement.scopes.reads[id(select)]
         sources = {read.table.key: read.name for read in reads if read.table is not None}
-        for table in _missing(select, statement.scopes):
+        for qualifier, table in _missing(select, statement.scopes):
             path = () if table.key in sources else context.references.path(sources, table.key)
             # Names that stand for another table or a query already cannot be given again without an alias.
             if not {edge.other[1] for edge in path} & {*sources.values(), *queries}:
                 joined += _join(select, path, sources, statement.scopes)
+                if qualifier != table.name and table.key in sources:
+                    _renamed(select, qualifier, sources[table.key])
     return f"joins {', '.join(joined)}" if joined else None
 
 
-def _missing(select: exp.Select, scopes: Scopes) -> list[Table]:
+def _renamed(select: exp.Select, before: str, after: str) -> None:
+    for column in select.find_all(exp.Column):
+        if column.parent_select is select and column.table == before:
+            column.set("table", identifier(after))
+
+
+def _missing(select: exp.Select, scopes: Scopes) -> list[tuple[str, Table]]:
+    """Qualifiers that FROM does not hold, and the tables that they mean."""
     used: dict[tuple[str, str], set[str]] = {}
     for column in select.find_all(exp.Column):
         if column.table and column.parent_select is select and not scopes.visible(column):
             used.setdefault((column.db, column.table), set()).add(column.name)
-    found = (_meant(schema, name, columns, scopes) for (schema, name), columns in used.items())
-    return [table for table in found if table is not None]
+    found = ((name, _meant(schema, name, columns, scopes)) for (schema, name), columns in used.items())
+    return [(name, table) for name, table in found if table is not None]
 
 
 def _meant(schema: str, name: str, columns: Collection[str], scopes: Scopes) -> Table | None:
     """The table that a qualifier means: of several of the name the one with all the columns, or the search path's."""
     tables = [each for each in scopes.called.get(name, ()) if schema in ("", each.schema)]
-    holders = [each for each in tables if {"*", *(c.name for c in each.columns)}.issuperset(columns)]
+    if not tables and not schema:
+        tables = _holders(_abbreviated(name, scopes), columns)
+    holders = _holders(tables, columns)
     if len(holders or tables) == 1:
         return (holders or tables)[0]
     bare = scopes.bare(name)
     return bare if bare in holders else None
+
+
+def _abbreviated(name: str, scopes: Scopes) -> list[Table]:
+    return [each for each in scopes.snapshot.tables if name in aliases(each, scopes.called)]
+
+
+def _holders(tables: Iterable[Table], columns: Collection[str]) -> list[Table]:
+    return [each for each in tables if {"*", *(c.name for c in each.columns)}.issuperset(columns)]
 
 
 def _join(

@@ -100,3 +100,18 @@ SELECT archive.orders.total FROM clients JOIN archive.orders ON clients.id = ord
 SELECT refunds.id, orders.client_id FROM orders
 =>
 unchanged
+
+-- an alias that FROM does not give is short for the one table that has its columns
+SELECT s.capacity, c.title FROM concert AS c ORDER BY s.capacity
+=>
+SELECT stadium.capacity, c.title FROM concert AS c JOIN stadium ON c.stadium_id = stadium.stadium_id ORDER BY stadium.capacity
+
+-- by position
+SELECT T1.title FROM concert AS T1 WHERE T2.capacity = '3'
+=>
+SELECT t1.title FROM concert AS t1 JOIN stadium ON t1.stadium_id = stadium.stadium_id WHERE stadium.capacity = '3'
+
+-- two tables could be meant
+SELECT T2.stadium_id FROM singer AS T1
+=>
+unchanged

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from engine.core.deadline import Deadline
 from engine.core.ports import Completion, Prompt
+from engine.decoding.sql_grammar import sql_grammar
 from engine.errors import CancelledError, ModelUnavailableError
 from engine.llm.client import ChatModel
 from engine.llm.embedded.runtime import Runtime
@@ -21,6 +23,8 @@ from engine.llm.model_file import QWEN_CODER_1_5B
 from engine.llm.settings import EmbeddedModelSettings, ModelSettings
 from engine.prompting.prompts import prompt
 from pgparley.config import cache_dir
+from schema_catalog.types import Snapshot
+from tests.support.schemas import table
 
 pytestmark = [pytest.mark.llm, pytest.mark.timeout(300)]
 
@@ -69,6 +73,14 @@ async def test_a_grammar_is_obeyed(model: ChatModel) -> None:
     assert written.text.startswith("SELECT 4")
     assert written.text.endswith(" FROM concert")
     assert written.finished
+
+
+async def test_a_name_for_a_column_is_written_over_many_tables(model: ChatModel) -> None:
+    tables = tuple(table(f"ledger_{n}", f"ledger_{n}_id title amount region kind") for n in range(24))
+    grammar = sql_grammar(Snapshot("wide", ("public",), tables), frozenset())
+    written = await ask(model, "How many rows has ledger_7? Write COUNT(*) AS total.", grammar)
+    assert written.finished
+    assert re.match(r"SELECT COUNT\(\*\) AS [a-z_]+\sFROM ledger_7", written.text), written.text
 
 
 async def test_it_tells_what_it_would_have_written_instead(model: ChatModel) -> None:

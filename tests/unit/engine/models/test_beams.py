@@ -14,11 +14,14 @@ from engine.models.beams import StepWeights, begin
 from engine.models.network import Ground, Network, Reading, Survey
 from engine.models.sequences import Sequences
 from engine.routing.candidate_space import CandidateSpace
-from engine.routing.graph import EdgeKind
+from engine.routing.graph import Edge, EdgeKind
 from engine.routing.index import Quantized
 
 DIMENSION, TOKENS = 16, 5
-LINKS = ({1: 0}, {0: 1, 2: 2}, {1: 2}, {4: 3}, {3: 3})
+LINKS = tuple(
+    tuple(Edge(table, EdgeKind(kind), (), ()) for table, kind in edges.items())
+    for edges in ({1: 0}, {0: 1, 2: 2}, {1: 2}, {1: 3}, {0: 3})
+)
 """Two databases: tables 0 to 2 in a row, 3 and 4 linked."""
 
 
@@ -32,7 +35,6 @@ def ground(dice: np.random.Generator) -> Ground:
     return Ground.of(
         CandidateSpace(
             databases=numbers([0, 1]),
-            firsts=numbers([0, 3]),
             tables=np.arange(5),
             whole=unit(dice, 2),
             texts=unit(dice, 5),
@@ -74,9 +76,7 @@ def asked(seed: int) -> tuple[Network, Ground, Survey]:
 @pytest.mark.parametrize(("row", "database", "columns"), [(0, 0, (0, 1, 2)), (1, 0, (2, 1)), (1, 1, (1, 0))])
 def test_each_step_is_that_of_training(seed: int, row: int, database: int, columns: tuple[int, ...]) -> None:
     network, nodes, survey = asked(seed)
-    beams = begin(
-        StepWeights.of(network), nodes, survey, np.array([row]), np.array([database]), constrained=True
-    )
+    beams = begin(StepWeights.of(network), nodes, survey, np.array([row]), np.array([database]))
     with torch.inference_mode():
         right = Sequences.begin(network, nodes, survey, np.array([row]), np.array([database]))
         for column in (*columns, None):
@@ -94,7 +94,7 @@ def test_each_step_is_that_of_training(seed: int, row: int, database: int, colum
 
 def test_a_step_follows_several_sets_at_once() -> None:
     network, nodes, survey = asked(0)
-    start = begin(StepWeights.of(network), nodes, survey, np.array([0]), np.array([0]), constrained=True)
+    start = begin(StepWeights.of(network), nodes, survey, np.array([0]), np.array([0]))
     together = start.follow(np.array([0, 0]), np.array([2, 0])).follow(
         np.array([1, 0, 0]), np.array([1, 1, 1])
     )
@@ -107,29 +107,23 @@ def test_a_step_follows_several_sets_at_once() -> None:
     assert together.firsts.tolist() == [0, 0, 0]
 
 
-def test_without_the_constraint_every_table_may_follow() -> None:
+def test_a_further_table_is_linked_to_a_chosen_one() -> None:
     network, nodes, survey = asked(1)
-    bound, free = (
-        begin(
-            StepWeights.of(network), nodes, survey, np.array([0]), np.array([0]), constrained=constrained
-        ).follow(np.array([0]), np.array([0]))
-        for constrained in (True, False)
-    )
-    assert bound.kinds is not None
-    assert bound.kinds.tolist() == [[-1, EdgeKind.FOREIGN_PRIMARY, -1]]
-    assert free.kinds is not None
-    assert free.kinds.tolist() == [[-1, EdgeKind.FOREIGN_PRIMARY, EdgeKind.IMPLIED]]
+    start = begin(StepWeights.of(network), nodes, survey, np.array([0]), np.array([0]))
+    followed = start.follow(np.array([0]), np.array([0]))
+    assert followed.kinds is not None
+    assert followed.kinds.tolist() == [[-1, EdgeKind.FOREIGN_PRIMARY, -1]]
 
 
 def test_databases_of_several_sizes_and_questions_go_together() -> None:
     network, nodes, survey = asked(2)
     weights, rows, databases = StepWeights.of(network), np.array([0, 1, 1]), np.array([1, 0, 1])
-    together = begin(weights, nodes, survey, rows, databases, constrained=True)
+    together = begin(weights, nodes, survey, rows, databases)
     assert together.firsts.tolist() == [3, 0, 3]
     together = together.follow(np.array([2, 1, 0]), np.array([0, 1, 1]))
     assert together.numbers.tolist() == [2, 1, 0]
     for place, (number, column) in enumerate(((2, 0), (1, 1), (0, 1))):
-        alone = begin(weights, nodes, survey, rows[[number]], databases[[number]], constrained=True)
+        alone = begin(weights, nodes, survey, rows[[number]], databases[[number]])
         alone = alone.follow(np.array([0]), np.array([column]))
         shares = together.log_probabilities()[place]
         size = alone.chosen.shape[1]

@@ -12,8 +12,9 @@ from structlog.testing import capture_logs
 
 from engine.routing.artifact import BASE, Arrays, Artifact, ArtifactError, ArtifactStore, Manifest, write
 from engine.routing.candidate_space import CandidateSpace
+from engine.routing.decoder import BeamSettings
 from engine.routing.learned_router import Versions
-from engine.routing.pointer_api import Asked, Encoded, Pointed, PointingSettings
+from engine.routing.pointer_api import Asked, Encoded, Pointed
 
 ARRAYS: Arrays = {"network.scalar": np.array(2.0, dtype=np.float32), "tower.x": np.eye(3, dtype=np.float16)}
 
@@ -143,9 +144,7 @@ class NamedPointer:
         """Nothing."""
         return ()
 
-    def point(
-        self, asked: Sequence[Asked], field: CandidateSpace, settings: PointingSettings
-    ) -> list[Pointed]:
+    def point(self, asked: Sequence[Asked], field: CandidateSpace, settings: BeamSettings) -> list[Pointed]:
         """Nothing."""
         return []
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from engine.routing.decoder import HOPELESS, BeamSettings, Found, search, table_shares
+from engine.routing.decoder import HOPELESS, BeamSettings, Found, search, table_scores, table_shares
 from engine.routing.graph import Edge, EdgeKind, Graph
 
 Numbers = NDArray[np.intp]
@@ -121,6 +121,15 @@ def test_shares_are_those_of_the_sets(held: list[Graph], seed: int) -> None:
     sizes = np.array([len(one.tables) for one in found])
     weights = np.exp([one.log_probability for one in found])
     assert sum(shares.values()) == pytest.approx(float(sizes @ weights / weights.sum()), rel=1e-5)
+
+
+def test_a_table_scores_by_the_sets_that_hold_it_and_by_itself() -> None:
+    state = np.zeros(1, dtype=np.float32)
+    found = [Found(0, (5, 6), float(np.log(0.6)), state), Found(0, (6,), float(np.log(0.2)), state)]
+    alone = np.log(np.array([0.5, 0.2, 0.3], dtype=np.float32))
+    scores = table_scores(range(5, 8), alone, found, first_share=0.5)
+    assert scores.tolist() == pytest.approx([0.25 + 0.375, 0.1 + 0.5, 0.15])
+    assert table_scores(range(5, 8), alone, []).tolist() == pytest.approx([0.5, 0.2, 0.3])
 
 
 def test_the_same_question_gives_the_same_sets() -> None:

@@ -1,23 +1,29 @@
-"""The stacked index: as if every database had been scored alone; approximate where it is large."""
+"""The stacked index: as if every database had been scored alone; a shortlist where there are many."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
-import pytest
 import torch
 from numpy.typing import NDArray
 
 from engine.models.encoder import MiniLMEncoder
 from engine.routing.index import Index
-from engine.routing.nearest import Nearest
 from engine.routing.router import HybridRouter
 from engine.routing.schema_index_entry import build
-from engine.routing.scoring import EncodedQuestion, SearchLimits, closest, lexical, score
+from engine.routing.scoring import (
+    EncodedQuestion,
+    SearchLimits,
+    closest,
+    lexical,
+    score,
+    shortlist,
+    table_words,
+    word_shares,
+)
 from engine.settings import EncoderSettings
 from engine.text.tokens import identifier_words, question_words
 from schema_catalog.types import Column, ReadableColumns, Snapshot, Table, TableKind
@@ -83,6 +89,7 @@ def test_stacking_keeps_every_part_in_its_place() -> None:
         assert np.array_equal(index.columns[columns], own.columns)
         assert np.array_equal(index.column_starts[first:end] - index.column_starts[first], own.starts)
         assert (index.owners[first:end] == number).all()
+        assert list(index.keys[first:end]) == [table.key for table in own.snapshot.tables]
         assert np.shares_memory(held.columns, index.columns)
         assert held.words is own.words
     restored = index.quantized.values * index.quantized.scales[:, None]
@@ -186,54 +193,36 @@ def test_only_so_many_tables_of_a_database_are_looked_at() -> None:
     assert found.tables[0][0] == all_of_it.tables[0][0]
 
 
-@pytest.fixture(scope="module")
-def large() -> tuple[Index, Index]:
-    """The same 1,500 tables, compared all and approximately."""
-    parts = [build(snapshot, ENCODER.encode) for snapshot in catalog(500)]
-    approximate = Index(parts, exact=100)
-    approximate.ready()
-    return Index(parts), approximate
+def test_words_of_some_tables_are_those_of_all() -> None:
+    index = Index([build(snapshot, ENCODER.encode) for snapshot in catalog(30)])
+    words = ("singer", "price", "0", "nowhere")
+    shares = word_shares(words, index)
+    every, _ = lexical(words, index)
+    for step in (1, 2, 7, len(index.tables)):
+        some = np.arange(len(index.tables))[::step]
+        assert np.array_equal(table_words(words, shares, index, some), every[some])
 
 
-def test_the_approximate_index_finds_what_comparing_all_finds(large: tuple[Index, Index]) -> None:
-    exact, approximate = large
-    assert exact.nearest is None
-    assert approximate.nearest is not None
-    same, held, shown = 0, 0, 0
-    questions = [
-        f"{one} {two} of a {three}" for one, two, three in zip(WORDS, WORDS[3:], WORDS[7:], strict=False)
-    ]
+def test_of_many_databases_the_shortlist_keeps_those_that_comparing_all_finds() -> None:
+    rng = np.random.default_rng(5)
+    index = Index(
+        [build(database(f"{WORDS[n % len(WORDS)]} {n}", rng, 3), ENCODER.encode) for n in range(900)]
+    )
+    whole_of_it, held = np.ones(400, dtype=np.float32), np.zeros(400)
+    assert len(shortlist(whole_of_it, held)) == 400
+    questions = [f"{one} of a {two}" for one in WORDS for two in WORDS[1:7]]
+    kept = 0
     for text in questions:
         question = asked(text)
-        best = exact.tables @ question.sentence
-        near = approximate.nearest.find(question.sentence, 50)
-        held += len(set(near.tolist()) & set(np.argsort(-best)[:50].tolist()))
-        one, two = score(question, exact), score(question, approximate)
-        shown += len({found.part for found in one} & {found.part for found in two})
-        same += one[0].part == two[0].part
-    assert held >= 0.9 * 50 * len(questions)
-    assert shown >= 0.9 * 64 * len(questions)
-    assert same >= 0.9 * len(questions)
-
-
-def test_a_graph_on_disk_is_found_again_and_belongs_to_its_vectors(tmp_path: Path) -> None:
-    vectors = ENCODER.encode([f"{one} {two}" for one in WORDS for two in WORDS])
-    first = Nearest(vectors, tmp_path)
-    first.wait()
-    (file,) = tmp_path.iterdir()
-    written = file.stat().st_mtime_ns
-    again = Nearest(vectors, tmp_path)
-    again.wait()
-    assert file.stat().st_mtime_ns == written
-    for vector in vectors[::40]:
-        assert np.array_equal(first.find(vector, 9), again.find(vector, 9))
-    other = Nearest(vectors[::2].copy(), tmp_path)
-    other.wait()
-    assert len(list(tmp_path.iterdir())) == 2
-    assert other.find(vectors[0], 500).max() < len(vectors[::2])
-    for shift in range(1, 10):
-        Nearest(vectors[shift : shift + 20].copy(), tmp_path).wait()
-    assert len(list(tmp_path.iterdir())) == 8
+        whole_of_it = index.whole @ question.sentence
+        _, held = lexical(question.words, index)
+        some = shortlist(whole_of_it, held)
+        assert np.array_equal(some, np.unique(some))
+        assert 128 <= len(some) <= 3 * 128
+        best = np.maximum.reduceat(index.tables @ question.sentence, index.table_starts)
+        likeliest = np.argsort(-(whole_of_it + 2 * best + 4 * held), kind="stable")[:5]
+        kept += int(np.isin(likeliest, some).sum())
+    assert kept >= 0.98 * 5 * len(questions)
 
 
 def test_the_first_question_leaves_torch_with_the_threads_that_were_set() -> None:

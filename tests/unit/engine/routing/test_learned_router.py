@@ -12,6 +12,7 @@ from engine.core.ports import Match
 from engine.models.encoder import MiniLMEncoder
 from engine.models.fitting import NetworkTrainer
 from engine.models.pointer import PointerModel
+from engine.routing import learned_router
 from engine.routing.artifact import BASE, Artifact, ArtifactError, ArtifactStore, Manifest, write
 from engine.routing.graph import Graph
 from engine.routing.index import Index
@@ -162,6 +163,20 @@ def test_many_questions_at_once_are_ranked_as_one_by_one(router: HybridRouter) -
         assert [[key for key, _ in m.tables] for m in matches] == [[k for k, _ in m.tables] for m in alone]
 
 
+def test_a_cut_that_leaves_every_database_changes_nothing(
+    router: HybridRouter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = "Which customers made a purchase at what price?"
+    decoded = router.rank(question, everything(*CATALOG))
+    monkeypatch.setattr(learned_router, "WHOLE_DATABASES", 1)
+    cut = router.rank(question, everything(*CATALOG))
+    assert names(cut) == names(decoded)
+    for one, other in zip(cut, decoded, strict=True):
+        assert one.logit == pytest.approx(other.logit, abs=1e-4)
+        assert [key for key, _ in one.tables] == [key for key, _ in other.tables]
+        assert [each.tables for each in one.sets] == [each.tables for each in other.sets]
+
+
 def test_what_the_asker_may_not_read_changes_nothing(router: HybridRouter) -> None:
     question = "How many singers, and which concert venue?"
     hidden = {("public", "concert", column.name) for column in MUSIC.tables[0].columns}
@@ -174,6 +189,8 @@ def test_what_the_asker_may_not_read_changes_nothing(router: HybridRouter) -> No
     ]
     assert "concert" not in str([(m.tables, [one.tables for one in m.sets]) for m in seen])
     assert names(router.rank(question, [restricted[1], (MUSIC, frozenset())])) == ["shop"]
+    (behind,) = router.rank(question, [(MUSIC, frozenset()), restricted[1]])
+    assert (behind.position, behind.snapshot.database) == (1, "shop")
 
 
 def test_two_databases_with_one_schema_come_side_by_side(router: HybridRouter) -> None:

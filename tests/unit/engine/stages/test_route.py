@@ -154,10 +154,10 @@ async def test_the_database_that_has_the_words_comes_first() -> None:
     assert "3 databases" in said(state, "considered")
 
 
-async def test_at_most_three_and_the_rest_is_named_as_left_out() -> None:
-    twins = [entry(f"copy_{n}", table("singer", "name")) for n in range(5)]
+async def test_at_most_five_and_the_rest_is_named_as_left_out() -> None:
+    twins = [entry(f"copy_{n}", table("singer", "name")) for n in range(7)]
     state = await route(asked("names of singers"), tools(*twins))
-    assert len(names(state)) == 3
+    assert len(names(state)) == 5
     left_out = said(state, "left out").split(", ")
     assert {*names(state), *left_out} == {twin[0].name for twin in twins}
     assert len(left_out) == 2

@@ -1,0 +1,80 @@
+"""The second look: the likeliest databases again, by what linking found in each.
+
+The router compares a question with all schemas at once and is unsure between two about the same things. Linking reads
+the question together with each: whether the schema holds what is asked for, which stored values are named, which words
+nothing stands for. Owns what of that counts and how much; the weights are fitted on databases that neither the router
+nor the linker was trained on (`training.second_look`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import resources
+
+from engine.core.elements import Relation
+from engine.core.state import Route
+
+LOOKED_AT = 5
+"""Databases looked at again at most."""
+
+_LEAST = 1e-4
+"""Probabilities nearer to 0 or 1 count as this near."""
+
+_NAMED = 0.9
+"""Similarity from which a stored value counts as named by the question."""
+
+Features = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Of the logarithm of the router's probability, and of the other features by their names."""
+
+    router: float = 1.0
+    others: Mapping[str, float] = field(default_factory=dict)
+
+
+def packaged() -> Weights:
+    """Those that come with the program."""
+    text = resources.files(__package__).joinpath("second_look.json").read_text(encoding="utf-8")
+    known = json.loads(text)["weights"]
+    return Weights(known.pop("router"), known)
+
+
+def features(route: Route) -> Features:
+    """What linking found in a route's database."""
+    named = {link.span for link in route.values if link.span and link.similarity >= _NAMED}
+    exactly = {
+        link.span for link in route.values if link.relation is Relation.EQUALS and link.similarity >= 1.0
+    }
+    answerable = 0.5 if route.links is None else route.links.answerable
+    return {
+        "answerable": _logit(answerable),
+        "named": float(len(named)),
+        "exactly": float(len(exactly)),
+        "unknown": float(len(route.unknown)),
+    }
+
+
+def reweighed(routes: Sequence[Route], weights: Weights) -> tuple[Route, ...]:
+    """The routes with new probabilities of the same sum, likeliest first."""
+    logits = [_score(route, weights) for route in routes]
+    highest = max(logits)
+    raised = [math.exp(each - highest) for each in logits]
+    share = sum(route.probability for route in routes) / sum(raised)
+    found = [replace(route, probability=each * share) for route, each in zip(routes, raised, strict=True)]
+    return tuple(sorted(found, key=lambda route: -route.probability))
+
+
+def _score(route: Route, weights: Weights) -> float:
+    found = features(route)
+    known = weights.router * math.log(max(route.probability, _LEAST))
+    return known + sum(weight * found[name] for name, weight in weights.others.items())
+
+
+def _logit(probability: float) -> float:
+    within = min(max(probability, _LEAST), 1 - _LEAST)
+    return math.log(within / (1 - within))

@@ -55,37 +55,43 @@ def build(snapshot: Snapshot, encode: Callable[[Sequence[str]], Vectors]) -> Sch
         tables=vectors[1 : 1 + len(tables)],
         columns=vectors[1 + len(tables) :],
         starts=np.cumsum([0, *sizes[:-1]], dtype=np.intp),
-        words=_words(snapshot.tables),
+        words=_words(snapshot),
         graph=Graph.of(snapshot),
     )
 
 
 def _database_text(snapshot: Snapshot) -> str:
     names = ", ".join(folded_name(table.name) for table in snapshot.tables)
-    return f"{folded_name(snapshot.database)}: {names}"
+    return " ".join((f"{folded_name(snapshot.database)}: {names}", *snapshot.said))
 
 
 def _table_text(table: Table) -> str:
-    columns = ", ".join(folded_name(column.name) for column in table.columns)
-    text = f"{folded_name(table.name)}: {columns}"
+    columns = ", ".join(_spoken(column) for column in table.columns)
+    text = f"{_spoken(table)}: {columns}"
     return f"{text}. {table.description}" if table.description else text
 
 
 def _column_text(table: Table, column: Column) -> str:
-    text = f"{folded_name(table.name)} {folded_name(column.name)}"
+    text = f"{_spoken(table)} {_spoken(column)}"
     return f"{text}: {column.description}" if column.description else text
 
 
-def _words(tables: Sequence[Table]) -> dict[str, tuple[NDArray[np.intp], Vectors]]:
+def _spoken(element: Table | Column) -> str:
+    """The element's name, and its synonyms behind it."""
+    name = folded_name(element.name)
+    return f"{name} ({', '.join(element.synonyms)})" if element.synonyms else name
+
+
+def _words(snapshot: Snapshot) -> dict[str, tuple[NDArray[np.intp], Vectors]]:
     found: dict[str, dict[int, float]] = defaultdict(dict)
-    for number, table in enumerate(tables):
-        mentioned = [table.description or ""]
+    for number, table in enumerate(snapshot.tables):
+        mentioned = [*snapshot.said, table.description or ""]
         for column in table.columns:
-            mentioned += [column.name, column.description or ""]
+            mentioned += [column.name, column.description or "", *column.synonyms]
         for text in mentioned:
             for word in identifier_words(text):
                 found[word][number] = MENTIONED
-        for word in identifier_words(table.name):
+        for word in identifier_words(" ".join((table.name, *table.synonyms))):
             found[word][number] = NAMED
     return {
         word: (np.fromiter(held, dtype=np.intp), np.fromiter(held.values(), dtype=np.float32))

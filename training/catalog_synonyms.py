@@ -3,9 +3,9 @@
     python -m training.catalog_synonyms --bench FOLDER --wordnet FOLDER --work FOLDER [--n N] [--json FILE]
 
 The training questions are put with synonyms (`training.paraphrases`). Half of the databases, by a hash of the name,
-then get these pairs of words as synonyms of their tables and columns, as a DBA would give them; the other half gets
-none. The retrieval leg is measured among all 166, before and after, on the questions as they were and with synonyms.
-Nothing is trained and no question of a development set is read.
+then get the words that stand in questions about them as synonyms of their tables and columns, as a DBA would give them;
+the other half gets none. The retrieval leg is measured among all 166, before and after, on the questions as they were
+and with synonyms. Nothing is trained and no question of a development set is read.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,9 @@ from training.wordnet import WordNet
 
 VARIANTS = (Variant.PLAIN, Variant.SYNONYMS)
 
+Pairs = dict[str, set[str]]
+"""Words of names, with what is said instead."""
+
 MOST = 30
 """Synonyms of an element, as the catalog allows."""
 
@@ -67,18 +71,20 @@ def given(database: str) -> bool:
     return share("synonyms given", database) < 1 / 2
 
 
-def with_synonyms(snapshot: Snapshot, pairs: dict[str, list[str]]) -> Snapshot:
+def with_synonyms(snapshot: Snapshot, pairs: Pairs) -> Snapshot:
     """`snapshot` with, for each name, every name that has one word replaced by one of `pairs`."""
     columns = [(*table.key, column.name) for table, column in snapshot.columns()]
     elements: list[tuple[str, ...]] = [*(table.key for table in snapshot.tables), *columns]
-    known = [Knowledge(each, None, tuple(_replaced(each[-1], pairs))[:MOST], hidden=False) for each in elements]
+    known = [
+        Knowledge(each, None, tuple(_replaced(each[-1], pairs))[:MOST], hidden=False) for each in elements
+    ]
     return described(snapshot, known) or snapshot
 
 
-def _replaced(name: str, pairs: dict[str, list[str]]) -> Iterator[str]:
+def _replaced(name: str, pairs: Pairs) -> Iterator[str]:
     words = identifier_words(name)
     for place, word in enumerate(words):
-        for other in pairs.get(word, ()):
+        for other in sorted(pairs.get(word, ())):
             yield " ".join((*words[:place], other, *words[place + 1 :]))
 
 
@@ -90,17 +96,16 @@ def main() -> int:
     vocabulary = frozenset((packaged_model() / "vocab.txt").read_text(encoding="utf-8").split())
     paraphraser = Paraphraser(WordNet.load(args.wordnet), encoder, vocabulary)
     items = [dict(item) for item in in_turns(read_items(args.bench / QUESTIONS[0]), 0)][: args.n]
-    questions = [
-        Question(item["id"], variant, text, item["db"])
-        for variant in VARIANTS
-        for item in items
-        if (text := paraphraser.question(item, variant)) is not None
-    ]
-    pairs: dict[str, list[str]] = defaultdict(list)
-    for word, other in sorted(paraphraser.used):
-        pairs[word].append(other)
+    questions: list[Question] = []
+    pairs: dict[str, Pairs] = defaultdict(lambda: defaultdict(set))
+    for item, variant in product(items, VARIANTS):
+        paraphraser.used.clear()
+        if (text := paraphraser.question(item, variant)) is not None:
+            questions.append(Question(item["id"], variant, text, item["db"]))
+        for word, other in paraphraser.used:
+            pairs[item["db"]][word].add(other)
     plain = [snapshot for snapshot, _ in read_views(args.bench, pool=False)]
-    told = [with_synonyms(each, pairs) if given(each.database) else each for each in plain]
+    told = [with_synonyms(each, pairs[each.database]) if given(each.database) else each for each in plain]
 
     def encoded(texts: Sequence[str]) -> list[Encoded]:
         return [Encoded(sentence, tokens) for sentence, tokens in encoder.encode_tokens_many(texts)]
@@ -113,7 +118,10 @@ def main() -> int:
     lines = [line(before, after, variant, half) for variant in VARIANTS for half in (True, False)]
     Console(width=130).print(_grid(lines))
     if args.json:
-        _write(args.json, lines, pairs=sum(map(len, pairs.values())))
+        synonyms = [
+            len(each.synonyms) for one in told for table in one.tables for each in (table, *table.columns)
+        ]
+        _write(args.json, lines, synonyms=sum(synonyms), elements=sum(map(bool, synonyms)))
     return 0
 
 
@@ -143,14 +151,15 @@ def _grid(lines: Sequence[Line]) -> Grid:
     return grid
 
 
-def _write(file: Path, lines: Sequence[Line], pairs: int) -> None:
+def _write(file: Path, lines: Sequence[Line], synonyms: int, elements: int) -> None:
     machine = describe(ROOT)
     whole = {
         "benchmark": "synonyms in the catalog",
         "command": " ".join(["python -m training.catalog_synonyms", *sys.argv[1:]]),
         "commit": machine.commit,
         "dirty": machine.dirty,
-        "pairs": pairs,
+        "synonyms": synonyms,
+        "elements with one": elements,
         "figures": [dataclasses.asdict(each) for each in lines],
     }
     file.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")

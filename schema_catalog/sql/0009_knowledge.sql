@@ -153,7 +153,7 @@ BEGIN
         NULL;  -- As with a null name, there are no parts.
     END;
     IF parts IS NULL THEN
-        RAISE EXCEPTION '%s is no name of an element', coalesce(quote_literal(name), 'null') USING
+        RAISE EXCEPTION '% is no name of an element', coalesce(quote_literal(name), 'null') USING
             ERRCODE = 'invalid_name',
             DETAIL = 'A name is database, database.table, database.table.column, or has the schema before the table.',
             HINT = 'Write names with capitals, spaces or hyphens in double quotes: ''sales."Order".net''.';
@@ -168,19 +168,17 @@ BEGIN
     END IF;
     -- With its schema first: of three parts a table in a schema comes before a column of a table on the path. What is
     -- said of an element that is gone can still be changed.
-    SELECT e.element INTO element
+    SELECT meant.element INTO element
     FROM (SELECT 0, parts[2:]
           UNION ALL
           SELECT n, schema || parts[2:] FROM unnest(path) WITH ORDINALITY AS p (schema, n)) AS meant (n, element)
-         JOIN (SELECT known.database, known.element FROM pgparley.element known
-               UNION ALL
-               SELECT said.database, said.element FROM pgparley.knowledge said) AS e
-             ON e.database = parts[1] AND e.element = meant.element
+    WHERE EXISTS (SELECT FROM pgparley.element e WHERE e.database = parts[1] AND e.element = meant.element)
+       OR EXISTS (SELECT FROM pgparley.knowledge k WHERE k.database = parts[1] AND k.element = meant.element)
     ORDER BY meant.n LIMIT 1;
     IF cardinality(parts) = 1 THEN
         element := '{}';
     ELSIF element IS NULL THEN
-        RAISE EXCEPTION '%s is no table or column of database "%s"', quote_literal(name), database USING
+        RAISE EXCEPTION '% is no table or column of database "%"', quote_literal(name), database USING
             ERRCODE = 'undefined_object',
             DETAIL = 'The last snapshot of the database does not have it.',
             HINT = 'SELECT element FROM nl_catalog.columns shows the names; a new one is known after pgparley catalog refresh.';
@@ -245,7 +243,7 @@ DECLARE
     word text := btrim(regexp_replace(synonym, '\s+', ' ', 'g'));
 BEGIN
     IF word IS NULL OR word = '' OR length(word) > 60 OR word ~ '[[:cntrl:]]' OR cardinality(said.synonyms) >= 30 THEN
-        RAISE EXCEPTION '%s cannot be a synonym', coalesce(quote_literal(synonym), 'null') USING
+        RAISE EXCEPTION '% cannot be a synonym', coalesce(quote_literal(synonym), 'null') USING
             ERRCODE = 'invalid_parameter_value',
             DETAIL = 'A synonym is 1 to 60 characters without control characters, and an element has 30 at most.',
             HINT = 'Give the words that people use for the element; describe() is for sentences.';
@@ -266,7 +264,7 @@ DECLARE
                          WHERE lower(s) IS DISTINCT FROM lower(synonym) ORDER BY n);
 BEGIN
     IF kept = said.synonyms THEN
-        RAISE EXCEPTION '%s is no synonym of %s', coalesce(quote_literal(synonym), 'null'), element USING
+        RAISE EXCEPTION '% is no synonym of %', coalesce(quote_literal(synonym), 'null'), element USING
             ERRCODE = 'undefined_object',
             DETAIL = format('Its synonyms: %s.', coalesce(nullif(array_to_string(said.synonyms, ', '), ''), 'none')),
             HINT = 'SELECT element, synonyms FROM nl_catalog.columns shows those of all columns.';
@@ -308,7 +306,7 @@ BEGIN
     SELECT c.* INTO was FROM pgparley.knowledge_change c
     WHERE c.version = $1 AND c.database IN (SELECT pgparley.open_databases());
     IF NOT FOUND THEN
-        RAISE EXCEPTION 'there is no version %s', coalesce($1::text, 'null') USING
+        RAISE EXCEPTION 'there is no version %', coalesce($1::text, 'null') USING
             ERRCODE = 'undefined_object',
             DETAIL = 'Nothing of this number was changed in a registered database that is open to you.',
             HINT = 'SELECT * FROM nl_catalog.history shows the versions.';

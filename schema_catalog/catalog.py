@@ -67,10 +67,12 @@ class CachedCatalog:
 
     async def _describe(self) -> None:
         said = await self._store.knowledge()
-        before, self._described = self._described, {}
+        found = {}
         for name, (_, snapshot) in self._snapshots.items():
             known = said.get(name, ())
-            held = before.get(name)
+            held = self._described.get(name)
             if held is None or held[0] is not snapshot or held[1] != known:
-                held = (snapshot, known, described(snapshot, known) if known else snapshot)
-            self._described[name] = held
+                shown = await asyncio.to_thread(described, snapshot, known) if known else snapshot
+                held = (snapshot, known, shown)
+            found[name] = held
+        self._described = found

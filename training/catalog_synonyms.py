@@ -118,9 +118,9 @@ def main() -> int:
     lines = [line(before, after, variant, half) for variant in VARIANTS for half in (True, False)]
     Console(width=130).print(_grid(lines))
     if args.json:
-        synonyms = [
-            len(each.synonyms) for one in told for table in one.tables for each in (table, *table.columns)
-        ]
+        tables = [table for each in told for table in each.tables]
+        synonyms = [len(each.synonyms) for each in tables]
+        synonyms += [len(column.synonyms) for each in tables for column in each.columns]
         _write(args.json, lines, synonyms=sum(synonyms), elements=sum(map(bool, synonyms)))
     return 0
 

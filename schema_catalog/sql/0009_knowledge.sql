@@ -85,7 +85,10 @@ CREATE TRIGGER note_change AFTER INSERT OR UPDATE OR DELETE ON pgparley.knowledg
 
 CREATE FUNCTION pgparley.refuse_rewriting() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    RAISE EXCEPTION 'the history of the catalog is only ever added to' USING ERRCODE = 'restrict_violation';
+    RAISE EXCEPTION 'the history of the catalog is only ever added to' USING
+        ERRCODE = 'restrict_violation',
+        DETAIL = 'Who said what, and when, stays.',
+        HINT = 'nl_catalog.restore() says again what an earlier version said.';
 END
 $$;
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON pgparley.knowledge_change

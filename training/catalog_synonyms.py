@@ -155,7 +155,7 @@ def _write(file: Path, lines: Sequence[Line], synonyms: int, elements: int) -> N
     machine = describe(ROOT)
     whole = {
         "benchmark": "synonyms in the catalog",
-        "command": " ".join(["python -m training.catalog_synonyms", *sys.argv[1:]]),
+        "command": "python -m training.catalog_synonyms",
         "commit": machine.commit,
         "dirty": machine.dirty,
         "synonyms": synonyms,

@@ -31,7 +31,7 @@ def sql_grammar(snapshot: Snapshot, masked: frozenset[ColumnKey]) -> str:
     tables = [table for table in tables if table.columns]
     if not tables:
         raise ValueError("every column is masked")
-    touched = {key[:2] for key in masked}
+    touched = {key[:2] for key in masked} | {table.key for table in tables if table.partial}
     taken = frozenset(table.name for table in snapshot.tables)
     numbers = range(len(tables))
     scoped = _lark("scoped")
@@ -41,7 +41,7 @@ def sql_grammar(snapshot: Snapshot, masked: frozenset[ColumnKey]) -> str:
             f"{rule}: {_each(rule, numbers)}"
             for rule in ("single_query", "single_select", "table_ref", "column")
         ),
-        _scope(scoped, "", _each("star", numbers) + ("" if masked else ' | "*"')),
+        _scope(scoped, "", _each("star", numbers) + ("" if touched else ' | "*"')),
     ]
     for number, table in enumerate(tables):
         parts.append(_table_rules(snapshot, table, number, taken))

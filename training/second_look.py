@@ -29,7 +29,16 @@ from benchmarks.quality.candidates.gateway import TIMEOUT
 from benchmarks.quality.candidates.journal import locked
 from benchmarks.quality.candidates.site import Site, site
 from benchmarks.quality.candidates.tasks import READER
-from benchmarks.quality.routing.folds import Leg, Outcome, Placed, Variant, figures, fold_of, measured
+from benchmarks.quality.routing.folds import (
+    RESAMPLES,
+    Leg,
+    Outcome,
+    Placed,
+    Variant,
+    figures,
+    fold_of,
+    measured,
+)
 from engine.core.deadline import Deadline
 from engine.core.state import Route, State
 from engine.routing.second_look import LOOKED_AT, features
@@ -165,6 +174,7 @@ def report(looks: Sequence[Look], temperature: float) -> dict[str, Any]:
                 "databases": len({look.database for look in looks}),
                 "before": _figures(before, variant),
                 "after": _figures(after, variant),
+                "gain": _gain(before, after, variant),
             }
             for variant in Variant
         },
@@ -203,6 +213,20 @@ def _figures(judged: Sequence[Judged], variant: Variant) -> dict[str, float]:
         "sure": round(float(sure.mean()), 4),
         "right_where_sure": round(float(right[sure].mean()) if sure.any() else 0.0, 4),
     }
+
+
+def _gain(before: Sequence[Judged], after: Sequence[Judged], variant: Variant) -> list[float]:
+    """What recall at 1 gains, and its 95 % interval, resampling databases."""
+    gained: dict[str, list[int]] = defaultdict(list)
+    for was, now in zip(before, after, strict=True):
+        if was.outcome.variant is variant:
+            gained[was.outcome.database].append((now.outcome.rank == 1) - (was.outcome.rank == 1))
+    if not gained:
+        return []
+    sums, sizes = (np.array([of(each) for each in gained.values()]) for of in (sum, len))
+    chosen = np.random.default_rng(0).integers(len(sums), size=(RESAMPLES, len(sums)))
+    low, high = np.quantile(sums[chosen].sum(1) / sizes[chosen].sum(1), (0.025, 0.975)).tolist()
+    return [round(value, 4) for value in (float(sums.sum() / sizes.sum()), low, high)]
 
 
 def _outcome(look: Look) -> Outcome:

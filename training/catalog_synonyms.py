@@ -25,8 +25,9 @@ from rich.console import Console
 from rich.table import Table as Grid
 
 from benchmarks.quality.ablations.drawing import in_turns
+from benchmarks.quality.resampling import estimate
 from benchmarks.quality.routing.collection import ROOT, read_items, read_views
-from benchmarks.quality.routing.folds import RESAMPLES, Outcome, Variant
+from benchmarks.quality.routing.folds import Outcome, Variant
 from benchmarks.wire.machine import describe
 from engine.models.encoder import MiniLMEncoder, packaged_model
 from engine.models.sentences import Encoded
@@ -127,17 +128,16 @@ def main() -> int:
 
 def line(before: Sequence[Outcome], after: Sequence[Outcome], variant: Variant, half: bool) -> Line:  # noqa: FBT001
     """The figures of one variant's questions about one half of the databases."""
-    right: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
-    for one, other in zip(before, after, strict=True):
-        if one.variant is variant and given(one.database) is half:
-            right[one.database].append((one.rank == 1, other.rank == 1))
-    sums = np.array([np.sum(each, axis=0) for each in right.values()])
-    sizes = np.array([len(each) for each in right.values()])
-    drawn = np.random.default_rng(0).integers(len(sizes), size=(RESAMPLES, len(sizes)))
-    gains = (sums[:, 1] - sums[:, 0])[drawn].sum(1) / sizes[drawn].sum(1)
-    low, high = np.quantile(gains, (0.025, 0.975)).tolist()
-    first, last = (sums.sum(0) / sizes.sum()).tolist()
-    return Line(variant, half, int(sizes.sum()), len(sizes), first, last, low, high)
+    pairs = [
+        pair
+        for pair in zip(before, after, strict=True)
+        if pair[0].variant is variant and given(pair[0].database) is half
+    ]
+    owners = [one.database for one, _ in pairs]
+    right = np.array([[each.rank == 1 for each in pair] for pair in pairs], dtype=np.float64)
+    gain = estimate(right[:, 1] - right[:, 0], owners)
+    first, last = right.mean(0).tolist()
+    return Line(variant, half, len(pairs), len(set(owners)), first, last, gain.low, gain.high)
 
 
 def _grid(lines: Sequence[Line]) -> Grid:

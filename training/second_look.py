@@ -29,8 +29,8 @@ from benchmarks.quality.candidates.gateway import TIMEOUT
 from benchmarks.quality.candidates.journal import locked
 from benchmarks.quality.candidates.site import Site, site
 from benchmarks.quality.candidates.tasks import READER
+from benchmarks.quality.resampling import estimate
 from benchmarks.quality.routing.folds import (
-    RESAMPLES,
     Leg,
     Outcome,
     Placed,
@@ -217,16 +217,16 @@ def _figures(judged: Sequence[Judged], variant: Variant) -> dict[str, float]:
 
 def _gain(before: Sequence[Judged], after: Sequence[Judged], variant: Variant) -> list[float]:
     """What recall at 1 gains, and its 95 % interval, resampling databases."""
-    gained: dict[str, list[int]] = defaultdict(list)
-    for was, now in zip(before, after, strict=True):
-        if was.outcome.variant is variant:
-            gained[was.outcome.database].append((now.outcome.rank == 1) - (was.outcome.rank == 1))
-    if not gained:
+    pairs = [
+        (was.outcome, now.outcome)
+        for was, now in zip(before, after, strict=True)
+        if was.outcome.variant is variant
+    ]
+    if not pairs:
         return []
-    sums, sizes = (np.array([of(each) for each in gained.values()]) for of in (sum, len))
-    chosen = np.random.default_rng(0).integers(len(sums), size=(RESAMPLES, len(sums)))
-    low, high = np.quantile(sums[chosen].sum(1) / sizes[chosen].sum(1), (0.025, 0.975)).tolist()
-    return [round(value, 4) for value in (float(sums.sum() / sizes.sum()), low, high)]
+    gained = [(now.rank == 1) - (was.rank == 1) for was, now in pairs]
+    found = estimate(gained, [was.database for was, _ in pairs])
+    return [round(value, 4) for value in (found.value, found.low, found.high)]
 
 
 def _outcome(look: Look) -> Outcome:

@@ -219,6 +219,16 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION pgparley.set_hidden(name text, hidden boolean) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    said pgparley.knowledge := pgparley.said_of(name);
+BEGIN
+    said.hidden := hidden;
+    RETURN pgparley.say(said);
+END
+$$;
+
 CREATE SCHEMA nl_catalog;
 COMMENT ON SCHEMA nl_catalog IS 'What is known of the databases that questions are about: views to read, functions to change.';
 
@@ -279,24 +289,14 @@ $$;
 COMMENT ON FUNCTION nl_catalog.drop_synonym IS 'Takes a synonym back. Returns the version.';
 
 CREATE FUNCTION nl_catalog.hide(element text) RETURNS bigint
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    said pgparley.knowledge := pgparley.said_of(element);
-BEGIN
-    said.hidden := true;
-    RETURN pgparley.say(said);
-END
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT pgparley.set_hidden($1, true)
 $$;
 COMMENT ON FUNCTION nl_catalog.hide IS 'Keeps an element, and what is in it, out of questions; plain SQL is not concerned. Returns the version.';
 
 CREATE FUNCTION nl_catalog.show(element text) RETURNS bigint
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    said pgparley.knowledge := pgparley.said_of(element);
-BEGIN
-    said.hidden := false;
-    RETURN pgparley.say(said);
-END
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT pgparley.set_hidden($1, false)
 $$;
 COMMENT ON FUNCTION nl_catalog.show IS 'Takes hide() back. Returns the version.';
 

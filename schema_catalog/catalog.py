@@ -2,7 +2,7 @@
 
 Owns the cache in front of the store: one small query a question tells whether anything changed, so that a
 change is seen at the next question and an unchanged catalog costs one row. Snapshots that did not change stay
-the same objects, by which readers may key what they derive.
+the same objects, by which readers may key what they derive. This is where what a DBA says of a schema joins it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import asyncio
 
 import asyncpg
 
+from schema_catalog.knowledge import Knowledge, described
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database, Snapshot
 
@@ -31,9 +32,10 @@ class CachedCatalog:
         self._version: int | None = None
         self._entries: Entries = ()
         self._snapshots: dict[str, tuple[object, Snapshot]] = {}
+        self._described: dict[str, tuple[Snapshot, tuple[Knowledge, ...], Snapshot | None]] = {}
 
     async def entries(self) -> Entries:
-        """Every database that has a snapshot, ordered by name; raises `StoreUnavailableError`."""
+        """Every database that has a snapshot and is not hidden, by name; raises `StoreUnavailableError`."""
         try:
             async with asyncio.timeout(self._timeout), self._lock:
                 version = await self._store.version()
@@ -57,8 +59,20 @@ class CachedCatalog:
                 self._snapshots[name] = (entry.version, fresh[entry.snapshot_id])
             elif name in known and entry.snapshot_id not in stale:
                 self._snapshots[name] = known[name]
+        await self._describe()
+        shown = [(entry.database, self._described.get(entry.database.name)) for entry in listed]
         return tuple(
-            (entry.database, self._snapshots[entry.database.name][1])
-            for entry in listed
-            if entry.database.name in self._snapshots
+            (database, held[2]) for database, held in shown if held is not None and held[2] is not None
         )
+
+    async def _describe(self) -> None:
+        said = await self._store.knowledge()
+        found = {}
+        for name, (_, snapshot) in self._snapshots.items():
+            known = said.get(name, ())
+            held = self._described.get(name)
+            if held is None or held[0] is not snapshot or held[1] != known:
+                shown = await asyncio.to_thread(described, snapshot, known) if known else snapshot
+                held = (snapshot, known, shown)
+            found[name] = held
+        self._described = found

@@ -30,7 +30,7 @@ VISIBLE_RELATIONS = """
     WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
       AND NOT c.relispartition
       AND n.nspname !~ '^pg_'
-      AND n.nspname NOT IN ('information_schema', 'pgparley')
+      AND n.nspname NOT IN ('information_schema', 'pgparley', 'nl_catalog')
       AND (cardinality($1::text[]) = 0 OR n.nspname = ANY ($1::text[]))
       AND NOT EXISTS (
           SELECT FROM pg_catalog.pg_depend d

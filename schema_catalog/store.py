@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 
 import asyncpg
 import msgspec
 
+from schema_catalog.knowledge import Knowledge
 from schema_catalog.pg import Pool
 from schema_catalog.types import Database, Login, Snapshot
 
@@ -168,6 +171,19 @@ class CatalogStore:
             "SELECT id, body::text FROM pgparley.snapshot WHERE id = ANY ($1::bigint[])", list(ids)
         )
         return {row["id"]: _snapshot(row["body"]) for row in rows}
+
+    async def knowledge(self) -> dict[str, tuple[Knowledge, ...]]:
+        """What is said of each database; those of which nothing is said are left out."""
+        rows = await self._pool.fetch(
+            "SELECT database, element, description, synonyms, hidden FROM pgparley.knowledge ORDER BY database, element"
+        )
+        known: dict[str, tuple[Knowledge, ...]] = {}
+        for database, of_database in groupby(rows, key=itemgetter("database")):
+            known[database] = tuple(
+                Knowledge(tuple(element), description, tuple(synonyms), hidden)
+                for _, element, description, synonyms, hidden in of_database
+            )
+        return known
 
     async def version(self) -> int:
         """A number that grows with every change of the catalog: one row read by primary key."""

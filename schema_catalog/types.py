@@ -34,12 +34,13 @@ class TableKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column; `type` as `format_type` writes it."""
+    """One column; `type` as `format_type` writes it. `synonyms`: other words for it, as a DBA gave them."""
 
     name: str
     type: str
     nullable: bool = True
     description: str | None = None
+    synonyms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,10 @@ class ForeignKey:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table or a view. `row_estimate` is the planner's (`pg_class.reltuples`), None where it has none."""
+    """A table or a view. `row_estimate` is the planner's (`pg_class.reltuples`), None where it has none.
+
+    `synonyms`: as of `Column`. `partial`: it has columns that are kept from questions, so that `*` would show more.
+    """
 
     schema: str
     name: str
@@ -69,6 +73,8 @@ class Table:
     foreign_keys: tuple[ForeignKey, ...] = ()
     description: str | None = None
     row_estimate: int | None = None
+    synonyms: tuple[str, ...] = ()
+    partial: bool = False
 
     @property
     def key(self) -> TableKey:
@@ -80,19 +86,26 @@ class Table:
 class Snapshot:
     """The schema of one registered database at one moment, tables ordered by (schema, name).
 
-    `shadowed`: tables whose bare name would find another table, even one that this snapshot hides.
+    `shadowed`: tables whose bare name would find another table, even one that this snapshot hides. `said`: what a DBA
+    says of the database as a whole, a description and synonyms.
     """
 
     database: str
     search_path: tuple[str, ...]
     tables: tuple[Table, ...]
     shadowed: frozenset[TableKey] = frozenset()
+    said: tuple[str, ...] = ()
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 (hex) over all but row estimates: equal exactly where the schema is."""
+        """SHA-256 (hex) over all but row estimates: equal exactly where the schema, and what is said of it, is."""
         stable = [replace(table, row_estimate=None) for table in self.tables]
-        return hashlib.sha256(msgspec.json.encode([self.search_path, stable])).hexdigest()
+        encoded = msgspec.json.encode([self.search_path, stable, *self.said])
+        # A schema of which nothing is said keeps the fingerprint that stored points and routers know it by. Inside a
+        # JSON string the quotes would be escaped, so that no text is cut.
+        for nothing in (b',"synonyms":[]', b',"partial":false'):
+            encoded = encoded.replace(nothing, b"")
+        return hashlib.sha256(encoded).hexdigest()
 
     def display_name(self, table: Table) -> str:
         """The name to write in SQL, quoted where needed: bare where the search path finds it first."""

@@ -74,11 +74,12 @@ def reserved(word: str, other: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Paraphraser:
-    """`vocabulary`: words that may be written."""
+    """`vocabulary`: words that may be written. `used`: (word, what was written instead) so far."""
 
     wordnet: WordNet
     encoder: Encoder
     vocabulary: frozenset[str]
+    used: set[tuple[str, str]] = field(default_factory=set)
     _known: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
 
     def question(self, item: Item, variant: Variant) -> str | None:
@@ -143,6 +144,7 @@ class Paraphraser:
         for one, weight in near:
             left -= weight
             if left < 0:
+                self.used.add((word, one))
                 return plural(one) if written.lower() != word and written.endswith("s") else one
         return written
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from benchmarks.quality.ablations.drawing import in_turns, unfitted
 from benchmarks.quality.candidates.questions import Item, read_items
+from benchmarks.quality.resampling import estimate
 from engine.models.cross import CrossEncoder
 from engine.models.encoder import MiniLMEncoder
 from engine.models.packaged import read
@@ -30,7 +31,6 @@ from training.certainty import at_home
 from training.conditions import OTHERS, QUESTIONS, snapshots
 from training.ranker import example
 
-RESAMPLES = 2000
 PRIOR = {"likelihood": 6.0, "similarity": 1.0}
 """The order by likelihood, as `engine.core.defaults.ByLikelihood` has it."""
 
@@ -94,16 +94,11 @@ def of_written(bench: Path, file: Path) -> Iterator[dict[str, object]]:
 
 def figures(outcomes: Sequence[Outcome]) -> dict[str, object]:
     """n, databases, and of each order the share with its 95 % interval, resampling databases."""
-    held: dict[str, list[Outcome]] = defaultdict(list)
-    for each in outcomes:
-        held[each.database].append(each)
-    sizes = np.array([len(some) for some in held.values()])
-    chosen = np.random.default_rng(0).integers(len(sizes), size=(RESAMPLES, len(sizes)))
-    found: dict[str, object] = {"n": len(outcomes), "of": len(held)}
+    owners = [each.database for each in outcomes]
+    found: dict[str, object] = {"n": len(outcomes), "of": len(set(owners))}
     for name in outcomes[0].first:
-        right = np.array([sum(one.first[name] for one in some) for some in held.values()])
-        low, high = np.quantile(right[chosen].sum(1) / sizes[chosen].sum(1), (0.025, 0.975)).tolist()
-        found[name] = [round(value, 3) for value in (right.sum() / sizes.sum(), low, high)]
+        share = estimate([each.first[name] for each in outcomes], owners)
+        found[name] = [round(value, 3) for value in (share.value, share.low, share.high)]
     return found
 
 

@@ -29,7 +29,16 @@ from benchmarks.quality.candidates.gateway import TIMEOUT
 from benchmarks.quality.candidates.journal import locked
 from benchmarks.quality.candidates.site import Site, site
 from benchmarks.quality.candidates.tasks import READER
-from benchmarks.quality.routing.folds import Leg, Outcome, Placed, Variant, figures, fold_of, measured
+from benchmarks.quality.resampling import estimate
+from benchmarks.quality.routing.folds import (
+    Leg,
+    Outcome,
+    Placed,
+    Variant,
+    figures,
+    fold_of,
+    measured,
+)
 from engine.core.deadline import Deadline
 from engine.core.state import Route, State
 from engine.routing.second_look import LOOKED_AT, features
@@ -165,6 +174,7 @@ def report(looks: Sequence[Look], temperature: float) -> dict[str, Any]:
                 "databases": len({look.database for look in looks}),
                 "before": _figures(before, variant),
                 "after": _figures(after, variant),
+                "gain": _gain(before, after, variant),
             }
             for variant in Variant
         },
@@ -203,6 +213,20 @@ def _figures(judged: Sequence[Judged], variant: Variant) -> dict[str, float]:
         "sure": round(float(sure.mean()), 4),
         "right_where_sure": round(float(right[sure].mean()) if sure.any() else 0.0, 4),
     }
+
+
+def _gain(before: Sequence[Judged], after: Sequence[Judged], variant: Variant) -> list[float]:
+    """What recall at 1 gains, and its 95 % interval, resampling databases."""
+    pairs = [
+        (was.outcome, now.outcome)
+        for was, now in zip(before, after, strict=True)
+        if was.outcome.variant is variant
+    ]
+    if not pairs:
+        return []
+    gained = [(now.rank == 1) - (was.rank == 1) for was, now in pairs]
+    found = estimate(gained, [was.database for was, _ in pairs])
+    return [round(value, 4) for value in (found.value, found.low, found.high)]
 
 
 def _outcome(look: Look) -> Outcome:

@@ -32,7 +32,10 @@ _VALUED = """
 """
 """The columns of database `d` with allowed values; null where there are none."""
 
-_SCHEMA = f"s.fingerprint || coalesce('+' || md5({_VALUED}), '')"
+_SAID = "pgparley.knowledge_digest(d.name)"
+"""What is said of database `d`: it changes what is hidden, found and shown to the model."""
+
+_SCHEMA = f"s.fingerprint || coalesce('+' || md5({_VALUED}), '') || coalesce('+' || {_SAID}, '')"
 """A point's fingerprint of snapshot `s` of database `d`."""
 
 _CURRENT = f"""

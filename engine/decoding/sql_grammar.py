@@ -38,7 +38,7 @@ def sql_grammar(snapshot: Snapshot, masked: frozenset[ColumnKey], lists: Iterabl
     tables = [table for table in tables if table.columns]
     if not tables:
         raise ValueError("every column is masked")
-    touched = {key[:2] for key in masked}
+    touched = {key[:2] for key in masked} | {table.key for table in tables if table.partial}
     taken = frozenset(table.name for table in snapshot.tables)
     numbers = range(len(tables))
     scoped = _lark("scoped")
@@ -46,7 +46,7 @@ def sql_grammar(snapshot: Snapshot, masked: frozenset[ColumnKey], lists: Iterabl
         _lark("statement"),
         *(f"{rule}: {_each(rule, numbers)}" for rule in ("single_query", "single_select", "table_ref")),
         *(f"{rule}: {_each(f'{rule}_of', numbers)}" for rule in ("free", "listed", "matched")),
-        _scope(scoped, "", _each("star", numbers) + ("" if masked else ' | "*"')),
+        _scope(scoped, "", _each("star", numbers) + ("" if touched else ' | "*"')),
     ]
     written = [each for each in lists if each.values and all(map(_writable, each.values))]
     for number, table in enumerate(tables):

@@ -19,7 +19,7 @@ def linked(
     texts: Sequence[str], snapshot: Snapshot, encoder: Encoder, adapter: PhraseAdapter | None = None
 ) -> tuple[Entity, ...]:
     """Phrases with their cosines to the elements of a schema; `adapter` is applied to the phrases' vectors first."""
-    return compared(texts, element_words(snapshot), encoder, adapter)
+    return compared(texts, element_words(snapshot), encoder, adapter, _synonyms(snapshot))
 
 
 def compared(
@@ -27,17 +27,23 @@ def compared(
     elements: Mapping[ColumnKey, str],
     encoder: Encoder,
     adapter: PhraseAdapter | None = None,
+    synonyms: Sequence[tuple[ColumnKey, str]] = (),
 ) -> tuple[Entity, ...]:
-    """Phrases with their cosines to elements, which are given as texts; none where either is empty."""
+    """Phrases with their cosines to elements, which are given as texts; none where either is empty.
+
+    `synonyms`: further texts of some elements, of which the nearest counts.
+    """
     if not texts or not elements:
         return ()
-    vectors = encoder.encode([*texts, *elements.values()])
+    vectors = encoder.encode([*texts, *elements.values(), *(text for _, text in synonyms)])
     phrases = vectors[: len(texts)] if adapter is None else adapter.applied(vectors[: len(texts)])
-    cosines = phrases @ vectors[len(texts) :].T
-    return tuple(
-        Entity(text, {key: float(value) for key, value in zip(elements, row, strict=True)})
-        for text, row in zip(texts, cosines, strict=True)
-    )
+    found = []
+    for text, row in zip(texts, (phrases @ vectors[len(texts) :].T).tolist(), strict=True):
+        similarities = dict(zip(elements, row, strict=False))
+        for (key, _), cosine in zip(synonyms, row[len(elements) :], strict=True):
+            similarities[key] = max(cosine, similarities[key])
+        found.append(Entity(text, similarities))
+    return tuple(found)
 
 
 def element_words(snapshot: Snapshot) -> dict[ColumnKey, str]:
@@ -48,6 +54,17 @@ def element_words(snapshot: Snapshot) -> dict[ColumnKey, str]:
         for column in table.columns:
             words[*table.key, column.name] = qualified_words(table, column)
     return words
+
+
+def _synonyms(snapshot: Snapshot) -> list[tuple[ColumnKey, str]]:
+    """Elements with their synonyms in words, as `element_words` has the names; columns with their tables' names."""
+    found: list[tuple[ColumnKey, str]] = []
+    for table in snapshot.tables:
+        found += [((*table.key, WHOLE_TABLE), name_words(synonym)) for synonym in table.synonyms]
+        for column in table.columns:
+            key = (*table.key, column.name)
+            found += [(key, f"{name_words(table.name)} {name_words(synonym)}") for synonym in column.synonyms]
+    return found
 
 
 def qualified_words(table: Table, column: Column) -> str:

@@ -1,6 +1,7 @@
 """A schema as text for a prompt: constant for a snapshot, so that the model's prefix cache serves all its questions.
 
-One short line a table: a first question costs mostly the prompt's tokens. Comments are data: cut short and quoted.
+One short line a table: a first question costs mostly the prompt's tokens. Comments and synonyms are data: cut short
+and quoted.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def schema_text(snapshot: Snapshot, ranked: Sequence[TableKey]) -> tuple[str, Sn
 
 
 def table_text(snapshot: Snapshot, table: Table) -> str:
-    """One table: `name(column type PK -> table.column "comment", …) "comment"`."""
+    """One table: `name(column type PK -> table.column "synonyms; comment", …) "comment"`."""
     references = {key.columns[0]: key for key in table.foreign_keys if len(key.columns) == 1}
     columns = []
     for column in table.columns:
@@ -52,8 +53,8 @@ def table_text(snapshot: Snapshot, table: Table) -> str:
         if column.name in references:
             key = references[column.name]
             text += f" -> {_table_name(snapshot, key.ref_schema, key.ref_table)}.{quote_ident(key.ref_columns[0])}"
-        columns.append(text + _comment(column.description))
-    return f"{snapshot.display_name(table)}({', '.join(columns)}){_comment(table.description)}"
+        columns.append(text + _comment(column))
+    return f"{snapshot.display_name(table)}({', '.join(columns)}){_comment(table)}"
 
 
 def short_type(column: Column) -> str:
@@ -79,6 +80,11 @@ def _table_name(snapshot: Snapshot, schema: str, name: str) -> str:
     return f"{quote_ident(schema)}.{quote_ident(name)}" if table is None else snapshot.display_name(table)
 
 
-def _comment(text: str | None) -> str:
-    short = " ".join(text.split()).replace('"', "'")[:COMMENT_LENGTH] if text else ""
-    return f' "{short}"' if short else ""
+def _comment(element: Table | Column) -> str:
+    texts = filter(None, map(_short, (", ".join(element.synonyms), element.description or "")))
+    quoted = "; ".join(texts)
+    return f' "{quoted}"' if quoted else ""
+
+
+def _short(text: str) -> str:
+    return " ".join(text.split()).replace('"', "'")[:COMMENT_LENGTH]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ MENTIONED = 0.8
 
 @dataclass(frozen=True, slots=True)
 class SchemaIndexEntry:
-    """The arrays of one database: T tables, C columns, d dimensions.
+    """The arrays of one database: T tables, C columns and synonyms, d dimensions.
 
     `whole`: (d,), the database by its name and its tables' names. `tables`: (T, d), each by its name and its
     columns'. `columns`: (C, d), each with its table's name; `starts`: (T,), where each table's columns begin.
@@ -46,23 +47,23 @@ class SchemaIndexEntry:
 def build(snapshot: Snapshot, encode: Callable[[Sequence[str]], Vectors]) -> SchemaIndexEntry:
     """The entry of a snapshot with at least one column; `encode` is called once."""
     tables = [_table_text(table) for table in snapshot.tables]
-    columns = [_column_text(table, column) for table, column in snapshot.columns()]
-    vectors = encode([_database_text(snapshot), *tables, *columns])
-    sizes = [len(table.columns) for table in snapshot.tables]
+    columns = [_column_texts(table) for table in snapshot.tables]
+    vectors = encode([_database_text(snapshot), *tables, *chain.from_iterable(columns)])
+    sizes = list(map(len, columns))
     return SchemaIndexEntry(
         snapshot=snapshot,
         whole=vectors[0],
         tables=vectors[1 : 1 + len(tables)],
         columns=vectors[1 + len(tables) :],
         starts=np.cumsum([0, *sizes[:-1]], dtype=np.intp),
-        words=_words(snapshot.tables),
+        words=_words(snapshot),
         graph=Graph.of(snapshot),
     )
 
 
 def _database_text(snapshot: Snapshot) -> str:
     names = ", ".join(folded_name(table.name) for table in snapshot.tables)
-    return f"{folded_name(snapshot.database)}: {names}"
+    return " ".join((f"{folded_name(snapshot.database)}: {names}", *snapshot.said))
 
 
 def _table_text(table: Table) -> str:
@@ -71,21 +72,29 @@ def _table_text(table: Table) -> str:
     return f"{text}. {table.description}" if table.description else text
 
 
-def _column_text(table: Table, column: Column) -> str:
-    text = f"{folded_name(table.name)} {folded_name(column.name)}"
+def _column_texts(table: Table) -> list[str]:
+    """Of each column, then one for each synonym: behind the names they would blur what the names say."""
+    name = folded_name(table.name)
+    texts = [_column_text(name, column) for column in table.columns]
+    spoken = [f"{name} {synonym}" for column in table.columns for synonym in column.synonyms]
+    return [*texts, *spoken, *table.synonyms]
+
+
+def _column_text(table: str, column: Column) -> str:
+    text = f"{table} {folded_name(column.name)}"
     return f"{text}: {column.description}" if column.description else text
 
 
-def _words(tables: Sequence[Table]) -> dict[str, tuple[NDArray[np.intp], Vectors]]:
+def _words(snapshot: Snapshot) -> dict[str, tuple[NDArray[np.intp], Vectors]]:
     found: dict[str, dict[int, float]] = defaultdict(dict)
-    for number, table in enumerate(tables):
-        mentioned = [table.description or ""]
+    for number, table in enumerate(snapshot.tables):
+        mentioned = [*snapshot.said, table.description or ""]
         for column in table.columns:
-            mentioned += [column.name, column.description or ""]
+            mentioned += [column.name, column.description or "", *column.synonyms]
         for text in mentioned:
             for word in identifier_words(text):
                 found[word][number] = MENTIONED
-        for word in identifier_words(table.name):
+        for word in identifier_words(" ".join((table.name, *table.synonyms))):
             found[word][number] = NAMED
     return {
         word: (np.fromiter(held, dtype=np.intp), np.fromiter(held.values(), dtype=np.float32))

@@ -20,7 +20,7 @@ from engine.linking.element_text import name_words
 from engine.routing.graph import EdgeKind, Graph
 from engine.text.stopwords import STOP_WORDS
 from engine.text.tokens import identifier_words, question_words
-from schema_catalog.types import Column, ColumnKey, Snapshot
+from schema_catalog.types import Column, ColumnKey, Snapshot, Table
 
 WINDOW = 512
 """Tokens that the encoder takes at once."""
@@ -219,8 +219,10 @@ def _relations(
 
 
 def _asked(words: Sequence[str], snapshot: Snapshot) -> NDArray[np.float32]:
-    tables = {word for table in snapshot.tables for word in identifier_words(table.name)}
-    columns = {word for _, column in snapshot.columns() for word in identifier_words(column.name)}
+    tables = {word for table in snapshot.tables for name in _names(table) for word in identifier_words(name)}
+    columns = {
+        word for _, each in snapshot.columns() for name in _names(each) for word in identifier_words(name)
+    }
     folded = [set(identifier_words(word)).difference(STOP_WORDS) for word in words]
     found = [(bool(each & tables), bool(each & columns)) for each in folded]
     return np.array(found, dtype=np.float32).reshape(-1, 2)
@@ -231,14 +233,18 @@ def _features(question: str, snapshot: Snapshot, texts: Sequence[str]) -> NDArra
     repeated = Counter(texts)
     rows: list[tuple[float, ...]] = []
     for table in snapshot.tables:
-        whole = asked.compared(table.name)
+        whole = asked.compared(table)
         rows.append((1, 0, 0, 0, 0, 0, 0, 0, *whole, whole[1]))
         referring = {name for key in table.foreign_keys for name in key.columns}
         for column in table.columns:
             known = (column.name in table.primary_key, column.name in referring)
             several = repeated[texts[len(rows)]] > 1
-            rows.append((0, *_kind(column), *known, several, *asked.compared(column.name), whole[1]))
+            rows.append((0, *_kind(column), *known, several, *asked.compared(column), whole[1]))
     return np.array(rows, dtype=np.float32).reshape(-1, len(FEATURES))
+
+
+def _names(element: Table | Column) -> tuple[str, ...]:
+    return (element.name, *element.synonyms)
 
 
 def _kind(column: Column) -> tuple[bool, bool, bool, bool]:
@@ -258,8 +264,11 @@ class _Asked:
         self._stems = frozenset(word[:_STEM] for word in self._words)
         self._phrase = f" {' '.join(identifier_words(question))} "
 
-    def compared(self, name: str) -> tuple[float, float, float, float]:
-        """Of the name's words: whether all are asked, their share, that by stems, whether they follow one another."""
+    def compared(self, element: Table | Column) -> tuple[float, float, float, float]:
+        """Of the words of the name, or of the synonym asked most: all asked, their share, by stems, in a row."""
+        return max(map(self._compared, _names(element)))
+
+    def _compared(self, name: str) -> tuple[float, float, float, float]:
         words = [word for word in identifier_words(name) if word not in STOP_WORDS]
         if not words:
             return 0.0, 0.0, 0.0, 0.0

@@ -234,6 +234,8 @@ class _Binder:
     def _item(self, node: Any, source: Source) -> Item:
         self.sources[id(node)] = source
         cells = tuple((name, Cell(source, name, place)) for place, name in enumerate(source.columns))
+        if node.alias is not None and node.alias.colnames:
+            self.lookup.check_whole(cell for _, cell in cells)
         return Item(source.name or None, cells, source)
 
     def _source(self, node: Any, name: str, columns: tuple[str, ...], origin: Any) -> Source:
@@ -288,6 +290,8 @@ class _Binder:
         right = self._entry(node.rarg, Scope(scope.parent, [*scope.items, *left]), ctes)
         self._duplicates([*left, *right])
         shared = self._shared(node, left, right)
+        if node.isNatural or (node.alias is not None and node.alias.colnames):
+            self.lookup.check_whole(ref for _, ref in _bare_columns([*left, *right]))
         merged = [(name, self._merge(name, left, right, _JOINS[node.jointype])) for name in shared]
         self.merges[id(node)] = tuple(ref for _, ref in merged if isinstance(ref, Merged))
         self.expressions(node.quals, Scope(scope.parent, [*left, *right]), ctes)

@@ -9,8 +9,8 @@ import difflib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from engine.sql.bound_query import Cell, Ref, Row, Source, Star, Unbound
-from engine.sql.problems import AmbiguousColumn, Names, NotInFrom, Problem, UnknownColumn
+from engine.sql.bound_query import Cell, Merged, Ref, Row, Source, Star, Unbound
+from engine.sql.problems import AmbiguousColumn, Names, NotInFrom, Problem, UnknownColumn, WholeRow
 from schema_catalog.naming import dotted, quote_ident
 from schema_catalog.types import Snapshot, Table
 
@@ -70,14 +70,22 @@ class Lookup:
                 return Unbound()
             if found:
                 return next(ref for column, ref in found[0].columns if column == name)
+            if _partial(ref for item in level.items for _, ref in item.columns) is not None:
+                # The server knows more columns here: a bare name of a level further out could mean one of them.
+                break
         for level in scope.levels():
             for item in level.items:
                 if item.open and item.bare and item.source is not None:
                     return Cell(item.source, name, None)
+        return self._row(scope, name)
+
+    def _row(self, scope: Scope, name: str) -> Ref:
         for level in scope.levels():
             for item in level.items:
                 if item.name == name and item.qualifies:
-                    return Row(item.source, tuple(ref for _, ref in item.columns))
+                    refs = tuple(ref for _, ref in item.columns)
+                    self.check_whole(refs)
+                    return Row(item.source, refs)
         self._unknown(scope, (name,))
         return Unbound()
 
@@ -103,10 +111,19 @@ class Lookup:
 
     def star(self, scope: Scope, qualifier: Names) -> Ref:
         """The expansion of `*` (no qualifier) or `qualifier.*`."""
-        if not qualifier:
-            return Star(tuple(pair for item in scope.items if item.bare for pair in item.columns))
-        item = self._item(scope, qualifier)
-        return Unbound() if item is None else Star(item.columns)
+        item = self._item(scope, qualifier) if qualifier else None
+        if qualifier and item is None:
+            return Unbound()
+        shown = [item] if item else [each for each in scope.items if each.bare]
+        pairs = tuple(pair for each in shown for pair in each.columns)
+        self.check_whole(ref for _, ref in pairs)
+        return Star(pairs)
+
+    def check_whole(self, refs: Iterable[Ref]) -> None:
+        """Adds a problem where `refs`, which stand for all columns of something, are not all that the server knows."""
+        name = _partial(refs)
+        if name is not None:
+            self.problems.append(WholeRow(name))
 
     def _item(self, scope: Scope, qualifier: Names) -> Item | None:
         for level in scope.levels():
@@ -150,6 +167,17 @@ class Lookup:
 def close(name: str, names: Iterable[str]) -> Names:
     """Up to three of `names` that are close to `name`, as SQL writes them."""
     return tuple(map(quote_ident, difflib.get_close_matches(name, list(dict.fromkeys(names)), 3, 0.6)))
+
+
+def _partial(refs: Iterable[Ref]) -> str | None:
+    """The name of a table that some of `refs` are columns of and that has others, which are kept from questions."""
+    for ref in refs:
+        match ref:
+            case Cell(source=Source(origin=Table(partial=True, name=name))):
+                return name
+            case Merged(left=left, right=right) if (found := _partial((left, right))) is not None:
+                return found
+    return None
 
 
 def _named(item: Item, qualifier: Names) -> bool:

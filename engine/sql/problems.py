@@ -105,7 +105,19 @@ class NoSuchOutput:
         return f"there is no output column {self.name}: the query gives {self.outputs}"
 
 
-Problem = UnknownTable | UnknownColumn | AmbiguousColumn | NotInFrom | DuplicateName | NoSuchOutput
+@dataclass(frozen=True, slots=True)
+class WholeRow:
+    """All columns of a table at once, unnamed or by position, where some of them are kept from questions."""
+
+    name: str
+
+    @property
+    def message(self) -> str:
+        """One sentence without a full stop."""
+        return f"the columns of {quote_ident(self.name)} are named one by one here, without * and NATURAL"
+
+
+Problem = UnknownTable | UnknownColumn | AmbiguousColumn | NotInFrom | DuplicateName | NoSuchOutput | WholeRow
 
 
 def _listed(choices: Names) -> str:

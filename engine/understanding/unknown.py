@@ -18,7 +18,7 @@ from engine.linking.entities import entities
 from engine.text.stopwords import LABEL_WORDS
 from engine.text.tokens import identifier_words
 from engine.understanding.types import UnknownPhrase
-from schema_catalog.types import ColumnKey, Snapshot
+from schema_catalog.types import Column, ColumnKey, Snapshot, Table
 
 NEAR = 0.35
 """Least cosine of a word, to an element with or without its table's name, at which something stands for it.
@@ -112,9 +112,12 @@ def _open_words(question: str, route: Route) -> Iterator[tuple[str, str]]:
 
 
 def schema_words(snapshot: Snapshot) -> frozenset[str]:
-    """The folded words of the names and descriptions of `snapshot`."""
-    texts: list[str | None] = [each for table in snapshot.tables for each in (table.name, table.description)]
-    texts += [each for _, column in snapshot.columns() for each in (column.name, column.description)]
+    """The folded words of the names, synonyms and descriptions of `snapshot`."""
+    elements: list[Table | Column] = [*snapshot.tables, *(column for _, column in snapshot.columns())]
+    texts = [
+        *snapshot.said,
+        *(text for each in elements for text in (each.name, each.description, *each.synonyms)),
+    ]
     return frozenset(word for text in texts if text for word in identifier_words(text))
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table
 
+from benchmarks.quality.resampling import Estimate, estimate
 from benchmarks.quality.routing.collection import ROOT
-from benchmarks.quality.routing.table_marks import MEASURES, Estimate, Line, Marked, estimate, lines
+from benchmarks.quality.routing.table_marks import MEASURES, Line, Marked, lines
 from benchmarks.wire.machine import describe
 
 _MILLISECONDS = MEASURES.index("milliseconds")

@@ -17,9 +17,9 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from benchmarks.quality.resampling import estimate
+
 FOLDS = 5
-RESAMPLES = 2000
-"""Of the bootstrap."""
 
 
 class Variant(StrEnum):
@@ -129,17 +129,13 @@ def figures(outcomes: Sequence[Outcome]) -> Figures:
     held: dict[str, list[int]] = defaultdict(list)
     for each in outcomes:
         held[each.database].append(each.rank)
-    right = np.array([sum(rank == 1 for rank in ranks) for ranks in held.values()])
-    sizes = np.array([len(ranks) for ranks in held.values()])
-    chosen = np.random.default_rng(0).integers(len(sizes), size=(RESAMPLES, len(sizes)))
-    resampled = right[chosen].sum(1) / sizes[chosen].sum(1)
-    low, high = np.quantile(resampled, (0.025, 0.975)).tolist()
+    r1 = estimate([each.rank == 1 for each in outcomes], [each.database for each in outcomes])
     return Figures(
         n=len(outcomes),
         databases=len(held),
-        r1=float(right.sum() / sizes.sum()),
+        r1=r1.value,
         r5=float(np.mean([each.rank <= 5 for each in outcomes])),  # noqa: PLR2004  recall at 5
-        low=low,
-        high=high,
-        by_database=float(np.mean(right / sizes)),
+        low=r1.low,
+        high=r1.high,
+        by_database=float(np.mean([np.mean([rank == 1 for rank in ranks]) for ranks in held.values()])),
     )

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.quality.routing.folds import RESAMPLES
+from benchmarks.quality.resampling import Estimate, estimate
 
 Element = TypeVar("Element")
 
@@ -61,15 +61,6 @@ class Marked:
     database_rank: int
     milliseconds: float
     marks: tuple[Mark, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A mean, or a mean difference, with its 95 % interval; databases are resampled."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,13 +166,3 @@ def _line(
         means=tuple(values.mean(0).tolist()),
         differences=tuple(estimate(column, owners) for column in (values - other).T),
     )
-
-
-def estimate(values: NDArray[np.float64], owners: Sequence[str]) -> Estimate:
-    """The mean of values, (n,), with an interval that resamples their owners."""
-    _, numbers = np.unique(np.array(owners), return_inverse=True)
-    totals, sizes = np.bincount(numbers, weights=values), np.bincount(numbers)
-    chosen = np.random.default_rng(0).integers(len(sizes), size=(RESAMPLES, len(sizes)))
-    resampled = totals[chosen].sum(1) / sizes[chosen].sum(1)
-    low, high = np.quantile(resampled, (0.025, 0.975)).tolist()
-    return Estimate(float(values.mean()), low, high)

@@ -1,0 +1,101 @@
+"""What a DBA hides is no route, prompt, name of the grammar, value, option or error; plain SQL reads it as before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import asyncpg
+import pytest
+
+from engine.api.question_store import Questions
+from engine.api.service import Service
+from engine.core.ports import Completion, Prompt
+from engine.core.tools import Tools
+from engine.errors import NoRouteError
+from engine.linking.source import StoredValues
+from engine.settings import Limits
+from engine.types import Asker, AskRequest, Topic, TopicRequest
+from pgparley.cluster import Cluster
+from schema_catalog.values import ColumnValues, ValueStore
+from tests.support.scripted import ScriptedLLM
+
+ANA = Asker("ana", "music")
+FAMILY = ("public", "singer", "family_name")
+
+
+@dataclass
+class GrammarLLM(ScriptedLLM):
+    """Remembers the grammars that it was given, too."""
+
+    grammars: bool = True
+    given: list[str] = field(default_factory=list)
+
+    async def complete(self, prompt: Prompt, **options: object) -> Completion:
+        """The next line."""
+        self.given.append(str(options.get("grammar")))
+        return await super().complete(prompt)
+
+
+@pytest.fixture
+async def model(pool: Any) -> GrammarLLM:
+    """Values of the family names are allowed."""
+    await ValueStore(pool).allow("music", [FAMILY])
+    await ValueStore(pool).keep("music", ColumnValues(FAMILY, ("Birk",)))
+    return GrammarLLM(["SELECT age FROM singer"])
+
+
+@pytest.fixture
+def asking(pool: Any, tools: Tools) -> Service:
+    return Service(
+        replace(tools, values=StoredValues(ValueStore(pool))), Questions(pool, 600.0), Limits(k=1, calls=6)
+    )
+
+
+async def everything(service: Service, question: str) -> str:
+    """The answer, its trace and its prompts."""
+    reply = await service.ask(AskRequest(ANA, question))
+    topics = [await service.topic(TopicRequest(ANA, topic, reply.qid)) for topic in (Topic.PROMPT, Topic.WHY)]
+    return f"{reply} {[each.rows for each in topics]}"
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        "SELECT * FROM singer",
+        "SELECT s FROM singer s",
+        "SELECT x.d FROM singer AS x(a, b, c, d)",
+        "SELECT age FROM singer NATURAL JOIN singer AS other",
+    ],
+)
+async def test_a_hidden_column_is_nowhere(
+    asking: Service, model: GrammarLLM, pool: Any, server: Cluster, whole: str
+) -> None:
+    before = await everything(asking, "age of the singer Birk")
+    assert "family_name" in before
+    assert "'Birk'" in before
+    assert "family_name" in model.given[0]
+    model.prompts.clear()
+    model.given.clear()
+    model.lines = [whole, "SELECT name FROM singer"]
+    await pool.execute("SELECT nl_catalog.hide('music.singer.family_name')")
+    after = await everything(asking, "age of the singer Birk")
+    assert "SELECT name FROM singer" in after
+    assert "named one by one" in after
+    for text in (after, *map(str, model.prompts), *model.given):
+        assert "family" not in text
+        assert "'Birk'" not in text
+    theirs = await asyncpg.connect(server.dsn("music", "ana"))
+    assert await theirs.fetchval("SELECT family_name FROM singer WHERE age = 32") == "Birk"
+    await theirs.close()
+
+
+async def test_a_hidden_database_is_answered_as_one_that_is_not_there(asking: Service, pool: Any) -> None:
+    await pool.execute("SELECT nl_catalog.hide('music')")
+    problems = []
+    for name in (None, "music", "nowhere"):
+        with pytest.raises(NoRouteError) as caught:
+            await asking.ask(AskRequest(ANA, "names of all singers", db=name))
+        problems.append((caught.value.message, caught.value.detail, caught.value.hint))
+    assert len(set(problems)) == 1
+    assert "music" not in str(problems[0])

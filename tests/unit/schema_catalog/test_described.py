@@ -1,0 +1,174 @@
+"""What a DBA says, in a snapshot and in everything that questions meet of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+from llguidance import LLMatcher, LLTokenizer
+
+from engine.core.elements import WHOLE_TABLE
+from engine.decoding.sql_grammar import sql_grammar
+from engine.linking.element_text import linked
+from engine.prompting.schema_text import schema_text
+from engine.routing.router import HybridRouter
+from engine.schema_linking.nodes import FEATURES, schema_input
+from engine.sql.problems import UnknownColumn, WholeRow
+from engine.sql.resolution import resolve
+from engine.understanding.unknown import schema_words
+from schema_catalog.knowledge import Knowledge, described
+from schema_catalog.types import Column, Snapshot
+from tests.support.schemas import MUSIC
+from tests.support.scripted import WordEncoder
+
+CONCERT, SINGER = ("public", "concert"), ("public", "singer")
+ENCODER = cast("Any", WordEncoder())
+
+
+def said(
+    *element: str, description: str | None = None, synonyms: tuple[str, ...] = (), hidden: bool = False
+) -> Knowledge:
+    return Knowledge(element, description, synonyms, hidden)
+
+
+def told(*known: Knowledge) -> Snapshot:
+    found = described(MUSIC, known)
+    assert found is not None
+    return found
+
+
+HIDDEN = told(said(*SINGER, "country", hidden=True))
+SPOKEN = told(
+    said(synonyms=("backline",)),
+    said(*SINGER, synonyms=("vocalist",)),
+    said(*SINGER, "country", synonyms=("nationality", 'home "land"'), description="where they were born"),
+)
+
+
+def test_a_schema_of_which_nothing_is_said_keeps_its_fingerprint() -> None:
+    """Stored calibration points and trained routers know it by this one."""
+    assert MUSIC.fingerprint == "fb6a8d1cb98a41c79f22bb0019abd8351552bc4607d3d1b687e4b3698914665e"
+    others = [replace(MUSIC, said=("x",)), replace(MUSIC, said=("x", "y")), HIDDEN, SPOKEN]
+    texts = ('x","synonyms":[]', "x")
+    for text in texts:
+        column = Column("id", "text", description=text)
+        others.append(replace(MUSIC, tables=(replace(MUSIC.tables[0], columns=(column,)),)))
+    assert len({each.fingerprint for each in (MUSIC, *others)}) == 1 + len(others)
+
+
+def test_descriptions_replace_comments_and_what_is_unknown_does_not_count() -> None:
+    country = SPOKEN.tables[1].columns[3]
+    assert (country.description, country.synonyms) == ("where they were born", ("nationality", 'home "land"'))
+    assert (
+        told(said("public", "gone", description="x"), said(*SINGER, "gone", hidden=True)).tables
+        == MUSIC.tables
+    )
+
+
+def test_what_is_hidden_is_gone_with_the_keys_that_name_it() -> None:
+    assert HIDDEN.tables[1].partial
+    assert [column.name for column in HIDDEN.tables[1].columns] == [
+        "singer_id",
+        "artist_name",
+        "performer_name",
+    ]
+    less = told(said(*CONCERT, hidden=True), said("public", "stadium", "stadium_id", hidden=True))
+    assert [(table.name, table.partial) for table in less.tables] == [
+        ("singer", False),
+        ("singer_in_concert", False),
+        ("stadium", True),
+    ]
+    assert [key.ref_table for key in less.tables[1].foreign_keys] == ["singer"]
+    assert less.tables[2].primary_key == ()
+    assert described(MUSIC, [said(hidden=True)]) is None
+    assert described(MUSIC, [said(*table.key, hidden=True) for table in MUSIC.tables]) is None
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM singer",
+        "SELECT s.* FROM concert, singer AS s",
+        "SELECT s FROM singer AS s",
+        "SELECT count(singer) FROM singer",
+        "SELECT j.* FROM (concert JOIN singer ON true) AS j",
+        "SELECT * FROM concert JOIN singer ON true",
+        "SELECT * FROM singer JOIN singer_in_concert USING (singer_id)",
+        "SELECT x.d FROM singer AS x(a, b, c, d)",
+        "SELECT year FROM concert NATURAL JOIN singer",
+        "SELECT j.a FROM (singer JOIN concert ON true) AS j(a, b)",
+        "WITH s AS (SELECT * FROM singer) SELECT artist_name FROM s",
+    ],
+)
+def test_nothing_reads_all_columns_of_a_table_that_has_hidden_ones(sql: str) -> None:
+    assert resolve(sql, MUSIC).problems == ()
+    assert WholeRow("singer") in resolve(sql, HIDDEN).problems
+
+
+def test_what_names_its_columns_is_read_as_before() -> None:
+    for sql in (
+        "SELECT count(*) FROM singer",
+        "SELECT c.* FROM concert AS c, singer",
+        "SELECT s.artist_name FROM singer AS s JOIN singer_in_concert USING (singer_id)",
+        "WITH s AS (SELECT artist_name FROM singer) SELECT * FROM s",
+    ):
+        assert resolve(sql, HIDDEN).problems == ()
+
+
+def test_a_bare_name_does_not_reach_past_a_table_with_hidden_columns() -> None:
+    """The server would take singer.country, whose values are not for questions."""
+    other = told(said("public", "stadium", "name", hidden=True))
+    sql = "SELECT 1 FROM (SELECT title AS name FROM concert) AS c WHERE EXISTS (SELECT {} FROM stadium)"
+    (problem,) = resolve(sql.format("name"), other).problems
+    assert problem == UnknownColumn(("name",), ("c.name",), ())
+    assert resolve(sql.format("c.name"), other).problems == ()
+
+
+def test_the_grammar_has_neither_the_name_nor_the_star() -> None:
+    grammar = sql_grammar(HIDDEN, frozenset())
+    assert not LLMatcher(LLTokenizer("byte"), LLMatcher.grammar_from_lark(grammar)).is_error()
+    assert "country" in sql_grammar(MUSIC, frozenset())
+    assert "country" not in grammar
+    assert "star_1: NOTHING" in grammar
+    assert 'star_0: name_0 "." "*"' in grammar
+
+
+def test_synonyms_stand_in_the_prompt_as_data() -> None:
+    line = schema_text(SPOKEN, ())[0].splitlines()[1]
+    assert line == (
+        "singer(singer_id int PK, artist_name text, performer_name text, "
+        'country text "nationality, home \'land\'; where they were born") "vocalist"'
+    )
+
+
+def test_synonyms_find_the_database() -> None:
+    router = HybridRouter(ENCODER)
+    shop = replace(MUSIC, database="shop", tables=MUSIC.tables[3:])
+    readable = frozenset((*table.key, column.name) for table, column in MUSIC.columns())
+    for question in ("each vocalist", "by nationality", "the backline"):
+        for snapshot, found in ((MUSIC, False), (SPOKEN, True)):
+            (best, _) = router.rank(question, [(shop, readable), (snapshot, readable)])
+            words = best.words if best.position == 1 else ()
+            assert bool(words) is found, question
+
+
+def test_synonyms_link_phrases_and_words() -> None:
+    key = (*SINGER, "country")
+    (before,) = linked(["singer nationality"], MUSIC, ENCODER)
+    (after,) = linked(["singer nationality"], SPOKEN, ENCODER)
+    assert before.similarities[key] < 0.9 < after.similarities[key]
+    (whole,) = linked(["vocalist"], SPOKEN, ENCODER)
+    assert whole.similarities[*SINGER, WHOLE_TABLE] > 0.9
+    assert before.similarities.keys() == after.similarities.keys()
+    assert {"nationality", "vocalist", "born", "backline"} <= schema_words(SPOKEN) - schema_words(MUSIC)
+
+
+def test_the_linker_takes_a_synonym_for_the_name() -> None:
+    place = FEATURES.index("all words asked")
+    for snapshot, known in ((MUSIC, 0), (SPOKEN, 1)):
+        found = schema_input("nationality of each vocalist", snapshot)
+        names = [node[1:] for node in found.nodes]
+        assert found.features[names.index(("singer", "country"))][place] == known
+        assert found.asked[[0, 3]].tolist() == [[0, known], [known, 0]]
+        assert found.texts == schema_input("?", MUSIC).texts

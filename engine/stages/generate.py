@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from engine.alternatives.exchanges import ExchangedStatements, find_exchanges
+from engine.conditions.types import likely_operators
 from engine.conditions.words import words
 from engine.core.candidate import Candidate
 from engine.core.elements import WHOLE_TABLE, elements_read
@@ -107,7 +108,16 @@ class Explorer:
             )
             for table in self._shown.tables
         }
-        context = Context(self._shown, state.ask.question, route.values, self._mentioned, similarity, secured)
+        context = Context(
+            self._shown,
+            state.ask.question,
+            route.values,
+            self._mentioned,
+            similarity,
+            secured,
+            linked={} if route.links is None else route.links.probabilities,
+            operators=likely_operators(tools.conditions.predict(state.ask.question, route.snapshot)),
+        )
         self._checker = Checker(context, route, state, tools)
 
     async def explore(self, calls: int, state: State) -> State:

@@ -30,7 +30,6 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from benchmarks.quality.ablations.drawing import unfitted
 from benchmarks.quality.candidates.questions import Item, read_items
 from engine.conditions.classifier import FORMAT, LABELS, NAME, indicator
 from engine.conditions.features import assembled, owners_of, words_of
@@ -226,7 +225,6 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="the artifact's folder")
     parser.add_argument("--folds", action="store_true", help="measure every fold; write nothing")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--unseen", action="store_true", help="leave out the ablations' databases")
     options = parser.parse_args()
     if options.folds:
         by_fold(options.bench, options.seed)
@@ -235,9 +233,6 @@ def main() -> int:
         parser.error("--out or --folds is needed")
     started = time.monotonic()
     questions = known(options.bench, QUESTIONS)
-    if options.unseen:
-        unseen = {item["db"] for item in unfitted(read_items(options.bench / QUESTIONS))}
-        questions = [each for each in questions if each.item["db"] not in unseen]
     kept = [each for each in questions if fold_of(each.item["db"])]
     figures = measured(
         trained(kept, options.seed), [each for each in questions if not fold_of(each.item["db"])]

@@ -35,7 +35,6 @@ from engine.models.encoder import MiniLMEncoder
 from engine.models.linker import LinkerEncoder
 from engine.models.packaged import read
 from engine.models.pointer import PointerModel, packaged_base
-from engine.prompting.example_choice import ExampleLibrary
 from engine.ranking import ranker
 from engine.ranking.ranker import TwoStages
 from engine.rewrite.driver import check_names
@@ -99,7 +98,6 @@ async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Question
             limits=settings.limits,
             generation=settings.generation,
             conditions=Classifier.of(classifier.packaged(), encoder),
-            examples=ExampleLibrary(),
             ranker=TwoStages.of(ranker.packaged(), encoder, settings.encoder),
             memory=LearningStore(pool, settings.learning),
             learning=settings.learning,

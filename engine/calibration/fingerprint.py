@@ -48,7 +48,7 @@ SHAPING = (
 )
 """The parts of this package after whose change the same question may have other candidates or other scores."""
 
-_READ = frozenset({".py", ".lark", ".txt", ".sql", ".json", ".jsonl", ".npz"})
+_READ = frozenset({".py", ".lark", ".txt", ".sql", ".json", ".npz"})
 """Suffixes of what the program reads of its own files."""
 
 

@@ -12,7 +12,6 @@ from engine.core.ports import Ranking, Upstream
 from engine.core.state import Route, State
 from engine.dialogue.types import Chances, Parting
 from engine.learning.types import AskerFeedback
-from engine.prompting.example_library import WorkedExample
 from schema_catalog.types import Database, Snapshot
 
 
@@ -31,14 +30,6 @@ class NoConditions:
     """`engine.core.ports.Conditions` without conditions."""
 
     def predict(self, _question: str, _snapshot: Snapshot) -> tuple[Condition, ...]:
-        """None."""
-        return ()
-
-
-class NoExamples:
-    """`engine.core.ports.Examples` without examples."""
-
-    def choose(self, _question: str, _conditions: Sequence[Condition]) -> tuple[WorkedExample, ...]:
         """None."""
         return ()
 

@@ -21,7 +21,6 @@ from engine.core.state import Route, State
 from engine.dialogue.types import Chances, Parting
 from engine.guard.rules import Rules
 from engine.learning.types import AskerFeedback
-from engine.prompting.example_library import WorkedExample
 from engine.types import Asker, Usage
 from schema_catalog.types import Database, ReadableColumns, Snapshot, TableKey
 
@@ -240,13 +239,6 @@ class SchemaLinker(Protocol):
 
     def link(self, question: str, snapshot: Snapshot) -> SchemaLinks | None:
         """The links into `snapshot`, which the asker may read; None where the schema does not fit the model."""
-
-
-class Examples(Protocol):
-    """Worked examples over other schemas. Blocks: call it in a thread."""
-
-    def choose(self, question: str, conditions: Sequence[Condition]) -> tuple[WorkedExample, ...]:
-        """Those for a prompt, the best one last; `conditions` are the question's, likeliest first."""
 
 
 class Conditions(Protocol):

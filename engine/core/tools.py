@@ -9,7 +9,6 @@ from engine.core.defaults import (
     ByLikelihood,
     NoCalibration,
     NoConditions,
-    NoExamples,
     NoLinker,
     NoMemory,
     NoValues,
@@ -20,7 +19,6 @@ from engine.core.ports import (
     Certainty,
     Conditions,
     Encoder,
-    Examples,
     LanguageModel,
     Memory,
     Ranker,
@@ -49,7 +47,6 @@ class Tools:
     learning: LearningSettings = field(default_factory=LearningSettings)
     limits: Limits = field(default_factory=Limits)
     conditions: Conditions = field(default_factory=NoConditions)
-    examples: Examples = field(default_factory=NoExamples)
     generation: GenerationSettings = field(default_factory=GenerationSettings)
     ranker: Ranker = field(default_factory=ByLikelihood)
     linker: SchemaLinker = field(default_factory=NoLinker)

@@ -18,7 +18,7 @@ from engine.core.tools import Tools
 from engine.decoding.mask_search import Mask, Node
 from engine.decoding.sql_grammar import sql_grammar
 from engine.dialogue.answering import chosen, conversation_text, forbidden
-from engine.prompting.example_text import example_text, library_text
+from engine.prompting.example_text import example_text
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
 from engine.prompting.value_text import value_text
@@ -61,27 +61,18 @@ class Writer:
         self.root: Mask = frozenset().union(*map(forbidden, state.dialogue.turns))
         self._unlikely = self._never_meant() if tools.generation.links else frozenset[ColumnKey]()
         self._tokens = ANSWER_TOKENS
-        self._predicted: tuple[Condition, ...] = ()
-        self._library = ""
 
     @property
     def grammars(self) -> bool:
         """Whether the model writes under a grammar."""
         return self._tools.model.grammars
 
-    async def prepare(self) -> None:
-        """Predicts the conditions, and chooses the worked examples that the prompts show by them."""
-        await asyncio.to_thread(self._prepare)
-
-    def _prepare(self) -> None:
-        question = self._state.ask.question
-        self._predicted = self._tools.conditions.predict(question, self.route.snapshot)
-        self._library = library_text(self._tools.examples.choose(question, self._predicted))
-
-    def conditions(self) -> tuple[Condition, ...]:
-        """The likeliest conditions, each wording once; none before `prepare`."""
+    async def conditions(self) -> tuple[Condition, ...]:
+        """The likeliest conditions, each wording once."""
+        predict = self._tools.conditions.predict
+        found = await asyncio.to_thread(predict, self._state.ask.question, self.route.snapshot)
         by_words: dict[str, Condition] = {}
-        for each in self._predicted:
+        for each in found:
             if each.probability >= LEAST_LIKELY and len(by_words) < CONDITIONS:
                 by_words.setdefault(words(each), each)
         return tuple(by_words.values())
@@ -118,7 +109,7 @@ class Writer:
         # Under a grammar the text is the same for every mask: the server has it in its prefix cache.
         unnamed = frozenset[ColumnKey]() if self.grammars else node.mask | self._unlikely
         text = schema_text(without(self.shown, unnamed), ())[0] if unnamed else self._text
-        found = self._library + value_text(self.route.values, self.shown, unnamed)
+        found = value_text(self.route.values, self.shown, unnamed)
         found += example_text(self.route.learned, self.shown, unnamed)
         if lines := conversation_text(self._state.dialogue):
             found += prompt("conversation", lines=lines) + "\n\n"

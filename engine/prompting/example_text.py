@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator
 
 from engine.core.elements import elements_read, is_masked
 from engine.learning.types import Example, Learned, Preference
-from engine.prompting.example_library import WorkedExample
 from engine.prompting.prompts import prompt
 from engine.prompting.value_text import element_name
 from engine.sql.resolution import resolve
@@ -37,12 +36,6 @@ def example_text(learned: Learned, shown: Snapshot, hidden: Container[ColumnKey]
     if lines := list(_examples(learned, shown, hidden)):
         text += prompt("examples", lines="\n".join(lines)) + "\n\n"
     return text
-
-
-def library_text(examples: Sequence[WorkedExample]) -> str:
-    """The block of worked examples for the prompt, or an empty text. They are our own and need no quoting."""
-    lines = "\n".join(f"{each.question} {each.sql}" for each in examples)
-    return prompt("library", lines=lines) + "\n\n" if lines else ""
 
 
 def _preferences(learned: Learned, shown: Snapshot, hidden: Container[ColumnKey]) -> Iterator[str]:

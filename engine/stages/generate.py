@@ -112,8 +112,7 @@ class Explorer:
 
     async def explore(self, calls: int, state: State) -> State:
         """`state` with what the search found, until there are `k` statements beside readings or no calls are left."""
-        await self._writer.prepare()
-        conditions = self._writer.conditions() if state.k > 1 else ()
+        conditions = await self._writer.conditions() if state.k > 1 else ()
         search = MaskSearch(self.route.entities, self._elements(), calls, conditions, root=self._writer.root)
         references = self._references()
         found: dict[str, Candidate] = {}

@@ -1,4 +1,4 @@
-"""English stop words, in four parts."""
+"""English stop words, in three parts."""
 
 from __future__ import annotations
 
@@ -30,36 +30,3 @@ LABEL_WORDS = frozenset(
     """.split()  # noqa: SIM905  a list of quoted words is no easier to read
 )
 """Numerals and general nouns: they may name a column and are no value by themselves."""
-
-GENERAL_WORDS = LABEL_WORDS | frozenset(
-    """
-    able accordingly across actually along alphabetical alphabetically already alphabetic amongst appear
-    appearing appears ascending associated available averaged become begin beginning beginnings belong
-    belonged belonging belongs bigger biggest called characterized came check chosen combination combined come comes
-    common commonly comparison compared consecutive consist contain contained containing contains
-    correspond corresponding corresponds current currently data database decreasing define defined detail detailed
-    details didn't difference differ differences distribution doesn't don't double earlier earliest end ended ending
-    ends entire entries entry equal exact exactly exceed exceeding except exclude excluding exist existence
-    existing exists expensive far fast faster fastest few fewer final follow following follows former found fraction
-    frequency frequent frequently full further generated gets gives good got gotten grew grow grows growing growth
-    half happen happened happens having held high higher highly hold holding holds identical identified identify
-    improve improved include included includes including increase increased increasing individual information involved
-    involving item items just keep kind kinds known large larger late later latest least led letter lexicographical
-    lexicographically listed listing lists long longer longer look looking made main make makes making manner many
-    match matches matching meet month months monthly much multiple named near newer newest next null number numbers
-    numeric obtain occur occurred occurs offered offers often old older oldest once ones open opposed original output
-    overall own pair pairs part particular past per percent percentage period phrase places possible possibly prefix
-    present previous print prior proportion provide provided provides provide quarter question range rank ranked rate
-    ratio recent recently record recorded records regardless regarding related relation remaining repeated report
-    require required respective respectively result results retrieve return reverse rows scored search second seen
-    select separate several short shorter show showed showing shown sort specific specifically start started starting
-    starts statistics still string substring take taken takes term terms third together took toward towards trend
-    triple twice type types unique unless use used uses using value values various way week weekly weeks well whichever
-    whole wide widely word words work worked working works year yearly years yesterday today tomorrow yet younger
-    youngest zero day daily days date dates time times
-    ago case ever inclusive leave live lived lives living locations lower never ordered receive received reside
-    seconds serve serves smaller spent stay stays
-    person people man woman men women someone anyone male female
-    """.split()  # noqa: SIM905  a list of quoted words is no easier to read
-)
-"""Words of comparing, having and happening, of time, and of people: every schema answers them, or none does."""

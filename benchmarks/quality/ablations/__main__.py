@@ -13,7 +13,7 @@ import contextlib
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -32,7 +32,6 @@ from benchmarks.quality.candidates.questions import QuestionSet, Selection, by_n
 from benchmarks.quality.candidates.running import Pass, run
 from benchmarks.quality.candidates.site import Site, site
 from benchmarks.wire.machine import cpu_seconds, describe
-from engine.conditions.classifier import Classifier
 from pgparley.config import cache_dir, load
 
 
@@ -48,7 +47,6 @@ class Options:
     k: int
     plan: bool
     score: bool
-    conditions: Path | None
     json: Path | None
     page: Path | None
     outcomes: Path | None
@@ -66,9 +64,6 @@ def _options() -> Options:
     parser.add_argument("--arms", help=f"comma-separated, of {', '.join(arm.name for arm in ARMS)}")
     parser.add_argument("--n", type=int, default=100, help="questions a set, drawn by --seed")
     parser.add_argument("--page", type=Path)
-    parser.add_argument(
-        "--conditions", type=Path, help="another classifier of conditions; needs a --work of its own"
-    )
     parser.add_argument("--outcomes", type=Path, help="a line for each set, arm and question")
     given = parser.parse_args()
     check_bench(given.bench)
@@ -81,7 +76,6 @@ def _options() -> Options:
         given.k,
         given.plan,
         given.score,
-        given.conditions,
         given.json,
         given.page,
         given.outcomes,
@@ -91,9 +85,6 @@ def _options() -> Options:
 async def _run(options: Options, console: Console) -> None:
     machine = describe(ROOT)
     async with site(options.work, options.bench) as place:
-        if options.conditions is not None:
-            predicted = Classifier.of(options.conditions, place.tools.encoder)
-            place = replace(place, tools=replace(place.tools, conditions=predicted))  # noqa: PLW2901 - the same site
         model = load(None).embedded_model.path
         kept = Completions(await asyncio.to_thread(file_for, options.work, model))
         replay = Replay(place.tools.model, kept)

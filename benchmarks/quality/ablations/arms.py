@@ -6,7 +6,7 @@ An arm is data: other stages, or tools with one of them set otherwise, for `engi
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,12 +17,10 @@ from benchmarks.quality.candidates.gateway import Gateway, as_built
 from benchmarks.quality.candidates.journal import Proposal
 from benchmarks.quality.candidates.tasks import Task
 from engine import pipeline
-from engine.core.deadline import Deadline
-from engine.core.defaults import ByLikelihood, NoConditions, NoExamples, NoValues
-from engine.core.ports import Completion, LanguageModel, Prompt, Weighed
+from engine.core.defaults import ByLikelihood, NoConditions, NoValues
+from engine.core.ports import Prompt
 from engine.core.state import State
 from engine.core.tools import Tools
-from engine.prompting.example_choice import ExampleLibrary
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
 from engine.rewrite.rule import RuleKind
@@ -42,16 +40,12 @@ async def all_fruitful(state: State, tools: Tools) -> State:  # noqa: ARG001 - a
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """pgparley without one part. `name`: the part's, in the results. `lacks`: the same in words.
-
-    `fixed`: whether prompts have the fixed examples.
-    """
+    """pgparley without one part. `name`: the part's, in the results. `lacks`: the same in words."""
 
     name: str
     lacks: str
     stages: tuple[pipeline.Stage, ...] = pipeline.CANDIDATE_STAGES
     adapt: Callable[[Tools], Tools] = as_built
-    fixed: bool = True
 
 
 def _exchanged(one: pipeline.Stage, *others: pipeline.Stage) -> tuple[pipeline.Stage, ...]:
@@ -70,49 +64,6 @@ def _switched(**switches: Any) -> Callable[[Tools], Tools]:
     return adapt
 
 
-FIXED = "\n\nOver another schema"
-"""What the fixed examples of the system's prompt begin with."""
-
-
-@dataclass(frozen=True, slots=True)
-class WithoutFixed:
-    """`engine.core.ports.LanguageModel` without the fixed examples."""
-
-    model: LanguageModel
-
-    @property
-    def grammars(self) -> bool:
-        """The model's."""
-        return self.model.grammars
-
-    async def complete(self, prompt: Prompt, **given: Any) -> Completion:
-        """See `engine.core.ports.LanguageModel.complete`."""
-        return await self.model.complete(without_fixed(prompt), **given)
-
-    async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:
-        """See `engine.core.ports.LanguageModel.weigh`."""
-        return await self.model.weigh(without_fixed(prompt), options, deadline=deadline)
-
-    async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
-        """See `engine.core.ports.LanguageModel.read`."""
-        await self.model.read(without_fixed(prompt), deadline=deadline)
-
-
-def without_fixed(asked: Prompt) -> Prompt:
-    """The prompt without the fixed examples."""
-    return replace(asked, system=asked.system.split(FIXED)[0])
-
-
-def _chosen(shown: int, *, fixed: bool) -> Callable[[Tools], Tools]:
-    """Tools with so many examples chosen for the question, beside the fixed ones or alone."""
-
-    def adapt(tools: Tools) -> Tools:
-        examples = ExampleLibrary(shown) if shown else NoExamples()
-        return replace(tools, examples=examples, model=tools.model if fixed else WithoutFixed(tools.model))
-
-    return adapt
-
-
 def _never_run(tools: Tools) -> Tools:
     return replace(tools, limits=replace(tools.limits, run_candidates=False))
 
@@ -127,13 +78,6 @@ ARMS = (
     Arm("repair", "asking again with the reason", adapt=_switched(repair=False)),
     Arm("links", "forbidding names that the schema linker finds unlikely", adapt=_switched(links=False)),
     Arm("conditions", "conditions", adapt=partial(replace, conditions=NoConditions())),
-    Arm("chosen_examples", "examples chosen for the question", adapt=_chosen(0, fixed=True)),
-    Arm(
-        "fixed_examples",
-        "the fixed examples (four chosen ones instead)",
-        adapt=_chosen(4, fixed=False),
-        fixed=False,
-    ),
     Arm("values", "stored values", adapt=partial(replace, values=NoValues())),
     Arm("deduplication", "running candidates before ranking", adapt=_never_run),
     Arm(
@@ -160,13 +104,12 @@ class Trial:
 
     gateway: Gateway
     replay: Replay
-    fixed: bool = True
 
     @classmethod
     def of(cls, arm: Arm, k: int, replay: Replay) -> Trial:
         """The arm, asked for `k` candidates with the calls that a user's question has."""
         calls = max(Limits().calls, k)
-        return cls(Gateway(arm.name, k, calls, (), arm.stages, arm.adapt), replay, arm.fixed)
+        return cls(Gateway(arm.name, k, calls, (), arm.stages, arm.adapt), replay)
 
     @property
     def name(self) -> str:
@@ -194,8 +137,7 @@ class Trial:
         if task.place is not None:
             text, _ = await asyncio.to_thread(schema_text, task.place.snapshot, ())
             user = prompt("generate_user", schema=text, values="", question="")
-            beginning = Prompt(prompt("generate_system"), user)
-            self.replay.about(beginning if self.fixed else without_fixed(beginning))
+            self.replay.about(Prompt(prompt("generate_system"), user))
 
     async def answer(self, task: Task) -> tuple[Proposal, ...]:
         """What the pipeline shows."""

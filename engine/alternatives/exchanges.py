@@ -10,25 +10,30 @@ from engine.alternatives.substitute import substituted
 from engine.alternatives.synonyms import Exchange, exchanges, interchangeable, phrases
 from engine.alternatives.token_alternatives import token_alternatives
 from engine.core.candidate import Candidate
-from engine.core.elements import WHOLE_TABLE
+from engine.core.elements import WHOLE_TABLE, Relation
 from engine.core.ports import Completion, Encoder
 from engine.decoding.mask_search import Mask
 from engine.rewrite.candidates import Checker
-from schema_catalog.types import ColumnKey, Snapshot
+from engine.rewrite.rule import Context
+from engine.understanding.missing_values import compared_literals
+from schema_catalog.types import ColumnKey
 
 LEAST_PROBABILITY = 0.01
 """Least probability of another column at the model's token: about three in four of AmbiQT's synonyms have it."""
 
 
 async def find_exchanges(
-    candidate: Candidate, written: Completion, snapshot: Snapshot, encoder: Encoder
+    candidate: Candidate, written: Completion, context: Context, encoder: Encoder
 ) -> list[Exchange]:
-    """Exchanges of tables, then by the model's probabilities, then of columns by their names' similarity."""
+    """Exchanges of tables, then of columns: by values held, the model's probabilities, their names' similarity."""
+    snapshot = context.snapshot
+    holding = await asyncio.to_thread(_of_shared_values, candidate, context)
     likely = [
         Exchange(each.used, each.other, 1.0)
         for each in token_alternatives(candidate, written.tokens, snapshot)
         if each.probability >= LEAST_PROBABILITY and interchangeable(each.used, each.other, snapshot)
     ]
+    likely = list({(each.used, each.other): each for each in (*holding, *likely)}.values())
     known = {(each.used, each.other) for each in likely}
     texts = phrases(table for table in snapshot.tables if table.key in candidate.tables)
     vectors = await asyncio.to_thread(encoder.encode, texts) if texts else ()
@@ -41,6 +46,21 @@ async def find_exchanges(
     )
     found = [*likely, *(each for each in alike if (each.used, each.other) not in known)]
     return sorted(found, key=lambda each: each.used[2] != WHOLE_TABLE)
+
+
+def _of_shared_values(candidate: Candidate, context: Context) -> list[Exchange]:
+    """Columns that hold as well what the question names and the statement compares a column of their table with."""
+    holding: dict[str, set[ColumnKey]] = {}
+    for link in context.values:
+        for value in link.values if link.relation is Relation.EQUALS else ():
+            holding.setdefault(value.casefold(), set()).add(link.column)
+    return [
+        Exchange(literal.column, other, 1.0)
+        for literal in compared_literals(candidate.sql, context.snapshot)
+        for other in sorted(holding.get(literal.text.casefold(), ()))
+        if other[:2] == literal.column[:2] and interchangeable(literal.column, other, context.snapshot)
+        if other != literal.column
+    ]
 
 
 class ExchangedStatements:

@@ -259,8 +259,8 @@ class Explorer:
     async def _exchanged(self, attempt: Attempt, search: MaskSearch) -> ExchangedStatements:
         """What differs in one name from the attempt's leading statement; none where one statement is asked for."""
         wanted = self._state.k > 1 and self._tools.generation.exchanges
-        leading, encoder = attempt.leading, self._tools.encoder
-        found = await find_exchanges(leading, attempt.written, self._shown, encoder) if wanted else []
+        leading, context, encoder = attempt.leading, self.checker.context, self._tools.encoder
+        found = await find_exchanges(leading, attempt.written, context, encoder) if wanted else []
         return ExchangedStatements(leading, found, search.score, self.checker)
 
     def _elements(self) -> frozenset[ColumnKey]:

@@ -279,6 +279,20 @@ def test_what_the_model_nearly_named_is_exchanged_first() -> None:
     assert [each.sql for each in hardly.candidates][1] == "SELECT performer_name FROM singer"
 
 
+def test_another_column_that_holds_the_named_value_is_exchanged_first() -> None:
+    """`country` is not like `artist_name`, and the model gave it no probability."""
+    held = tuple(
+        ValueLink("Adele", ("public", "singer", column), ("Adele",), 1.0, Relation.EQUALS)
+        for column in ("artist_name", "country")
+    )
+    model = Model([("", "SELECT singer_id FROM singer WHERE artist_name = 'Adele'")])
+    found = generated(model, k=2, values=held, question="singer id of each Adele").candidates
+    assert [each.sql for each in found] == [
+        "SELECT singer_id FROM singer WHERE artist_name = 'Adele'",
+        "SELECT singer_id FROM singer WHERE country = 'Adele'",
+    ]
+
+
 def test_a_literal_does_not_go_to_a_column_that_lacks_it() -> None:
     held = ValueLink("Adele", ("public", "singer", "artist_name"), ("Adele",), 1.0, Relation.EQUALS)
     model = Model([("", "SELECT country FROM singer WHERE artist_name = 'Adele'")])

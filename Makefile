@@ -98,7 +98,7 @@ $(VENV)/.installed: pyproject.toml setup.py constraints.txt $(wildcard proxy/*/*
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar on --constraint constraints.txt \
-		--editable ".[engine,local-llm,demo,dev]"
+		--editable ".[engine-libraries,local,demo-data,dev]"
 	@touch $@
 
 clean:  ## removes the virtual environment; caches outside the tree stay

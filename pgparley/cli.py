@@ -6,13 +6,13 @@ import asyncio
 import getpass
 import sys
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 
 from engine.errors import NLError
-from pgparley import serve as supervisor
 from pgparley.ask import ask as ask_engine
 from pgparley.calibrate_commands import Calibration
 from pgparley.calibrate_commands import calibrate as run_calibration
@@ -22,7 +22,11 @@ from pgparley.config import Config, ConfigError, cache_dir, load
 from pgparley.learned_commands import learned_app
 from pgparley.logs import configure
 from pgparley.model import fetch
+from pgparley.processes import PartKind
 from pgparley.router_commands import router_app
+from pgparley.serve import restart as restart_workers
+from pgparley.serve_command import MissingExtraError, serve_parts
+from pgparley.store_commands import store_app
 from pgparley.terminal import print_error
 
 
@@ -44,8 +48,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(catalog_app(lambda: _config().engine.store, lambda: _config().upstream), name="catalog")
+app.add_typer(store_app(lambda: _config().engine.store), name="store")
 app.add_typer(learned_app(lambda: _config().engine.store), name="learned")
 app.add_typer(router_app(lambda: (_config(), _options.file)), name="router")
+
+
+def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
+    if wanted:
+        typer.echo(f"pgparley {version('pgparley')}")
+        raise typer.Exit
 
 
 @app.callback()
@@ -56,23 +67,36 @@ def _read_options(
             "--config", "-c", envvar="PGPARLEY_CONFIG", help="Configuration (default: ./pgparley.toml)."
         ),
     ] = None,
+    *,
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
+    ] = False,
 ) -> None:
     _options.file = config
 
 
 @app.command()
-def serve() -> None:
+def serve(
+    part: Annotated[
+        PartKind | None,
+        typer.Argument(help="Only this part: the others run elsewhere.", show_default=False),
+    ] = None,
+) -> None:
     """Start the gateway, the engine and, where no model server is configured, the embedded model."""
     config = _config()
     configure(config.gateway.log_level)
-    asyncio.run(supervisor.serve(config, _options.file))
+    try:
+        serve_parts(config, _options.file, part)
+    except MissingExtraError as missing:
+        _fail(str(missing), hint=missing.hint)
 
 
 @app.command()
 def restart() -> None:
     """Replace the running gateway's workers one by one; no connection is refused, and sessions may finish."""
     try:
-        problem = asyncio.run(supervisor.restart(_config()))
+        problem = asyncio.run(restart_workers(_config()))
     except OSError as unreachable:
         _fail("no gateway is running", str(unreachable) or type(unreachable).__name__)
     if problem is not None:

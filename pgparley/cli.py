@@ -18,7 +18,9 @@ from pgparley.calibrate_commands import Calibration
 from pgparley.calibrate_commands import calibrate as run_calibration
 from pgparley.calibrate_commands import status as calibration_status
 from pgparley.catalog_commands import catalog_app
+from pgparley.check_command import check as run_checks
 from pgparley.config import Config, ConfigError, cache_dir, load
+from pgparley.init_command import add_init_command
 from pgparley.learned_commands import learned_app
 from pgparley.logs import configure
 from pgparley.model import fetch
@@ -27,7 +29,7 @@ from pgparley.router_commands import router_app
 from pgparley.serve import restart as restart_workers
 from pgparley.serve_command import MissingExtraError, serve_parts
 from pgparley.store_commands import store_app
-from pgparley.terminal import print_error
+from pgparley.terminal import AsJson, print_error
 
 
 @dataclass(slots=True)
@@ -38,6 +40,10 @@ class _Options:
 
 
 _options = _Options()
+
+OnlyPart = Annotated[
+    PartKind | None, typer.Argument(help="Only this part; the others are elsewhere.", show_default=False)
+]
 
 
 app = typer.Typer(
@@ -77,12 +83,7 @@ def _read_options(
 
 
 @app.command()
-def serve(
-    part: Annotated[
-        PartKind | None,
-        typer.Argument(help="Only this part: the others run elsewhere.", show_default=False),
-    ] = None,
-) -> None:
+def serve(part: OnlyPart = None) -> None:
     """Start the gateway, the engine and, where no model server is configured, the embedded model."""
     config = _config()
     configure(config.gateway.log_level)
@@ -90,6 +91,18 @@ def serve(
         serve_parts(config, _options.file, part)
     except MissingExtraError as missing:
         _fail(str(missing), hint=missing.hint)
+
+
+add_init_command(app, lambda: _options.file)
+
+
+@app.command()
+def check(part: OnlyPart = None, *, as_json: AsJson = False) -> None:
+    """Say what keeps this installation from working, and what to do about it.
+
+    Exit code: 0 it works, warnings or none; 1 something does not.
+    """
+    sys.exit(asyncio.run(run_checks(lambda: load(_options.file), part, as_json=as_json)))
 
 
 @app.command()

@@ -12,7 +12,7 @@ from engine.linking.mentions import mentioned_tables
 from engine.rewrite.rule import Context, Rule, RuleKind, Statement
 from engine.rewrite.rules import RULES
 from engine.sql.tree import parsed
-from schema_catalog.types import ForeignKey, Snapshot, Table, TableKey, TableKind
+from schema_catalog.types import ColumnKey, ForeignKey, Snapshot, Table, TableKey, TableKind
 from tests.support.schemas import MUSIC, table
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "rewrite"
@@ -21,7 +21,7 @@ BY_NAME: Mapping[str, Rule] = {rule.name: rule for rule in RULES}
 
 UNCHANGED = "unchanged"
 
-_HEADER = re.compile(r"^-- (question|values|near|schema|secured|rules): (.+)$")
+_HEADER = re.compile(r"^-- (question|values|near|schema|secured|stored|rules): (.+)$")
 
 
 def _enforced(snapshot: Snapshot, *, required: bool) -> Snapshot:
@@ -76,7 +76,8 @@ SCHEMAS: Mapping[str, Snapshot] = {
 class Pair:
     """A statement, and what a rule makes of it; None where it changes nothing.
 
-    `near`: "table similarity; …". `values`: "table.column = value, value; …".
+    `near`: "table similarity; …". `values`: "table.column = value, value; …". `stored`: "table.column / text =
+    value; …".
     """
 
     rule: Rule
@@ -87,6 +88,7 @@ class Pair:
     values: str = ""
     near: str = ""
     secured: str = ""
+    stored: str = ""
 
     @property
     def snapshot(self) -> Snapshot:
@@ -103,6 +105,7 @@ class Pair:
             mentioned_tables(self.question, self.snapshot),
             _similarity(self.near),
             frozenset(("public", name) for name in self.secured.split()),
+            _stored(self.stored),
         )
 
     def applied(self, sql: str) -> str | None:
@@ -144,6 +147,16 @@ def _links(text: str) -> tuple[ValueLink, ...]:
         stored = tuple(values.split(", "))
         made.append(ValueLink(stored[0].lower(), ("public", table, name), stored, 1.0, Relation.EQUALS))
     return tuple(made)
+
+
+def _stored(text: str) -> dict[tuple[ColumnKey, str], str]:
+    found = {}
+    for part in filter(None, text.split("; ")):
+        place, value = part.split(" = ")
+        column, literal = place.split(" / ")
+        table, name = column.split(".")
+        found[("public", table, name), literal] = value
+    return found
 
 
 def _similarity(text: str) -> dict[TableKey, float]:

@@ -14,7 +14,6 @@ RULES: tuple[Rule, ...] = (
     Rule("group_by_shown", 1, RuleKind.REPAIR, grouping.group_by_shown),
     Rule("join_by_reference", 1, RuleKind.READING, references.join_by_reference),
     Rule("compare_by_reference", 1, RuleKind.READING, references.compare_by_reference),
-    Rule("literal_as_stored", 1, RuleKind.READING, literals.literal_as_stored),
     Rule("literal_in_its_column", 1, RuleKind.READING, literals.literal_in_its_column),
     Rule("exclude_referring_rows", 1, RuleKind.READING, quantifiers.exclude_referring_rows),
     Rule("count_referring_rows", 1, RuleKind.READING, grouping.count_referring_rows),
@@ -24,4 +23,5 @@ RULES: tuple[Rule, ...] = (
     Rule("drop_unasked_join", 1, RuleKind.READING, repetition.drop_unasked_join),
     Rule("unknown_last", 1, RuleKind.READING, unknowns.unknown_last),
     Rule("known_excluded", 1, RuleKind.READING, unknowns.known_excluded),
+    Rule("literal_as_stored", 2, RuleKind.CORRECTION, literals.literal_as_stored),
 )

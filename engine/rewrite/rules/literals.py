@@ -19,21 +19,14 @@ _NUMBER = r"^\s*([-+]?([0-9]{1,3}(,[0-9]{3})+|[0-9]+)([.][0-9]+)?)(?![0-9.,]|[-/
 
 
 def literal_as_stored(statement: Statement, context: Context) -> str | None:
-    """Spells literals as the values of their columns where only capitals differ."""
+    """Writes the stored value that was found for a literal which its column does not hold."""
     changed = []
     for _, key, literal in _compared(statement.tree, statement.scopes):
-        spelt = {
-            value
-            for link in context.values
-            if link.column == key
-            for value in link.values
-            if value.casefold() == literal.name.casefold()
-        }
-        if len(spelt) == 1 and literal.name not in spelt:
-            stored = spelt.pop()
+        stored = context.stored.get((key, literal.name))
+        if stored is not None:
+            changed.append(f"'{literal.name}' as '{stored}'")
             literal.set("this", stored)
-            changed.append(f"'{stored}'")
-    return f"writes {', '.join(changed)} as stored" if changed else None
+    return f"reads {', '.join(dict.fromkeys(changed))}" if changed else None
 
 
 def literal_in_its_column(statement: Statement, context: Context) -> str | None:
@@ -91,8 +84,8 @@ def _elsewhere(
 
 
 def _compared(tree: exp.Query, scopes: Scopes) -> Iterator[tuple[exp.Column, ColumnKey, exp.Literal]]:
-    """Columns of tables, and the text literals that =, <> and IN compare them with."""
-    for node in tree.find_all(exp.EQ, exp.NEQ, exp.In):
+    """Columns of tables, and the text literals that =, <>, IN and IS DISTINCT FROM compare them with."""
+    for node in tree.find_all(exp.EQ, exp.NEQ, exp.In, exp.NullSafeNEQ):
         column = node.this
         others = node.expressions if isinstance(node, exp.In) else [node.expression]
         if not isinstance(column, exp.Column):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,9 +20,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 MOST = 100 << 20
 """Bytes that a gateway's libraries may take on the disk."""
-
-SOURCES = ("engine", "packages", "pgparley", "proxy", "schema_catalog")
-FILES = ("LICENSE", "NOTICE", "README.md", "pyproject.toml", "setup.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +40,6 @@ class Installed:
 
 
 @pytest.fixture(scope="module")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Both wheels by the name of their package, built from a copy of the sources."""
-    copy, out = tmp_path_factory.mktemp("sources"), tmp_path_factory.mktemp("wheels")
-    for name in SOURCES:
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
-    for name in FILES:
-        shutil.copy(ROOT / name, copy / name)
-    command = [sys.executable, "-m", "pip", "--quiet", "wheel", "--no-deps", "--wheel-dir", str(out)]
-    subprocess.run([*command, ".", "./packages/pgparley-models"], cwd=copy, check=True)  # noqa: S603
-    return {path.name.split("-")[0]: path for path in out.glob("*.whl")}
-
-
-@pytest.fixture(scope="module")
 def installed(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Installed:
     folder = tmp_path_factory.mktemp("gateway")
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)  # noqa: S603
@@ -65,13 +47,6 @@ def installed(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory)
     constraints = str(ROOT / "constraints.txt")
     found.run("pip", "--quiet", "install", "--constraint", constraints, str(wheels["pgparley"]))
     return found
-
-
-@pytest.fixture(scope="module")
-def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[cluster.Cluster]:
-    running = cluster.start(tmp_path_factory.mktemp("wheels") / "data")
-    yield running
-    cluster.stop(running)
 
 
 def test_the_gateways_wheel_has_the_compiled_relay_and_no_weights(wheels: dict[str, Path]) -> None:

@@ -27,7 +27,7 @@ from pgparley.model import fetch
 from pgparley.processes import PartKind
 from pgparley.router_commands import router_app
 from pgparley.serve import restart as restart_workers
-from pgparley.serve_command import MissingExtraError, serve_parts
+from pgparley.serve_command import CannotStartError, serve_parts
 from pgparley.store_commands import store_app
 from pgparley.terminal import AsJson, print_error
 
@@ -89,8 +89,8 @@ def serve(part: OnlyPart = None) -> None:
     configure(config.gateway.log_level)
     try:
         serve_parts(config, _options.file, part)
-    except MissingExtraError as missing:
-        _fail(str(missing), hint=missing.hint)
+    except CannotStartError as problem:
+        _fail(str(problem), hint=problem.hint)
 
 
 add_init_command(app, lambda: _options.file)

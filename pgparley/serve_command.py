@@ -18,21 +18,22 @@ _LIBRARIES = {PartKind.ENGINE: ("engine", "pglast"), PartKind.MODEL: ("local", "
 """Part → the extra that brings its libraries, and one of them that nothing else brings."""
 
 
-class MissingExtraError(Exception):
-    """A part cannot start because its libraries are not installed. `hint`: what to do."""
+class CannotStartError(Exception):
+    """A part cannot start. `hint`: what to do."""
 
-    def __init__(self, part: PartKind, extra: str) -> None:
-        super().__init__(f"the {part}'s libraries are not installed")
-        self.hint = f"Run: pip install 'pgparley[{extra}]'. The gateway alone is: pgparley serve gateway"
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 def serve_parts(config: Config, file: Path | None, part: PartKind | None) -> None:
-    """Runs `part`, or everything, until told to end; raises `MissingExtraError` before anything has started."""
+    """Runs `part`, or everything, until told to end; raises `CannotStartError`."""
     everything = parts(config)
     needed = {each.kind for each in everything} if part is None else {part}
     for kind, (extra, library) in _LIBRARIES.items():
         if kind in needed and find_spec(library) is None:
-            raise MissingExtraError(kind, extra)
+            hint = f"Run: pip install 'pgparley[{extra}]'. The gateway alone is: pgparley serve gateway"
+            raise CannotStartError(f"the {kind}'s libraries are not installed", hint)
     match part:
         case None:
             asyncio.run(serve(config, file, everything))
@@ -41,4 +42,7 @@ def serve_parts(config: Config, file: Path | None, part: PartKind | None) -> Non
         case PartKind.ENGINE:
             processes.engine(config)
         case PartKind.MODEL:
-            processes.model(config)
+            try:
+                processes.model(config)
+            except OSError as problem:
+                raise CannotStartError(str(problem), "Run: pgparley check model") from problem

@@ -132,3 +132,17 @@ def _ends_and_says_why(config: Path) -> None:
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
     assert done.returncode == 1
     assert json.loads(done.stderr.splitlines()[-1])["event"] == "the store cannot be used"
+
+
+async def test_a_model_without_its_file_ends_and_says_what_to_do(config: Path) -> None:
+    await asyncio.to_thread(_model_ends, config)
+
+
+def _model_ends(config: Path) -> None:
+    with config.open("a", encoding="utf-8") as file:
+        file.write(f'[embedded_model]\npath = "{config.parent}/none.gguf"\n')
+    words = command(config, "serve", "model")
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
+    assert done.returncode == 1
+    assert done.stderr.endswith("hint: Run: pgparley check model\n")
+    assert "Traceback" not in done.stderr

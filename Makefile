@@ -97,8 +97,9 @@ $(VENV)/.installed: pyproject.toml setup.py constraints.txt $(wildcard proxy/*/*
 	@echo "Installing into $(VENV): some 2 GB, once."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	@rm -f proxy/*/_*.so  # those of an older build may have names that go first
 	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar on --constraint constraints.txt \
-		--editable ".[engine,local-llm,demo,dev]"
+		--editable ".[engine-libraries,local,demo-data,dev]"
 	@touch $@
 
 clean:  ## removes the virtual environment; caches outside the tree stay

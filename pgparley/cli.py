@@ -6,24 +6,30 @@ import asyncio
 import getpass
 import sys
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 
 from engine.errors import NLError
-from pgparley import serve as supervisor
 from pgparley.ask import ask as ask_engine
 from pgparley.calibrate_commands import Calibration
 from pgparley.calibrate_commands import calibrate as run_calibration
 from pgparley.calibrate_commands import status as calibration_status
 from pgparley.catalog_commands import catalog_app
+from pgparley.check_command import check as run_checks
 from pgparley.config import Config, ConfigError, cache_dir, load
+from pgparley.init_command import add_init_command
 from pgparley.learned_commands import learned_app
 from pgparley.logs import configure
 from pgparley.model import fetch
+from pgparley.processes import PartKind
 from pgparley.router_commands import router_app
-from pgparley.terminal import print_error
+from pgparley.serve import restart as restart_workers
+from pgparley.serve_command import CannotStartError, serve_parts
+from pgparley.store_commands import store_app
+from pgparley.terminal import AsJson, print_error
 
 
 @dataclass(slots=True)
@@ -35,6 +41,10 @@ class _Options:
 
 _options = _Options()
 
+OnlyPart = Annotated[
+    PartKind | None, typer.Argument(help="Only this part; the others are elsewhere.", show_default=False)
+]
+
 
 app = typer.Typer(
     name="pgparley",
@@ -44,8 +54,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(catalog_app(lambda: _config().engine.store, lambda: _config().upstream), name="catalog")
+app.add_typer(store_app(lambda: _config().engine.store), name="store")
 app.add_typer(learned_app(lambda: _config().engine.store), name="learned")
 app.add_typer(router_app(lambda: (_config(), _options.file)), name="router")
+
+
+def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
+    if wanted:
+        typer.echo(f"pgparley {version('pgparley')}")
+        raise typer.Exit
 
 
 @app.callback()
@@ -56,23 +73,43 @@ def _read_options(
             "--config", "-c", envvar="PGPARLEY_CONFIG", help="Configuration (default: ./pgparley.toml)."
         ),
     ] = None,
+    *,
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
+    ] = False,
 ) -> None:
     _options.file = config
 
 
 @app.command()
-def serve() -> None:
+def serve(part: OnlyPart = None) -> None:
     """Start the gateway, the engine and, where no model server is configured, the embedded model."""
     config = _config()
     configure(config.gateway.log_level)
-    asyncio.run(supervisor.serve(config, _options.file))
+    try:
+        serve_parts(config, _options.file, part)
+    except CannotStartError as problem:
+        _fail(str(problem), hint=problem.hint)
+
+
+add_init_command(app, lambda: _options.file)
+
+
+@app.command()
+def check(part: OnlyPart = None, *, as_json: AsJson = False) -> None:
+    """Say what keeps this installation from working, and what to do about it.
+
+    Exit code: 0 it works, warnings or none; 1 something does not.
+    """
+    sys.exit(asyncio.run(run_checks(lambda: load(_options.file), part, as_json=as_json)))
 
 
 @app.command()
 def restart() -> None:
     """Replace the running gateway's workers one by one; no connection is refused, and sessions may finish."""
     try:
-        problem = asyncio.run(supervisor.restart(_config()))
+        problem = asyncio.run(restart_workers(_config()))
     except OSError as unreachable:
         _fail("no gateway is running", str(unreachable) or type(unreachable).__name__)
     if problem is not None:

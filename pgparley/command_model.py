@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from engine.errors import ModelUnavailableError
 from pgparley.config import PREFIX, Config
+from pgparley.processes import PartKind
 from pgparley.serve import parts
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ async def command_model(config: Config, file: Path | None) -> AsyncIterator[Chat
         finally:
             await model.aclose()
         return
-    part = next(each for each in parts(config) if each.kind == "model")
+    part = next(each for each in parts(config) if each.kind is PartKind.MODEL)
     environment = {**os.environ, **part.environment}
     if file is not None:
         environment[f"{PREFIX}CONFIG"] = str(file)

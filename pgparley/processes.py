@@ -10,6 +10,7 @@ import argparse
 import ctypes
 import signal
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,14 @@ if TYPE_CHECKING:
     from proxy.settings import GatewaySettings
 
 _PR_SET_PDEATHSIG = 1
+
+
+class PartKind(StrEnum):
+    """What a process is; `pgparley serve` runs all of them, or one."""
+
+    GATEWAY = "gateway"
+    ENGINE = "engine"
+    MODEL = "model"
 
 
 def gateway(config: Config, options: argparse.Namespace) -> None:
@@ -36,14 +45,14 @@ def gateway(config: Config, options: argparse.Namespace) -> None:
     run_worker(config.gateway, WorkerPlacement(options.sockets, options.supervisor), reread)
 
 
-def engine(config: Config, _: argparse.Namespace) -> None:
+def engine(config: Config) -> None:
     """Runs the engine."""
     from engine.app.main import run  # noqa: PLC0415
 
     run(config.engine_settings())
 
 
-def model(config: Config, _: argparse.Namespace) -> None:
+def model(config: Config) -> None:
     """Runs the embedded model server."""
     from engine.llm.embedded.server import run  # noqa: PLC0415
 
@@ -56,12 +65,18 @@ def main(arguments: list[str]) -> None:
     _end_with_parent()
     config = load(options.config)
     configure(config.gateway.log_level)
-    {"gateway": gateway, "engine": engine, "model": model}[options.kind](config, options)
+    match PartKind(options.kind):
+        case PartKind.GATEWAY:
+            gateway(config, options)
+        case PartKind.ENGINE:
+            engine(config)
+        case PartKind.MODEL:
+            model(config)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="pgparley.processes")
-    parser.add_argument("kind", choices=("gateway", "engine", "model"))
+    parser.add_argument("kind", choices=[*PartKind])
     parser.add_argument("config", type=Path, nargs="?")
     parser.add_argument(
         "--sockets", type=lambda text: tuple(int(word) for word in text.split(",")), default=()

@@ -22,6 +22,7 @@ import structlog
 from engine.llm.settings import EmbeddedModelSettings
 from pgparley.config import PREFIX, Config, ConfigError, load
 from pgparley.metrics import MetricsPage
+from pgparley.processes import PartKind
 from proxy.net.client import sockets
 from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerChannel, WorkerRequest, ask_worker
 
@@ -47,7 +48,7 @@ class Part:
     """One process: which of `pgparley.processes` it is, what its environment adds, what it listens on."""
 
     name: str
-    kind: str
+    kind: PartKind
     environment: Mapping[str, str] = field(default_factory=dict)
     sockets: tuple[int, ...] = ()
 
@@ -70,18 +71,22 @@ def parts(config: Config) -> list[Part]:
         model = {f"{PREFIX}MODEL_BASE_URL": f"http://{config.embedded_model.host}:{port}/v1"}
         # Threads that wait for each other must not spin: on a busy machine they would starve the one awaited.
         passive = {"OMP_WAIT_POLICY": "passive", f"{PREFIX}EMBEDDED_MODEL_PORT": str(port)}
-        found.append(Part("model", "model", passive))
-    workers = [Part(f"gateway-{i}", "gateway") for i in range(1, config.workers + 1)]
-    return [*workers, *found, Part("engine", "engine", model)]
+        found.append(Part("model", PartKind.MODEL, passive))
+    return [*workers(config), *found, Part("engine", PartKind.ENGINE, model)]
 
 
-async def serve(config: Config, file: Path | None) -> None:
-    """Runs until told to end, by signals that mean what they mean to PgBouncer; see `docs/operations.md`.
+def workers(config: Config) -> list[Part]:
+    """The gateway's processes of `config`."""
+    return [Part(f"gateway-{i}", PartKind.GATEWAY) for i in range(1, config.workers + 1)]
+
+
+async def serve(config: Config, file: Path | None, found: list[Part]) -> None:
+    """Runs `found` until told to end, by signals that mean what they mean to PgBouncer; see `docs/operations.md`.
 
     Raises:
         OSError: An address cannot be bound, or the runtime directory cannot be used.
     """
-    await Supervisor(config, file).run()
+    await Supervisor(config, file, found).run()
 
 
 async def restart(config: Config) -> str | None:
@@ -98,9 +103,10 @@ async def restart(config: Config) -> str | None:
 class Supervisor:
     """Everything that one `pgparley serve` runs."""
 
-    def __init__(self, config: Config, file: Path | None) -> None:
+    def __init__(self, config: Config, file: Path | None, found: list[Part]) -> None:
         self._config = config
         self._file = file
+        self._parts = found
         self._slots: list[_Slot] = []
         self._sockets: list[socket.socket] = []
         self._replaced: set[asyncio.subprocess.Process] = set()
@@ -120,7 +126,7 @@ class Supervisor:
         await self._control.open()
         await self._page.open()
         try:
-            self._slots = [_Slot(part) for part in self._bound(parts(self._config))]
+            self._slots = [_Slot(part) for part in self._bound(self._parts)]
             for slot in self._slots:
                 await self._start(slot)
             await self._ended.wait()
@@ -137,7 +143,7 @@ class Supervisor:
         shared: tuple[int, ...] = ()
         done: list[Part] = []
         for part in found:
-            if part.kind != "gateway":
+            if part.kind is not PartKind.GATEWAY:
                 done.append(part)
                 continue
             own = sockets.bind(settings)
@@ -157,7 +163,7 @@ class Supervisor:
         self._take_over(slot, await self._spawn(slot.part))
 
     async def _spawn(self, part: Part) -> asyncio.subprocess.Process:
-        arguments = [part.kind]
+        arguments: list[str] = [part.kind]
         if self._file is not None:
             arguments.append(str(self._file))
         if part.sockets:
@@ -200,7 +206,7 @@ class Supervisor:
 
     @property
     def _workers(self) -> list[_Slot]:
-        return [slot for slot in self._slots if slot.part.kind == "gateway"]
+        return [slot for slot in self._slots if slot.part.kind is PartKind.GATEWAY]
 
     # -- ends
 
@@ -214,7 +220,7 @@ class Supervisor:
             # Closing is not enough: the workers hold the same sockets, and a client would wait in a queue for ever.
             with contextlib.suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
-        for process in (*self._processes("gateway"), *self._replaced):
+        for process in (*self._processes(PartKind.GATEWAY), *self._replaced):
             # To a worker that was replaced, and finishes its sessions, a first signal is the second.
             if process not in self._replaced or number is signal.SIGQUIT:
                 process.send_signal(number)
@@ -229,16 +235,16 @@ class Supervisor:
             await asyncio.sleep(0.05)
         self._ended.set()
 
-    def _processes(self, kind: str) -> list[asyncio.subprocess.Process]:
+    def _processes(self, kind: PartKind) -> list[asyncio.subprocess.Process]:
         return [
             slot.process
             for slot in self._slots
-            if slot.part.kind == kind and slot.process is not None and slot.process.returncode is None
+            if slot.part.kind is kind and slot.process is not None and slot.process.returncode is None
         ]
 
     async def _end_rest(self) -> None:
         self._stopping = self._stopping or signal.SIGTERM
-        rest = [process for kind in ("gateway", "engine", "model") for process in self._processes(kind)]
+        rest = [process for kind in PartKind for process in self._processes(kind)]
         rest += self._replaced
         for process in rest:
             process.terminate()
@@ -256,7 +262,7 @@ class Supervisor:
             except ConfigError as problem:
                 log.error("reload failed", error=str(problem))  # noqa: TRY400 - the message says all
                 return
-        for process in self._processes("gateway"):
+        for process in self._processes(PartKind.GATEWAY):
             process.send_signal(number)
 
     async def _handle(self, request: WorkerRequest) -> WorkerAnswer:

@@ -1,4 +1,4 @@
-"""Runs a command's work on the migrated store; owns the messages of expected failures."""
+"""Runs a command's work on the store, migrated or as it is; owns the messages of expected failures."""
 
 from __future__ import annotations
 
@@ -23,12 +23,21 @@ SETTINGS = ConnectSettings()
 def run_on_store(dsn: str, work: Callable[[Pool], Awaitable[T]]) -> T:
     """Runs `work` on the migrated store; every expected failure ends the command with a message."""
 
+    async def migrated(pool: Pool) -> T:
+        async with pool.acquire() as connection:
+            await migrate(connection)
+        return await work(pool)
+
+    return run_on_store_as_it_is(dsn, migrated)
+
+
+def run_on_store_as_it_is(dsn: str, work: Callable[[Pool], Awaitable[T]]) -> T:
+    """The same without migrating it first."""
+
     async def session() -> T:
         async with asyncpg.create_pool(
             as_uri(dsn), min_size=1, max_size=1, timeout=SETTINGS.connect_timeout, statement_cache_size=0
         ) as pool:
-            async with pool.acquire() as connection:
-                await migrate(connection)
             return await work(pool)
 
     try:

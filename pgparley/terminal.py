@@ -37,6 +37,12 @@ def print_json(value: object, *, indent: bool = False) -> None:
     typer.echo(msgspec.json.format(text, indent=1) if indent else text)
 
 
+def print_lines(first: str, *rest: str) -> None:
+    """Writes `first`, and those of `rest` that are not empty under it."""
+    for line in (first, *(f"        {line}" for line in rest if line)):
+        typer.echo(printable(line))
+
+
 def print_table(*headings: str, rows: Iterable[Iterable[str]], caption: str | None = None) -> None:
     """Writes a table, a tuple of texts a row."""
     grid = Table(*headings, caption=caption)

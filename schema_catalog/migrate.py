@@ -78,6 +78,18 @@ async def migrate(connection: Connection, migrations: tuple[Migration, ...] | No
     return tuple(migration.name for migration in missing)
 
 
+async def rehearse(
+    connection: Connection, migrations: tuple[Migration, ...] | None = None
+) -> tuple[str, ...]:
+    """The names of what `migrate` would apply, after it was applied and taken back; raises as `migrate`."""
+    attempt = connection.transaction()
+    await attempt.start()
+    try:
+        return await migrate(connection, migrations)
+    finally:
+        await attempt.rollback()
+
+
 def _check(known: tuple[Migration, ...], applied: dict[str, str]) -> None:
     for position, (name, digest) in enumerate(applied.items()):
         if position >= len(known):

@@ -8,6 +8,8 @@ from typing import Any
 
 from aiohttp import web
 
+Handler = Callable[[web.Request], Awaitable[web.Response]]
+
 USAGE = {"prompt_tokens": 10, "completion_tokens": 4, "total_tokens": 14}
 
 
@@ -24,10 +26,12 @@ def completion(text: str, usage: dict[str, Any] = USAGE) -> web.Response:
 
 
 @asynccontextmanager
-async def chat_server(chat: Callable[[web.Request], Awaitable[web.Response]]) -> AsyncIterator[str]:
-    """Serves `chat` on a free port; the address has no path."""
+async def chat_server(chat: Handler, models: Handler | None = None) -> AsyncIterator[str]:
+    """Serves `chat`, and the list `models`, on a free port; the address has no path."""
     app = web.Application()
     app.router.add_post("/v1/chat/completions", chat)
+    if models is not None:
+        app.router.add_get("/v1/models", models)
     runner = web.AppRunner(app)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()

@@ -31,9 +31,9 @@ from engine.learning.store import LearningStore
 from engine.linking.source import StoredValues
 from engine.llm.client import ChatModel
 from engine.metrics import Metrics
-from engine.models.encoder import MiniLMEncoder
+from engine.models.encoder import EncoderUnavailableError, MiniLMEncoder
 from engine.models.linker import LinkerEncoder
-from engine.models.packaged import read
+from engine.models.packaged import PackagedError, read
 from engine.models.pointer import PointerModel, packaged_base
 from engine.ranking import ranker
 from engine.ranking.ranker import TwoStages
@@ -186,4 +186,9 @@ def run(settings: EngineSettings) -> None:
         sys.exit(1)
     except (ModelUnavailableError, InvalidSettingError) as problem:
         log.critical(problem.message, hint=problem.hint)
+        sys.exit(1)
+    except (EncoderUnavailableError, PackagedError) as problem:
+        log.critical(
+            "a trained model cannot be used", problem=str(problem), hint="Run: pgparley check engine"
+        )
         sys.exit(1)

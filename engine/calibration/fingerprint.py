@@ -16,9 +16,8 @@ from pathlib import Path
 import msgspec
 
 from engine.models.encoder import packaged_model
+from engine.models.shipped import ENGINE, root
 from engine.settings import EncoderSettings, EngineSettings, Limits, SelectionSettings, UpstreamSettings
-
-ENGINE = Path(__file__).parents[1]
 
 SHAPING = (
     "alternatives",
@@ -99,24 +98,30 @@ def counting(settings: EngineSettings) -> EngineSettings:
 @functools.cache
 def program() -> str:
     """The digest of the running program's `SHAPING`."""
-    return digest(ENGINE, SHAPING)
+    return digest(ENGINE, root())
 
 
 @functools.cache
 def weights(folder: Path) -> str:
     """The digest of an encoder's folder."""
-    return _digest(folder, (file for file in folder.rglob("*") if file.is_file()))
+    return _digest((file, folder) for file in folder.rglob("*") if file.is_file())
 
 
-def digest(engine: Path, parts: Iterable[str] = SHAPING) -> str:
-    """SHA-256 (hex) of what the program reads of `parts`, files or folders in `engine`: names and contents."""
-    within = [file for part in parts for file in (engine / part, *(engine / part).rglob("*"))]
-    return _digest(engine, (file for file in within if file.is_file() and file.suffix in _READ))
+def digest(*places: Path) -> str:
+    """SHA-256 (hex) of what the program reads of its `SHAPING`, wherever it lies in `places`: names and contents."""
+    within = [
+        (file, place)
+        for place in dict.fromkeys(places)
+        for part in SHAPING
+        for file in (place / part, *(place / part).rglob("*"))
+    ]
+    return _digest((file, place) for file, place in within if file.is_file() and file.suffix in _READ)
 
 
-def _digest(folder: Path, files: Iterable[Path]) -> str:
+def _digest(files: Iterable[tuple[Path, Path]]) -> str:
+    """Of files, each with the folder in which its name begins."""
     known = []
-    for file in sorted(files):
+    for name, file in sorted((file.relative_to(place), file) for file, place in files):
         with file.open("rb") as content:
-            known.append((str(file.relative_to(folder)), hashlib.file_digest(content, "sha256").hexdigest()))
+            known.append((str(name), hashlib.file_digest(content, "sha256").hexdigest()))
     return hashlib.sha256(msgspec.json.encode(known)).hexdigest()

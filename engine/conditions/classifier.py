@@ -17,6 +17,7 @@ from engine.conditions.features import features
 from engine.conditions.types import Condition, Hardness, Operator, StatementKind
 from engine.core.ports import Encoder
 from engine.models.packaged import read
+from engine.models.shipped import shipped
 from schema_catalog.types import Snapshot
 
 NAME, FORMAT = "conditions", 1
@@ -27,7 +28,7 @@ LABELS: tuple[Operator | Hardness, ...] = (*Operator, *Hardness)
 
 def packaged() -> Path:
     """The folder of the model that comes with the program."""
-    return Path(__file__).with_name("base")
+    return shipped("conditions/base")
 
 
 def indicator(kind: StatementKind) -> NDArray[np.float32]:

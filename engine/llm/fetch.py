@@ -45,15 +45,25 @@ def ensure_model(model: ModelFile, directory: Path, progress: Progress, limits: 
     """
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / model.name
-    if _is_recorded(model, path):
+    if is_verified(model, path):
         return path
     with _alone(directory / f"{model.name}.lock"):
-        if _is_recorded(model, path):
+        if is_verified(model, path):
             return path
         if not _is_right(model, path, progress):
             _download(model, path, progress, limits or Limits())
         _record(model, path)
     return path
+
+
+def is_verified(model: ModelFile, path: Path) -> bool:
+    """Whether `path` is as it was when its digest was found right: nobody need hash a gigabyte for that."""
+    try:
+        seen = msgspec.json.decode(_sidecar(path).read_bytes(), type=_Verified)
+        stat = path.stat()
+    except (FileNotFoundError, msgspec.DecodeError):
+        return False
+    return seen == _Verified(stat.st_size, stat.st_mtime_ns, model.sha256)
 
 
 def _download(model: ModelFile, path: Path, progress: Progress, limits: Limits) -> None:
@@ -91,16 +101,6 @@ def _transfer(model: ModelFile, partial: Path, progress: Progress, limits: Limit
 
 def _bytes_in(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
-
-
-def _is_recorded(model: ModelFile, path: Path) -> bool:
-    """Whether `path` is as it was when its digest was found right: a start need not hash a gigabyte."""
-    try:
-        seen = msgspec.json.decode(_sidecar(path).read_bytes(), type=_Verified)
-        stat = path.stat()
-    except (FileNotFoundError, msgspec.DecodeError):
-        return False
-    return seen == _Verified(stat.st_size, stat.st_mtime_ns, model.sha256)
 
 
 def _record(model: ModelFile, path: Path) -> None:

@@ -62,7 +62,9 @@ def read(folder: Path, name: str, version: int) -> Packaged:
         manifest = msgspec.json.decode((folder / _MANIFEST).read_bytes(), type=Manifest)
         content = (folder / _WEIGHTS).read_bytes()
     except (OSError, msgspec.DecodeError) as problem:
-        raise PackagedError(f"{folder} cannot be read: {problem}; install pgparley again") from problem
+        raise PackagedError(
+            f"{folder} cannot be read: {problem}; pip install 'pgparley[engine]'"
+        ) from problem
     if (manifest.name, manifest.format) != (name, version):
         found = f"{manifest.name} of format {manifest.format}"
         raise PackagedError(f"{folder} holds {found}, not {name} of format {version}; install pgparley again")

@@ -23,6 +23,7 @@ from engine.models.bert import multiplies_integers
 from engine.models.encoder import loaded_model
 from engine.models.packaged import under
 from engine.models.sentences import SentenceModel
+from engine.models.shipped import shipped
 from engine.routing.artifact import Artifact, ArtifactError
 from engine.routing.candidate_space import CandidateSpace
 from engine.routing.decoder import BeamSettings, Found, search
@@ -49,7 +50,7 @@ _TOGETHER, _AT_ONCE = 16, 2
 
 def packaged_base() -> Path:
     """The folder of the version that comes with the program."""
-    return Path(__file__).with_name("router_base")
+    return shipped("models/router_base")
 
 
 class PointerModel:

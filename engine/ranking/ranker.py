@@ -17,6 +17,7 @@ from engine.core.candidate import Candidate, likelihoods
 from engine.core.ports import Encoder, Ranking
 from engine.models.cross import CrossEncoder, Pair
 from engine.models.packaged import read
+from engine.models.shipped import shipped
 from engine.ranking.phrases import phrases
 from engine.settings import EncoderSettings
 
@@ -41,7 +42,7 @@ class Reader(Protocol):
 
 def packaged() -> Path:
     """The folder of the model that comes with the program."""
-    return Path(__file__).with_name("base")
+    return shipped("ranking/base")
 
 
 def features(candidates: Sequence[Candidate], judged: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from engine.core.elements import WHOLE_TABLE, BranchingPoint
 from engine.models.packaged import PackagedError, read
+from engine.models.shipped import shipped
 from engine.schema_linking.aggregation import Aggregation, level_of, levels
 from engine.schema_linking.decisions import Decision
 from engine.schema_linking.hidden_states import NodeStates
@@ -58,7 +59,7 @@ def kind_of(decision: Decision) -> Kind:
 
 def packaged() -> Path:
     """The folder of the model that comes with the program."""
-    return Path(__file__).with_name("branching")
+    return shipped("schema_linking/branching")
 
 
 @dataclass(frozen=True, slots=True)

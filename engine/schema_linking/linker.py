@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from engine.core.elements import WHOLE_TABLE, BranchingPoint, SchemaLinks
+from engine.models.shipped import shipped
 from engine.schema_linking.decisions import Decision, decide
 from engine.schema_linking.hidden_states import HiddenStates, NodeStates
 from schema_catalog.types import ColumnKey, Snapshot
@@ -22,7 +23,7 @@ NAME, FORMAT = "linker", 1
 
 def packaged() -> Path:
     """The folder of the model that comes with the program."""
-    return Path(__file__).with_name("base")
+    return shipped("schema_linking/base")
 
 
 class BranchingPredictor(Protocol):

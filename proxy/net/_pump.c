@@ -15,6 +15,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -346,7 +347,7 @@ static void Flow_dealloc(PyObject *self)
 {
     /* The pump owns a reference until `take`, so nothing of it is left here. */
     PyTypeObject *type = Py_TYPE(self);
-    type->tp_free(self);
+    PyObject_Free(self);
     Py_DECREF(type);
 }
 
@@ -395,7 +396,7 @@ static PyObject *Pump_attach(PyObject *self, PyObject *args)
         PyErr_SetString(PyExc_ValueError, "a descriptor is not negative");
         return NULL;
     }
-    Flow *flow = (Flow *)pump->flow_type->tp_alloc(pump->flow_type, 0);
+    Flow *flow = (Flow *)PyType_GenericAlloc(pump->flow_type, 0);
     if (flow == NULL)
         return NULL;
     flow->pump = pump;
@@ -420,8 +421,8 @@ static PyObject *Pump_attach(PyObject *self, PyObject *args)
         return PyErr_SetFromErrno(PyExc_OSError);
     }
     flow->owner = Py_NewRef(owner);
-    Py_INCREF(pump);
-    return Py_NewRef(flow); /* one for the pump, one for the caller */
+    Py_INCREF((PyObject *)pump);
+    return Py_NewRef((PyObject *)flow); /* one for the pump, one for the caller */
 }
 
 static PyObject *Pump_ended(PyObject *self, PyObject *Py_UNUSED(unused))
@@ -522,8 +523,8 @@ static void Pump_dealloc(PyObject *self)
             close(descriptors[i]);
     free(pump->by_fd);
     pthread_mutex_destroy(&pump->lock);
-    Py_XDECREF(pump->flow_type);
-    type->tp_free(self);
+    Py_XDECREF((PyObject *)pump->flow_type);
+    PyObject_Free(self);
     Py_DECREF(type);
 }
 

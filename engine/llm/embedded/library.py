@@ -98,7 +98,7 @@ def load() -> ctypes.CDLL:
     """The library; its functions keep their names. Raises `OSError` where it is not installed or cannot be loaded."""
     found = find_spec("xllamacpp")
     if found is None or found.origin is None:
-        raise OSError('the model\'s runtime is not installed: pip install "pgparley[local-llm]"')
+        raise OSError('the model\'s runtime is not installed: pip install "pgparley[local]"')
     try:
         library = ctypes.CDLL(str(next(Path(found.origin).parent.glob("xllamacpp*.so"))))
     except OSError as problem:

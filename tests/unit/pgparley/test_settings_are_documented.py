@@ -5,11 +5,15 @@ from __future__ import annotations
 import dataclasses
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import get_type_hints
 
 import msgspec
+import typer.main
+from typer.core import TyperGroup
 
+from pgparley.cli import app
 from pgparley.config import Config, load
 from proxy.console import views
 from proxy.console.grammar import ADMIN_COMMANDS
@@ -84,3 +88,22 @@ def test_every_command_is_on_the_page() -> None:
 def test_settings_travel_as_they_are() -> None:
     settings = load(EXAMPLE, {}).gateway
     assert msgspec.convert(msgspec.to_builtins(settings), GatewaySettings) == settings
+
+
+def test_every_command_line_is_on_some_page() -> None:
+    """As `pgparley store migrate`, or among others: `pgparley catalog add|list`."""
+    pages = "".join(page.read_text("utf-8") for page in (ROOT / "docs").glob("*.md"))
+    group = typer.main.get_command(app)
+    assert isinstance(group, TyperGroup)
+    for words in commands(group):
+        before, last = " ".join(["pgparley", *words[:-1]]), words[-1]
+        assert re.search(rf"{before} [\w|-]*(?<![\w-]){last}(?![\w-])", pages), words
+
+
+def commands(group: TyperGroup, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The words of every command of `group`."""
+    for name, command in group.commands.items():
+        if isinstance(command, TyperGroup):
+            yield from commands(command, (*before, name))
+        else:
+            yield (*before, name)

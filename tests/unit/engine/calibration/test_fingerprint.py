@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.calibration.fingerprint import ENGINE, SHAPING, counting, digest, pipeline_fingerprint, weights
+from engine.calibration.fingerprint import SHAPING, counting, digest, pipeline_fingerprint, weights
 from engine.llm.settings import GrammarSupport, ModelSettings
+from engine.models.shipped import ENGINE
 from engine.routing.artifact import ArtifactStore, CurrentWeights, Manifest
 from engine.settings import (
     EncoderSettings,
@@ -107,6 +108,17 @@ def test_a_file_that_shapes_answers_is_part_of_it(engine: Path, file: str) -> No
     assert digest(engine) != before
     (engine / file).write_bytes(content)
     assert digest(engine) == before
+
+
+def test_it_is_the_same_where_the_weights_are_installed_elsewhere(engine: Path, tmp_path: Path) -> None:
+    whole = digest(engine)
+    (tmp_path / "ranking").mkdir()
+    shutil.move(engine / "ranking" / "base", tmp_path / "ranking" / "base")
+    try:
+        assert digest(engine) != whole
+        assert digest(engine, tmp_path) == whole
+    finally:
+        shutil.move(tmp_path / "ranking" / "base", engine / "ranking" / "base")
 
 
 def test_other_files_are_not(engine: Path) -> None:

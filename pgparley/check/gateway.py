@@ -1,0 +1,73 @@
+"""Checks of the gateway: its logins and TLS, the server behind it, its engine."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from engine.client import EngineAddress, EngineClient
+from pgparley.check.finding import Finding, ok, problem, said, warning
+from pgparley.config import Config
+from proxy.net import access
+from proxy.settings import GatewaySettings
+
+_SECONDS = 5.0
+
+_SSL_REQUEST = bytes.fromhex("0000000804d2162f")
+"""SSLRequest (PostgreSQL docs 54.7): every server answers it with one letter, whoever asks."""
+
+
+async def check_gateway(config: Config) -> AsyncIterator[Finding]:
+    """What a worker needs, in the order in which it needs it."""
+    yield _logins(config.gateway)
+    yield await _server(config.gateway)
+    yield await _engine(config.gateway.engine)
+
+
+def _logins(settings: GatewaySettings) -> Finding:
+    try:
+        access.load(settings)
+    except access.AccessError as error:
+        return problem(
+            "logins", said(error), "Correct [gateway]: docs/security.md says what each setting needs."
+        )
+    return ok("logins", f"auth_type {settings.auth_type}, TLS with clients {settings.client_tls_sslmode}")
+
+
+async def _server(settings: GatewaySettings) -> Finding:
+    host, port = settings.upstream_host, settings.upstream_port
+    name = f"{host}:{port}"
+    try:
+        async with asyncio.timeout(_SECONDS):
+            reader, writer = await (
+                asyncio.open_unix_connection(f"{host}/.s.PGSQL.{port}")
+                if host.startswith("/")
+                else asyncio.open_connection(host, port)
+            )
+            writer.write(_SSL_REQUEST)
+            answer = await reader.read(1)
+            writer.close()
+    except (OSError, TimeoutError) as error:
+        action = "Start it, or correct upstream_host and upstream_port in [gateway]."
+        return problem("server", f"{name} does not answer: {said(error)}", action)
+    if answer not in (b"S", b"N"):
+        action = "Point upstream_host and upstream_port in [gateway] at a PostgreSQL server."
+        return problem("server", f"{name} does not speak PostgreSQL's protocol", action)
+    if settings.server_tls_sslmode.insists and answer == b"N":
+        action = "Turn ssl on there, or set server_tls_sslmode in [gateway]."
+        return problem("server", f"{name} has no TLS, and server_tls_sslmode insists on it", action)
+    return ok("server", f"{name} answers{', with TLS' if answer == b'S' else ''}")
+
+
+async def _engine(address: str) -> Finding:
+    if not address:
+        return warning(
+            "engine", "none is configured", "Questions get 58000 until [gateway] engine names one."
+        )
+    async with EngineClient(EngineAddress(address)) as client:
+        if await client.ready():
+            return ok("engine", f"{address} is ready")
+    action = (
+        "Start it with pgparley serve, or wait until it has loaded its models; plain SQL works without it."
+    )
+    return warning("engine", f"{address} is not ready", action)

@@ -1,0 +1,49 @@
+"""`pgparley check [PART]`: runs the checks of `pgparley.check` and shows what they found.
+
+Owns which checks a part has, their order, and the exit status: 0 where nothing keeps it from working, else 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+
+from pgparley.check.finding import Finding, Outcome, Report, ok, problem, said
+from pgparley.check.gateway import check_gateway
+from pgparley.check.model import check_embedded, check_engine, check_model
+from pgparley.check.store import check_store
+from pgparley.config import Config, ConfigError
+from pgparley.processes import PartKind
+from pgparley.terminal import print_json, print_lines
+
+
+async def check(load: Callable[[], Config], part: PartKind | None, *, as_json: bool) -> int:
+    """Checks what `part` needs, or everything; prints each finding, and returns the exit status."""
+    try:
+        config = load()
+    except ConfigError as error:
+        findings = [problem("configuration", said(error), "docs/operations.md has every key.")]
+    else:
+        findings = [ok("configuration", "understood"), *[one async for one in _findings(config, part)]]
+    working = all(finding.outcome is not Outcome.PROBLEM for finding in findings)
+    if as_json:
+        print_json(Report(working, findings), indent=True)
+    else:
+        for finding in findings:
+            print_lines(f"{finding.outcome:<8}{finding.check}: {finding.found}", finding.action)
+    return 0 if working else 1
+
+
+async def _findings(config: Config, part: PartKind | None) -> AsyncIterator[Finding]:
+    if part in (None, PartKind.GATEWAY):
+        async for finding in check_gateway(config):
+            yield finding
+    if part in (None, PartKind.ENGINE):
+        for finding in check_engine(config):
+            yield finding
+        async for finding in check_store(config):
+            yield finding
+        async for finding in check_model(config):
+            yield finding
+    if part is PartKind.MODEL:
+        for finding in check_embedded(config):
+            yield finding

@@ -1,0 +1,48 @@
+"""`pgparley serve [PART]`: which processes it starts, and whether what they need is installed.
+
+Owns the choice alone; `pgparley.serve` supervises, `pgparley.processes` runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from importlib.util import find_spec
+from pathlib import Path
+
+from pgparley import processes
+from pgparley.config import Config
+from pgparley.processes import PartKind
+from pgparley.serve import parts, serve, workers
+
+_LIBRARIES = {PartKind.ENGINE: ("engine", "pglast"), PartKind.MODEL: ("local", "xllamacpp")}
+"""Part → the extra that brings its libraries, and one of them that nothing else brings."""
+
+
+class CannotStartError(Exception):
+    """A part cannot start. `hint`: what to do."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+def serve_parts(config: Config, file: Path | None, part: PartKind | None) -> None:
+    """Runs `part`, or everything, until told to end; raises `CannotStartError`."""
+    everything = parts(config)
+    needed = {each.kind for each in everything} if part is None else {part}
+    for kind, (extra, library) in _LIBRARIES.items():
+        if kind in needed and find_spec(library) is None:
+            hint = f"Run: pip install 'pgparley[{extra}]'. The gateway alone is: pgparley serve gateway"
+            raise CannotStartError(f"the {kind}'s libraries are not installed", hint)
+    match part:
+        case None:
+            asyncio.run(serve(config, file, everything))
+        case PartKind.GATEWAY:
+            asyncio.run(serve(config, file, workers(config)))
+        case PartKind.ENGINE:
+            processes.engine(config)
+        case PartKind.MODEL:
+            try:
+                processes.model(config)
+            except OSError as problem:
+                raise CannotStartError(str(problem), "Run: pgparley check model") from problem

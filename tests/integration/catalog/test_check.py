@@ -1,0 +1,191 @@
+"""`pgparley check` on servers that are well, and on what goes wrong with them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import asyncpg
+import msgspec
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from engine.llm.model_file import QWEN_CODER_1_5B
+from pgparley.check import model as model_checks
+from pgparley.check.finding import Finding, Outcome, Report
+from pgparley.check_command import check
+from pgparley.cluster import Cluster
+from pgparley.config import load
+from pgparley.processes import PartKind
+from schema_catalog.migrate import bundled, migrate
+from schema_catalog.store import CatalogStore
+from schema_catalog.types import Database, Login, Snapshot
+from tests.support.statements import execute
+
+Check = Callable[..., Awaitable[dict[str, Finding]]]
+
+
+@pytest.fixture
+async def store(server: Cluster) -> AsyncIterator[str]:
+    await execute(server.dsn(), "CREATE ROLE keeper LOGIN", "CREATE DATABASE kept OWNER keeper")
+    yield server.dsn("kept", "keeper")
+    await execute(server.dsn(), "DROP DATABASE kept WITH (FORCE)", "DROP ROLE keeper")
+
+
+@pytest.fixture
+def run(server: Cluster, store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Check:
+    """Runs the command; gives the findings by what they are about, once the exit status has been compared."""
+    file = tmp_path / "pgparley.toml"
+
+    async def go(part: PartKind | None = PartKind.ENGINE, **settings: str) -> dict[str, Finding]:
+        text = settings.get("text") or (
+            f'[gateway]\nupstream_host = "{settings.get("host", server.socket_dir)}"\n'
+            f"upstream_port = {server.port}\n{settings.get('gateway', '')}"
+            f'[engine]\nstore = "{settings.get("store", store)}"\n'
+            f'[model]\nbase_url = "{settings.get("model", "http://127.0.0.1:1/v1")}"\n'
+        )
+        file.write_text(text, encoding="utf-8")
+        status = await check(lambda: load(file, {"HOME": str(tmp_path)}), part, as_json=True)
+        report = msgspec.json.decode(capsys.readouterr().out, type=Report)
+        assert status == (0 if report.working else 1)
+        assert report.working == all(each.outcome is not Outcome.PROBLEM for each in report.findings)
+        for finding in report.findings:
+            assert bool(finding.action) == (finding.outcome is not Outcome.OK), finding
+        return {finding.check: finding for finding in report.findings}
+
+    return go
+
+
+@pytest.fixture
+async def models() -> AsyncIterator[TestServer]:
+    """A model server that lists the default model to whoever has the default key."""
+
+    async def listed(request: web.Request) -> web.Response:
+        if request.headers["Authorization"] != "Bearer none":
+            return web.Response(status=401)
+        return web.json_response({"data": [{"id": "qwen2.5-coder-1.5b-instruct-q4_k_m"}]})
+
+    app = web.Application()
+    app.router.add_get("/v1/models", listed)
+    async with TestServer(app) as running:
+        yield running
+
+
+async def migrated(store: str) -> None:
+    """Applies the migrations as the store's own role."""
+    connection = await asyncpg.connect(store)
+    try:
+        await migrate(connection)
+    finally:
+        await connection.close()
+
+
+async def test_a_gateway_needs_its_server_and_works_without_an_engine(run: Check, tmp_path: Path) -> None:
+    well = await run(PartKind.GATEWAY)
+    assert [well[name].outcome for name in ("configuration", "logins", "server", "engine")] == [
+        Outcome.OK,
+        Outcome.OK,
+        Outcome.OK,
+        Outcome.WARNING,
+    ]
+    assert "does not answer" in (await run(PartKind.GATEWAY, host=str(tmp_path)))["server"].found
+    insisting = await run(PartKind.GATEWAY, gateway='server_tls_sslmode = "require"\n')
+    assert "server_tls_sslmode insists" in insisting["server"].found
+    without_rules = await run(PartKind.GATEWAY, gateway='auth_type = "hba"\n')
+    assert without_rules["logins"].outcome is Outcome.PROBLEM
+
+
+async def test_a_configuration_that_is_not_understood_is_a_finding(run: Check) -> None:
+    found = await run(text="[gatewy]\n")
+    assert list(found) == ["configuration"]
+    assert 'did you mean "gateway"' in found["configuration"].found
+
+
+async def test_a_store_from_nothing_to_a_registered_database(
+    run: Check, store: str, server: Cluster, models: TestServer
+) -> None:
+    model = str(models.make_url("/v1"))
+    assert (await run(store=store.replace("/kept", "/none")))["store"].outcome is Outcome.PROBLEM
+    new = await run(model=model)
+    assert new["migrations"].outcome is Outcome.WARNING
+    assert bundled()[-1].name in new["migrations"].found
+    assert "databases" not in new
+    assert (new["store's role"].found, new["clock"].outcome) == ("keeper", Outcome.OK)
+    await migrated(store)
+    ready = await run(model=model)
+    assert (ready["migrations"].outcome, ready["databases"].outcome) == (Outcome.OK, Outcome.WARNING)
+    assert ready["model"].outcome is Outcome.OK
+    super_store = await run(store=server.dsn("kept"), model=model)
+    assert super_store["store's role"].outcome is Outcome.WARNING
+    await execute(store, "INSERT INTO pgparley.migration (name, digest) VALUES ('9999_later.sql', '')")
+    assert "upgrade pgparley" in (await run(model=model))["migrations"].found
+
+
+async def test_a_store_whose_role_may_not_make_its_schema(run: Check, server: Cluster, store: str) -> None:
+    await execute(server.dsn(), "ALTER DATABASE kept OWNER TO postgres")
+    assert (await run())["migrations"].outcome is Outcome.PROBLEM
+
+
+async def test_the_catalogs_role_and_the_logins_of_askers(run: Check, server: Cluster, store: str) -> None:
+    await migrated(store)
+    await execute(server.dsn(), "CREATE ROLE reader LOGIN", "CREATE ROLE asker LOGIN")
+    try:
+        logins = (("asker", "asker"), ("boss", "postgres"), ("same", "reader"), ("lost", "nobody"))
+        async with asyncpg.create_pool(store, min_size=1, max_size=1) as pool:
+            catalog = CatalogStore(pool)
+            for name, role, identity in (
+                ("plain", "reader", None),
+                ("moved", "reader", "0/0"),
+                ("dear", "postgres", None),
+                ("gone", "nobody", None),
+            ):
+                dsn = server.dsn("postgres", role)
+                await catalog.add(Database(name, dsn, "postgres", ("public",), identity=identity))
+                await catalog.save_snapshot(Snapshot(name, ("public",), ()))
+            for asker, role in logins:
+                await catalog.add_login("plain", Login(asker, server.dsn("postgres", role)))
+        found = await run()
+        assert found["database plain"].found == "read as reader"
+        assert "another database" in found["database moved"].found
+        assert "is a superuser" in found["database dear"].found
+        assert found["database gone"].outcome is Outcome.PROBLEM
+        assert [found[f"login of {asker} in plain"].outcome for asker, _ in logins] == [
+            Outcome.OK,
+            Outcome.WARNING,
+            Outcome.WARNING,
+            Outcome.PROBLEM,
+        ]
+        await execute(server.dsn(), "GRANT asker TO reader")
+        assert "is a member of asker" in (await run())["database plain"].found
+    finally:
+        await execute(server.dsn(), "DROP ROLE reader", "DROP ROLE asker")
+
+
+async def test_a_clock_that_goes_wrong(run: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = time.time
+    monkeypatch.setattr(time, "time", lambda: now() + 90)
+    assert "90 seconds apart" in (await run())["clock"].found
+
+
+async def test_a_model_server_that_is_not_there_or_refuses(run: Check, models: TestServer) -> None:
+    assert (await run())["model"].outcome is Outcome.PROBLEM
+    model = str(models.make_url("/v1"))
+    refused = await run(model=f'{model}"\napi_key = "wrong')
+    assert "answers 401" in refused["model"].found
+    assert "does not list other" in (await run(model=f'{model}"\nmodel = "other'))["model"].found
+
+
+async def test_the_embedded_models_file_and_its_room(
+    run: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "models" / QWEN_CODER_1_5B.name
+    text = f'[embedded_model]\npath = "{path}"\nprefixes = "{tmp_path}"\n'
+    missing = await run(PartKind.MODEL, text=text)
+    assert missing["model"].action == "Run: pgparley fetch-model"
+    path.parent.mkdir()
+    path.write_bytes(b"not a model")
+    assert "never verified" in (await run(PartKind.MODEL, text=text))["model"].found
+    monkeypatch.setattr(model_checks, "ROOM", 1 << 60)
+    assert (await run(PartKind.MODEL, text=text))["disk of prefixes"].outcome is Outcome.WARNING

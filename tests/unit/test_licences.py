@@ -1,0 +1,53 @@
+"""NOTICE names every folder of weights that is shipped, what it was trained on, and every library that is asked for."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NOTICE = (ROOT / "NOTICE").read_text("utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+SHIPPED = sorted(path.parent for path in (ROOT / "engine").rglob("manifest.json"))
+RUN_WITH = ("engine-libraries", "local", "demo-data")
+"""The extras whose libraries a user runs; the others serve whoever works on the program."""
+
+
+def libraries() -> list[str]:
+    extras = PROJECT["optional-dependencies"]
+    wanted = [*PROJECT["dependencies"], *(name for extra in RUN_WITH for name in extras[extra])]
+    return sorted({re.split(r"[\[<>=~ ]", requirement)[0] for requirement in wanted})
+
+
+@pytest.mark.parametrize("folder", SHIPPED, ids=lambda folder: str(folder.relative_to(ROOT)))
+def test_weights_are_named_with_what_they_were_trained_on(folder: Path) -> None:
+    assert re.search(rf"^{folder.relative_to(ROOT).as_posix()} ", NOTICE, re.MULTILINE)
+    readme = folder / "README.md"
+    if not readme.exists():
+        return  # probes over a model that has one
+    (licences,) = re.findall(r"^\| licences \| (.+) \|$", readme.read_text("utf-8"), re.MULTILINE)
+    for name, _, licence in (each.strip().partition(": ") for each in licences.split(";")):
+        assert name.split()[0].removesuffix("'s") in NOTICE
+        assert licence in NOTICE
+
+
+@pytest.mark.parametrize("library", libraries())
+def test_libraries_are_named_with_their_licence(library: str) -> None:
+    assert re.search(rf"^  {re.escape(library)} +\S", NOTICE, re.MULTILINE)
+
+
+def test_the_packages_say_their_licence_and_bring_its_text() -> None:
+    assert PROJECT["license"] == "Apache-2.0"
+    for name in PROJECT["license-files"]:
+        assert (ROOT / name).is_file()
+    assert "Version 2.0, January 2004" in (ROOT / "LICENSE").read_text("utf-8")
+
+
+def test_the_security_policy_leads_to_what_holds() -> None:
+    text = (ROOT / "SECURITY.md").read_text("utf-8")
+    for path in re.findall(r"\]\((\S+?)\)", text):
+        assert (ROOT / path).is_file()
+    assert "docs/security.md" in text

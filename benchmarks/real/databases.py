@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +17,7 @@ import asyncpg
 from benchmarks.real import packages, sources
 from benchmarks.real.packages import Package
 from pgparley.cluster import Cluster
-from pgparley.demo.loading import Sample, rows_csv
+from pgparley.demo.loading import rows_csv
 from pgparley.demo.samples import SAMPLES
 from schema_catalog.naming import quote_ident
 from schema_catalog.pg import Connection
@@ -29,6 +31,9 @@ _MARKS = (
     " (name text PRIMARY KEY, sha256 text NOT NULL, loaded_at timestamptz NOT NULL DEFAULT now())"
 )
 """What the benchmark's scorer tells loaded data by; no registered schema."""
+
+_FOUND = "SELECT EXISTS (SELECT FROM bench_meta.loaded WHERE (name, sha256) = ($1, $2))"
+_MARK = "INSERT INTO bench_meta.loaded (name, sha256) VALUES ($1, $2)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,41 +82,40 @@ SCHEMAS: dict[str, tuple[str, ...]] = {
 """Each database's schemas; statements find the tables of the first one without naming it."""
 
 
-async def load(running: Cluster, cache: Path) -> None:
-    """Loads what is missing or out of date; raises `PackageError` or `SampleError` where a package is missing."""
+async def load(running: Cluster, cache: Path) -> bool:
+    """Loads what is missing or out of date; returns whether it did.
+
+    Raises:
+        PackageError, SampleError: a data package is missing.
+    """
     await _create(running)
+    loaded = False
     for sample in SAMPLES:
-        await sample.load(running.dsn(sample.name))
-        await _mark_sample(running, sample)
+        made = await sample.load(running.dsn(sample.name))
+        async with _marking(running, sample.name, sample.digest()):
+            loaded |= made
     for each in RESHAPED:
-        connection = await asyncpg.connect(running.dsn(each.name), command_timeout=_SECONDS)
-        try:
-            await connection.execute(_MARKS)
-            if not await _marked(connection, each.name, each.digest()):
-                await each.load(connection, await asyncio.to_thread(each.package.fetch, cache))
-                await _mark(connection, each.name, each.digest())
-        finally:
-            await connection.close()
+        async with _marking(running, each.name, each.digest()) as stale:
+            if stale is not None:
+                await each.load(stale, await asyncio.to_thread(each.package.fetch, cache))
+                loaded = True
+    return loaded
 
 
-async def _mark_sample(running: Cluster, sample: Sample) -> None:
-    connection = await asyncpg.connect(running.dsn(sample.name), command_timeout=_SECONDS)
+@asynccontextmanager
+async def _marking(running: Cluster, name: str, digest: str) -> AsyncIterator[Connection | None]:
+    """A connection to a database that is not marked with `digest`, else None; it is marked when all went well."""
+    connection = await asyncpg.connect(running.dsn(name), command_timeout=_SECONDS)
     try:
         await connection.execute(_MARKS)
-        if not await _marked(connection, sample.name, sample.digest()):
-            await _mark(connection, sample.name, sample.digest())
+        if await connection.fetchval(_FOUND, name, digest):
+            yield None
+        else:
+            yield connection
+            await connection.execute("DELETE FROM bench_meta.loaded")
+            await connection.execute(_MARK, name, digest)
     finally:
         await connection.close()
-
-
-async def _marked(connection: Connection, name: str, digest: str) -> bool:
-    found = "SELECT EXISTS (SELECT FROM bench_meta.loaded WHERE (name, sha256) = ($1, $2))"
-    return bool(await connection.fetchval(found, name, digest))
-
-
-async def _mark(connection: Connection, name: str, digest: str) -> None:
-    await connection.execute("DELETE FROM bench_meta.loaded")
-    await connection.execute("INSERT INTO bench_meta.loaded (name, sha256) VALUES ($1, $2)", name, digest)
 
 
 async def _create(running: Cluster) -> None:

@@ -14,7 +14,7 @@ import argparse
 import asyncio
 import shlex
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -33,7 +33,7 @@ from benchmarks.real.gold import found_by
 from benchmarks.real.packages import PackageError
 from benchmarks.real.questions import Half, read_questions
 from benchmarks.real.scoring import Judging, figures, refused
-from benchmarks.real.systems import passes
+from benchmarks.real.systems import in_turns, passes
 from benchmarks.wire.machine import cpu_seconds, describe
 from pgparley.cluster import Cluster
 from pgparley.config import cache_dir
@@ -142,8 +142,9 @@ async def _measured(place: Site, options: Options, console: Console) -> None:
     if not options.score and any(each.left for each in asked):
         with model_server(place.meter, options.work / "model.log") as server:
             replay.clock = partial(cpu_seconds, (server,))
-            for each in asked:
-                await _ask(each, place, replay, console)
+            for part in in_turns(asked[0].asked):
+                for each in asked:
+                    await _ask(replace(each, asked=part), place, replay, console)
     kept.close()
     answers = {each.set_name: each.answers for each in asked}
     judging = Judging(options.bench, place.cluster, options.work / "scoring" / options.half)
@@ -165,12 +166,8 @@ async def _measured(place: Site, options: Options, console: Console) -> None:
 
 
 async def _ask(one: Pass, place: Site, replay: Replay, console: Console) -> None:
-    left = len(one.left)
-
     def told(answer: Answer) -> None:
-        nonlocal left
-        left -= 1
-        line = f"{one.set_name} {answer.id}: {answer.cost.seconds:.1f} s, {left} left {answer.error or ''}"
+        line = f"{one.set_name} {answer.id}: {answer.cost.seconds:.1f} s {answer.error or ''}"
         console.print(line, markup=False, highlight=False)
 
     await run(one, place.task, replay.take, describe(ROOT).commit, told)

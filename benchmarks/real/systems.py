@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,6 +22,9 @@ from engine.core.ports import Prompt
 from engine.prompting.schema_text import schema_text
 
 WHOLE, ALONE = "pgparley", "model_alone"
+
+AT_ONCE = 5
+"""Questions on one database before those on the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,19 @@ def passes(work: Path, questions: Sequence[RealQuestion], k: int, replay: Replay
         file = f"{name}-{identity(settings, system.sources)}.jsonl"
         made.append(Pass(name, system, asked, Journal(work / "answers" / file)))
     return tuple(made)
+
+
+def in_turns(asked: Sequence[Asked]) -> tuple[tuple[Asked, ...], ...]:
+    """A few questions of each database, then a few more of each: a run that was cut off has answered of all of them.
+
+    A few at a time, for a model server reads a schema anew after another one.
+    """
+    own: dict[str | None, list[Asked]] = defaultdict(list)
+    for each in asked:
+        own[each.question.database].append(each)
+    rounds = range(0, max(map(len, own.values()), default=0), AT_ONCE)
+    parts = (tuple(some[first : first + AT_ONCE]) for first in rounds for some in own.values())
+    return tuple(part for part in parts if part)
 
 
 def _digest(told: list[object]) -> str:

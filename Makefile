@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 ARGS ?=
 SERVERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/servers
 
-.PHONY: demo test test-all check servers bench bench-ablations bench-abstain bench-dialogue bench-encoder bench-guard bench-lending bench-llm bench-personal bench-quality bench-routing bench-wire compat clean
+.PHONY: demo test test-all check servers bench bench-ablations bench-abstain bench-dialogue bench-encoder bench-guard bench-lending bench-llm bench-personal bench-quality bench-real bench-routing bench-wire compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
@@ -38,7 +38,7 @@ check: $(VENV)/.installed  ## ruff, mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: bench-routing bench-wire bench-quality bench-ablations bench-abstain bench-dialogue bench-personal bench-encoder bench-guard bench-lending bench-llm  ## every benchmark; results in benchmarks/results
+bench: bench-routing bench-wire bench-quality bench-real bench-ablations bench-abstain bench-dialogue bench-personal bench-encoder bench-guard bench-lending bench-llm  ## every benchmark; results in benchmarks/results
 
 bench-routing: $(VENV)/.installed  ## databases and tables found among many, beside baselines; what it costs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
@@ -54,6 +54,11 @@ bench-quality: $(VENV)/.installed  ## candidates beside baselines, ablations and
 	@$(BIN)/pgparley fetch-model
 	$(BIN)/python -m benchmarks.quality.candidates --json benchmarks/results/candidates.json \
 		--plot benchmarks/results/candidates.png --page benchmarks/results/candidates.md $(ARGS)
+
+bench-real: $(VENV)/.installed  ## questions of our own over real data in terse schemas, beside the model alone; an hour, resumable
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench,demo]"
+	@$(BIN)/pgparley fetch-model
+	$(BIN)/python -m benchmarks.real --json benchmarks/results/real.json --page benchmarks/results/real.md $(ARGS)
 
 bench-ablations: $(VENV)/.installed  ## what each part that makes answers is worth; hours, resumable
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"

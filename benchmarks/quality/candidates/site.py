@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -94,11 +94,28 @@ class OneDatabase:
 
 @asynccontextmanager
 async def site(work: Path, bench: Path) -> AsyncIterator[Site]:
-    """A site whose PostgreSQL keeps its data in `work`; everything stops at the end."""
+    """The site of the benchmark's data, which PostgreSQL keeps in `work`; everything stops at the end."""
+
+    async def fill(running: Cluster) -> tuple[Database, ...]:
+        await _prepare(running, DATA)
+        await asyncio.to_thread(_load, running, bench)
+        return tuple(_database(running, name) for name in catalogued(bench))
+
+    async with serving(work, fill) as place:
+        yield place
+
+
+Fill = Callable[[Cluster], Awaitable[Sequence[Database]]]
+"""Loads data into a server, and says which databases a catalog of it holds."""
+
+
+@asynccontextmanager
+async def serving(work: Path, fill: Fill) -> AsyncIterator[Site]:
+    """A site of the databases that `fill` names; everything stops at the end."""
     running = await asyncio.to_thread(cluster.start, work / "postgres")
     try:
-        await _prepare(running)
-        await asyncio.to_thread(_load, running, bench)
+        databases = await fill(running)
+        await _prepare(running, STORE)
         async with metering() as meter:
             settings = ModelSettings(base_url=meter.url)
             engine = EngineSettings(
@@ -110,7 +127,7 @@ async def site(work: Path, bench: Path) -> AsyncIterator[Site]:
             )
             plain = ChatModel(replace(settings, grammar=GrammarSupport.NONE), meter.url)
             async with engine_process.tools(engine) as (tools, _, pool):
-                await _register(pool, tools.upstream, running, catalogued(bench))
+                await _register(pool, tools.upstream, databases)
                 entries = await tools.catalog.entries()
                 places = {database.name: Place(database, snapshot) for database, snapshot in entries}
                 yield Site(running, pool, tools, plain, meter, places)
@@ -120,17 +137,19 @@ async def site(work: Path, bench: Path) -> AsyncIterator[Site]:
 
 
 def _database(running: Cluster, schema: str) -> Database:
-    database = Database(schema, running.dsn(DATA), DATA, (schema,), (schema,))
+    return readable(Database(schema, running.dsn(DATA), DATA, (schema,), (schema,)))
+
+
+def readable(database: Database) -> Database:
+    """The database with a login for the role that asks."""
     return replace(database, logins=(make_login(database, READER),))
 
 
-async def _prepare(running: Cluster) -> None:
+async def _prepare(running: Cluster, name: str) -> None:
+    """Makes a database, and the role that asks, where they are missing."""
     async with _connected(running.dsn()) as connection:
-        for name in (DATA, STORE):
-            if not await connection.fetchval(
-                "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", name
-            ):
-                await connection.execute(f"CREATE DATABASE {name}")
+        if not await connection.fetchval("SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", name):
+            await connection.execute(f"CREATE DATABASE {name}")
         if not await connection.fetchval("SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", READER):
             await connection.execute(f"CREATE ROLE {READER} LOGIN; GRANT pg_read_all_data TO {READER}")
 
@@ -158,21 +177,20 @@ async def _stale(running: Cluster) -> bool:
         return bool(await connection.fetchval(old))
 
 
-async def _register(pool: Pool, upstream: Upstream, running: Cluster, names: tuple[str, ...]) -> None:
+async def _register(pool: Pool, upstream: Upstream, databases: Sequence[Database]) -> None:
     """Registers what is not yet."""
     store = CatalogStore(pool)
     known = {entry.database.name for entry in await store.list() if entry.snapshot_id is not None}
-    async with _connected(running.dsn(DATA)) as connection:
-        for name in names:
-            database = _database(running, name)
-            if name not in known:
+    for database in databases:
+        if database.name not in known:
+            async with _connected(database.dsn) as connection:
                 snapshot = await introspect(connection, database)
-                await _allow_values(pool, upstream, Place(database, snapshot))
-                # The last, so that what was cut off before it is done again.
-                await store.save_snapshot(snapshot)
-            # A store of an earlier version holds databases without logins.
-            for login in database.logins:
-                await store.add_login(name, login)
+            await _allow_values(pool, upstream, Place(database, snapshot))
+            # The last, so that what was cut off before it is done again.
+            await store.save_snapshot(snapshot)
+        # A store of an earlier version holds databases without logins.
+        for login in database.logins:
+            await store.add_login(database.name, login)
 
 
 async def _allow_values(pool: Pool, upstream: Upstream, place: Place) -> None:

@@ -1,0 +1,1 @@
+"""Questions of our own over real data packages, in schemas such as companies have: see `README.md`."""

@@ -17,8 +17,10 @@ from engine.schema_linking.nodes import FEATURES, schema_input
 from engine.sql.problems import UnknownColumn, WholeRow
 from engine.sql.resolution import resolve
 from engine.understanding.unknown import schema_words
-from schema_catalog.knowledge import Knowledge, described
-from schema_catalog.types import Column, Snapshot
+from schema_catalog.definitions import Join
+from schema_catalog.foreign_keys import foreign_key_graph
+from schema_catalog.knowledge import Knowledge, Said, described
+from schema_catalog.types import Column, Snapshot, Table, TableKind
 from tests.support.schemas import MUSIC
 from tests.support.scripted import WordEncoder
 
@@ -33,7 +35,7 @@ def said(
 
 
 def told(*known: Knowledge) -> Snapshot:
-    found = described(MUSIC, known)
+    found = described(MUSIC, Said(known))
     assert found is not None
     return found
 
@@ -81,8 +83,8 @@ def test_what_is_hidden_is_gone_with_the_keys_that_name_it() -> None:
     ]
     assert [key.ref_table for key in less.tables[1].foreign_keys] == ["singer"]
     assert less.tables[2].primary_key == ()
-    assert described(MUSIC, [said(hidden=True)]) is None
-    assert described(MUSIC, [said(*table.key, hidden=True) for table in MUSIC.tables]) is None
+    assert described(MUSIC, Said((said(hidden=True),))) is None
+    assert described(MUSIC, Said(tuple(said(*table.key, hidden=True) for table in MUSIC.tables))) is None
 
 
 @pytest.mark.parametrize(
@@ -172,3 +174,19 @@ def test_the_linker_takes_a_synonym_for_the_name() -> None:
         assert found.features[names.index(("singer", "country"))][place] == known
         assert found.asked[[0, 3]].tolist() == [[0, known], [known, 0]]
         assert found.texts == schema_input("?", MUSIC).texts
+
+
+def test_a_declared_join_is_a_reference_where_no_foreign_key_is() -> None:
+    album = Table("public", "album", TableKind.TABLE, (Column("singer", "integer"), Column("id", "integer")))
+    bare = replace(MUSIC, tables=(album, *(replace(table, foreign_keys=()) for table in MUSIC.tables)))
+    join = Join((*album.key, "singer"), (*SINGER, "singer_id"))
+    gone = Join((*album.key, "singer"), (*SINGER, "nothing"))
+    found = described(bare, Said(joins=(join, gone)))
+    assert found is not None
+    assert foreign_key_graph(found).column_pairs(album.key, SINGER) == [("singer", "singer_id")]
+    assert "singer int -> singer.singer_id" in schema_text(found, ())[0]
+    hidden = described(bare, Said((said(*SINGER, "singer_id", hidden=True),), (join,)))
+    assert hidden is not None
+    assert foreign_key_graph(hidden).edges(album.key) == ()
+    keyed = described(found, Said(joins=(join,)))
+    assert keyed == found

@@ -1,0 +1,123 @@
+"""Checks definitions on their databases: the guard, their names, EXPLAIN.
+
+EXPLAIN runs under the catalog's own login. That one may lack the right to read: PostgreSQL looks at rights behind names
+and types (docs 55.2), so a definition that fails there has stood the check. Each asker's rights are looked at when they
+ask.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable
+from itertools import groupby
+
+import asyncpg
+import structlog
+
+from engine.core.deadline import Deadline
+from engine.core.ports import StatementError, Upstream
+from engine.definitions.statement import DefinitionError, statement_of
+from engine.errors import NLError, UnsafeSQLError
+from engine.guard import Refused, Rules, check
+from engine.sql.resolution import resolve
+from engine.types import Asker
+from engine.upstream.catalog_login import catalog_login
+from schema_catalog.definitions import Definition, DefinitionStore, Element, State, Stored, Verdict
+from schema_catalog.pg import Pool
+from schema_catalog.refresh import ConnectSettings, UnreachableError
+from schema_catalog.store import CatalogStore, UnknownNameError
+from schema_catalog.types import Database, Snapshot
+
+SECONDS = 10.0
+"""For planning one definition."""
+
+INTERVAL = 1.0
+"""Seconds between two looks for something new."""
+
+RETRY = 60.0
+"""Seconds until a database that did not answer is asked again."""
+
+_NO_RIGHT = "42501"
+
+log = structlog.stdlib.get_logger("engine")
+
+
+async def check_pending(
+    pool: Pool, upstream: Upstream, settings: ConnectSettings, database: str | None = None
+) -> tuple[tuple[Stored, Verdict], ...]:
+    """Checks what is new, and all of a database with a newer snapshot; raises the store's errors.
+
+    `database`: of this one alone. What belongs to a database that does not answer stays as it was, with the reason.
+    """
+    store = DefinitionStore(pool)
+    outcomes: list[tuple[Stored, Verdict]] = []
+    for name, pending in groupby(await store.pending(database), key=lambda each: each.database):
+        found = list(pending)
+        try:
+            verdicts = await _verdicts(CatalogStore(pool), name, found, upstream, settings)
+        except (UnreachableError, UnknownNameError, NLError) as problem:
+            for each in found:
+                await store.postpone(each, f"not checked: {problem}")
+            continue
+        for stored, verdict in verdicts:
+            await store.note(stored, verdict)
+        outcomes += verdicts
+    return tuple(outcomes)
+
+
+async def watch(pool: Pool, upstream: Upstream, settings: ConnectSettings) -> None:
+    """Checks whatever is defined while the engine runs, about a second later. Ends when cancelled."""
+    store, seen, tried = CatalogStore(pool), -1, 0.0
+    while True:
+        try:
+            version = await store.version()
+            if version != seen or time.monotonic() - tried > RETRY:
+                seen, tried = version, time.monotonic()
+                for stored, verdict in await check_pending(pool, upstream, settings):
+                    log.info("definition", database=stored.database, kind=stored.kind, state=verdict.state)
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as problem:
+            log.warning("definitions not checked", problem=str(problem))
+        await asyncio.sleep(INTERVAL)
+
+
+async def _verdicts(
+    catalog: CatalogStore, name: str, pending: Iterable[Stored], upstream: Upstream, settings: ConnectSettings
+) -> list[tuple[Stored, Verdict]]:
+    database = (await catalog.get(name)).database
+    snapshot = await catalog.newest(name)
+    if snapshot is None:
+        raise UnreachableError("its schema was never read")
+    reader, asker = await catalog_login(database, settings)
+    return [(each, await _verdict(each.definition, snapshot, reader, asker, upstream)) for each in pending]
+
+
+async def _verdict(
+    definition: Definition, snapshot: Snapshot, database: Database, asker: Asker, upstream: Upstream
+) -> Verdict:
+    """Raises `NLError` where the database does not answer."""
+    rules = await upstream.rules(database)
+    try:
+        sql, reads = await asyncio.to_thread(_named, definition, snapshot, rules)
+        await upstream.explain(database, asker, sql, Deadline(time.monotonic() + SECONDS))
+    except StatementError as error:
+        if error.sqlstate == _NO_RIGHT:
+            reason = f"planned up to the rights of the catalog's role: {error.message}"
+            return Verdict(State.CHECKED, reason, reads)
+        return Verdict(State.REFUSED, error.message)
+    except (DefinitionError, UnsafeSQLError) as problem:
+        return Verdict(State.REFUSED, str(problem))
+    return Verdict(State.CHECKED, None, reads)
+
+
+def _named(definition: Definition, snapshot: Snapshot, rules: Rules) -> tuple[str, tuple[Element, ...]]:
+    """The statement that stands for the definition, and what it reads; raises `DefinitionError`."""
+    verdict = check(statement_of(definition), rules)
+    if isinstance(verdict, Refused):
+        raise DefinitionError(f"not allowed: {verdict.detail}")
+    resolution = resolve(verdict.analysis.body, snapshot)
+    if resolution.problems:
+        raise DefinitionError("; ".join(problem.message for problem in resolution.problems))
+    if not resolution.tables:
+        raise DefinitionError("it reads no table")
+    return verdict.analysis.body, tuple(sorted({*resolution.tables, *resolution.columns}))

@@ -6,7 +6,7 @@ Whether a database takes a definition is the engine's to find out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import asyncpg
@@ -14,7 +14,7 @@ import msgspec
 
 from schema_catalog.naming import dotted
 from schema_catalog.pg import Pool
-from schema_catalog.types import ColumnKey
+from schema_catalog.types import ColumnKey, Term
 
 Element = tuple[str, ...]
 """(schema, table) or (schema, table, column)."""
@@ -28,7 +28,7 @@ class Join:
     referred: ColumnKey
 
 
-Definition = Join
+Definition = Join | Term
 
 
 class State(StrEnum):
@@ -52,7 +52,9 @@ class Stored:
     @property
     def name(self) -> str:
         """What a DBA knows it by."""
-        return " = ".join(map(dotted, (self.key[:3], self.key[3:])))
+        if isinstance(self.definition, Join):
+            return " = ".join(map(dotted, (self.key[:3], self.key[3:])))
+        return self.key[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +119,14 @@ class DefinitionStore:
 
 
 def _stored(row: asyncpg.Record) -> Stored:
-    database, kind, element, body, _ = row
-    return Stored(database, Join(_column(element[:3]), _column(element[3:])), kind, tuple(element), body)
+    database, kind, element, body, reads = row
+    definition: Definition
+    if kind == "join":
+        definition = Join(_column(element[:3]), _column(element[3:]))
+    else:
+        definition = msgspec.json.decode(body, type=Term)
+        definition = replace(definition, reads=msgspec.json.decode(reads, type=tuple[Element, ...]))
+    return Stored(database, definition, kind, tuple(element), body)
 
 
 def _column(names: list[str]) -> ColumnKey:

@@ -1,4 +1,4 @@
-"""What a DBA says of a database, its tables, its columns and their joins, put into its snapshot.
+"""What a DBA says of a database, its tables, columns, joins and terms, put into its snapshot.
 
 Owns the precedence over what the database itself says, and what hiding takes away. Stored and changed by the functions
 of the schema `nl_catalog` (`sql/0009_knowledge.sql`, `sql/0010_definitions.sql`); `schema_catalog.store` reads it.
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from schema_catalog.definitions import Join
-from schema_catalog.types import Column, ForeignKey, Snapshot, Table, TableKey
+from schema_catalog.types import Column, ForeignKey, Snapshot, Table, TableKey, Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,11 @@ class Said:
 
     elements: tuple[Knowledge, ...] = ()
     joins: tuple[Join, ...] = ()
+    terms: tuple[Term, ...] = ()
 
 
 def described(snapshot: Snapshot, said: Said) -> Snapshot | None:
-    """`snapshot` with what is said: descriptions in place of comments, synonyms, joins, and without what is hidden.
+    """`snapshot` with what is said: descriptions in place of comments, what is defined, and without what is hidden.
 
     None where nothing is left for questions. What is said of an element that the snapshot lacks does not count.
     """
@@ -47,7 +48,7 @@ def described(snapshot: Snapshot, said: Said) -> Snapshot | None:
         if hidden.isdisjoint((table.key, (*table.key, column.name)))
     )
     whole = {table.key: len(table.columns) for table in snapshot.tables}
-    visible = _joined(snapshot, said.joins)
+    visible = _defined(snapshot, said)
     visible = visible.restricted_to(readable) if hidden else visible
     tables = tuple(_table(table, by_element, whole[table.key]) for table in visible.tables)
     database = by_element.get(())
@@ -55,21 +56,21 @@ def described(snapshot: Snapshot, said: Said) -> Snapshot | None:
     return replace(visible, tables=tables, said=texts) if tables else None
 
 
-def _joined(snapshot: Snapshot, joins: Iterable[Join]) -> Snapshot:
-    """Declared joins behind the foreign keys, which they never replace."""
+def _defined(snapshot: Snapshot, said: Said) -> Snapshot:
+    """Terms, and declared joins behind the foreign keys, which they never replace."""
     columns = {(*table.key, column.name) for table, column in snapshot.columns()}
+    elements = columns.union(table.key for table in snapshot.tables)
+    terms = tuple(term for term in said.terms if elements.issuperset(term.reads))
     declared: dict[TableKey, list[ForeignKey]] = defaultdict(list)
-    for join in joins:
+    for join in said.joins:
         if columns.issuperset((join.column, join.referred)):
             key = ForeignKey((join.column[2],), *join.referred[:2], (join.referred[2],))
             declared[join.column[:2]].append(key)
-    if not declared:
-        return snapshot
     tables = (
         replace(table, foreign_keys=(*table.foreign_keys, *_missing(table, declared[table.key])))
         for table in snapshot.tables
     )
-    return replace(snapshot, tables=tuple(tables))
+    return replace(snapshot, tables=tuple(tables), terms=terms)
 
 
 def _missing(table: Table, declared: Iterable[ForeignKey]) -> Iterable[ForeignKey]:

@@ -27,7 +27,7 @@ from schema_catalog.definitions import Definition, DefinitionStore, Element, Sta
 from schema_catalog.pg import Pool
 from schema_catalog.refresh import ConnectSettings, UnreachableError
 from schema_catalog.store import CatalogStore, UnknownNameError
-from schema_catalog.types import Database, Snapshot
+from schema_catalog.types import Database, Snapshot, Term
 
 SECONDS = 10.0
 """For planning one definition."""
@@ -115,6 +115,10 @@ def _named(definition: Definition, snapshot: Snapshot, rules: Rules) -> tuple[st
     verdict = check(statement_of(definition), rules)
     if isinstance(verdict, Refused):
         raise DefinitionError(f"not allowed: {verdict.detail}")
+    if isinstance(definition, Term) and not verdict.analysis.repeatable:
+        raise DefinitionError(
+            "not allowed: it calls a volatile function, so that it means something else each time"
+        )
     resolution = resolve(verdict.analysis.body, snapshot)
     if resolution.problems:
         raise DefinitionError("; ".join(problem.message for problem in resolution.problems))

@@ -1,9 +1,9 @@
--- What a DBA defines: joins that no foreign key declares. Beside the definition stands whether the database takes it,
+-- What a DBA defines: joins that no foreign key declares, and terms of the business. Beside the definition stands whether the database takes it,
 -- which the engine finds out (engine.definitions): SQL alone cannot. History and versions are those of 0009.
 
 CREATE TABLE pgparley.definition (
     database   text NOT NULL REFERENCES pgparley.database (name) ON DELETE CASCADE,
-    kind       text NOT NULL CHECK (kind IN ('join')),
+    kind       text NOT NULL CHECK (kind IN ('join', 'term')),
     element    text[] NOT NULL,
     body       jsonb NOT NULL,
     state      text NOT NULL DEFAULT 'unchecked' CHECK (state IN ('unchecked', 'checked', 'refused')),
@@ -12,8 +12,8 @@ CREATE TABLE pgparley.definition (
     checked_at timestamptz,
     PRIMARY KEY (database, kind, element)
 );
-COMMENT ON COLUMN pgparley.definition.element IS 'Of a join {schema, table, column} that refers, then those referred to.';
-COMMENT ON COLUMN pgparley.definition.body IS 'Of a join {"cardinality"}.';
+COMMENT ON COLUMN pgparley.definition.element IS 'Of a join {schema, table, column} that refers, then those referred to; of a term {its name in lower case}.';
+COMMENT ON COLUMN pgparley.definition.body IS 'Of a join {"cardinality"}, of a term {"name", "definition", "description"}.';
 COMMENT ON COLUMN pgparley.definition.state IS 'Only what is checked is used. Each newer snapshot is a reason to check again.';
 COMMENT ON COLUMN pgparley.definition.reason IS 'Why it is refused, or what could not be checked.';
 COMMENT ON COLUMN pgparley.definition.reads IS 'Tables and columns, [schema, table] and [schema, table, column]: for who may read all of them.';
@@ -148,6 +148,72 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION nl_catalog.drop_join IS 'Takes declare_join() back, the columns in either order. Returns the version.';
+
+CREATE FUNCTION pgparley.checked_text(what text, value text, most int) RETURNS text
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    kept text := btrim(value, E' \t\r\n');
+BEGIN
+    IF kept IS NULL OR kept = '' OR length(kept) > most OR translate(kept, E'\t\r\n', '') ~ '[[:cntrl:]]' THEN
+        RAISE EXCEPTION '% cannot be %', coalesce(quote_literal(left(value, 80)), 'null'), what USING
+            ERRCODE = 'invalid_parameter_value',
+            DETAIL = format('%s characters are given; 1 to %s without control characters can be.', coalesce(length(kept), 0), most),
+            HINT = 'Give less and plain text.';
+    END IF;
+    RETURN kept;
+END
+$$;
+
+CREATE FUNCTION pgparley.one_line(text) RETURNS text LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT btrim(regexp_replace($1, '\s+', ' ', 'g'))
+$$;
+
+CREATE FUNCTION pgparley.open_database(name text) RETURNS text LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
+    SELECT f.database FROM pgparley.find_element(quote_ident($1)) f
+$$;
+
+CREATE FUNCTION pgparley.undefine(database text, kind text, element text, shown text) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    found_in text := pgparley.open_database($1);
+BEGIN
+    IF NOT EXISTS (SELECT FROM pgparley.definition d
+                   WHERE (d.database, d.kind, d.element) = (found_in, $2, ARRAY[$3])) THEN
+        RAISE EXCEPTION 'database "%" has no % %', found_in, $2, coalesce(quote_literal(left($3, 80)), 'null') USING
+            ERRCODE = 'undefined_object',
+            DETAIL = 'Nothing was changed.',
+            HINT = format('SELECT * FROM nl_catalog.%s shows those that there are.', $4);
+    END IF;
+    RETURN pgparley.define(found_in, $2, ARRAY[$3], NULL);
+END
+$$;
+
+CREATE FUNCTION nl_catalog.define_term(database text, term text, definition text, description text DEFAULT NULL)
+RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    named   text := pgparley.checked_text('a term', pgparley.one_line($2), 60);
+    meaning text := nullif(btrim($4), '');
+BEGIN
+    RETURN pgparley.define(pgparley.open_database($1), 'term', ARRAY[lower(named)], jsonb_build_object(
+        'name', named,
+        'definition', pgparley.checked_text('a definition', $3, 400),
+        'description', CASE WHEN meaning IS NOT NULL THEN pgparley.checked_text('a description', meaning, 2000) END));
+END
+$$;
+COMMENT ON FUNCTION nl_catalog.define_term IS 'Says what a term means, as an SQL expression over columns named with their tables. Returns the version.';
+
+CREATE FUNCTION nl_catalog.drop_term(database text, term text) RETURNS bigint
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT pgparley.undefine($1, 'term', lower(pgparley.one_line($2)), 'terms')
+$$;
+COMMENT ON FUNCTION nl_catalog.drop_term IS 'Takes define_term() back. Returns the version.';
+
+CREATE VIEW nl_catalog.terms WITH (security_barrier) AS
+SELECT d.database, d.body ->> 'name' AS term, d.body ->> 'definition' AS definition,
+       d.body ->> 'description' AS description, d.state, d.reason, d.checked_at
+FROM pgparley.definition d
+WHERE d.kind = 'term' AND d.database IN (SELECT pgparley.open_databases());
+COMMENT ON VIEW nl_catalog.terms IS 'The terms of the business, and whether the database takes the definition of each.';
 
 CREATE VIEW nl_catalog.joins WITH (security_barrier) AS
 SELECT d.database, pgparley.written(d.database, d.element[1:3]) AS from_column,

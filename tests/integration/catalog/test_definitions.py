@@ -65,6 +65,18 @@ async def refused(call: Awaitable[object], error: type[asyncpg.PostgresError]) -
         ),
         (f"drop_join{JOIN}", asyncpg.UndefinedObjectError),
         ("drop_join(NULL, NULL)", asyncpg.UndefinedObjectError),
+        ("define_term('shop', 'active', 'customers.no > 1')", asyncpg.InvalidCatalogNameError),
+        ("define_term(NULL, 'active', 'customers.no > 1')", asyncpg.InvalidNameError),
+        ("define_term('sales', ' ', 'customers.no > 1')", asyncpg.InvalidParameterValueError),
+        ("define_term('sales', NULL, 'customers.no > 1')", asyncpg.InvalidParameterValueError),
+        ("define_term('sales', repeat('x', 61), 'customers.no > 1')", asyncpg.InvalidParameterValueError),
+        ("define_term('sales', e'a\\x01b', 'customers.no > 1')", asyncpg.InvalidParameterValueError),
+        ("define_term('sales', 'active', NULL)", asyncpg.InvalidParameterValueError),
+        ("define_term('sales', 'active', repeat('x', 401))", asyncpg.InvalidParameterValueError),
+        ("define_term('sales', 'active', 'x', repeat('x', 2001))", asyncpg.InvalidParameterValueError),
+        ("drop_term('sales', 'active')", asyncpg.UndefinedObjectError),
+        ("drop_term('sales', NULL)", asyncpg.UndefinedObjectError),
+        ("drop_term('shop', 'active')", asyncpg.InvalidCatalogNameError),
     ],
 )
 async def test_a_bad_call_changes_nothing_and_says_what_to_do(
@@ -94,6 +106,25 @@ async def test_a_join_is_declared_once_whichever_way_it_is_told(pool: asyncpg.Po
     assert (await CatalogStore(pool).said()) == {}
     await pool.execute("SELECT nl_catalog.drop_join('sales.customers.no', 'sales.public.orders.cust_no')")
     assert await pool.fetch("SELECT * FROM nl_catalog.joins") == []
+
+
+async def test_a_term_has_one_definition_and_keeps_what_was_written(pool: asyncpg.Pool) -> None:
+    text = "'); DROP TABLE pgparley.definition; -- $$ \\ %s {}"
+    first = await pool.fetchval(
+        "SELECT nl_catalog.define_term('sales', e' Active\n customer', $1, $2)",
+        "customers.status = 'A'",
+        text,
+    )
+    await pool.execute("SELECT nl_catalog.define_term('sales', 'active  CUSTOMER', $1)", text)
+    (row,) = await pool.fetch("SELECT term, definition, description, state FROM nl_catalog.terms")
+    assert tuple(row) == ("active CUSTOMER", text, None, "unchecked")
+    await pool.execute("SELECT nl_catalog.restore($1)", first)
+    (row,) = await pool.fetch("SELECT term, definition, description FROM nl_catalog.terms")
+    assert tuple(row) == ("Active customer", "customers.status = 'A'", text)
+    kinds = await pool.fetch("SELECT DISTINCT kind, element FROM nl_catalog.history")
+    assert list(map(tuple, kinds)) == [("term", "active customer")]
+    await pool.execute("SELECT nl_catalog.drop_term('sales', 'Active Customer')")
+    assert await pool.fetch("SELECT * FROM nl_catalog.terms") == []
 
 
 async def test_every_change_of_a_definition_has_its_version_and_each_can_be_restored(
@@ -155,7 +186,11 @@ async def test_a_steward_defines_for_their_databases_alone(
     theirs = await asyncpg.connect(server.dsn(dbname, steward))
     try:
         await theirs.execute(f"SELECT nl_catalog.declare_join{JOIN}")
-        for view in ("joins", "history"):
+        for name in ("sales", "hr"):
+            await pool.execute("SELECT nl_catalog.define_term($1, 'active', 'x')", name)
+        for call in ("drop_term('hr', 'active')", "define_term('hr', 'active', 'x')"):
+            await refused(theirs.execute(f"SELECT nl_catalog.{call}"), asyncpg.InvalidCatalogNameError)
+        for view in ("joins", "terms", "history"):
             assert {row[0] for row in await theirs.fetch(f"SELECT database FROM nl_catalog.{view}")} == {
                 "sales"
             }

@@ -8,13 +8,18 @@ from typing import Any
 import asyncpg
 import pytest
 
+from engine.api.service import Service
 from engine.core.tools import Tools
 from engine.definitions.checking import check_pending
+from engine.types import Asker, AskRequest, Topic, TopicRequest
 from pgparley.cluster import Cluster
 from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.introspect import introspect
 from schema_catalog.refresh import ConnectSettings
 from schema_catalog.store import CatalogStore
+from tests.support.scripted import ScriptedLLM
+
+ANA = Asker("ana", "music")
 
 ALBUMS = """
 CREATE TABLE album (title text, artist int, maker text, secret text);
@@ -93,3 +98,70 @@ async def test_what_belongs_to_a_database_that_does_not_answer_waits_with_the_re
     assert reason.startswith("not checked: cannot connect")
     await pool.execute("UPDATE pgparley.database SET dsn = $1 WHERE name = 'music'", dsn)
     assert await checked(pool, tools) == [("checked", None)]
+
+
+async def define(pool: Any, term: str, definition: str) -> None:
+    await pool.execute("SELECT nl_catalog.define_term('music', $1, $2, 'as \"we\" say')", term, definition)
+
+
+@pytest.mark.parametrize(
+    ("definition", "reason"),
+    [
+        ("singer.age > 50", None),
+        ("count(*) FILTER (WHERE singer.age > 50)", None),
+        ("singer.singer_id IN (SELECT artist FROM album)", None),
+        ("singer.ages > 50", "column singer.ages does not exist here"),
+        ("singer.age > 'x'", 'invalid input syntax for type integer: "x"'),
+        ("singer.age > 50; DELETE FROM singer", "it is no SQL expression"),
+        ("singer.age > random()", "not allowed: it calls a volatile function"),
+        ("pg_sleep(singer.age) IS NULL", "not allowed: function pg_sleep is not on the list"),
+        ("lo_unlink(singer.age::oid) > 0", "not allowed: function lo_unlink is not on the list"),
+    ],
+)
+async def test_a_term_is_taken_where_the_guard_and_the_server_take_it(
+    pool: Any, tools: Tools, music: Any, definition: str, reason: str | None
+) -> None:
+    await define(pool, "veteran", definition)
+    ((state, why),) = await checked(pool, tools)
+    assert state == ("refused" if reason else "checked")
+    assert (why or "").startswith(reason or "")
+    entries = {database.name: each for database, each in await tools.catalog.entries()}
+    assert bool(entries["music"].terms) is not bool(reason)
+
+
+async def test_a_term_reaches_the_prompt_the_statement_and_the_words_of_the_answer(
+    pool: Any, tools: Tools, service: Service, model: ScriptedLLM
+) -> None:
+    await define(pool, "veteran", "singer.age > 50")
+    await checked(pool, tools)
+    model.lines = [
+        "SELECT name FROM singer",
+        "SELECT name FROM singer WHERE age > 50",
+        "SELECT age FROM singer",
+    ]
+    reply = await service.ask(AskRequest(ANA, "names of all veterans"))
+    assert reply.rows[0].sql == model.lines[1]
+    assert "veteran: singer.age > 50" in reply.rows[0].explanation
+    first, second = (prompt.user for prompt in model.prompts[:2])
+    assert first.index("### Schema") < first.index('"veteran": singer.age > 50  ("as \'we\' say")')
+    assert "veteran means singer.age > 50, which the statement does not say" in second
+    assert ("link", "term veteran") in {(line.stage, line.event) for line in reply.trace}
+    model.prompts.clear()
+    other = await service.ask(AskRequest(ANA, "names of all singers"))
+    assert all("veteran" not in prompt.user for prompt in model.prompts)
+    assert all("veteran" not in row.explanation for row in other.rows)
+
+
+async def test_a_term_over_what_the_asker_may_not_read_is_nowhere(
+    pool: Any, tools: Tools, service: Service, model: ScriptedLLM
+) -> None:
+    await define(pool, "rich", "singer.salary > 1000")
+    await define(pool, "veteran", "singer.age > 50")
+    assert await checked(pool, tools) == [("checked", None)] * 2
+    await pool.execute("SELECT nl_catalog.hide('music.singer.age')")
+    reply = await service.ask(AskRequest(ANA, "names of all rich veterans"))
+    why = await service.topic(TopicRequest(ANA, Topic.WHY, reply.qid))
+    for text in (str(reply), str(why.rows), *map(str, model.prompts)):
+        assert "salary" not in text
+        assert "> 50" not in text
+        assert "term " not in text

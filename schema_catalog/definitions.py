@@ -28,7 +28,15 @@ class Join:
     referred: ColumnKey
 
 
-Definition = Join | Term
+@dataclass(frozen=True, slots=True)
+class VerifiedQuery:
+    """A question with the statement that answers it."""
+
+    question: str
+    sql: str
+
+
+Definition = Join | Term | VerifiedQuery
 
 
 class State(StrEnum):
@@ -75,10 +83,10 @@ class DefinitionStore:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def checked(self) -> tuple[Stored, ...]:
-        """Those that count."""
+    async def of_schemas(self) -> tuple[Stored, ...]:
+        """Joins and terms that count."""
         rows = await self._pool.fetch(
-            f"{_ROWS} WHERE d.state = 'checked' ORDER BY d.database, d.kind, d.element"
+            f"{_ROWS} WHERE d.state = 'checked' AND d.kind <> 'query' ORDER BY d.database, d.kind, d.element"
         )
         return tuple(map(_stored, rows))
 
@@ -123,9 +131,11 @@ def _stored(row: asyncpg.Record) -> Stored:
     definition: Definition
     if kind == "join":
         definition = Join(_column(element[:3]), _column(element[3:]))
+    elif kind == "query":
+        definition = msgspec.json.decode(body, type=VerifiedQuery)
     else:
-        definition = msgspec.json.decode(body, type=Term)
-        definition = replace(definition, reads=msgspec.json.decode(reads, type=tuple[Element, ...]))
+        term = msgspec.json.decode(body, type=Term)
+        definition = replace(term, reads=msgspec.json.decode(reads, type=tuple[Element, ...]))
     return Stored(database, definition, kind, tuple(element), body)
 
 

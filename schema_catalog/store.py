@@ -180,7 +180,7 @@ class CatalogStore:
             "SELECT database, element, description, synonyms, hidden FROM pgparley.knowledge ORDER BY database, element"
         ):
             elements[database].append(Knowledge(tuple(element), description, tuple(synonyms), hidden))
-        for each in await DefinitionStore(self._pool).checked():
+        for each in await DefinitionStore(self._pool).of_schemas():
             match each.definition:
                 case Join() as join:
                     joins[each.database].append(join)

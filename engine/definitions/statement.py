@@ -12,7 +12,7 @@ from pglast import ast, enums
 
 from engine.guard.analyse import Name, UnreadableError, analyse
 from engine.prompting.example_text import one_line
-from schema_catalog.definitions import Definition, Join
+from schema_catalog.definitions import Definition, Join, VerifiedQuery
 from schema_catalog.naming import dotted, quote_ident
 
 _PLAIN = frozenset({"targetList", "op", "limitOption"})
@@ -27,6 +27,8 @@ def statement_of(definition: Definition) -> str:
     """A statement that the database takes exactly where it takes the definition; raises `DefinitionError`."""
     if isinstance(definition, Join):
         return _join(definition)
+    if isinstance(definition, VerifiedQuery):
+        return definition.sql
     return _selected(definition.definition)
 
 

@@ -1,9 +1,9 @@
--- What a DBA defines: joins that no foreign key declares, and terms of the business. Beside the definition stands whether the database takes it,
+-- What a DBA defines: joins that no foreign key declares, terms of the business, verified queries. Beside the definition stands whether the database takes it,
 -- which the engine finds out (engine.definitions): SQL alone cannot. History and versions are those of 0009.
 
 CREATE TABLE pgparley.definition (
     database   text NOT NULL REFERENCES pgparley.database (name) ON DELETE CASCADE,
-    kind       text NOT NULL CHECK (kind IN ('join', 'term')),
+    kind       text NOT NULL CHECK (kind IN ('join', 'term', 'query')),
     element    text[] NOT NULL,
     body       jsonb NOT NULL,
     state      text NOT NULL DEFAULT 'unchecked' CHECK (state IN ('unchecked', 'checked', 'refused')),
@@ -12,8 +12,8 @@ CREATE TABLE pgparley.definition (
     checked_at timestamptz,
     PRIMARY KEY (database, kind, element)
 );
-COMMENT ON COLUMN pgparley.definition.element IS 'Of a join {schema, table, column} that refers, then those referred to; of a term {its name in lower case}.';
-COMMENT ON COLUMN pgparley.definition.body IS 'Of a join {"cardinality"}, of a term {"name", "definition", "description"}.';
+COMMENT ON COLUMN pgparley.definition.element IS 'Of a join {schema, table, column} that refers, then those referred to; of a term {its name in lower case}, of a query {its question''s normal form}.';
+COMMENT ON COLUMN pgparley.definition.body IS 'Of a join {"cardinality"}, of a term {"name", "definition", "description"}, of a query {"question", "sql", "tags", "owner"}.';
 COMMENT ON COLUMN pgparley.definition.state IS 'Only what is checked is used. Each newer snapshot is a reason to check again.';
 COMMENT ON COLUMN pgparley.definition.reason IS 'Why it is refused, or what could not be checked.';
 COMMENT ON COLUMN pgparley.definition.reads IS 'Tables and columns, [schema, table] and [schema, table, column]: for who may read all of them.';
@@ -40,12 +40,17 @@ CREATE TRIGGER note_change AFTER INSERT OR UPDATE OF body OR DELETE ON pgparley.
 CREATE CONSTRAINT TRIGGER bump AFTER INSERT OR UPDATE OR DELETE ON pgparley.definition
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION pgparley.bump_catalog_version();
 
+ALTER FUNCTION pgparley.bump_learning_version() SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+CREATE CONSTRAINT TRIGGER bump_learning AFTER INSERT OR UPDATE OR DELETE ON pgparley.definition
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION pgparley.bump_learning_version();
+
+-- Without queries: like approved examples they are shown to the model and make no score another one.
 CREATE OR REPLACE FUNCTION pgparley.knowledge_digest(text) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT md5(string_agg(said, ';' ORDER BY kind NULLS FIRST, element))
     FROM (SELECT NULL AS kind, k.element, k::text AS said FROM pgparley.knowledge k WHERE k.database = $1
           UNION ALL
           SELECT d.kind, d.element, d.body::text FROM pgparley.definition d
-          WHERE d.database = $1 AND d.state = 'checked') AS each
+          WHERE d.database = $1 AND d.state = 'checked' AND d.kind <> 'query') AS each
 $$;
 
 -- The one place where definitions are written; a body of null takes one back.
@@ -207,6 +212,48 @@ LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     SELECT pgparley.undefine($1, 'term', lower(pgparley.one_line($2)), 'terms')
 $$;
 COMMENT ON FUNCTION nl_catalog.drop_term IS 'Takes define_term() back. Returns the version.';
+
+CREATE FUNCTION pgparley.question_key(text) RETURNS text
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT rtrim(lower(pgparley.one_line($1)), ' .?!;')
+$$;
+
+CREATE FUNCTION nl_catalog.verify(database text, question text, sql text, tags text[] DEFAULT '{}') RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    asked text := pgparley.checked_text('a question', pgparley.one_line($2), 500);
+BEGIN
+    IF cardinality($4) > 20 THEN
+        RAISE EXCEPTION 'a verified query has 20 tags at most' USING
+            ERRCODE = 'invalid_parameter_value',
+            DETAIL = format('%s are given.', cardinality($4)),
+            HINT = 'Give fewer.';
+    END IF;
+    RETURN pgparley.define(
+        pgparley.open_database($1), 'query',
+        ARRAY[pgparley.checked_text('a question', pgparley.question_key(asked), 500)],
+        jsonb_build_object(
+            'question', asked,
+            'sql', pgparley.checked_text('a statement', $3, 10000),
+            'tags', ARRAY(SELECT DISTINCT pgparley.checked_text('a tag', pgparley.one_line(t), 60) FROM unnest($4) AS t ORDER BY 1),
+            'owner', pgparley.caller()));
+END
+$$;
+COMMENT ON FUNCTION nl_catalog.verify IS 'Says which statement answers a question; it answers that one and is an example for others. Returns the version.';
+
+CREATE FUNCTION nl_catalog.revoke(database text, question text) RETURNS bigint
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT pgparley.undefine($1, 'query', pgparley.question_key($2), 'verified_queries')
+$$;
+COMMENT ON FUNCTION nl_catalog.revoke IS 'Takes verify() back. Returns the version.';
+
+CREATE VIEW nl_catalog.verified_queries WITH (security_barrier) AS
+SELECT d.database, d.body ->> 'question' AS question, d.body ->> 'sql' AS sql,
+       ARRAY(SELECT jsonb_array_elements_text(d.body -> 'tags')) AS tags, d.body ->> 'owner' AS owner,
+       d.state, d.reason, d.checked_at
+FROM pgparley.definition d
+WHERE d.kind = 'query' AND d.database IN (SELECT pgparley.open_databases());
+COMMENT ON VIEW nl_catalog.verified_queries IS 'Questions with the statements that answer them; one that the database refuses is out of use.';
 
 CREATE VIEW nl_catalog.terms WITH (security_barrier) AS
 SELECT d.database, d.body ->> 'name' AS term, d.body ->> 'definition' AS definition,

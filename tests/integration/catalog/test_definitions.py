@@ -75,6 +75,19 @@ async def refused(call: Awaitable[object], error: type[asyncpg.PostgresError]) -
         ("define_term('sales', 'active', repeat('x', 401))", asyncpg.InvalidParameterValueError),
         ("define_term('sales', 'active', 'x', repeat('x', 2001))", asyncpg.InvalidParameterValueError),
         ("drop_term('sales', 'active')", asyncpg.UndefinedObjectError),
+        ("verify('shop', 'how many?', 'SELECT 1')", asyncpg.InvalidCatalogNameError),
+        ("verify('sales', ' ?! ', 'SELECT 1')", asyncpg.InvalidParameterValueError),
+        ("verify('sales', NULL, 'SELECT 1')", asyncpg.InvalidParameterValueError),
+        ("verify('sales', repeat('x', 501), 'SELECT 1')", asyncpg.InvalidParameterValueError),
+        ("verify('sales', 'how many?', '')", asyncpg.InvalidParameterValueError),
+        ("verify('sales', 'how many?', repeat('x', 10001))", asyncpg.InvalidParameterValueError),
+        ("verify('sales', 'how many?', 'SELECT 1', '{a,NULL}')", asyncpg.InvalidParameterValueError),
+        (
+            "verify('sales', 'how many?', 'SELECT 1', array_fill('a'::text, '{21}'))",
+            asyncpg.InvalidParameterValueError,
+        ),
+        ("revoke('sales', 'how many?')", asyncpg.UndefinedObjectError),
+        ("revoke(NULL, 'how many?')", asyncpg.InvalidNameError),
         ("drop_term('sales', NULL)", asyncpg.UndefinedObjectError),
         ("drop_term('shop', 'active')", asyncpg.InvalidCatalogNameError),
     ],
@@ -125,6 +138,28 @@ async def test_a_term_has_one_definition_and_keeps_what_was_written(pool: asyncp
     assert list(map(tuple, kinds)) == [("term", "active customer")]
     await pool.execute("SELECT nl_catalog.drop_term('sales', 'Active Customer')")
     assert await pool.fetch("SELECT * FROM nl_catalog.terms") == []
+
+
+async def test_a_question_has_one_verified_statement(pool: asyncpg.Pool) -> None:
+    sql = "SELECT count(*)\nFROM customers; DROP TABLE x -- '"
+    verify = "SELECT nl_catalog.verify('sales', $1, $2, tags => $3)"
+    await pool.execute(verify, " How many\n customers? ", sql, ["kpi", "board", "kpi"])
+    assert tuple(await pool.fetchrow("SELECT * FROM nl_catalog.verified_queries")) == (
+        "sales",
+        "How many customers?",
+        sql,
+        ["board", "kpi"],
+        "postgres",
+        "unchecked",
+        None,
+        None,
+    )
+    await pool.execute("SELECT nl_catalog.verify('sales', 'how many CUSTOMERS', 'SELECT 2')")
+    assert [row[0] for row in await pool.fetch("SELECT sql FROM nl_catalog.verified_queries")] == ["SELECT 2"]
+    before = await pool.fetchval("SELECT version FROM pgparley.learning_version")
+    await pool.execute("SELECT nl_catalog.revoke('sales', 'HOW many customers??')")
+    assert await pool.fetch("SELECT * FROM nl_catalog.verified_queries") == []
+    assert await pool.fetchval("SELECT version FROM pgparley.learning_version") > before
 
 
 async def test_every_change_of_a_definition_has_its_version_and_each_can_be_restored(
@@ -188,9 +223,15 @@ async def test_a_steward_defines_for_their_databases_alone(
         await theirs.execute(f"SELECT nl_catalog.declare_join{JOIN}")
         for name in ("sales", "hr"):
             await pool.execute("SELECT nl_catalog.define_term($1, 'active', 'x')", name)
-        for call in ("drop_term('hr', 'active')", "define_term('hr', 'active', 'x')"):
+            await pool.execute("SELECT nl_catalog.verify($1, 'how many?', 'SELECT 1')", name)
+        for call in (
+            "drop_term('hr', 'active')",
+            "define_term('hr', 'active', 'x')",
+            "verify('hr', 'how many?', 'SELECT 2')",
+            "revoke('hr', 'how many?')",
+        ):
             await refused(theirs.execute(f"SELECT nl_catalog.{call}"), asyncpg.InvalidCatalogNameError)
-        for view in ("joins", "terms", "history"):
+        for view in ("joins", "terms", "verified_queries", "history"):
             assert {row[0] for row in await theirs.fetch(f"SELECT database FROM nl_catalog.{view}")} == {
                 "sales"
             }

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import asyncpg
 import pytest
+from typer.testing import CliRunner
 
+from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.core.tools import Tools
-from engine.definitions.checking import check_pending
-from engine.types import Asker, AskRequest, Topic, TopicRequest
+from engine.definitions.checking import check_pending, watch
+from engine.learning.store import LearningStore
+from engine.settings import LearningSettings, Limits
+from engine.types import Asker, AskRequest, RowKind, Topic, TopicRequest
+from pgparley.catalog_commands import catalog_app
 from pgparley.cluster import Cluster
 from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.introspect import introspect
@@ -165,3 +172,101 @@ async def test_a_term_over_what_the_asker_may_not_read_is_nowhere(
         assert "salary" not in text
         assert "> 50" not in text
         assert "term " not in text
+
+
+@pytest.fixture
+def remembering(pool: Any, tools: Tools) -> Service:
+    known = replace(tools, memory=LearningStore(pool, LearningSettings()))
+    return Service(known, Questions(pool, 600.0), Limits(k=2, calls=4))
+
+
+async def verify(pool: Any, question: str, sql: str) -> None:
+    await pool.execute("SELECT nl_catalog.verify('music', $1, $2)", question, sql)
+
+
+async def test_a_verified_query_answers_its_question_first_and_is_an_example_for_others(
+    pool: Any, tools: Tools, remembering: Service, model: ScriptedLLM
+) -> None:
+    sql = "SELECT stage_name FROM singer"
+    await verify(pool, "Name of each singer?", sql)
+    assert (await remembering.ask(AskRequest(ANA, "name of each singer"))).rows[0].kind is RowKind.CANDIDATE
+    assert await checked(pool, tools) == [("checked", None)]
+    first = (await remembering.ask(AskRequest(ANA, "name of EACH singer"))).rows[0]
+    assert (first.kind, first.sql, first.confidence) == (RowKind.VERIFIED, sql, None)
+    assert "verified as the answer to this question" in first.explanation
+    model.prompts.clear()
+    await remembering.ask(AskRequest(ANA, "name of each old singer"))
+    assert f'"Name of each singer?"\n{sql}' in model.prompts[0].user
+    await pool.execute("SELECT nl_catalog.revoke('music', 'name of each singer')")
+    model.prompts.clear()
+    assert (await remembering.ask(AskRequest(ANA, "name of each singer"))).rows[0].kind is RowKind.CANDIDATE
+    assert sql not in model.prompts[0].user
+
+
+async def test_a_verified_query_over_what_the_asker_may_not_read_is_nowhere(
+    pool: Any, tools: Tools, remembering: Service, model: ScriptedLLM
+) -> None:
+    await verify(pool, "pay of each singer", "SELECT salary FROM singer")
+    await verify(pool, "age of each singer", "SELECT age FROM singer")
+    assert await checked(pool, tools) == [("checked", None)] * 2
+    await pool.execute("SELECT nl_catalog.hide('music.singer.age')")
+    for question in ("pay of each singer", "age of each singer", "each singer"):
+        reply = await remembering.ask(AskRequest(ANA, question))
+        why = await remembering.topic(TopicRequest(ANA, Topic.WHY, reply.qid))
+        assert all(row.kind is not RowKind.VERIFIED for row in reply.rows)
+        for text in (str(reply.rows), str(why.rows), *(prompt.user for prompt in model.prompts)):
+            assert "salary" not in text
+            assert "SELECT age" not in text
+
+
+@pytest.mark.parametrize(
+    ("sql", "reason"),
+    [
+        ("SELECT nme FROM singer", "column nme does not exist"),
+        ("DELETE FROM singer", "not allowed: DELETE is not a SELECT"),
+        ("SELECT 1; SELECT 2", "not allowed: "),
+        ("SELECT pg_sleep(9) FROM singer", "not allowed: function pg_sleep"),
+        ("SELECT 1", "it reads no table"),
+    ],
+)
+async def test_a_verified_query_that_the_database_refuses_is_out_of_use_with_the_reason(
+    pool: Any, tools: Tools, remembering: Service, sql: str, reason: str
+) -> None:
+    await verify(pool, "name of each singer", sql)
+    await checked(pool, tools)
+    state, why = await pool.fetchrow("SELECT state, reason FROM nl_catalog.verified_queries")
+    assert state == "refused"
+    assert why.startswith(reason)
+    rows = (await remembering.ask(AskRequest(ANA, "name of each singer"))).rows
+    assert all(row.kind is RowKind.CANDIDATE for row in rows)
+
+
+async def test_a_refresh_quarantines_what_the_schema_broke_and_takes_it_back_when_it_is_mended(
+    pool: Any, tools: Tools, music: Any, server: Cluster
+) -> None:
+    await verify(pool, "each title", "SELECT title FROM album")
+    await define(pool, "titled", "album.title <> ''")
+    assert await checked(pool, tools) == [("checked", None)] * 2
+    app = catalog_app(lambda: server.dsn("store"))
+    for change, told in (("title TO name", 2), ("name TO title", 0)):
+        await music.execute(f"ALTER TABLE album RENAME COLUMN {change}")
+        outcome = await asyncio.to_thread(CliRunner().invoke, app, ["refresh", "music"])
+        assert outcome.exit_code == 0
+        assert outcome.output.count("is refused: column") == told
+        states = await pool.fetch(
+            "SELECT state FROM nl_catalog.terms UNION ALL SELECT state FROM nl_catalog.verified_queries"
+        )
+        assert {row[0] for row in states} == {"refused" if told else "checked"}
+
+
+async def test_the_engine_checks_what_is_defined_while_it_runs(pool: Any, tools: Tools) -> None:
+    watching = asyncio.create_task(watch(pool, tools.upstream, ConnectSettings()), name="definitions")
+    try:
+        await define(pool, "veteran", "singer.age > 50")
+        async with asyncio.timeout(30):
+            # No event tells of it.
+            while await pool.fetchval("SELECT state FROM nl_catalog.terms") != "checked":  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+    finally:
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)

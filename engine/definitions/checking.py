@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
 from itertools import groupby
 
-import asyncpg
 import structlog
 
 from engine.core.deadline import Deadline
 from engine.core.ports import StatementError, Upstream
 from engine.definitions.statement import DefinitionError, statement_of
-from engine.errors import NLError, UnsafeSQLError
+from engine.errors import CancelledError, NLError, UnsafeSQLError
 from engine.guard import Refused, Rules, check
 from engine.sql.resolution import resolve
 from engine.types import Asker
@@ -40,6 +38,9 @@ RETRY = 60.0
 
 _NO_RIGHT = "42501"
 
+_PASSING = frozenset({"08", "40", "53", "55", "57"})
+"""Classes of errors that are of the moment (docs, appendix A): a lock, a shutdown, no memory."""
+
 log = structlog.stdlib.get_logger("engine")
 
 
@@ -53,16 +54,16 @@ async def check_pending(
     store = DefinitionStore(pool)
     outcomes: list[tuple[Stored, Verdict]] = []
     for name, pending in groupby(await store.pending(database), key=lambda each: each.database):
-        found = list(pending)
+        left = list(pending)
         try:
-            verdicts = await _verdicts(CatalogStore(pool), name, found, upstream, settings)
+            snapshot, reader, asker = await _opened(CatalogStore(pool), name, settings)
+            while left:
+                verdict = await _verdict(left[0].definition, snapshot, reader, asker, upstream)
+                await store.note(left[0], verdict)
+                outcomes.append((left.pop(0), verdict))
         except (UnreachableError, UnknownNameError, NLError) as problem:
-            for each in found:
+            for each in left:
                 await store.postpone(each, f"not checked: {problem}")
-            continue
-        for stored, verdict in verdicts:
-            await store.note(stored, verdict)
-        outcomes += verdicts
     return tuple(outcomes)
 
 
@@ -76,26 +77,26 @@ async def watch(pool: Pool, upstream: Upstream, settings: ConnectSettings) -> No
                 seen, tried = version, time.monotonic()
                 for stored, verdict in await check_pending(pool, upstream, settings):
                     log.info("definition", database=stored.database, kind=stored.kind, state=verdict.state)
-        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as problem:
-            log.warning("definitions not checked", problem=str(problem))
+        except Exception as problem:  # noqa: BLE001 - costs what was defined, never the engine
+            log.warning("definitions not checked", problem=f"{type(problem).__name__}: {problem}")
         await asyncio.sleep(INTERVAL)
 
 
-async def _verdicts(
-    catalog: CatalogStore, name: str, pending: Iterable[Stored], upstream: Upstream, settings: ConnectSettings
-) -> list[tuple[Stored, Verdict]]:
+async def _opened(
+    catalog: CatalogStore, name: str, settings: ConnectSettings
+) -> tuple[Snapshot, Database, Asker]:
+    """The newest snapshot of a database, and the catalog's way in."""
     database = (await catalog.get(name)).database
     snapshot = await catalog.newest(name)
     if snapshot is None:
         raise UnreachableError("its schema was never read")
-    reader, asker = await catalog_login(database, settings)
-    return [(each, await _verdict(each.definition, snapshot, reader, asker, upstream)) for each in pending]
+    return (snapshot, *await catalog_login(database, settings))
 
 
 async def _verdict(
     definition: Definition, snapshot: Snapshot, database: Database, asker: Asker, upstream: Upstream
 ) -> Verdict:
-    """Raises `NLError` where the database does not answer."""
+    """Raises `NLError` and `UnreachableError` where the database does not answer."""
     rules = await upstream.rules(database)
     try:
         sql, reads = await asyncio.to_thread(_named, definition, snapshot, rules)
@@ -104,9 +105,13 @@ async def _verdict(
         if error.sqlstate == _NO_RIGHT:
             reason = f"planned up to the rights of the catalog's role: {error.message}"
             return Verdict(State.CHECKED, reason, reads)
+        if error.sqlstate[:2] in _PASSING:
+            raise UnreachableError(error.message) from error
         return Verdict(State.REFUSED, error.message)
     except (DefinitionError, UnsafeSQLError) as problem:
         return Verdict(State.REFUSED, str(problem))
+    except CancelledError:
+        return Verdict(State.REFUSED, "planning it takes too long")
     return Verdict(State.CHECKED, None, reads)
 
 

@@ -270,3 +270,12 @@ async def test_the_engine_checks_what_is_defined_while_it_runs(pool: Any, tools:
     finally:
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)
+
+
+async def test_a_lock_of_the_moment_refuses_nothing(pool: Any, tools: Tools, music: Any) -> None:
+    await define(pool, "titled", "album.title <> ''")
+    async with music.transaction():
+        await music.execute("LOCK TABLE album")
+        assert await checked(pool, tools) == []
+    assert (await pool.fetchval("SELECT reason FROM nl_catalog.terms")).startswith("not checked: ")
+    assert await checked(pool, tools) == [("checked", None)]

@@ -25,7 +25,7 @@ from engine.rewrite.worth import worth
 from engine.sql.describe import describe
 from engine.types import TraceLine
 from engine.understanding.names import names_not_used
-from schema_catalog.types import Table
+from schema_catalog.types import Table, Term
 
 FRUITLESS = 0.1
 """What a statement that finds nothing is worth beside others that do."""
@@ -76,7 +76,7 @@ class _Silence:
 
     tables: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
-    used: tuple[str, ...] = ()
+    used: tuple[Term, ...] = ()
 
     @property
     def all(self) -> tuple[str, ...]:
@@ -105,7 +105,7 @@ def _unsaid(question: str, candidate: Candidate, route: Route, asked: Sequence[T
     used = terms_used(route.terms, candidate.tables, candidate.columns)
     terms = (each.name for each in route.terms if each not in used)
     words = tuple(dict.fromkeys((*values, *names, *terms)))
-    return _Silence(tables, words, tuple(f"{each.name}: {defined(each)}" for each in used))
+    return _Silence(tables, words, used)
 
 
 def _weight(candidate: Candidate, behind: float, silent: Sequence[str]) -> float:
@@ -128,7 +128,8 @@ def _scores(candidate: Candidate, ranking: Ranking, silent: Sequence[str]) -> st
 
 def explain(candidate: Candidate, best: Candidate) -> str:
     """What the statement does in words, its terms, what rules changed, and what it reads that the best one does not."""
-    said = [describe(candidate.sql), *candidate.terms, *(change.how for change in candidate.changes)]
+    said = [describe(candidate.sql), *(f"{each.name}: {defined(each)}" for each in candidate.terms)]
+    said += [change.how for change in candidate.changes]
     said += [absent(candidate.missing)] if candidate.missing else []
     said += [f"says nothing of {', '.join(candidate.unsaid)}"] if candidate.unsaid else []
     words = "; ".join(said)

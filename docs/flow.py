@@ -49,7 +49,7 @@ GROUPS = (
         ("a question in any language: which database,", "columns and values; what was meant before"),
     ),
     ("write", ("review", "generate"), ("several statements", "that differ")),
-    ("check", ("validate", "deduplicate", "check_values"), ("guard, EXPLAIN,", "the rows themselves")),
+    ("check", ("check_values", "validate", "deduplicate"), ("guard, EXPLAIN,", "the rows themselves")),
     (
         "choose",
         ("rank", "apply_preferences", "select", "clarify"),

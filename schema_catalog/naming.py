@@ -42,6 +42,11 @@ def quote_ident(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+def quote_literal(text: str) -> str:
+    """`text` as an SQL literal, where `standard_conforming_strings` is on."""
+    return "'" + text.replace("'", "''") + "'"
+
+
 def dotted(names: Iterable[str]) -> str:
     """A name of several parts as SQL writes it, such as `public."Order".id`."""
     return ".".join(map(quote_ident, names))

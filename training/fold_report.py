@@ -60,8 +60,9 @@ def lines(work: Path, run: str) -> Iterator[Line | Multiplier]:
             }
             others: list[Outcome] | None = None
             if leg in PARTS and len(folds) > 1:
-                others = cross_fitted(joined)
-                factors = fitted([one for some in joined.values() for one in some]).tolist()
+                others = cross_fitted(joined, positive=True)
+                known = [one for some in joined.values() for one in some]
+                factors = fitted(known, positive=True).tolist()
                 yield from (Multiplier(leg, among, *pair) for pair in zip(PARTS[leg], factors, strict=True))
             for variant, some in held.items():
                 outcomes = [one for fold in some.values() for one in fold]
@@ -96,6 +97,13 @@ def tables(work: Path, run: str) -> Iterator[Table]:
         )  # fmt: skip
     yield grid
     yield weights
+
+
+def factors(file: Path) -> dict[str, float]:
+    """Part → what its weight is to be multiplied by, of the learned leg among Spider's databases, as `write` put it."""
+    written = json.loads(file.read_text(encoding="utf-8"))["weights"]
+    known = [Multiplier(**each) for each in written]
+    return {each.part: each.factor for each in known if (each.leg, each.among) == (Leg.LEARNED, WORLDS[0])}
 
 
 def write(file: Path, work: Path, run: str) -> None:

@@ -50,18 +50,32 @@ class _Rows:
         return found
 
 
-def fitted(outcomes: Sequence[Outcome]) -> Numbers:
-    """The multipliers of greatest likelihood, (P,); at least one outcome, each with its right database kept."""
+def fitted(outcomes: Sequence[Outcome], *, positive: bool = False) -> Numbers:
+    """The multipliers of greatest likelihood, (P,); at least one outcome, each with its right database kept.
+
+    `positive`: an addend that would count against what it says is left out, with a multiplier of 0.
+    """
     rows = _Rows.of(outcomes)
-    multipliers = np.ones(rows.parts.shape[2])
+    free = np.ones(rows.parts.shape[2], dtype=bool)
+    multipliers = _fitted(rows, free)
+    while positive and (against := free & (multipliers < 0)).any():
+        free &= ~against
+        multipliers = _fitted(rows, free)
+    return multipliers
+
+
+def _fitted(rows: _Rows, free: NDArray[np.bool_]) -> Numbers:
+    """Those of the addends that are not `free` stay 0."""
+    multipliers = free.astype(np.float64)
     right = rows.parts[np.arange(len(rows.right)), rows.right]
     for _ in range(_ITERATIONS):
         shares = rows.shares(multipliers)
         mean = np.einsum("nk,nkp->np", shares, rows.parts)
         gradient = (right - mean).sum(0) - PULL * (multipliers - 1)
         square = np.einsum("nk,nkp,nkq->pq", shares, rows.parts, rows.parts) - mean.T @ mean
-        step = np.linalg.solve(square + PULL * np.eye(len(multipliers)), gradient)
-        multipliers = multipliers + step
+        curve = (square + PULL * np.eye(len(multipliers)))[np.ix_(free, free)]
+        step = np.linalg.solve(curve, gradient[free])
+        multipliers[free] += step
         if np.abs(step).max() < 1e-6:  # noqa: PLR2004  converged
             break
     return multipliers
@@ -75,11 +89,11 @@ def reweighted(outcome: Outcome, multipliers: Numbers) -> Outcome:
     return replace(outcome, rank=rank, first=tuple(placed))
 
 
-def cross_fitted(folds: Mapping[int, Sequence[Outcome]]) -> list[Outcome]:
+def cross_fitted(folds: Mapping[int, Sequence[Outcome]], *, positive: bool = False) -> list[Outcome]:
     """The outcomes of every fold with the multipliers that the other folds give; at least two folds."""
     found: list[Outcome] = []
     for fold, outcomes in folds.items():
         others = [one for other, some in folds.items() if other != fold for one in some]
-        multipliers = fitted(others)
+        multipliers = fitted(others, positive=positive)
         found += [reweighted(one, multipliers) for one in outcomes]
     return found

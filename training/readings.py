@@ -2,12 +2,14 @@
 
     python -m training.readings LISTS [--out engine/rewrite/worth.json]      fit on lists
     python -m training.readings LISTS --record [--n N]                       make them, with the embedded model
+    python -m training.readings LISTS --of STATEMENTS                        make them of statements written before
 
 A list is one training question's candidates, all that generation made, with the scorer's verdicts and the ranker's
-scores. A pair is a reading and the statement it was made of, of which one is right. The log-odds of the reading are the
-ranker's difference plus the sum of its rules' worths; these are fitted by maximum likelihood, held to 0 by a normal
-prior. Questions are of the same databases as the ablations' (`benchmarks.quality.ablations.drawing`) and none of
-them: what the worths are worth, the development databases tell.
+scores. STATEMENTS has a line `{"id": …, "sql": …}` for each question: the model's statement, of which the readings
+are made anew and no model is asked. A pair is a reading and the statement it was made of, of which one is right. The
+log-odds of the reading are the ranker's difference plus the sum of its rules' worths; these are fitted by maximum
+likelihood, held to 0 by a normal prior. Questions are of the same databases as the ablations'
+(`benchmarks.quality.ablations.drawing`) and none of them: what the worths are worth, the development databases tell.
 """
 
 from __future__ import annotations
@@ -35,16 +37,19 @@ from benchmarks.quality.candidates.gateway import TIMEOUT
 from benchmarks.quality.candidates.journal import Answer, Cost, Proposal, locked
 from benchmarks.quality.candidates.judging import Scorer
 from benchmarks.quality.candidates.model_server import model_server
-from benchmarks.quality.candidates.questions import Asked, Selection
+from benchmarks.quality.candidates.questions import Asked, Question, Selection, read_items
 from benchmarks.quality.candidates.site import Site, site
 from benchmarks.quality.candidates.tasks import READER
 from benchmarks.wire.machine import cpu_seconds
 from engine import pipeline
+from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.state import State
+from engine.core.tools import Tools
 from engine.rewrite.rule import RuleKind
 from engine.rewrite.rules import RULES
 from engine.settings import Limits
+from engine.stages.generate import Explorer, generate
 from engine.stages.rank import rank
 from engine.types import Asker, AskRequest
 from pgparley.config import cache_dir, load
@@ -122,14 +127,15 @@ def main() -> int:
     parser.add_argument("--bench", type=Path, default=ROOT.parent / "shared" / "bench")
     parser.add_argument("--work", type=Path, default=cache_dir() / "bench-ablations")
     parser.add_argument("--record", action="store_true")
+    parser.add_argument("--of", type=Path, help="statements by training question")
     parser.add_argument("--n", type=int, default=70)
     parser.add_argument("--skip", type=int, default=100, help="questions that ablations are measured on")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
-    if given.record:
+    if given.record or given.of is not None:
         with locked(given.work):
-            asyncio.run(_record(given))
+            asyncio.run(_record(given) if given.of is None else _reread(given))
         return 0
     lists = [msgspec.json.decode(line, type=QuestionList) for line in given.lists.read_bytes().splitlines()]
     found = list(pairs(lists))
@@ -169,22 +175,49 @@ async def _record(given: argparse.Namespace) -> None:
         given.lists.write_bytes(b"".join(msgspec.json.encode(each) + b"\n" for each in judged))
 
 
+async def _reread(given: argparse.Namespace) -> None:
+    """The lists of statements that were written before."""
+    written = {each["id"]: each["sql"] for each in map(json.loads, given.of.read_text("utf-8").splitlines())}
+    items = [item for item in read_items(given.bench / TRAIN.file) if item["id"] in written]
+    async with site(given.work, given.bench) as place:
+        asked = [Asked(Question(item["id"], item["question"], item["db"])) for item in items]
+        found = [await _read(one, written[one.question.id], place) for one in track(asked, "Reading")]
+        scorer = Scorer(given.bench, place.dsn, given.work / "scoring")
+        judged = await asyncio.to_thread(_judged, [each for each in found if each is not None], scorer)
+    given.lists.write_bytes(b"".join(msgspec.json.encode(each) + b"\n" for each in judged))
+
+
+async def _read(asked: Asked, sql: str, place: Site) -> QuestionList | None:
+    """The statement and its readings, with the ranker's scores; None where it does not stand the checks."""
+    task = await place.task(asked)
+    done = await pipeline.run(_state(asked), task.tools, pipeline.STAGES[: pipeline.STAGES.index(generate)])
+    checker = Explorer(done.routes[0], done, task.tools, frozenset()).checker
+    stated = await checker.statement(Candidate(done.routes[0].database.name, sql))
+    if not isinstance(stated, Candidate):
+        return None
+    return await _ranked(asked, (stated, *await checker.readings(stated)), task.tools)
+
+
 async def _listed(asked: Asked, place: Site, replay: Replay) -> QuestionList | None:
     """All that generation makes of a question, with the ranker's scores."""
     task = await place.task(asked)
     tools = replace(task.tools, model=replay)
+    done = await pipeline.run(_state(asked), tools, pipeline.STAGES[: pipeline.STAGES.index(rank)])
+    return await _ranked(asked, done.candidates, tools) if done.candidates else None
+
+
+def _state(asked: Asked) -> State:
     started = time.monotonic()
     ask = AskRequest(Asker(READER, ""), asked.question.text, k=WIDTH, db=asked.question.database)
-    state = State(ask, WIDTH, Limits().calls, Deadline(started + TIMEOUT), started)
-    stages = pipeline.STAGES[: pipeline.STAGES.index(rank)]
-    done = await pipeline.run(state, tools, stages)
-    if not done.candidates:
-        return None
-    scores = await asyncio.to_thread(tools.ranker.rank, asked.question.text, done.candidates)
+    return State(ask, WIDTH, Limits().calls, Deadline(started + TIMEOUT), started)
+
+
+async def _ranked(asked: Asked, candidates: Sequence[Candidate], tools: Tools) -> QuestionList:
+    scores = await asyncio.to_thread(tools.ranker.rank, asked.question.text, candidates)
     reading = {rule.name for rule in RULES if rule.kind is RuleKind.READING}
     listed: list[Listed] = []
     places: dict[str, int] = {}
-    for candidate, ranking in zip(done.candidates, scores, strict=True):
+    for candidate, ranking in zip(candidates, scores, strict=True):
         made = [change for change in candidate.changes if change.rule in reading]
         if made and candidate.changes[-1].after != candidate.sql:
             continue  # Its names were exchanged as well.

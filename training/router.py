@@ -1,11 +1,15 @@
 """Trains the router that comes with the program, on Spider's training questions.
 
     python -m training.router --bench FOLDER --wordnet FOLDER --out engine/models/router_base
+        --factors benchmarks/results/routing-folds.json
 
 The databases of Spider's development questions, of the variants of these, and of the pool are not among the
 candidates and give no question: what is learned is how questions speak of schemas, not which databases there
 are. At every turn a random part of the databases is the catalog, so that no database is the usual answer. A
 third of the questions has words of the schema replaced by WordNet's neighbours of them.
+
+How much each part of a database's logit tells of databases that were not trained on, training cannot see: `--factors`
+takes the multipliers that folds over the training databases gave (`training.routing_folds`).
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +28,8 @@ from benchmarks.quality.routing.collection import Item, read_items, read_views
 from engine.core.ports import Encoder
 from engine.models.encoder import MiniLMEncoder, packaged_model
 from engine.models.fitting import NetworkTrainer
-from engine.routing.artifact import BASE, Manifest, write
+from engine.models.pointer import NETWORK
+from engine.routing.artifact import BASE, Arrays, Manifest, write
 from engine.routing.index import Index
 from engine.routing.schema_index_entry import SchemaIndexEntry, build
 from engine.routing.training import (
@@ -38,6 +43,7 @@ from engine.routing.training import (
     rate,
 )
 from engine.settings import EncoderSettings
+from training.fold_report import factors
 from training.wordnet import WordNet, reworded
 
 QUESTIONS = ("spider/train.jsonl", "spider/train_others.jsonl")
@@ -91,6 +97,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--apart", type=float, default=0.0, help="share of databases only measured on")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--factors", type=Path, help="the folds' figures: weights are multiplied as they say")
     args = parser.parse_args()
     if not (args.bench / QUESTIONS[0]).is_file() or not (args.wordnet / "data.noun").is_file():
         print("no benchmark data or no WordNet there", file=sys.stderr)
@@ -119,9 +126,16 @@ def main() -> int:
         figures=figures,
     )
     args.out.mkdir(parents=True, exist_ok=True)
-    written = write(args.out, manifest, trainer.arrays(1.0))
+    known = {} if args.factors is None else factors(args.factors)
+    written = write(args.out, manifest, weighed(trainer.arrays(1.0), known))
     print(written)
     return 0
+
+
+def weighed(arrays: Arrays, factors: Mapping[str, float]) -> Arrays:
+    """The arrays with the weights of the parts of a database's logit multiplied; part → factor."""
+    heavier = {f"{NETWORK}.root.{part}": np.float32(factor) for part, factor in factors.items()}
+    return {**arrays, **{name: arrays[name] * factor for name, factor in heavier.items()}}
 
 
 def entries(bench: Path, wanted: Collection[str], encoder: Encoder) -> dict[str, SchemaIndexEntry]:

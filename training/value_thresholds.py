@@ -74,7 +74,8 @@ class Ready:
         least = {kind: min(1.0, value + setting.more) for kind, value in match.LEAST.items()}
         codes = patch.object(match, "ASKED_FOR", setting.asked_for)
         with patch.dict(match.LEAST, least), codes:
-            return linked_values(self.item["question"], self.route, self.index, frozenset())
+            seen = self.index.visible(self.index.columns)
+            return linked_values(self.item["question"], self.route, self.index, seen)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from engine.calibration.conformal import Calibrated
 from engine.conditions.types import Condition
 from engine.core.candidate import Candidate, likelihoods
-from engine.core.elements import SchemaLinks, ValueLink
-from engine.core.ports import Ranking, Upstream
+from engine.core.elements import NearValues, SchemaLinks, ValueLink, ValueList
+from engine.core.ports import Encoder, Ranking, Upstream
 from engine.core.state import Route, State
 from engine.dialogue.types import Chances, Parting
 from engine.learning.types import AskerFeedback
-from schema_catalog.types import Database, Snapshot
+from schema_catalog.types import ColumnKey, Database, Snapshot
 
 
 class NoValues:
@@ -21,6 +21,16 @@ class NoValues:
     async def links(self, question: str, route: Route, upstream: Upstream) -> tuple[ValueLink, ...]:  # noqa: ARG002 - the protocol's
         """None."""
         return ()
+
+    async def lists(self, _route: Route, _upstream: Upstream) -> tuple[ValueList, ...]:
+        """None."""
+        return ()
+
+    async def near(
+        self, texts: Sequence[tuple[ColumnKey, str]], _route: Route, _upstream: Upstream, _encoder: Encoder
+    ) -> tuple[NearValues, ...]:
+        """None."""
+        return tuple(NearValues() for _ in texts)
 
     async def prepare(self, databases: Sequence[Database]) -> None:
         """Nothing to load."""

@@ -66,6 +66,26 @@ class ValueLink:
 
 
 @dataclass(frozen=True, slots=True)
+class ValueList:
+    """All values of a column that the asker may read, as they are stored."""
+
+    column: ColumnKey
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NearValues:
+    """Stored values of a column that a text may mean which it does not hold, the nearest first.
+
+    `sure`: they are the text but for its spelling. `whole`: they were sought among all values that the column had.
+    """
+
+    values: tuple[str, ...] = ()
+    sure: bool = False
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class BranchingPoint:
     """A decision of the linker that may be where it goes astray (RTS §3.1).
 

@@ -16,13 +16,13 @@ from engine.calibration.conformal import Calibrated
 from engine.conditions.types import Condition
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
-from engine.core.elements import SchemaLinks, TableSet, ValueLink
+from engine.core.elements import NearValues, SchemaLinks, TableSet, ValueLink, ValueList
 from engine.core.state import Route, State
 from engine.dialogue.types import Chances, Parting
 from engine.guard.rules import Rules
 from engine.learning.types import AskerFeedback
 from engine.types import Asker, Usage
-from schema_catalog.types import Database, ReadableColumns, Snapshot, TableKey
+from schema_catalog.types import ColumnKey, Database, ReadableColumns, Snapshot, TableKey
 
 
 class Encoder(Protocol):
@@ -229,6 +229,14 @@ class Values(Protocol):
 
     async def links(self, question: str, route: Route, upstream: Upstream) -> tuple[ValueLink, ...]:
         """The values that `question` names, of columns in `route`; raises `StoreUnavailableError`, `NLError`."""
+
+    async def lists(self, route: Route, upstream: Upstream) -> tuple[ValueList, ...]:
+        """Columns in `route` of few values with all of them, as they were when read; raises as `links`."""
+
+    async def near(
+        self, texts: Sequence[tuple[ColumnKey, str]], route: Route, upstream: Upstream, encoder: Encoder
+    ) -> tuple[NearValues, ...]:
+        """For each column and text that it does not hold the values that may be meant; raises as `links`."""
 
     async def prepare(self, databases: Sequence[Database]) -> None:
         """Loads values ahead of the first question; raises `StoreUnavailableError`."""

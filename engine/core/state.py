@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from engine.calibration.selection import Selection
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
-from engine.core.elements import Entity, SchemaLinks, TableSet, ValueLink
+from engine.core.elements import Entity, SchemaLinks, TableSet, ValueLink, ValueList
 from engine.dialogue.refusal import Refusal
 from engine.dialogue.types import Dialogue
 from engine.learning.types import Learned
@@ -24,10 +24,10 @@ from schema_catalog.types import Database, Snapshot, TableKey, Term
 class Route:
     """A database that may answer, its schema as the asker may see it, and its tables, likeliest first.
 
-    `probability` in [0, 1], among all that the asker may read. `entities`, `values`, `terms` (that the question names),
-    `links` (None without a linker) and `unknown` (what nothing in the schema stands for): by the link stage. `learned`:
-    by the retrieve_feedback stage, which adjusts similarities as well. `sets`: tables that the router decoded together,
-    likeliest first.
+    `probability` in [0, 1], among all that the asker may read. `entities`, `terms` (that the question names), `values`,
+    `lists` (of columns of few values, all of them), `links` (None without a linker) and `unknown` (what nothing in the
+    schema stands for): by the link stage. `learned`: by the retrieve_feedback stage, which adjusts similarities as
+    well. `sets`: tables that the router decoded together, likeliest first.
     """
 
     database: Database
@@ -36,6 +36,7 @@ class Route:
     tables: tuple[TableKey, ...]
     entities: tuple[Entity, ...] = ()
     values: tuple[ValueLink, ...] = ()
+    lists: tuple[ValueList, ...] = ()
     links: SchemaLinks | None = None
     unknown: tuple[UnknownPhrase, ...] = ()
     learned: Learned = field(default_factory=Learned)

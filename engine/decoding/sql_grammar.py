@@ -3,27 +3,34 @@
 Masking in the decoder keeps the prompt, and so the prefix cache, the same for every candidate, and excludes invented
 columns. A bare name is a column of the only table in FROM; over several tables a column is `table.column`, or has an
 alias derived from the table's name (`p` or `pe` for `people`), since it precedes FROM. Tables may share aliases;
-validation then decides.
+validation then decides. A column whose values are all known (a listed one) is equal to one of them or to no text.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container, Iterable
+import unicodedata
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import resources
 
-from engine.core.elements import WHOLE_TABLE
-from schema_catalog.naming import quote_ident
+from engine.core.elements import WHOLE_TABLE, ValueList
+from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import ColumnKey, Snapshot, Table
 
 ANY_TABLE = ("T1", "T2", "T3", "T4", "T5", "t1", "t2", "t3", "t4", "t5")
 """Aliases that models give by position, allowed for every table: a model kept from one writes another statement."""
 
 
-def sql_grammar(snapshot: Snapshot, masked: frozenset[ColumnKey]) -> str:
-    """The Lark grammar of one SELECT over `snapshot` without `masked`.
+Values = Mapping[str, Sequence[str]]
+"""All values of columns of one table, by the column's name."""
+
+
+def sql_grammar(snapshot: Snapshot, masked: frozenset[ColumnKey], lists: Iterable[ValueList] = ()) -> str:
+    """The Lark grammar of one SELECT over `snapshot` without `masked`; `lists` are of listed columns.
+
+    Beside `=`, `<>` and `IN` a listed column has texts of its list alone; patterns, order and casts stay free.
 
     Raises `ValueError` where no column is left.
     """
@@ -37,19 +44,24 @@ def sql_grammar(snapshot: Snapshot, masked: frozenset[ColumnKey]) -> str:
     scoped = _lark("scoped")
     parts = [
         _lark("statement"),
-        *(
-            f"{rule}: {_each(rule, numbers)}"
-            for rule in ("single_query", "single_select", "table_ref", "column")
-        ),
+        *(f"{rule}: {_each(rule, numbers)}" for rule in ("single_query", "single_select", "table_ref")),
+        *(f"{rule}: {_each(f'{rule}_of', numbers)}" for rule in ("free", "listed", "matched")),
         _scope(scoped, "", _each("star", numbers) + ("" if touched else ' | "*"')),
     ]
+    written = [each for each in lists if each.values and all(map(_writable, each.values))]
     for number, table in enumerate(tables):
-        parts.append(_table_rules(snapshot, table, number, taken))
+        values = {each.column[2]: each.values for each in written if each.column[:2] == table.key}
+        parts.append(_table_rules(snapshot, table, number, taken, values))
         parts.append(
             f'star_{number}: name_{number} "." "*"' if table.key not in touched else f"star_{number}: NOTHING"
         )
         parts.append(_scope(scoped, f"_{number}", '"*"' if table.key not in touched else "NOTHING"))
     return "\n".join(parts)
+
+
+def _writable(value: str) -> bool:
+    """Whether a statement with the value reads back as it is: no control character, no fence."""
+    return "```" not in value and not any(unicodedata.category(each)[0] == "C" for each in value)
 
 
 def qualifier(snapshot: Snapshot, table: Table) -> str:
@@ -84,7 +96,7 @@ def _scope(rules: str, scope: str, star: str) -> str:
     return rules.replace("$", scope) + f'item{scope}: expr{scope} (" AS " ALIAS)? | {star}\n'
 
 
-def _table_rules(snapshot: Snapshot, table: Table, number: int, taken: Container[str]) -> str:
+def _table_rules(snapshot: Snapshot, table: Table, number: int, taken: Container[str], values: Values) -> str:
     """The names of one table and of its columns, and the statements over it alone.
 
     A name and its alias are lexemes of their own: the lexer takes the longest and cannot go back.
@@ -93,17 +105,28 @@ def _table_rules(snapshot: Snapshot, table: Table, number: int, taken: Container
     items = f'"SELECT " "DISTINCT "? item_{number} (", " item_{number})*'
     clauses = f"where_{number}? group_{number}? having_{number}?"
     alias = f' (" " "AS "? ({_alternatives(short)}))?' if short else ""
-    return "\n".join(
-        [
-            f"table_ref_{number}: {_literal(snapshot.display_name(table))}{alias}",
-            f"name_{number}: {_alternatives([qualifier(snapshot, table), *short])}",
-            f"bare_{number}: {_alternatives(quote_ident(column.name) for column in table.columns)}",
-            f'column_{number}: name_{number} "." bare_{number}',
-            f"own_{number}: bare_{number} | column",
-            f"single_query_{number}: single_select_{number} order_{number}? limit?",
-            f"single_select_{number}: {items} FROM table_ref_{number} {clauses}",
-        ]
-    )
+    free = [quote_ident(column.name) for column in table.columns if column.name not in values]
+    listed = [quote_ident(column.name) for column in table.columns if column.name in values]
+    places = {column.name: place for place, column in enumerate(table.columns) if column.name in values}
+    matches = " | ".join(f"match_{number}_{place}" for place in places.values()) or "NOTHING"
+    lines = [
+        f"table_ref_{number}: {_literal(snapshot.display_name(table))}{alias}",
+        f"name_{number}: {_alternatives([qualifier(snapshot, table), *short])}",
+        f"bare_{number}: {_alternatives(free) or 'NOTHING'}",
+        f"bare_listed_{number}: {_alternatives(listed) or 'NOTHING'}",
+        f"bare_matched_{number}: {matches}",
+        f"single_query_{number}: single_select_{number} order_{number}? limit?",
+        f"single_select_{number}: {items} FROM table_ref_{number} {clauses}",
+    ]
+    for rule, bare in (("free", "bare"), ("listed", "bare_listed"), ("matched", "bare_matched")):
+        lines.append(f'{rule}_of_{number}: name_{number} "." {bare}_{number}')
+        lines.append(f"{rule}_{number}: {bare}_{number} | {rule}")
+    for name, place in places.items():
+        text = f"VALUE_{number}_{place}"
+        some = f'(" IN (" | " NOT IN (") {text} (", " {text})* ")"'
+        lines.append(f"match_{number}_{place}: {_literal(quote_ident(name))} (equality {text} | {some})")
+        lines.append(f"{text}: {_alternatives(map(quote_literal, values[name]))}")
+    return "\n".join(lines)
 
 
 def _alternatives(names: Iterable[str]) -> str:

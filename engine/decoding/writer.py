@@ -102,9 +102,12 @@ class Writer:
             asked,
             deadline=self._state.deadline,
             max_tokens=self._tokens,
-            grammar=sql_grammar(self.shown, mask | self._unlikely) if self.grammars else None,
+            grammar=self._grammar(mask) if self.grammars else None,
             others=TOKEN_ALTERNATIVES if alternatives else 0,
         )
+
+    def _grammar(self, mask: Mask) -> str:
+        return sql_grammar(self.shown, mask | self._unlikely, self.route.lists)
 
     def _prompt(self, name: str, node: Node, **values: str) -> Prompt:
         # Under a grammar the text is the same for every mask: the server has it in its prefix cache.

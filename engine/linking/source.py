@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 import asyncpg
+import numpy as np
+from numpy.typing import NDArray
 
-from engine.core.elements import WHOLE_TABLE, Entity, ValueLink
-from engine.core.ports import Upstream
+from engine.core.elements import WHOLE_TABLE, Entity, NearValues, ValueLink, ValueList
+from engine.core.ports import Encoder, Upstream
 from engine.core.state import Route
 from engine.linking.index import ValueIndex
 from engine.linking.match import View, match
+from engine.linking.near_values import near_values
+from engine.linking.value_reader import text_columns
 from engine.text import normalise as folding
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import ColumnKey, Database, Snapshot, TableKey
@@ -27,6 +32,10 @@ KEPT = 1_000_000
 OF_TABLE = 0.8
 """Least ratio of the cosines of a phrase to a column of codes and to its table: "official languages" may mean
 `language.is_official`, "singers" does not mean `singer.sex`."""
+
+LISTED = 100
+"""Values of a column that may stand in the grammar, at most: of 50 such columns the model server reads a grammar in
+about 20 ms more (`benchmarks/quality/literals`). Longer lists are compared after writing."""
 
 NOTHING = ValueIndex(())
 
@@ -43,11 +52,28 @@ class StoredValues:
 
     async def links(self, question: str, route: Route, upstream: Upstream) -> tuple[ValueLink, ...]:
         """What `question` means in `route`'s database; raises `StoreUnavailableError` and the upstream's errors."""
-        index = await self.index(route.database.name)
-        if not len(index):
+        index, seen = await self._seen(route, upstream)
+        return await asyncio.to_thread(linked_values, question, route, index, seen)
+
+    async def lists(self, route: Route, upstream: Upstream) -> tuple[ValueList, ...]:
+        """Columns of text of at most `LISTED` values with all of them, those of the likeliest tables first."""
+        index, seen = await self._seen(route, upstream)
+        return await asyncio.to_thread(_lists, route, index, seen)
+
+    async def near(
+        self, texts: Sequence[tuple[ColumnKey, str]], route: Route, upstream: Upstream, encoder: Encoder
+    ) -> tuple[NearValues, ...]:
+        """See `near_values`; none of a column whose values the asker may not see."""
+        if not texts:
             return ()
-        hidden = await upstream.row_secured(route.database)
-        return await asyncio.to_thread(linked_values, question, route, index, hidden)
+        index, seen = await self._seen(route, upstream)
+        return await asyncio.to_thread(lambda: tuple(_near(*each, index, seen, encoder) for each in texts))
+
+    async def _seen(self, route: Route, upstream: Upstream) -> tuple[ValueIndex, NDArray[np.bool_]]:
+        """The index of the route's database, and for each of its columns whether the asker may see values of it."""
+        index = await self.index(route.database.name)
+        hidden = await upstream.row_secured(route.database) if len(index) else frozenset[TableKey]()
+        return index, await asyncio.to_thread(_visible, route, index, hidden)
 
     async def prepare(self, databases: Sequence[Database]) -> None:
         """Reads and indexes ahead of the first question; raises `StoreUnavailableError`."""
@@ -79,14 +105,39 @@ class StoredValues:
         return known[1]
 
 
-def linked_values(
-    question: str, route: Route, index: ValueIndex, hidden: frozenset[TableKey]
-) -> tuple[ValueLink, ...]:
-    """The links of `question`, without tables in `hidden`. Reads the whole schema: not for the event loop."""
-    visible = [
+def _visible(route: Route, index: ValueIndex, hidden: frozenset[TableKey]) -> NDArray[np.bool_]:
+    """The columns of the route's schema, without tables in `hidden`. Reads all of it: not for the event loop."""
+    return index.visible(
         (*table.key, column.name) for table, column in route.snapshot.columns() if table.key not in hidden
+    )
+
+
+def _lists(route: Route, index: ValueIndex, seen: NDArray[np.bool_]) -> tuple[ValueList, ...]:
+    texts = frozenset(text_columns(route.snapshot))
+    order = {table: place for place, table in enumerate(route.tables)}
+    places = [
+        place
+        for place in np.flatnonzero(seen).tolist()
+        if index.complete[place] and 0 < index.count(place) <= LISTED and index.columns[place] in texts
     ]
-    seen = index.visible(visible)
+    places.sort(key=lambda place: order.get(index.columns[place][:2], len(order)))
+    return tuple(ValueList(index.columns[place], tuple(index.values(place, LISTED))) for place in places)
+
+
+def _near(
+    column: ColumnKey, text: str, index: ValueIndex, seen: NDArray[np.bool_], encoder: Encoder
+) -> NearValues:
+    place = index.columns.index(column) if column in index.columns else None
+    if place is None or not seen[place]:
+        return NearValues()
+    found = near_values(text, index.values(place, index.count(place)), encoder)
+    return replace(found, whole=index.complete[place])
+
+
+def linked_values(
+    question: str, route: Route, index: ValueIndex, seen: NDArray[np.bool_]
+) -> tuple[ValueLink, ...]:
+    """The links of `question` into columns marked in `seen`. Reads the whole schema: not for the event loop."""
     if not seen.any():
         return ()
     view = View(index, seen, _names(route.snapshot), _relevance(route.entities), coded(route))

@@ -116,15 +116,20 @@ async def _read(
     except NLError as error:
         return Unread(column, error.message, forget=False)
     values = tuple(row[0] for row in result.rows if row[0] is not None and _plain(row[0]))
+    # A row of NULL stands for the values that are too long.
     return ColumnValues(column, values, more=result.truncated or len(values) < len(result.rows))
 
 
 def _statement(column: ColumnKey) -> str:
-    """The commonest values first: where a column has more than are kept, they are what is asked about."""
+    """The commonest values first: where a column has more than are kept, they are what is asked about.
+
+    The empty text is left out; all texts longer than `LENGTH` are one NULL.
+    """
     table = ".".join(map(quote_ident, column[:2]))
     return (
-        f"SELECT v FROM (SELECT {quote_ident(column[2])}::text AS v FROM {table}) AS t"  # noqa: S608 - quoted names
-        f" WHERE length(v) BETWEEN 1 AND {LENGTH} GROUP BY v ORDER BY count(*) DESC, v"
+        f"SELECT CASE WHEN length(v) <= {LENGTH} THEN v END FROM"  # noqa: S608 - quoted names
+        f" (SELECT {quote_ident(column[2])}::text AS v FROM {table}) AS t"
+        " WHERE v <> '' GROUP BY 1 ORDER BY count(*) DESC, 1"
     )
 
 

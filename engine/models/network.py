@@ -30,7 +30,7 @@ NOWHERE = -1e9
 UNIT = 20.0
 """Unit vectors of 384 dimensions have entries of a twentieth: this puts them back at one."""
 
-_ROOT = {"late": 15.0, "pair": 11.0, "best": 3.0, "whole": 3.0, "words": 3.5, "size": -0.45}
+_ROOT = {"late": 15.0, "pair": 11.0, "best": 3.0, "whole": 3.0, "words": 3.5, "size": -0.45, "match": 1.0}
 PARTS = ("best", "whole", "words", "size", "late", "pair", "match")
 """What a database's logit is the sum of; words and whole-text vectors account for the first four."""
 
@@ -39,7 +39,8 @@ _RETRIEVAL = 4
 _TABLE = {"late": 11.0, "text": 1.5, "words": 3.0}
 _LATER = {"late": 3.0, "text": 0.5, "words": 1.0, "gain": 12.0}
 _END = {"best_gain": -12.0, "uncovered": 0.0}
-"""Where training starts: a linear model's weights, fitted before there was a network."""
+"""Where training starts: a linear model's weights, fitted before there was a network. That of `match` stays: what it
+multiplies has weights of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +230,7 @@ class Network(nn.Module):
         nn.init.zeros_(self.gate.bias)
         self.contrast = nn.Parameter(torch.tensor(1.0))
         self.root = _weights(_ROOT)
+        self.root["match"].requires_grad_(requires_grad=False)
         self.table = _weights(_TABLE)
         self.later = _weights(_LATER)
         self.end = _weights(_END)
@@ -271,7 +273,7 @@ class Network(nn.Module):
             self.root["size"] * ground.log_sizes.expand_as(match),
             self.root["late"] * torch.einsum("bm,bmd->bd", weights, databases),
             self.root["pair"] * largest(paired, field.pair_starts, ground.pair_owners),
-            match,
+            self.root["match"] * match,
         ]
         evidence = largest(torch.maximum(text, column).detach(), field.table_starts, ground.owners)
         return Survey(closest, weights, torch.stack(parts), late, text, words, evidence, state, names)

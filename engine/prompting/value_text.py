@@ -11,7 +11,7 @@ from collections.abc import Container, Sequence
 from engine.core.elements import WHOLE_TABLE, Relation, ValueLink, is_masked
 from engine.decoding.sql_grammar import qualifier
 from engine.prompting.prompts import prompt
-from schema_catalog.naming import quote_ident
+from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import ColumnKey, Snapshot
 
 
@@ -32,7 +32,7 @@ def condition(link: ValueLink, shown: Snapshot) -> str | None:
     name = element_name(link.column, shown)
     if name is None:
         return None
-    literals = ["'" + value.replace("'", "''") + "'" for value in link.values]
+    literals = map(quote_literal, link.values)
     return (
         f"{name} {'is either' if link.relation is Relation.ONE_OF else link.relation} {' or '.join(literals)}"
     )

@@ -58,6 +58,11 @@ def repair(refused: Rewritten, context: Context, off: Collection[str] = ()) -> R
     return _in_turn(refused, RuleKind.REPAIR, context, off)
 
 
+def correct(given: Rewritten, context: Context, off: Collection[str] = ()) -> Rewritten:
+    """`given` after the rules for what a look at the data showed."""
+    return _in_turn(given, RuleKind.CORRECTION, context, off)
+
+
 def readings(accepted: Rewritten, context: Context, off: Collection[str] = ()) -> list[Rewritten]:
     """At most `READINGS` other statements that the question may mean by `accepted`, likeliest first."""
     made = {accepted.sql: _Working(accepted, context)}

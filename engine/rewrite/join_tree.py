@@ -15,8 +15,11 @@ from engine.rewrite.scope import Scopes, TableRef, from_parts
 SORTING = ("order", "limit", "offset")
 """The clauses of a select that come after its rows are known."""
 
-_MORE = ("group", "having", "windows", "qualify", "with_", "with")
-"""The clauses of a select that is more than a join tree with conditions."""
+GROUPING = ("group", "having")
+"""The clauses of a select that make groups of its rows."""
+
+_MORE = ("windows", "qualify", "with_", "with")
+"""The clauses of a select that is more than a join tree with conditions, sorted or grouped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +63,9 @@ class JoinTree:
         return any(item.find(exp.AggFunc) for item in self.tree.expressions)
 
     def shown(self) -> list[exp.Expr]:
-        """What is given and sorted by."""
-        return [*self.tree.expressions, *(part for name in SORTING if (part := self.tree.args.get(name)))]
+        """What is given, grouped by and sorted by."""
+        parts = (self.tree.args.get(name) for name in (*GROUPING, *SORTING))
+        return [*self.tree.expressions, *(part for part in parts if part)]
 
     def branch(self, column: exp.Column, kept: set[str]) -> Branch | None:
         """The tables from that of `column` up to those that are kept; None where it is kept, or more than one link."""
@@ -78,14 +82,14 @@ class JoinTree:
         reads = [read for read in self.reads if read.name in inside]
         return Branch(reads, border[0], many=far.table.primary_key != (border[0].far.name,))
 
-    def without(self, test: exp.Expr | None, reads: Sequence[TableRef]) -> exp.Select:
-        """The select less a part of its WHERE and less some tables."""
+    def without(self, tests: Sequence[exp.Expr], reads: Sequence[TableRef]) -> exp.Select:
+        """The select less some parts of its WHERE and less some tables."""
         names = {read.name for read in reads}
         select = self.over([read for read in self.reads if read.name not in names], self.tree.expressions)
         for each in self.tests:
-            if each is not test:
+            if all(each is not test for test in tests):
                 select.where(each.copy(), copy=False)
-        for name in ("distinct", *SORTING):
+        for name in ("distinct", *GROUPING, *SORTING):
             if part := self.tree.args.get(name):
                 select.set(name, part.copy())
         return select
@@ -117,9 +121,13 @@ class JoinTree:
         return "" if read is None else read.name
 
 
-def join_tree(tree: exp.Query, scopes: Scopes) -> JoinTree | None:
-    """None where the statement is more than that, or a join compares other tables than its own with one before it."""
-    if not isinstance(tree, exp.Select) or any(tree.args.get(each) for each in _MORE):
+def join_tree(tree: exp.Query, scopes: Scopes, *, grouped: bool = False) -> JoinTree | None:
+    """None where the statement is more than that, or a join compares other tables than its own with one before it.
+
+    `grouped`: it may make groups of its rows.
+    """
+    more = _MORE if grouped else (*_MORE, *GROUPING)
+    if not isinstance(tree, exp.Select) or any(tree.args.get(each) for each in more):
         return None
     reads, links = scopes.reads[id(tree)], []
     if not reads or any(read.table is None for read in reads):

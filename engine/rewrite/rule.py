@@ -8,22 +8,25 @@ from enum import StrEnum
 
 from sqlglot import exp
 
+from engine.conditions.types import Operator
 from engine.core.elements import ValueLink
 from engine.rewrite.scope import Scopes
 from schema_catalog.foreign_keys import ForeignKeyGraph, foreign_key_graph
-from schema_catalog.types import Snapshot, Table, TableKey
+from schema_catalog.types import ColumnKey, Snapshot, Table, TableKey
 
 
 class RuleKind(StrEnum):
     """When a rule runs, and what becomes of the statement that it was given.
 
     A REPAIR runs on what names or EXPLAIN refused. A NORMALISE gives a statement with the same rows on any data, and
-    replaces. A READING means something else: it adds a candidate beside the one that it was made of.
+    replaces. A READING means something else: it adds a candidate beside the one that it was made of. A CORRECTION runs
+    where a look at the data showed that a statement compares with what is not there.
     """
 
     REPAIR = "repair"
     NORMALISE = "normalise"
     READING = "reading"
+    CORRECTION = "correction"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,9 @@ class Context:
     """What a rule may look at beside the statement.
 
     `mentioned`: the tables that the question names. `similarity`: table → cosine of its name and the nearest phrase.
-    `secured`: the tables of which roles see different rows.
+    `secured`: the tables of which roles see different rows. `stored`: column and text that it does not hold → the value
+    to write in its place. `linked`: element → probability that the question is about it, none without a linker.
+    `operators`: operator → probability that the question asks for it.
     """
 
     snapshot: Snapshot
@@ -40,6 +45,9 @@ class Context:
     mentioned: Sequence[Table] = ()
     similarity: Mapping[TableKey, float] = field(default_factory=dict)
     secured: frozenset[TableKey] = frozenset()
+    stored: Mapping[tuple[ColumnKey, str], str] = field(default_factory=dict)
+    linked: Mapping[ColumnKey, float] = field(default_factory=dict)
+    operators: Mapping[Operator, float] = field(default_factory=dict)
 
     @property
     def references(self) -> ForeignKeyGraph:

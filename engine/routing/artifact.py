@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Arrays: TypeAlias = "Mapping[str, NDArray[Any]]"
 
-FORMAT = 1
+FORMAT = 2
 """Of the manifest and the arrays; versions of another format are not read."""
 
 BASE = "base"

@@ -21,7 +21,7 @@ from engine.routing.candidate_space import CandidateSpace, Columns, cut_field, w
 from engine.routing.decoder import BeamSettings, table_scores
 from engine.routing.index import Index
 from engine.routing.pointer_api import Asked, Encoded, Pointed, Pointer
-from engine.routing.scoring import TEMPERATURE, EncodedQuestion, SearchLimits, choose
+from engine.routing.scoring import EncodedQuestion, SearchLimits, choose
 from engine.text.tokens import question_words
 
 WHOLE_DATABASES, WHOLE_TABLES = 400, 4_000
@@ -198,10 +198,10 @@ def _match(
     return Match(
         position=positions[number],
         snapshot=part.snapshot,
-        logit=TEMPERATURE * float(decoded.pointed.logits[database]),
+        logit=float(decoded.pointed.logits[database]),
         evidence=float(decoded.pointed.evidence[database]),
         words=tuple(word for word in words if word in part.words),
         tables=tuple((index.keys[table], score) for table, score in zip(tables, scores, strict=True)),
-        retrieval=TEMPERATURE * float(decoded.pointed.retrieval[database]),
+        retrieval=float(decoded.pointed.retrieval[database]),
         sets=decoded.sets.get(database, ()),
     )

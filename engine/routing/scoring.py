@@ -2,8 +2,8 @@
 
 Dense features (vectors of the question and of its tokens in context against schema texts) and lexical ones (exact
 words, by inverse document frequency). The strongest is late interaction: the best cosine of each token to a column,
-tokens weighted by how much they differ between databases. The weights are fitted on other databases than those that
-`docs/catalog.md` measures.
+tokens weighted by how much they differ between databases. A database's weights are of greatest likelihood over folds
+of databases (`training.routing_folds`), a table's of an earlier fit on other databases than `docs/catalog.md` measures.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _ALL, _EACH = 400, 128
 class Weights:
     """The weight of each feature in a database's, then in a table's logit."""
 
-    late: float = 23.9
-    best_tables: float = 1.9
-    whole: float = 2.1
-    words: float = 2.6
-    size: float = -0.76
+    late: float = 16.0
+    best_tables: float = 2.3
+    whole: float = 3.1
+    words: float = 7.6
+    size: float = -0.66
     table_late: float = 10.6
     table_text: float = 1.7
     table_words: float = 4.3
@@ -198,15 +198,11 @@ def closest(index: Index, vectors: Vectors, tables: NDArray[np.intp]) -> Vectors
     return np.maximum.reduceat(cosines, np.cumsum(sizes) - sizes, axis=1)
 
 
-TEMPERATURE = 0.7
-"""Of the softmax over databases: maximum likelihood on the fitting questions."""
-
-
 def probabilities(logits: Sequence[float]) -> tuple[float, ...]:
     """The calibrated softmax: of databases with probability p about p are right."""
     if not logits:
         return ()
-    raised = np.exp((np.asarray(logits) - max(logits)) / TEMPERATURE)
+    raised = np.exp(np.asarray(logits) - max(logits))
     return tuple(float(share) for share in raised / raised.sum())
 
 

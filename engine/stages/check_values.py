@@ -1,43 +1,124 @@
-"""Check_values: looks whether the texts that statements compare columns with occur in them.
+"""Check_values: looks whether the texts that statements compare columns with occur in them, and finds those that do.
 
-A model invents values where a question names none that are stored: such a statement runs, and answers another question.
+A model writes values as the question has them, or invents some: such a statement runs, and answers another question.
+What is surely another spelling of stored values is written so; what only may be meant stands beside the statement.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import islice, product
 
 from engine.core.candidate import Candidate
-from engine.core.state import State
+from engine.core.elements import NearValues
+from engine.core.ports import StatementError
+from engine.core.state import Route, State
 from engine.core.tools import Tools
-from engine.types import TraceLine
+from engine.errors import NLError
+from engine.rewrite.driver import Rewritten, correct
+from engine.rewrite.rule import Context
+from engine.types import BECOMES, TraceLine
 from engine.understanding.missing_values import check_literals
+from engine.understanding.types import Literal, LiteralCheck
+from schema_catalog.catalog import StoreUnavailableError
 
 AT_ONCE = 4
 """Candidates looked at at the same time."""
 
+CORRECTED = 3
+"""Statements made of one at most, where several values are as near."""
+
+Found = Mapping[Literal, NearValues]
+
 
 async def check_values(state: State, tools: Tools) -> State:
-    """Sets every candidate's `missing`; one of which nothing occurs counts as one that finds nothing.
+    """Sets every candidate's `missing` and puts statements with stored values in its place, or behind it.
 
-    Raises as `check_literals`.
+    One of which nothing occurs counts as one that finds nothing. Corrected ones have no cost yet: validate is the next
+    stage. Raises as `check_literals`.
     """
-    if not tools.limits.run_candidates:
-        return state
     routes = {route.database.name: route for route in state.routes}
     semaphore = asyncio.Semaphore(AT_ONCE)
 
-    async def checked(candidate: Candidate) -> Candidate:
+    async def checked(candidate: Candidate) -> tuple[Candidate, ...]:
         async with semaphore:
-            found = await check_literals(candidate, routes[candidate.database], state, tools)
-        fruitless = candidate.fruitless or found.all_invented
-        return replace(candidate, missing=found.missing, fruitless=fruitless)
+            route = routes[candidate.database]
+            check = await check_literals(candidate, route, state, tools)
+            near = await _near(check, route, state, tools)
+            return await asyncio.to_thread(_corrected, candidate, check, near, route, tools)
 
-    candidates = tuple(await asyncio.gather(*map(checked, state.candidates)))
+    outcomes = await asyncio.gather(*map(checked, state.candidates))
+    candidates = {each.sql: each for outcome in reversed(outcomes) for each in outcome}
+    ordered = dict.fromkeys(each.sql for outcome in outcomes for each in outcome)
     lines = [
-        TraceLine("check_values", f"{literal.column[2]} '{literal.text}' does not occur", candidate.sql)
-        for candidate in candidates
-        for literal in candidate.missing
+        line
+        for before, after in zip(state.candidates, outcomes, strict=True)
+        for each in after
+        for line in _lines(before, each)
     ]
-    return replace(state, candidates=candidates).noted(*lines)
+    return replace(state, candidates=tuple(candidates[sql] for sql in ordered)).noted(*lines)
+
+
+async def _near(check: LiteralCheck, route: Route, state: State, tools: Tools) -> Found:
+    """The stored values for the literals that do not occur, and for those that are only not among all that were read.
+
+    Sure are the first ones alone, and of them those of columns of which all values were read.
+    """
+    literals = [each for each in (*check.missing, *check.unknown) if not each.pattern]
+    texts = [(each.column, each.text) for each in literals]
+    try:
+        found = await tools.values.near(texts, route, tools.upstream, tools.encoder)
+    except (NLError, StatementError, StoreUnavailableError):
+        state.deadline.remaining()
+        return {}
+    return {
+        literal: replace(near, sure=near.sure and near.whole and literal in check.missing)
+        for literal, near in zip(literals, found, strict=True)
+        if near.values and (near.whole or literal in check.missing)
+    }
+
+
+def _corrected(
+    candidate: Candidate, check: LiteralCheck, near: Found, route: Route, tools: Tools
+) -> tuple[Candidate, ...]:
+    """What becomes of the candidate: itself, corrected ones, or both. Parses: not for the event loop."""
+    fruitless = candidate.fruitless or check.all_invented
+    itself = replace(candidate, missing=check.missing, fruitless=fruitless)
+    left = tuple(each for each in check.missing if each not in near)
+    still = replace(check, missing=left, present=(*check.present, *near))
+    made = [
+        replace(
+            candidate,
+            sql=each.sql,
+            changes=each.changes,
+            logprob=None,
+            cost=None,
+            missing=left,
+            fruitless=candidate.fruitless or still.all_invented,
+        )
+        for each in _statements(candidate, near, route, tools)
+    ]
+    sure = bool(made) and all(each.sure for each in near.values())
+    return tuple(made) if sure else (itself, *made)
+
+
+def _statements(candidate: Candidate, near: Found, route: Route, tools: Tools) -> Iterator[Rewritten]:
+    """The candidate with each choice of near values, the nearest first."""
+    given = Rewritten(candidate.sql, candidate.changes)
+    keys = [(literal.column, literal.text) for literal in near]
+    choices = product(*(each.values for each in near.values())) if near else ()
+    for chosen in islice(choices, CORRECTED):
+        context = Context(route.snapshot, stored=dict(zip(keys, chosen, strict=True)))
+        made = correct(given, context, tools.generation.rules_off)
+        if made.sql != given.sql:
+            yield made
+
+
+def _lines(before: Candidate, after: Candidate) -> Iterator[TraceLine]:
+    for literal in after.missing:
+        yield TraceLine("check_values", f"{literal.column[2]} '{literal.text}' does not occur", after.sql)
+    for change in after.changes[len(before.changes) :]:
+        detail = f"{change.before}{BECOMES}{change.after}"
+        yield TraceLine("rewrite", f"{change.kind} {change.rule}: {change.how}", detail)

@@ -97,7 +97,7 @@ async def deduplicate(state: State, tools: Tools) -> State:
             lines.append(TraceLine("deduplicate", event, f"{outcome.why}: {candidate.sql}"))
             if outcome.broken:
                 continue
-            candidate = replace(candidate, fruitless=outcome.fruitless)
+            candidate = replace(candidate, fruitless=candidate.fruitless or outcome.fruitless)
         candidate = replace(candidate, preview=outcome.preview)
         equal = _equivalent(candidate, outcome, kept.values())
         if equal is not None:

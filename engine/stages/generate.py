@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from engine.alternatives.exchanges import ExchangedStatements, find_exchanges
+from engine.conditions.types import likely_operators
 from engine.conditions.words import words
 from engine.core.candidate import Candidate
 from engine.core.elements import WHOLE_TABLE, elements_read
@@ -93,7 +94,7 @@ def _budgets(state: State) -> list[tuple[Route, int]]:
 
 
 class Explorer:
-    """The search over one route's masked schemas."""
+    """The search over one route's masked schemas. `checker`: of its statements."""
 
     def __init__(self, route: Route, state: State, tools: Tools, secured: frozenset[TableKey]) -> None:
         self.route = route
@@ -108,8 +109,17 @@ class Explorer:
             )
             for table in self._shown.tables
         }
-        context = Context(self._shown, state.ask.question, route.values, self._mentioned, similarity, secured)
-        self._checker = Checker(context, route, state, tools)
+        context = Context(
+            self._shown,
+            state.ask.question,
+            route.values,
+            self._mentioned,
+            similarity,
+            secured,
+            linked={} if route.links is None else route.links.probabilities,
+            operators=likely_operators(tools.conditions.predict(state.ask.question, route.snapshot)),
+        )
+        self.checker = Checker(context, route, state, tools)
 
     async def explore(self, calls: int, state: State) -> State:
         """`state` with what the search found, until there are `k` statements beside readings or no calls are left."""
@@ -193,7 +203,7 @@ class Explorer:
         if not written.finished:
             return Rejection(Cause.LENGTH, f"the statement had not ended after {written.generated} tokens")
         sql = statement(written.text)
-        if node.mask and await self._checker.misplaces_literal(sql):
+        if node.mask and await self.checker.misplaces_literal(sql):
             return Rejection(Cause.MASK, "a literal stands beside another column than the one that holds it")
         candidate = Candidate(
             database=self.route.database.name,
@@ -202,7 +212,7 @@ class Explorer:
             schema_score=node.schema_score,
             logprob=written.logprob,
         )
-        outcome = await self._checker.statement(candidate)
+        outcome = await self.checker.statement(candidate)
         # An alias that two tables share, or a server without grammars, lets a masked name through.
         if isinstance(outcome, Candidate) and (
             hidden := elements_read(outcome.columns, outcome.tables) & node.mask
@@ -215,7 +225,7 @@ class Explorer:
     async def _readings(self, outcome: Candidate | Rejection) -> list[Candidate]:
         if isinstance(outcome, Rejection):
             return []
-        found = await self._checker.readings(outcome)
+        found = await self.checker.readings(outcome)
         return [each for each in found if not elements_read(each.columns, each.tables) & outcome.masked]
 
     def _reason(self, outcome: Candidate | Rejection, readings: Iterable[Candidate]) -> str | None:
@@ -257,7 +267,7 @@ class Explorer:
         wanted = self._state.k > 1 and self._tools.generation.exchanges
         leading, encoder = attempt.leading, self._tools.encoder
         found = await find_exchanges(leading, attempt.written, self._shown, encoder) if wanted else []
-        return ExchangedStatements(leading, found, search.score, self._checker)
+        return ExchangedStatements(leading, found, search.score, self.checker)
 
     def _elements(self) -> frozenset[ColumnKey]:
         """Everything of the schema that a statement may name."""

@@ -14,6 +14,7 @@ from engine.errors import NLError
 from engine.linking.element_text import linked
 from engine.linking.entities import entities
 from engine.linking.mentions import named_terms
+from engine.linking.value_lists import whole_lists
 from engine.prompting.term_text import defined
 from engine.prompting.value_text import condition
 from engine.types import TraceLine
@@ -23,9 +24,9 @@ from schema_catalog.types import ColumnKey, Term
 
 
 async def link(state: State, tools: Tools) -> State:
-    """Sets `entities`, `links`, `values` and `unknown` of every route.
+    """Sets `entities`, `links`, `terms`, `values`, `lists` and `unknown` of every route.
 
-    The last two are empty where the store or the database fails: a stored value's words would pass for unknown.
+    The last three are empty where the store or the database fails: a stored value's words would pass for unknown.
 
     Raises `CancelledError` (57014).
     """
@@ -52,11 +53,18 @@ async def link(state: State, tools: Tools) -> State:
 async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route, list[TraceLine]]:
     try:
         links = await tools.values.links(state.ask.question, route, tools.upstream)
+        lists = await tools.values.lists(route, tools.upstream)
     except (NLError, StatementError, StoreUnavailableError) as error:
         state.deadline.remaining()
         return route, [TraceLine("link", "no values", f"{route.database.name}: {error}")]
     lines = [_value_line(route, link) for link in links]
-    route = replace(route, values=links)
+    route = replace(route, values=links, lists=await whole_lists(lists, route, state, tools))
+    lines += [
+        TraceLine(
+            "link", "all values known", f"{route.database.name}: {_element(each.column)}", len(each.values)
+        )
+        for each in route.lists
+    ]
     unknown = await asyncio.to_thread(unknown_phrases, state.ask.question, route, tools.encoder)
     lines += [
         TraceLine("link", "nothing stands for", f"{route.database.name}: {each.text}", each.cosine)

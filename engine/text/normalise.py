@@ -36,7 +36,7 @@ _UNITS = {
 }
 """A unit's name → its sign, where it follows a number: `5 kilometres` is `5 km`."""
 
-_MONTHS = {
+MONTHS = {
     month: number
     for number, month in enumerate(
         "january february march april may june july august september october november december".split(),  # noqa: SIM905  a calendar reads better so
@@ -44,7 +44,7 @@ _MONTHS = {
     )
 }
 
-_NAMED = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in _MONTHS).replace("sep(?:", "sep(?:t|")
+_NAMED = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in MONTHS).replace("sep(?:", "sep(?:t|")
 _TIME = r"(?:[ T]00:00(?::00(?:\.0+)?)?)?"
 _DATE = re.compile(
     rf"""
@@ -117,7 +117,7 @@ def _day(found: re.Match[str]) -> str | None:
         first, second = int(parts["a"]), int(parts["b"])
         month, day = (second, first) if first > _LAST_MONTH else (first, second)
     else:
-        month = _MONTHS[_whole(parts["n"])] if "n" in parts else int(parts["m"])
+        month = MONTHS[_whole(parts["n"])] if "n" in parts else int(parts["m"])
         day = int(parts.get("d", 0))
     if not 1 <= month <= _LAST_MONTH or day > 31:  # noqa: PLR2004  no month is longer
         return None
@@ -125,4 +125,4 @@ def _day(found: re.Match[str]) -> str | None:
 
 
 def _whole(month: str) -> str:
-    return next(name for name in _MONTHS if name.startswith(month.lower()[:3]))
+    return next(name for name in MONTHS if name.startswith(month.lower()[:3]))

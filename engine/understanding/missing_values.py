@@ -1,7 +1,7 @@
 """The texts of a statement that the columns they are compared with do not hold.
 
 A linked value is known to be stored; the others are looked for as the asker, read-only, in one statement within limits
-of time and cost. What could not be looked for is neither present nor missing.
+of time and cost. What could not be looked for is neither present nor missing, but unknown.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from engine.guard.analyse import UnreadableError
 from engine.sql.binder import bind
 from engine.sql.bound_query import Bound, Cell
 from engine.understanding.types import Literal, LiteralCheck
-from schema_catalog.naming import quote_ident
+from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import ColumnKey, Snapshot, Table
 from schema_catalog.values import TEXT_TYPES
 
@@ -37,12 +37,13 @@ _KINDS = frozenset(
     {
         enums.A_Expr_Kind.AEXPR_OP,
         enums.A_Expr_Kind.AEXPR_IN,
+        enums.A_Expr_Kind.AEXPR_DISTINCT,
         enums.A_Expr_Kind.AEXPR_LIKE,
         enums.A_Expr_Kind.AEXPR_ILIKE,
     }
 )
-_OPERATORS = frozenset({"=", "~~", "~~*"})
-"""Equality and IN, LIKE, ILIKE, as PostgreSQL's parser names them; their negations are satisfied by what is missing."""
+_OPERATORS = frozenset({"=", "<>", "~~", "~~*"})
+"""Equality, IN and their negations, LIKE, ILIKE, as PostgreSQL's parser names them."""
 
 
 async def check_literals(candidate: Candidate, route: Route, state: State, tools: Tools) -> LiteralCheck:
@@ -53,18 +54,20 @@ async def check_literals(candidate: Candidate, route: Route, state: State, tools
     literals = await asyncio.to_thread(compared_literals, candidate.sql, route.snapshot)
     known = [each for each in literals if _is_linked(each, route)]
     open_ = [each for each in literals if each not in known]
-    if not open_ or len(open_) > LOOKED_FOR:
-        return LiteralCheck(present=tuple(known))
-    found = await _looked_for(open_, route, state, tools)
+    may_look = bool(open_) and len(open_) <= LOOKED_FOR and tools.limits.run_candidates
+    found = await _looked_for(open_, route, state, tools) if may_look else None
     if found is None:
-        return LiteralCheck(present=tuple(known))
+        return LiteralCheck(present=tuple(known), unknown=tuple(open_))
     present = [each for each, there in zip(open_, found, strict=True) if there]
     missing = [each for each, there in zip(open_, found, strict=True) if not there]
     return LiteralCheck((*known, *present), tuple(missing))
 
 
 def compared_literals(sql: str, snapshot: Snapshot) -> tuple[Literal, ...]:
-    """The texts that columns of type text are compared with by =, IN, LIKE and ILIKE, each once; none of no query."""
+    """The texts that columns of type text are compared with, each once; none of what is no query.
+
+    By =, <>, IN, NOT IN, IS DISTINCT FROM, LIKE and ILIKE.
+    """
     try:
         bound = bind(sql, snapshot)
     except UnreadableError:
@@ -97,10 +100,11 @@ def _literals(node: Any, bound: Bound) -> Iterator[Literal]:
             continue
         table = ref.source.origin
         key = (*table.key, table.columns[ref.position].name)
-        pattern, any_case = node.name[-1].sval != "=", node.name[-1].sval == "~~*"
+        operator = node.name[-1].sval
+        negated = operator == "<>" or node.kind is enums.A_Expr_Kind.AEXPR_DISTINCT
         for value in other if isinstance(other, tuple) else (other,):
             if isinstance(value, ast.A_Const) and isinstance(value.val, ast.String):
-                yield Literal(key, value.val.sval or "", pattern, any_case)
+                yield Literal(key, value.val.sval or "", operator[0] == "~", operator == "~~*", negated)
 
 
 def _is_text(column: ColumnKey, table: Table) -> bool:
@@ -140,5 +144,5 @@ async def _looked_for(
 def _exists(literal: Literal) -> str:
     schema, table, column = map(quote_ident, literal.column)
     compared = ("ILIKE" if literal.any_case else "LIKE") if literal.pattern else "="
-    text = literal.text.replace("'", "''")
-    return f"EXISTS (SELECT 1 FROM {schema}.{table} WHERE {column} {compared} '{text}')"  # noqa: S608  all parts are quoted
+    text = quote_literal(literal.text)
+    return f"EXISTS (SELECT 1 FROM {schema}.{table} WHERE {column} {compared} {text})"  # noqa: S608  all parts are quoted

@@ -18,22 +18,28 @@ class UnknownPhrase:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A text that a statement compares a column with. `pattern`: as LIKE (or ILIKE, `any_case`) does, else equal."""
+    """A text that a statement compares a column with. `pattern`: as LIKE (or ILIKE, `any_case`) does, else equal.
+
+    `negated`: rows with the text are left out.
+    """
 
     column: ColumnKey
     text: str
     pattern: bool = False
     any_case: bool = False
+    negated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class LiteralCheck:
-    """Which of a statement's literals its columns hold; those that could not be looked for are in neither."""
+    """Which of a statement's literals its columns hold. `unknown`: those that could not be looked for."""
 
     present: tuple[Literal, ...] = ()
     missing: tuple[Literal, ...] = ()
+    unknown: tuple[Literal, ...] = ()
 
     @property
     def all_invented(self) -> bool:
-        """Whether there are literals and none of them occurs."""
-        return bool(self.missing) and not self.present
+        """Whether there are texts that rows are to have and none of them occurs."""
+        wanted = [each for each in self.missing if not each.negated]
+        return bool(wanted) and all(each.negated for each in self.present)

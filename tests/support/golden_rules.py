@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from engine.conditions.types import Operator
 from engine.core.elements import Relation, ValueLink
 from engine.linking.mentions import mentioned_tables
 from engine.rewrite.rule import Context, Rule, RuleKind, Statement
 from engine.rewrite.rules import RULES
 from engine.sql.tree import parsed
-from schema_catalog.types import ForeignKey, Snapshot, Table, TableKey, TableKind
+from schema_catalog.types import ColumnKey, ForeignKey, Snapshot, Table, TableKey, TableKind
 from tests.support.schemas import MUSIC, table
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "rewrite"
@@ -21,7 +22,7 @@ BY_NAME: Mapping[str, Rule] = {rule.name: rule for rule in RULES}
 
 UNCHANGED = "unchanged"
 
-_HEADER = re.compile(r"^-- (question|values|near|schema|secured|rules): (.+)$")
+_HEADER = re.compile(r"^-- (question|values|near|schema|secured|stored|linked|operators|rules): (.+)$")
 
 
 def _enforced(snapshot: Snapshot, *, required: bool) -> Snapshot:
@@ -38,6 +39,12 @@ def _with_keys(table: Table, *, required: bool) -> Table:
     )
 
 
+def _with_numbers(table: Table) -> Table:
+    numbers = ("year", "capacity")
+    columns = (replace(c, type="integer") if c.name in numbers else c for c in table.columns)
+    return replace(table, columns=tuple(columns))
+
+
 def _of(schema: str, name: str, columns: str, *references: tuple[str, str, str, str]) -> Table:
     """`columns`: the first one is the primary key; `references`: (column, schema, table, column)."""
     keys = tuple(ForeignKey((c,), to, t, (r,)) for c, to, t, r in references)
@@ -48,6 +55,7 @@ SCHEMAS: Mapping[str, Snapshot] = {
     "music": MUSIC,
     "required": _enforced(MUSIC, required=True),
     "optional": _enforced(MUSIC, required=False),
+    "counted": replace(MUSIC, tables=tuple(map(_with_numbers, MUSIC.tables))),
     "view": replace(
         MUSIC,
         tables=tuple(
@@ -76,7 +84,8 @@ SCHEMAS: Mapping[str, Snapshot] = {
 class Pair:
     """A statement, and what a rule makes of it; None where it changes nothing.
 
-    `near`: "table similarity; …". `values`: "table.column = value, value; …".
+    `near`: "table similarity; …". `values`: "table.column = value, value; …". `stored`: "table.column / text =
+    value; …". `linked`: "table.column probability; …", with `*` a table. `operators`: "operator probability; …".
     """
 
     rule: Rule
@@ -87,6 +96,9 @@ class Pair:
     values: str = ""
     near: str = ""
     secured: str = ""
+    stored: str = ""
+    linked: str = ""
+    operators: str = ""
 
     @property
     def snapshot(self) -> Snapshot:
@@ -103,6 +115,9 @@ class Pair:
             mentioned_tables(self.question, self.snapshot),
             _similarity(self.near),
             frozenset(("public", name) for name in self.secured.split()),
+            _stored(self.stored),
+            _chances(self.linked),
+            {Operator(name): float(chance) for name, chance in _words(self.operators)},
         )
 
     def applied(self, sql: str) -> str | None:
@@ -146,7 +161,24 @@ def _links(text: str) -> tuple[ValueLink, ...]:
     return tuple(made)
 
 
+def _stored(text: str) -> dict[tuple[ColumnKey, str], str]:
+    found = {}
+    for part in filter(None, text.split("; ")):
+        place, value = part.split(" = ")
+        column, literal = place.split(" / ")
+        table, name = column.split(".")
+        found[("public", table, name), literal] = value
+    return found
+
+
+def _chances(text: str) -> dict[ColumnKey, float]:
+    found = ((element.split("."), chance) for element, chance in _words(text))
+    return {("public", table, name): float(chance) for (table, name), chance in found}
+
+
+def _words(text: str) -> list[list[str]]:
+    return [part.split() for part in text.split("; ") if part]
+
+
 def _similarity(text: str) -> dict[TableKey, float]:
-    return {
-        ("public", name): float(value) for name, value in (part.split() for part in text.split("; ") if part)
-    }
+    return {("public", name): float(value) for name, value in _words(text)}

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from engine.rewrite.rule import Rule, RuleKind
-from engine.rewrite.rules import grouping, literals, quantifiers, references, repetition, unknowns
+from engine.rewrite.rules import (
+    grouping,
+    literals,
+    measures,
+    quantifiers,
+    references,
+    repetition,
+    unknowns,
+)
 
 RULES: tuple[Rule, ...] = (
     Rule("drop_total_join", 1, RuleKind.NORMALISE, repetition.drop_total_join),
@@ -14,14 +22,18 @@ RULES: tuple[Rule, ...] = (
     Rule("group_by_shown", 1, RuleKind.REPAIR, grouping.group_by_shown),
     Rule("join_by_reference", 1, RuleKind.READING, references.join_by_reference),
     Rule("compare_by_reference", 1, RuleKind.READING, references.compare_by_reference),
-    Rule("literal_as_stored", 1, RuleKind.READING, literals.literal_as_stored),
     Rule("literal_in_its_column", 1, RuleKind.READING, literals.literal_in_its_column),
+    Rule("drop_unsaid_literal", 1, RuleKind.READING, literals.drop_unsaid_literal),
     Rule("exclude_referring_rows", 1, RuleKind.READING, quantifiers.exclude_referring_rows),
     Rule("count_referring_rows", 1, RuleKind.READING, grouping.count_referring_rows),
+    Rule("sort_by_asked", 1, RuleKind.READING, measures.sort_by_asked),
+    Rule("compare_averages", 1, RuleKind.READING, measures.compare_averages),
     Rule("both", 1, RuleKind.READING, quantifiers.both),
-    Rule("none_of_them", 1, RuleKind.READING, quantifiers.none_of_them),
+    Rule("none_of_them", 2, RuleKind.READING, quantifiers.none_of_them),
+    Rule("keep_unmatched", 1, RuleKind.READING, unknowns.keep_unmatched),
     Rule("each_once", 1, RuleKind.READING, repetition.each_once),
-    Rule("drop_unasked_join", 1, RuleKind.READING, repetition.drop_unasked_join),
+    Rule("drop_unasked_join", 2, RuleKind.READING, repetition.drop_unasked_join),
     Rule("unknown_last", 1, RuleKind.READING, unknowns.unknown_last),
     Rule("known_excluded", 1, RuleKind.READING, unknowns.known_excluded),
+    Rule("literal_as_stored", 2, RuleKind.CORRECTION, literals.literal_as_stored),
 )

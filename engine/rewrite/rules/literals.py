@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 import sqlglot
 from sqlglot import exp
 
 from engine.core.elements import ValueLink
+from engine.rewrite.join_tree import conjuncts
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.scope import Scopes, identifier
 from engine.sql.tree import parsed
+from engine.text.tokens import identifier_words
 from schema_catalog.types import ColumnKey
 
 _NUMBER = r"^\s*([-+]?([0-9]{1,3}(,[0-9]{3})+|[0-9]+)([.][0-9]+)?)(?![0-9.,]|[-/:eE][-+]?[0-9])"
@@ -19,21 +22,14 @@ _NUMBER = r"^\s*([-+]?([0-9]{1,3}(,[0-9]{3})+|[0-9]+)([.][0-9]+)?)(?![0-9.,]|[-/
 
 
 def literal_as_stored(statement: Statement, context: Context) -> str | None:
-    """Spells literals as the values of their columns where only capitals differ."""
+    """Writes the stored value that was found for a literal which its column does not hold."""
     changed = []
     for _, key, literal in _compared(statement.tree, statement.scopes):
-        spelt = {
-            value
-            for link in context.values
-            if link.column == key
-            for value in link.values
-            if value.casefold() == literal.name.casefold()
-        }
-        if len(spelt) == 1 and literal.name not in spelt:
-            stored = spelt.pop()
+        stored = context.stored.get((key, literal.name))
+        if stored is not None:
+            changed.append(f"'{literal.name}' as '{stored}'")
             literal.set("this", stored)
-            changed.append(f"'{stored}'")
-    return f"writes {', '.join(changed)} as stored" if changed else None
+    return f"reads {', '.join(dict.fromkeys(changed))}" if changed else None
 
 
 def literal_in_its_column(statement: Statement, context: Context) -> str | None:
@@ -91,8 +87,8 @@ def _elsewhere(
 
 
 def _compared(tree: exp.Query, scopes: Scopes) -> Iterator[tuple[exp.Column, ColumnKey, exp.Literal]]:
-    """Columns of tables, and the text literals that =, <> and IN compare them with."""
-    for node in tree.find_all(exp.EQ, exp.NEQ, exp.In):
+    """Columns of tables, and the text literals that =, <>, IN and IS DISTINCT FROM compare them with."""
+    for node in tree.find_all(exp.EQ, exp.NEQ, exp.In, exp.NullSafeNEQ):
         column = node.this
         others = node.expressions if isinstance(node, exp.In) else [node.expression]
         if not isinstance(column, exp.Column):
@@ -103,6 +99,38 @@ def _compared(tree: exp.Query, scopes: Scopes) -> Iterator[tuple[exp.Column, Col
         for other in others:
             if isinstance(other, exp.Literal) and other.is_string:
                 yield column, (*read.table.key, column.name), other
+
+
+def drop_unsaid_literal(statement: Statement, context: Context) -> str | None:
+    """Leaves out the tests whose literal the question does not say, by its words or by a stored value that they name.
+
+    Of numbers only what a key is compared with: "more than one" is 1.
+    """
+    said = set(identifier_words(context.question))
+    for link in context.values:
+        said.update(word for value in link.values for word in identifier_words(value))
+    dropped = []
+    for select in statement.tree.find_all(exp.Select):
+        where = select.args.get("where")
+        tests = [] if where is None else list(conjuncts(where.this))
+        unsaid = [test for test in tests if _is_unsaid(test, said, statement.scopes)]
+        if unsaid:
+            kept = [test for test in tests if all(test is not each for each in unsaid)]
+            select.set("where", exp.Where(this=exp.and_(*kept, copy=False)) if kept else None)
+            dropped += [test.sql(dialect="postgres") for test in unsaid]
+    return f"leaves out {', '.join(dropped)}" if dropped else None
+
+
+def _is_unsaid(test: exp.Expr, said: AbstractSet[str], scopes: Scopes) -> bool:
+    literal = test.expression if isinstance(test, exp.EQ | exp.Like | exp.ILike) else None
+    if not isinstance(literal, exp.Literal) or not isinstance(test.this, exp.Column):
+        return False
+    read = scopes.reading(test.this)
+    if read is None or read.table is None:
+        return False
+    keys = {name for key in read.table.foreign_keys for name in key.columns} | set(read.table.primary_key)
+    wanted = literal.is_string or test.this.name in keys
+    return wanted and not said & set(identifier_words(literal.name))
 
 
 def text_as_number(statement: Statement, _context: Context) -> str | None:

@@ -30,31 +30,68 @@ def none_of_them(statement: Statement, context: Context) -> str | None:
     joined = join_tree(statement.tree, statement.scopes)
     if word is None or joined is None:
         return None
-    for test in joined.tests:
-        other = _excluded(joined, test)
+    for tests in _denials(joined):
+        other = _excluded(joined, tests) or _excluded_values(joined, tests)
         if other is not None:
             statement.tree = other
             return f"reads '{word[0]}' as: none of them"
     return None
 
 
-def _excluded(joined: JoinTree, test: exp.Expr) -> exp.Query | None:
-    column, opposite = _opposite(test)
-    if column is None or opposite is None:
-        return None
-    others = [each for each in joined.tests if each is not test]
+def _denials(joined: JoinTree) -> Iterator[list[exp.Expr]]:
+    """The parts of WHERE that deny something: those of one table together, then each alone."""
+    denied = [test for test in joined.tests if _opposite(test, joined)[0] is not None]
+    of_table = [[each for each in denied if joined.names([each]) == joined.names([test])] for test in denied]
+    yield from (tests for tests in of_table[:1] if len(tests) > 1)
+    yield from ([test] for test in denied)
+
+
+def _excluded(joined: JoinTree, tests: Sequence[exp.Expr]) -> exp.Query | None:
+    column, opposite = _opposites(tests, joined)
+    others = [each for each in joined.tests if all(each is not test for test in tests)]
     equal = any(isinstance(each, exp.EQ) and each.this == column for each in others)
     kept = joined.names([*joined.shown(), *([] if equal else others)]) or {joined.reads[0].name}
     branch = joined.branch(column, kept)
     if branch is None or not branch.many:
         return None
     inside = joined.over(branch.reads, [branch.link.far]).where(opposite)
-    outside = joined.without(test, [] if equal else branch.reads)
+    outside = joined.without(tests, [] if equal else branch.reads)
     return outside.where(exp.In(this=branch.link.near.copy(), query=exp.Subquery(this=inside)).not_())
 
 
-def _opposite(test: exp.Expr) -> tuple[exp.Column | None, exp.Expr | None]:
-    """The column and the positive form of `c <> …`, `NOT c LIKE …` and `NOT c IN (…)` over values; else Nones."""
+def _excluded_values(joined: JoinTree, tests: Sequence[exp.Expr]) -> exp.Query | None:
+    """Where one column is shown that many rows of the tested table share: its values that no denied row has."""
+    column, opposite = _opposites(tests, joined)
+    items = joined.tree.expressions
+    shown = items[0].unalias() if len(items) == 1 else None
+    read = joined.scopes.reading(column)
+    if not isinstance(shown, exp.Column) or read is None or read.table is None:
+        return None
+    if joined.scopes.reading(shown) is not read or {shown.name, column.name} & {*read.table.primary_key}:
+        return None
+    if shown == column:
+        return None
+    inside = joined.over([read], [shown]).where(opposite)
+    outside = joined.without(tests, []).distinct(copy=False)
+    return outside.where(exp.In(this=shown.copy(), query=exp.Subquery(this=inside)).not_())
+
+
+def _opposites(tests: Sequence[exp.Expr], joined: JoinTree) -> tuple[exp.Column, exp.Expr]:
+    """The first column of `tests`, which deny something, and what all of them deny."""
+    found = [
+        (column, opposite)
+        for test in tests
+        for column, opposite in [_opposite(test, joined)]
+        if column and opposite
+    ]
+    return found[0][0], exp.and_(*(opposite for _, opposite in found))
+
+
+def _opposite(test: exp.Expr, joined: JoinTree) -> tuple[exp.Column | None, exp.Expr | None]:
+    """The column and the positive form of `c <> …`, `NOT c LIKE …` and `NOT c IN (…)`; else Nones.
+
+    A query in it may read no table of the statement around it.
+    """
     if isinstance(test, exp.NEQ):
         positive: exp.Expr = exp.EQ(this=test.this.copy(), expression=test.expression.copy())
     elif isinstance(test, exp.Not) and isinstance(test.this, exp.EQ | exp.Like | exp.ILike | exp.In):
@@ -64,10 +101,11 @@ def _opposite(test: exp.Expr) -> tuple[exp.Column | None, exp.Expr | None]:
         positive.set("negate", None)
     else:
         return None, None
-    columns = list(test.find_all(exp.Column))
-    if not isinstance(positive.this, exp.Column) or len(columns) > 1 or test.find(exp.Select):
+    column = (test.this if isinstance(test, exp.Not) else test).this
+    around = [joined.scopes.reading(each) for each in test.find_all(exp.Column) if each is not column]
+    if not isinstance(column, exp.Column) or any(read is None or read in joined.reads for read in around):
         return None, None
-    return columns[0], positive
+    return column, positive
 
 
 def both(statement: Statement, context: Context) -> str | None:

@@ -5,10 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from sqlglot import exp
+
+from engine.core.elements import WHOLE_TABLE
 from engine.rewrite.join_tree import Branch, JoinTree, join_tree
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.unknowns import nullable
 from schema_catalog.types import TableKind
+
+UNLIKELY = 0.3
+"""Below this probability the schema linker is sure that a table is not meant."""
 
 _DIFFERENT = re.compile(r"\b(?:different|distinct|unique)\b", re.IGNORECASE)
 
@@ -44,7 +50,7 @@ def drop_total_join(statement: Statement, context: Context) -> str | None:
         return None
     for branch in _unused(joined):
         if len(branch.reads) == 1 and _total(joined, branch, context):
-            statement.tree = joined.without(None, branch.reads)
+            statement.tree = joined.without((), branch.reads)
             return f"leaves out {branch.reads[0].name}, which changes no row"
     return None
 
@@ -66,22 +72,52 @@ def _total(joined: JoinTree, branch: Branch, context: Context) -> bool:
 
 
 def drop_unasked_join(statement: Statement, context: Context) -> str | None:
-    """Removes a table of which nothing is used and that the question does not name, one of its rows to each at most."""
-    joined = join_tree(statement.tree, statement.scopes)
-    if joined is None:
-        return None
-    for branch in _unused(joined):
-        if all(read.table not in context.mentioned for read in branch.reads):
-            statement.tree = joined.without(None, branch.reads)
-            return f"leaves out {', '.join(read.name for read in branch.reads)}"
-    return None
+    """Removes tables of which nothing is used and that the question does not name: of each query of a set operation.
+
+    Where they repeat rows of others, only what the schema linker is sure that the question is not about.
+    """
+    dropped: list[str] = []
+    for select in _queries(statement.tree):
+        joined = join_tree(select, statement.scopes, grouped=True)
+        branch = None if joined is None else next(_unasked(joined, context), None)
+        if joined is not None and branch is not None:
+            statement.tree = _put(statement.tree, select, joined.without((), branch.reads))
+            dropped += [read.name for read in branch.reads]
+    return f"leaves out {', '.join(dict.fromkeys(dropped))}" if dropped else None
 
 
-def _unused(joined: JoinTree) -> Iterator[Branch]:
-    """Branches that nothing shown, sorted by or tested belongs to, and that repeat no row."""
+def _unasked(joined: JoinTree, context: Context) -> Iterator[Branch]:
+    for branch in _unused(joined, many=True):
+        keys = [read.table.key for read in branch.reads if read.table is not None]
+        unlikely = all(context.linked.get((*key, WHOLE_TABLE), 1.0) < UNLIKELY for key in keys)
+        if (unlikely or not branch.many) and all(
+            read.table not in context.mentioned for read in branch.reads
+        ):
+            yield branch
+
+
+def _queries(tree: exp.Query) -> list[exp.Select]:
+    """The statement, or the queries of a set operation."""
+    if isinstance(tree, exp.SetOperation):
+        return [
+            each for side in (tree.left, tree.right) if isinstance(side, exp.Query) for each in _queries(side)
+        ]
+    return [tree] if isinstance(tree, exp.Select) else []
+
+
+def _put(tree: exp.Query, select: exp.Select, other: exp.Select) -> exp.Query:
+    """`tree` with `other` in place of its query `select`."""
+    if select is tree:
+        return other
+    select.replace(other)
+    return tree
+
+
+def _unused(joined: JoinTree, *, many: bool = False) -> Iterator[Branch]:
+    """Branches that nothing shown, sorted by or tested belongs to; `many`: those that repeat rows as well."""
     used = joined.names([*joined.shown(), *joined.tests])
     for link in joined.links:
         for end in (link.near, link.far):
             branch = joined.branch(end, used) if used else None
-            if branch is not None and not branch.many:
+            if branch is not None and (many or not branch.many):
                 yield branch

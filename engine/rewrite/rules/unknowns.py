@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from engine.rewrite.join_tree import conjuncts
 from engine.rewrite.rule import Context, Statement
-from engine.rewrite.scope import Scopes
+from engine.rewrite.scope import Scopes, TableRef
 from schema_catalog.types import Table
 
 
@@ -43,6 +44,29 @@ def known_excluded(statement: Statement, _context: Context) -> str | None:
             found.query.where(known, copy=False)
             changed = True
     return "leaves unknown values out of those that are excluded" if changed else None
+
+
+def keep_unmatched(statement: Statement, _context: Context) -> str | None:
+    """`JOIN lessons … WHERE lessons.id IS NULL`, which no row fulfils, as LEFT JOIN: rows without a lesson."""
+    changed = []
+    for select in statement.tree.find_all(exp.Select):
+        where = select.args.get("where")
+        for test in () if where is None else conjuncts(where.this):
+            read = _never_null(test, statement.scopes)
+            join = None if read is None else read.node.parent
+            if read is not None and isinstance(join, exp.Join) and not join.args.get("side"):
+                join.set("side", "LEFT")
+                changed.append(read.name)
+    return f"keeps rows without {', '.join(changed)}" if changed else None
+
+
+def _never_null(test: exp.Expr, scopes: Scopes) -> TableRef | None:
+    """What FROM reads a column of that `test` wants to be NULL although none of its table's rows has it so."""
+    if not isinstance(test, exp.Is) or not isinstance(test.expression, exp.Null) or test.args.get("negate"):
+        return None
+    read = scopes.reading(test.this) if isinstance(test.this, exp.Column) else None
+    known = read is not None and read.table is not None and not nullable(read.table, test.this.name)
+    return read if known else None
 
 
 def nullable(table: Table, name: str) -> bool:

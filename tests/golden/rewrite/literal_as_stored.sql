@@ -1,29 +1,28 @@
--- A literal is written as its column holds it where only capitals differ.
+-- A literal that its column does not hold is written as the stored value that was found for it.
 
--- values: singer.country = France; stadium.name = Wembley
+-- stored: singer.country / france = France
 SELECT artist_name FROM singer WHERE country = 'france'
 =>
 SELECT artist_name FROM singer WHERE country = 'France'
 
--- values: singer.country = France; stadium.name = Wembley
-SELECT s.name FROM stadium AS s WHERE s.name IN ('WEMBLEY', 'Oval')
+-- stored: stadium.name / WEMBLEY = Wembley; stadium.name / ov'l = O'Val
+SELECT s.name FROM stadium AS s WHERE s.name IN ('WEMBLEY', 'ov''l') AND s.name <> 'WEMBLEY'
 =>
-SELECT s.name FROM stadium AS s WHERE s.name IN ('Wembley', 'Oval')
+SELECT s.name FROM stadium AS s WHERE s.name IN ('Wembley', 'O''Val') AND s.name <> 'Wembley'
 
 -- the value is of another column
--- values: singer.country = France; stadium.name = Wembley
+-- stored: singer.country / france = France
 SELECT s.title FROM concert AS s WHERE s.title <> 'france'
 =>
 unchanged
 
--- both spellings are stored
--- values: singer.country = France, france
-SELECT artist_name FROM singer WHERE country = 'france'
+-- patterns match what they match
+-- stored: singer.country / france = France
+SELECT artist_name FROM singer WHERE country LIKE 'france'
 =>
 unchanged
 
--- two spellings are stored, and neither is written
--- values: singer.country = France, FRANCE
+-- nothing was found for it
 SELECT artist_name FROM singer WHERE country = 'france'
 =>
 unchanged

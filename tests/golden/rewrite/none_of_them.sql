@@ -26,9 +26,33 @@ SELECT s.artist_name FROM singer AS s JOIN singer_in_concert AS e ON s.singer_id
 =>
 SELECT s.artist_name FROM singer AS s WHERE NOT s.singer_id IN (SELECT e.singer_id FROM singer_in_concert AS e JOIN concert AS c ON e.concert_id = c.concert_id WHERE c.year = '2014')
 
--- one table
+-- one table: a value that no denied row has
+-- question: Which concerts were never in x?
+SELECT title FROM concert WHERE year <> '2014' AND stadium_id = 3
+=>
+SELECT DISTINCT title FROM concert WHERE stadium_id = 3 AND NOT title IN (SELECT title FROM concert WHERE year = '2014')
+
+-- one table, shown by its key
 -- question: Which concerts were not in x?
-SELECT title FROM concert WHERE year <> '2014'
+SELECT concert_id FROM concert WHERE year <> '2014'
+=>
+unchanged
+
+-- two parts deny one thing
+-- question: Who did not sing in the concert x of 2014?
+SELECT s.artist_name FROM singer AS s JOIN singer_in_concert AS e ON s.singer_id = e.singer_id JOIN concert AS c ON e.concert_id = c.concert_id WHERE c.year <> '2014' AND c.title <> 'x'
+=>
+SELECT s.artist_name FROM singer AS s WHERE NOT s.singer_id IN (SELECT e.singer_id FROM singer_in_concert AS e JOIN concert AS c ON e.concert_id = c.concert_id WHERE c.year = '2014' AND c.title = 'x')
+
+-- a query that is denied
+-- question: Which singers are in no concert at a large stadium?
+SELECT s.artist_name FROM singer AS s JOIN singer_in_concert AS e ON s.singer_id = e.singer_id JOIN concert AS c ON e.concert_id = c.concert_id WHERE NOT c.stadium_id IN (SELECT stadium_id FROM stadium WHERE capacity > '9')
+=>
+SELECT s.artist_name FROM singer AS s WHERE NOT s.singer_id IN (SELECT e.singer_id FROM singer_in_concert AS e JOIN concert AS c ON e.concert_id = c.concert_id WHERE c.stadium_id IN (SELECT stadium_id FROM stadium WHERE capacity > '9'))
+
+-- a query that looks at the row around it
+-- question: Which singers are in no concert at a large stadium?
+SELECT s.artist_name FROM singer AS s JOIN singer_in_concert AS e ON s.singer_id = e.singer_id JOIN concert AS c ON e.concert_id = c.concert_id WHERE NOT c.stadium_id IN (SELECT stadium_id FROM stadium WHERE name = c.title)
 =>
 unchanged
 

@@ -123,3 +123,25 @@ async def test_a_store_that_fails_costs_the_values_alone(asking: Service, pool: 
     text = await everything(asking, ANA)
     assert "no values" in text
     assert "SELECT name FROM singer" in text
+
+
+async def test_a_column_with_texts_that_are_not_kept_has_more(
+    pool: Any, server: Cluster, upstream: Databases
+) -> None:
+    catalog = CatalogStore(pool)
+    database, snapshot = (await catalog.get("music")).database, await catalog.newest("music")
+    assert snapshot is not None
+
+    async def read() -> ColumnValues:
+        (found,) = await read_values(database, snapshot, [FAMILY], upstream, ConnectSettings())
+        assert isinstance(found, ColumnValues)
+        return found
+
+    await execute(
+        server.dsn("music"), "INSERT INTO singer (singer_id, family_name) VALUES (3, ''), (4, NULL)"
+    )
+    assert await read() == ColumnValues(FAMILY, ("Ash", "Birk"))
+    await execute(
+        server.dsn("music"), "INSERT INTO singer (singer_id, family_name) VALUES (5, repeat('long', 30))"
+    )
+    assert await read() == ColumnValues(FAMILY, ("Ash", "Birk"), more=True)

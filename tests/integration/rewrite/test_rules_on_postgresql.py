@@ -80,6 +80,13 @@ def test_a_reading_runs_as_well_and_says_something_else(databases: Databases, pa
     )
 
 
+@pytest.mark.parametrize("pair", changed(RuleKind.CORRECTION), ids=name)
+def test_a_correction_runs_as_well(databases: Databases, pair: Pair) -> None:
+    assert pair.after is not None
+    for seed in SEEDS[:2]:
+        databases.rows(pair.schema, seed, pair.after)
+
+
 NUMBERS = {
     "1200": Decimal(1200),
     "1,200": Decimal(1200),

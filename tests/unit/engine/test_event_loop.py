@@ -108,7 +108,8 @@ class Upstream:
         return frozenset()
 
     async def run(self, _database: object, _asker: object, sql: str, *_: object) -> Result:
-        return Result((("x", "text"),), ((sql,),), truncated=False)
+        row = (sql,) if "max(" not in sql else ("0",) * sql.count("max(")
+        return Result(tuple(("x", "text") for _ in row), (row,), truncated=False)
 
 
 class Catalog:

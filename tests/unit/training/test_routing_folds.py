@@ -21,9 +21,10 @@ from engine.routing.training import Batch
 from schema_catalog.types import Snapshot
 from tests.support.schemas import table
 from training import paraphrases, router
+from training.fold_report import factors
 from training.fold_weights import cross_fitted, fitted, reweighted
 from training.paraphrases import Paraphraser, reserved
-from training.router import Course, Material, learned, worded
+from training.router import Course, Material, learned, weighed, worded
 from training.wordnet import WordNet
 
 CATALOG = [Snapshot(f"db{n}", ("public",), (table("thing", "thing_id name"),)) for n in range(4)]
@@ -124,6 +125,30 @@ def test_weights_of_the_other_folds_mend_what_one_addend_spoils() -> None:
     assert multipliers[0] > multipliers[1]
     assert reweighted(held[1][1], multipliers).rank == 1
     assert folds.figures(cross_fitted(held)).r1 > before.r1
+
+
+def test_an_addend_that_counts_against_itself_is_left_out() -> None:
+    """The second addend is high where the database is wrong: free, its multiplier is below 0."""
+    some = [outcome(str(n), "a", {"a": (1.0, -1.0), "b": (0.5, 1.0 - n / 20)}) for n in range(30)]
+    assert fitted(some)[1] < 0
+    first, second = fitted(some, positive=True)
+    assert second == 0
+    assert first > 1
+
+
+def test_a_router_is_weighed_as_the_folds_say(tmp_path: Path) -> None:
+    written = [
+        {"leg": "learned", "among": 166, "part": "late", "factor": 0.5},
+        {"leg": "learned", "among": 243, "part": "late", "factor": 0.1},
+        {"leg": "retrieval", "among": 166, "part": "late", "factor": 0.2},
+    ]
+    (tmp_path / "folds.json").write_text(json.dumps({"weights": written}), encoding="utf-8")
+    known = factors(tmp_path / "folds.json")
+    assert known == {"late": 0.5}
+    arrays = NetworkTrainer(None).arrays(1.0)
+    found = weighed(arrays, known)
+    assert found["network.root.late"] == 0.5 * arrays["network.root.late"]
+    assert found["network.root.best"] == arrays["network.root.best"]
 
 
 class Counting(NetworkTrainer):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import llguidance
 import pytest
 from llguidance import LLMatcher
 
-from engine.core.elements import WHOLE_TABLE
+from engine.core.elements import WHOLE_TABLE, ValueList
 from engine.decoding.sql_grammar import sql_grammar
 from schema_catalog.types import ColumnKey
 from tests.support.schemas import MUSIC
@@ -20,8 +23,10 @@ def tokenizer() -> llguidance.LLTokenizer:
     return llguidance.LLTokenizer("byte")
 
 
-def accepts(tokenizer: llguidance.LLTokenizer, sql: str, *masked: ColumnKey) -> bool:
-    grammar = LLMatcher.grammar_from_lark(sql_grammar(MUSIC, frozenset(masked)))
+def accepts(
+    tokenizer: llguidance.LLTokenizer, sql: str, *masked: ColumnKey, lists: Sequence[ValueList] = ()
+) -> bool:
+    grammar = LLMatcher.grammar_from_lark(sql_grammar(MUSIC, frozenset(masked), lists))
     matcher = LLMatcher(tokenizer, grammar)
     assert not matcher.is_error(), matcher.get_error()
     tokens = tokenizer.tokenize_str(f"{sql};\n```")
@@ -117,3 +122,66 @@ def test_nothing_left_is_an_error() -> None:
     tables = frozenset((*table.key, WHOLE_TABLE) for table in MUSIC.tables)
     with pytest.raises(ValueError, match="every column is masked"):
         sql_grammar(MUSIC, tables)
+
+
+LISTED = (
+    ValueList(("public", "singer", "country"), ("France", "Fr", "Côte d'Ivoire", 'O"x\\y', "日本")),
+    ValueList(("public", "stadium", "name"), ("Oval", "Wembley")),
+)
+
+LIST_ACCEPTED = [
+    "SELECT artist_name FROM singer WHERE country = 'France'",
+    "SELECT artist_name FROM singer WHERE country <> 'Côte d''Ivoire' AND singer.country != 'Fr'",
+    "SELECT artist_name FROM singer WHERE country NOT IN ('O\"x\\y', '日本')",
+    "SELECT artist_name FROM singer WHERE country IN (SELECT name FROM stadium WHERE name = 'Oval')",
+    "SELECT artist_name FROM singer WHERE country ILIKE '%spain%' AND country > 'Spain' AND artist_name = 'Spain'",
+    "SELECT artist_name FROM singer WHERE LOWER(country) = 'spain' AND country BETWEEN 'a' AND 'b'",
+    "SELECT artist_name FROM singer WHERE (country = 'France' OR country = artist_name) AND country::text = 'x'",
+    "SELECT T1.country FROM singer AS T1 JOIN stadium AS T2 ON T1.singer_id = T2.stadium_id"
+    " WHERE T1.country = 'France' AND T2.name <> 'Oval'",
+    "SELECT CASE WHEN singer.country IS DISTINCT FROM 'Fr' THEN 'z' ELSE 'y' END FROM singer JOIN stadium"
+    " ON stadium.name = singer.country",
+]
+
+LIST_REFUSED = [
+    "SELECT artist_name FROM singer WHERE country = 'Spain'",
+    "SELECT artist_name FROM singer WHERE country = 'france'",
+    "SELECT artist_name FROM singer WHERE country = 'Franc'",
+    "SELECT artist_name FROM singer WHERE country = 'Frances'",
+    "SELECT artist_name FROM singer WHERE country = ''",
+    "SELECT artist_name FROM singer WHERE country = 'France' || 'x'",
+    "SELECT artist_name FROM singer WHERE country <> 'Spain'",
+    "SELECT artist_name FROM singer WHERE country IN ('France', 'Spain')",
+    "SELECT artist_name FROM singer WHERE country IS DISTINCT FROM 'Spain'",
+    "SELECT artist_name FROM singer WHERE 'Spain' = country",
+    "SELECT artist_name FROM singer WHERE (country) = 'Spain'",
+    "SELECT artist_name FROM singer WHERE country = ('Spain')",
+    "SELECT artist_name FROM singer WHERE country = 'Spain'::text",
+    "SELECT s.country FROM singer s JOIN stadium t ON s.singer_id = t.stadium_id WHERE s.country = 'Oval'",
+    "SELECT COUNT(*) FILTER (WHERE country = 'Spain') FROM singer",
+    "SELECT country FROM singer GROUP BY country HAVING country = 'Spain'",
+]
+
+
+@pytest.mark.parametrize("sql", LIST_ACCEPTED)
+def test_beside_a_listed_column_stands_a_value_of_its_list(
+    tokenizer: llguidance.LLTokenizer, sql: str
+) -> None:
+    assert accepts(tokenizer, sql, lists=LISTED)
+
+
+@pytest.mark.parametrize("sql", LIST_REFUSED)
+def test_beside_a_listed_column_stands_no_other_text(tokenizer: llguidance.LLTokenizer, sql: str) -> None:
+    assert not accepts(tokenizer, sql, lists=LISTED)
+
+
+def test_a_list_of_a_masked_column_names_nothing(tokenizer: llguidance.LLTokenizer) -> None:
+    country = LISTED[0].column
+    assert not accepts(tokenizer, LIST_ACCEPTED[0], country, lists=LISTED)
+    assert "Ivoire" not in sql_grammar(MUSIC, frozenset({country}), LISTED)
+
+
+@pytest.mark.parametrize("value", ["two\nlines", "```", "nul\0", "\x1b", "\ud800"])
+def test_a_list_that_cannot_be_written_holds_nobody(tokenizer: llguidance.LLTokenizer, value: str) -> None:
+    lists = (replace(LISTED[0], values=("France", value)),)
+    assert accepts(tokenizer, "SELECT artist_name FROM singer WHERE country = 'Spain'", lists=lists)

@@ -43,4 +43,5 @@ def test_every_rule_has_pairs_of_both_sorts(rule: object) -> None:
 def test_no_two_rules_have_one_name_and_kinds_come_in_their_order() -> None:
     assert len({rule.name for rule in RULES}) == len(RULES)
     kinds = [rule.kind for rule in RULES]
-    assert kinds == sorted(kinds, key=[RuleKind.NORMALISE, RuleKind.REPAIR, RuleKind.READING].index)
+    order = [RuleKind.NORMALISE, RuleKind.REPAIR, RuleKind.READING, RuleKind.CORRECTION]
+    assert kinds == sorted(kinds, key=order.index)

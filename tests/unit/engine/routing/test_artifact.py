@@ -126,7 +126,7 @@ def test_a_damaged_version_is_refused_and_the_one_in_use_stays(
             said.write_text("{", encoding="utf-8")
         case "format":
             said.write_text(
-                said.read_text(encoding="utf-8").replace('"format": 1', '"format": 2'), encoding="utf-8"
+                said.read_text(encoding="utf-8").replace('"format": 2', '"format": 3'), encoding="utf-8"
             )
     with pytest.raises(ArtifactError, match="v2"):
         store.use("v2")

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
+import pytest
+
 from engine.core.candidate import Candidate
+from engine.core.defaults import NoValues
+from engine.core.elements import NearValues
 from engine.core.ports import Result
 from engine.core.state import State
 from engine.settings import Limits
 from engine.stages.check_values import check_values
+from schema_catalog.types import ColumnKey
 from tests.support.asking import PlanningUpstream, asked, route, tools
 
 FRENCH = Candidate("music", "SELECT artist_name FROM singer WHERE country = 'France'")
@@ -48,3 +54,73 @@ def test_what_does_not_occur_is_told() -> None:
 def test_nothing_runs_where_candidates_may_not() -> None:
     done = checked(INVENTED, limits=Limits(run_candidates=False))
     assert done.candidates == (INVENTED,)
+
+
+@dataclass
+class Near(NoValues):
+    """Knows what is near to a text."""
+
+    known: dict[str, NearValues]
+
+    async def near(self, texts: Sequence[tuple[ColumnKey, str]], *_: object) -> tuple[NearValues, ...]:
+        """That."""
+        return tuple(self.known.get(text, NearValues()) for _, text in texts)
+
+
+def corrected(found: NearValues, *candidates: Candidate, limits: Limits | None = None) -> State:
+    to = route("singers from France")
+    state = replace(asked("singers from France", to), candidates=candidates)
+    given = replace(tools("", cast("Any", Holding())), values=Near({"Oz": found}), limits=limits or Limits())
+    return asyncio.run(check_values(state, given))
+
+
+def test_what_is_surely_another_spelling_takes_the_statements_place() -> None:
+    done = corrected(
+        NearValues(("France",), sure=True, whole=True), replace(INVENTED, cost=1.0, logprob=-0.1)
+    )
+    (only,) = done.candidates
+    assert only.sql == FRENCH.sql
+    assert (only.missing, only.fruitless, only.cost, only.logprob) == ((), False, None, None)
+    (change,) = only.changes
+    assert (change.rule, change.how) == ("literal_as_stored", "reads 'Oz' as 'France'")
+    assert [line.event for line in done.trace] == ["correction literal_as_stored: reads 'Oz' as 'France'"]
+
+
+def test_of_several_values_each_gives_a_statement() -> None:
+    done = corrected(NearValues(("O'Land", "Ozark"), sure=True, whole=True), INVENTED)
+    assert [each.sql.rpartition(" = ")[2] for each in done.candidates] == ["'O''Land'", "'Ozark'"]
+
+
+NOT_SURE = [
+    NearValues(("France",), whole=True),
+    NearValues(("France",), sure=True),
+    NearValues(("France",)),
+]
+
+
+@pytest.mark.parametrize("found", NOT_SURE)
+def test_what_may_be_meant_stands_behind_the_statement(found: NearValues) -> None:
+    first, second = corrected(found, INVENTED).candidates
+    assert (first.sql, first.fruitless, len(first.missing)) == (INVENTED.sql, True, 1)
+    assert (second.sql, second.fruitless, second.missing) == (FRENCH.sql, False, ())
+
+
+def test_a_value_that_was_not_looked_for_is_never_replaced() -> None:
+    limits = Limits(run_candidates=False)
+    first, second = corrected(
+        NearValues(("France",), sure=True, whole=True), INVENTED, limits=limits
+    ).candidates
+    assert (first, second.sql) == (INVENTED, FRENCH.sql)
+    assert corrected(NearValues(("France",), sure=True), INVENTED, limits=limits).candidates == (INVENTED,)
+
+
+def test_a_stored_value_and_a_pattern_stay() -> None:
+    pattern = replace(INVENTED, sql=INVENTED.sql.replace("= 'Oz'", "ILIKE 'Oz'"))
+    done = corrected(NearValues(("France",), sure=True, whole=True), FRENCH, pattern)
+    assert [each.sql for each in done.candidates] == [FRENCH.sql, pattern.sql]
+
+
+def test_what_gives_a_statement_that_is_there_is_there_once() -> None:
+    done = corrected(NearValues(("France",), sure=True, whole=True), FRENCH, INVENTED)
+    assert [each.sql for each in done.candidates] == [FRENCH.sql]
+    assert done.candidates[0].changes == ()

@@ -282,8 +282,8 @@ def test_what_the_model_nearly_named_is_exchanged_first() -> None:
 def test_a_literal_does_not_go_to_a_column_that_lacks_it() -> None:
     held = ValueLink("Adele", ("public", "singer", "artist_name"), ("Adele",), 1.0, Relation.EQUALS)
     model = Model([("", "SELECT country FROM singer WHERE artist_name = 'Adele'")])
-    assert len(generated(model, k=2).candidates) == 2
-    (only,) = generated(model, k=2, values=(held,)).candidates
+    assert len(generated(model, k=2, question="artist name of each singer Adele").candidates) == 2
+    (only,) = generated(model, k=2, values=(held,), question="artist name of each singer Adele").candidates
     assert "artist_name = 'Adele'" in only.sql
 
 

@@ -179,7 +179,7 @@ async def test_the_connected_database_is_preferred_by_its_prior_and_no_more() ->
     here = await route(asked("names of singers", dbname="second"), tools(one, two))
     assert names(here) == ["b", "a"]
     odds = here.routes[0].probability / here.routes[1].probability
-    assert odds == pytest.approx(np.exp(CONNECTED_PRIOR / 0.7))
+    assert odds == pytest.approx(np.exp(CONNECTED_PRIOR))
     assert "you are connected to it" in said(here, "database")
     elsewhere = await route(asked("species of animals by weight", dbname="second"), tools(one, two, ZOO))
     assert names(elsewhere)[0] == "zoo"

@@ -66,6 +66,8 @@ def test_the_texts_that_columns_are_compared_with() -> None:
         Literal(COUNTRY, "Peru"),
         Literal(TITLE, "Gala"),
         Literal(TITLE, "%rock%", pattern=True, any_case=True),
+        Literal(COUNTRY, "Italy", negated=True),
+        Literal(TITLE, "None", negated=True),
     }
 
 
@@ -101,5 +103,14 @@ def test_a_statement_without_texts_costs_nothing() -> None:
 
 def test_what_cannot_be_looked_for_is_neither_present_nor_missing() -> None:
     sql = "SELECT artist_name FROM singer WHERE country = 'Nowhere'"
-    assert checked(sql, HoldingUpstream(cost=1e9)) == LiteralCheck()
-    assert checked(sql, HoldingUpstream(refuses=True)) == LiteralCheck()
+    unknown = LiteralCheck(unknown=(Literal(COUNTRY, "Nowhere"),))
+    assert checked(sql, HoldingUpstream(cost=1e9)) == unknown
+    assert checked(sql, HoldingUpstream(refuses=True)) == unknown
+
+
+def test_what_rows_are_not_to_have_makes_no_statement_an_invented_one() -> None:
+    found = checked("SELECT artist_name FROM singer WHERE country <> 'Nowhere'")
+    assert found.missing == (Literal(COUNTRY, "Nowhere", negated=True),)
+    assert not found.all_invented
+    sql = "SELECT artist_name FROM singer WHERE country <> 'France' AND country = 'Nowhere'"
+    assert checked(sql, HoldingUpstream(stored=("France",))).all_invented

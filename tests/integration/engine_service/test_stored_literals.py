@@ -1,0 +1,149 @@
+"""Values that a statement compares with, on a real server: written as stored, held to a list, never shown to others."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import asyncpg
+import pytest
+
+from engine.api.question_store import Questions
+from engine.api.service import Service
+from engine.core.ports import Completion, Prompt
+from engine.core.tools import Tools
+from engine.linking import value_lists
+from engine.linking.source import StoredValues
+from engine.linking.value_reader import read_values
+from engine.settings import DialogueSettings, GenerationSettings, Limits, UpstreamSettings
+from engine.types import Asker, AskReply, AskRequest, RowKind, Topic, TopicRequest
+from engine.upstream import Databases
+from pgparley.cluster import Cluster
+from schema_catalog.introspect import introspect
+from schema_catalog.refresh import ConnectSettings
+from schema_catalog.store import CatalogStore
+from schema_catalog.values import ColumnValues, ValueStore
+from tests.support.scripted import ScriptedLLM
+from tests.support.statements import execute
+
+ANA, BOB = Asker("ana", "music"), Asker("bob", "music")
+STATUS = ("public", "tour", "status")
+QUESTION = "stop of each tour that is in transit"
+TOUR = """
+CREATE TABLE tour (tour_id int PRIMARY KEY, stop text, status text);
+INSERT INTO tour VALUES (1, 'Oslo', 'In Transit'), (2, 'Bern', 'Canceled by venue'), (3, 'Rome', 'Canceled by band'),
+    (4, 'Lima', 'Sold out'), (5, 'Kyiv', 'It''s "on"'), (6, 'Bonn', NULL);
+GRANT SELECT ON tour TO ana;
+GRANT SELECT (tour_id, stop) ON tour TO bob;
+"""
+
+
+class WritingLLM(ScriptedLLM):
+    """Also keeps the grammars that it is given."""
+
+    written: list[str]
+
+    async def complete(self, prompt: Prompt, *, grammar: str | None = None, **more: object) -> Completion:
+        """The next line."""
+        self.written.append(grammar or "")
+        return await super().complete(prompt, **more)
+
+
+@pytest.fixture
+def model() -> WritingLLM:
+    made = WritingLLM([], grammars=True)
+    made.written = []
+    return made
+
+
+@pytest.fixture
+async def allowed(
+    pool: Any, tools: Tools, server: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Tools]:
+    """The values of `tour.status` are allowed and read; a look at them may take its time on a busy machine."""
+    monkeypatch.setattr(value_lists, "SECONDS", 30.0)
+    upstream = Databases(UpstreamSettings(pool_size=2, privileges_ttl=0.0))
+    catalog, store = CatalogStore(pool), ValueStore(pool)
+    database = (await catalog.get("music")).database
+    await execute(server.dsn("music"), TOUR)
+    connection = await asyncpg.connect(server.dsn("music"))
+    snapshot = await introspect(connection, database)
+    await connection.close()
+    await catalog.save_snapshot(snapshot)
+    await store.allow("music", [STATUS])
+    (read,) = await read_values(database, snapshot, [STATUS], upstream, ConnectSettings())
+    assert isinstance(read, ColumnValues)
+    await store.keep("music", read)
+    alone = GenerationSettings(masks=False, exchanges=False, repair=False)
+    yield replace(tools, upstream=upstream, values=StoredValues(store), generation=alone)
+    await upstream.aclose()
+
+
+@pytest.fixture
+def asking(pool: Any, allowed: Tools) -> Service:
+    return Service(allowed, Questions(pool, 600.0), Limits(k=3, calls=1))
+
+
+async def asked(service: Service, model: ScriptedLLM, where: str, asker: Asker = ANA) -> AskReply:
+    model.lines[:] = [f"SELECT stop FROM tour WHERE {where}"]
+    return await service.ask(AskRequest(asker, QUESTION))
+
+
+async def test_a_literal_is_written_as_the_column_holds_it(asking: Service, model: WritingLLM) -> None:
+    reply = await asked(asking, model, "status IN ('in-transit', 'sold out') AND status <> 'its on'")
+    (row,) = reply.rows
+    assert row.sql is not None
+    assert row.sql.endswith("status IN ('In Transit', 'Sold out') AND status <> 'It''s \"on\"'")
+    assert "reads 'in-transit' as 'In Transit'" in row.explanation
+    shown = await asking.topic(TopicRequest(ANA, Topic.EXPLAIN, reply.qid, 1))
+    assert any("literal_as_stored" in str(line) for line in shown.rows)
+
+
+async def test_a_stored_literal_stays(asking: Service, model: WritingLLM) -> None:
+    (row,) = (await asked(asking, model, "status = 'In Transit'")).rows
+    assert row.sql == "SELECT stop FROM tour WHERE status = 'In Transit'"
+    assert "reads" not in row.explanation
+
+
+async def test_what_is_near_to_nothing_is_said_not_to_occur(asking: Service, model: WritingLLM) -> None:
+    (row,) = (await asked(asking, model, "status = 'postponed'")).rows
+    assert row.sql == "SELECT stop FROM tour WHERE status = 'postponed'"
+    assert "status 'postponed' does not occur" in row.explanation
+
+
+async def test_two_near_values_are_two_statements_and_a_question(
+    asking: Service, model: WritingLLM, pool: Any, allowed: Tools
+) -> None:
+    reply = await asked(asking, model, "status = 'cancelled'")
+    first, second, *_ = [row.sql or "" for row in reply.rows]
+    assert {first.rpartition(" = ")[2], second.rpartition(" = ")[2]} == {
+        "'Canceled by band'",
+        "'Canceled by venue'",
+    }
+    settings = DialogueSettings(question=0.01, row=0.2, abstention=1.0, model_questions=False)
+    service = Service(replace(allowed, dialogue=settings), Questions(pool, 600.0), Limits(k=3, calls=1))
+    rows = (await asked(service, model, "status = 'cancelled'")).rows
+    assert {row.kind for row in rows} == {RowKind.OPTION}
+    said = " ".join(row.explanation for row in rows)
+    assert "Canceled by band" in said
+    assert "Canceled by venue" in said
+
+
+async def test_the_grammar_holds_a_statement_to_a_whole_list(
+    asking: Service, model: WritingLLM, server: Cluster
+) -> None:
+    await asked(asking, model, "status = 'In Transit'")
+    assert "\"'It''s \\\"on\\\"'\"" in model.written[-1]
+    await execute(server.dsn("music"), "INSERT INTO tour VALUES (7, 'Nice', 'Postponed')")
+    (row,) = (await asked(asking, model, "status = 'Postponed'")).rows
+    assert "In Transit" not in model.written[-1]
+    assert "does not occur" not in row.explanation
+
+
+async def test_who_may_not_read_a_column_sees_none_of_its_values(asking: Service, model: WritingLLM) -> None:
+    reply = await asked(asking, model, "stop = 'in transit'", BOB)
+    why = await asking.topic(TopicRequest(BOB, Topic.WHY, reply.qid))
+    assert "Transit" not in f"{model.written} {reply.rows} {why.rows}"
+    refused = await asked(asking, model, "status = 'in transit'", BOB)
+    assert "In Transit" not in f"{model.written} {refused}"

@@ -113,7 +113,9 @@ def _wanted(folds: Path, most: int) -> Iterator[Outcome]:
     for variant in Variant:
         for fold, cell in measured(folds, Leg.LEARNED, variant, AMONG).items():
             held[fold] += cell
-    unseen = [each for each in cross_fitted(held, positive=True) if part_of(each.database) is not Part.LINKER]
+    unseen = [
+        each for each in cross_fitted(held, positive=True) if part_of(each.database) is not Part.LINKER
+    ]
     unseen.sort(key=lambda each: hashlib.sha256(each.id.encode()).digest())
     for variant in Variant:
         yield from [each for each in unseen if each.variant is variant][:most]

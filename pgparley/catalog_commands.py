@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.table import Table as Grid
 
-from engine.settings import UpstreamSettings
+from engine.settings import GuardSettings, UpstreamSettings
 from pgparley.login_commands import (
     ListedLogin,
     add_login_commands,
@@ -25,6 +25,7 @@ from pgparley.login_commands import (
 from pgparley.store_session import SETTINGS, run_on_store
 from pgparley.terminal import AsJson, cell, fail, minute, print_json, print_table, printable
 from pgparley.value_commands import add_values_command, read_anew, report_values
+from schema_catalog.definitions import State
 from schema_catalog.drift import Change, Difference
 from schema_catalog.dsn import DSNError, as_uri, redacted, with_dbname
 from schema_catalog.naming import dotted, quote_ident
@@ -44,7 +45,9 @@ Name = Annotated[
 
 
 def catalog_app(
-    store_dsn: Callable[[], str], upstream: Callable[[], UpstreamSettings] = UpstreamSettings
+    store_dsn: Callable[[], str],
+    upstream: Callable[[], UpstreamSettings] = UpstreamSettings,
+    guard: Callable[[], GuardSettings] = GuardSettings,
 ) -> typer.Typer:
     """The commands; what they need of the configuration is asked for when one of them runs."""
     app = typer.Typer(help="Register databases and see what is known of them.", no_args_is_help=True)
@@ -89,7 +92,7 @@ def catalog_app(
         ] = None,
     ) -> None:
         """Read the schema again and say what changed."""
-        run_on_store(store_dsn(), lambda pool: _refresh(pool, name, upstream()))
+        run_on_store(store_dsn(), lambda pool: _refresh(pool, name, upstream(), guard()))
 
     add_values_command(app, store_dsn, upstream)
     add_login_commands(app, store_dsn)
@@ -240,7 +243,7 @@ def _keys(table: Table, column: str) -> Iterable[str]:
             yield f"→ {dotted((key.ref_schema, key.ref_table, referred))}"
 
 
-async def _refresh(pool: Pool, name: str | None, settings: UpstreamSettings) -> None:
+async def _refresh(pool: Pool, name: str | None, settings: UpstreamSettings, guard: GuardSettings) -> None:
     store = CatalogStore(pool)
     entries = await store.list() if name is None else (await store.get(name),)
     if not entries:
@@ -257,8 +260,28 @@ async def _refresh(pool: Pool, name: str | None, settings: UpstreamSettings) -> 
             _report(entry.database.name, changes)
             await _report_identity(store, entry.database)
             report_values(read)
+    await _report_definitions(pool, name, settings, guard)
     if failed:
         raise typer.Exit(1)
+
+
+async def _report_definitions(
+    pool: Pool, name: str | None, settings: UpstreamSettings, guard: GuardSettings
+) -> None:
+    """Checks definitions against the new snapshots, and prints those that do not count any more."""
+    # The engine's way to a database loads PostgreSQL's parser, which most commands do without.
+    from engine.definitions.checking import check_pending  # noqa: PLC0415
+    from engine.upstream import Databases  # noqa: PLC0415
+
+    databases = Databases(settings, guard)
+    try:
+        checked = await check_pending(pool, databases, SETTINGS, name)
+    finally:
+        await databases.aclose()
+    for stored, verdict in checked:
+        if verdict.state is State.REFUSED:
+            what = f"{stored.database}: the {stored.kind} {stored.name} is refused: {verdict.reason}"
+            typer.echo(printable(f"  ! {what}"))
 
 
 async def _report_identity(store: CatalogStore, before: Database) -> None:

@@ -53,7 +53,10 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.add_typer(catalog_app(lambda: _config().engine.store, lambda: _config().upstream), name="catalog")
+app.add_typer(
+    catalog_app(lambda: _config().engine.store, lambda: _config().upstream, lambda: _config().guard),
+    name="catalog",
+)
 app.add_typer(store_app(lambda: _config().engine.store), name="store")
 app.add_typer(learned_app(lambda: _config().engine.store), name="learned")
 app.add_typer(router_app(lambda: (_config(), _options.file)), name="router")

@@ -11,7 +11,7 @@ import asyncio
 
 import asyncpg
 
-from schema_catalog.knowledge import Knowledge, described
+from schema_catalog.knowledge import Said, described
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database, Snapshot
 
@@ -32,7 +32,7 @@ class CachedCatalog:
         self._version: int | None = None
         self._entries: Entries = ()
         self._snapshots: dict[str, tuple[object, Snapshot]] = {}
-        self._described: dict[str, tuple[Snapshot, tuple[Knowledge, ...], Snapshot | None]] = {}
+        self._described: dict[str, tuple[Snapshot, Said | None, Snapshot | None]] = {}
 
     async def entries(self) -> Entries:
         """Every database that has a snapshot and is not hidden, by name; raises `StoreUnavailableError`."""
@@ -66,13 +66,13 @@ class CachedCatalog:
         )
 
     async def _describe(self) -> None:
-        said = await self._store.knowledge()
+        of_database = await self._store.said()
         found = {}
         for name, (_, snapshot) in self._snapshots.items():
-            known = said.get(name, ())
+            said = of_database.get(name)
             held = self._described.get(name)
-            if held is None or held[0] is not snapshot or held[1] != known:
-                shown = await asyncio.to_thread(described, snapshot, known) if known else snapshot
-                held = (snapshot, known, shown)
+            if held is None or held[0] is not snapshot or held[1] != said:
+                shown = snapshot if said is None else await asyncio.to_thread(described, snapshot, said)
+                held = (snapshot, said, shown)
             found[name] = held
         self._described = found

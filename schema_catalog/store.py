@@ -7,18 +7,18 @@ and appear in no error.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
-from operator import itemgetter
 
 import asyncpg
 import msgspec
 
-from schema_catalog.knowledge import Knowledge
+from schema_catalog.definitions import DefinitionStore, Join
+from schema_catalog.knowledge import Knowledge, Said
 from schema_catalog.pg import Pool
-from schema_catalog.types import Database, Login, Snapshot
+from schema_catalog.types import Database, Login, Snapshot, Term
 
 
 class CatalogError(Exception):
@@ -172,18 +172,24 @@ class CatalogStore:
         )
         return {row["id"]: _snapshot(row["body"]) for row in rows}
 
-    async def knowledge(self) -> dict[str, tuple[Knowledge, ...]]:
-        """What is said of each database; those of which nothing is said are left out."""
-        rows = await self._pool.fetch(
+    async def said(self) -> dict[str, Said]:
+        """What counts of what is said of each database; those of which nothing is said are left out."""
+        elements, joins = defaultdict[str, list[Knowledge]](list), defaultdict[str, list[Join]](list)
+        terms = defaultdict[str, list[Term]](list)
+        for database, element, description, synonyms, hidden in await self._pool.fetch(
             "SELECT database, element, description, synonyms, hidden FROM pgparley.knowledge ORDER BY database, element"
-        )
-        known: dict[str, tuple[Knowledge, ...]] = {}
-        for database, of_database in groupby(rows, key=itemgetter("database")):
-            known[database] = tuple(
-                Knowledge(tuple(element), description, tuple(synonyms), hidden)
-                for _, element, description, synonyms, hidden in of_database
-            )
-        return known
+        ):
+            elements[database].append(Knowledge(tuple(element), description, tuple(synonyms), hidden))
+        for each in await DefinitionStore(self._pool).of_schemas():
+            match each.definition:
+                case Join() as join:
+                    joins[each.database].append(join)
+                case Term() as term:
+                    terms[each.database].append(term)
+        return {
+            name: Said(tuple(elements[name]), tuple(joins[name]), tuple(terms[name]))
+            for name in {*elements, *joins, *terms}
+        }
 
     async def version(self) -> int:
         """A number that grows with every change of the catalog: one row read by primary key."""

@@ -82,12 +82,25 @@ class Table:
         return (self.schema, self.name)
 
 
+@dataclass(frozen=True, slots=True)
+class Term:
+    """What people call something: an SQL expression or predicate, `definition`, over the elements that it `reads`.
+
+    An element is (schema, table) or (schema, table, column).
+    """
+
+    name: str
+    definition: str
+    description: str | None = None
+    reads: tuple[tuple[str, ...], ...] = ()
+
+
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Snapshot:
     """The schema of one registered database at one moment, tables ordered by (schema, name).
 
     `shadowed`: tables whose bare name would find another table, even one that this snapshot hides. `said`: what a DBA
-    says of the database as a whole, a description and synonyms.
+    says of the database as a whole, a description and synonyms. `terms`: of its business, over what it holds.
     """
 
     database: str
@@ -95,12 +108,13 @@ class Snapshot:
     tables: tuple[Table, ...]
     shadowed: frozenset[TableKey] = frozenset()
     said: tuple[str, ...] = ()
+    terms: tuple[Term, ...] = ()
 
     @property
     def fingerprint(self) -> str:
         """SHA-256 (hex) over all but row estimates: equal exactly where the schema, and what is said of it, is."""
         stable = [replace(table, row_estimate=None) for table in self.tables]
-        encoded = msgspec.json.encode([self.search_path, stable, *self.said])
+        encoded = msgspec.json.encode([self.search_path, stable, *self.said, *filter(None, [self.terms])])
         # A schema of which nothing is said keeps the fingerprint that stored points and routers know it by. Inside a
         # JSON string the quotes would be escaped, so that no text is cut.
         for nothing in (b',"synonyms":[]', b',"partial":false'):
@@ -132,7 +146,7 @@ class Snapshot:
     def restricted_to(self, readable: ReadableColumns) -> Snapshot:
         """The part that `readable` allows: other columns, and tables left without one, are gone.
 
-        Keys and foreign keys that name a hidden column or table go with it, so that no hidden name is left.
+        Keys, foreign keys and terms that name a hidden column or table go with it, so that no hidden name is left.
         """
         kept = {
             table.key: frozenset(c.name for c in table.columns if (*table.key, c.name) in readable)
@@ -157,10 +171,18 @@ class Snapshot:
             for table in self.tables
             if kept[table.key]
         )
+        terms = tuple(
+            term
+            for term in self.terms
+            if all(
+                (there := kept.get((schema, name))) and there.issuperset(rest)
+                for schema, name, *rest in term.reads
+            )
+        )
         # A bare name finds what the search path holds first, readable or not: remember whom that concerns.
         hidden = {table.name for table in self.tables if not kept[table.key]}
         shadowed = {table.key for table in tables if table.name in hidden and not self._found_bare(table)}
-        return replace(self, tables=tables, shadowed=self.shadowed | shadowed)
+        return replace(self, tables=tables, shadowed=self.shadowed | shadowed, terms=terms)
 
 
 ReadableColumns = frozenset[ColumnKey]

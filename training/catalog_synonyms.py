@@ -37,7 +37,7 @@ from engine.routing.training import Terrain
 from engine.routing.vectors import VectorCache
 from engine.settings import EncoderSettings
 from engine.text.tokens import identifier_words
-from schema_catalog.knowledge import Knowledge, described
+from schema_catalog.knowledge import Knowledge, Said, described
 from schema_catalog.types import Snapshot
 from training.fold_legs import Question, remembering, retrieval
 from training.paraphrases import Paraphraser, share
@@ -79,7 +79,7 @@ def with_synonyms(snapshot: Snapshot, pairs: Pairs) -> Snapshot:
     known = [
         Knowledge(each, None, tuple(_replaced(each[-1], pairs))[:MOST], hidden=False) for each in elements
     ]
-    return described(snapshot, known) or snapshot
+    return described(snapshot, Said(tuple(known))) or snapshot
 
 
 def _replaced(name: str, pairs: Pairs) -> Iterator[str]:

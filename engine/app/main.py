@@ -23,6 +23,7 @@ from engine.calibration.store import CalibrationStore
 from engine.conditions import classifier
 from engine.conditions.classifier import Classifier
 from engine.core.tools import Tools
+from engine.definitions.checking import watch
 from engine.dialogue import certainty
 from engine.dialogue.certainty import FittedCertainty
 from engine.errors import InvalidSettingError, ModelUnavailableError
@@ -51,6 +52,7 @@ from engine.upstream import Databases
 from schema_catalog.catalog import CachedCatalog, StoreUnavailableError
 from schema_catalog.migrate import MigrationError, migrate
 from schema_catalog.pg import Pool
+from schema_catalog.refresh import ConnectSettings
 from schema_catalog.store import CatalogStore
 from schema_catalog.values import ValueStore
 
@@ -152,6 +154,7 @@ async def serve(settings: EngineSettings) -> None:
     ready = asyncio.Event()
     async with tools(settings) as (built, questions, pool), asyncio.TaskGroup() as group:
         warming = group.create_task(warm_up(built, settings.limits.warm_databases, ready), name="warm-up")
+        checking = group.create_task(watch(pool, built.upstream, ConnectSettings()), name="definitions")
         points = calibration(settings, pool)
         calibrating = Calibrating(built, points, settings.limits)
         upstream = built.upstream
@@ -171,6 +174,7 @@ async def serve(settings: EngineSettings) -> None:
             await stop.wait()
         finally:
             warming.cancel()
+            checking.cancel()
             await runner.cleanup()
             await learner.aclose()
             settings.socket.unlink(missing_ok=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine.calibration.records import Score
 from engine.understanding.types import Literal
-from schema_catalog.types import ColumnKey, TableKey
+from schema_catalog.types import ColumnKey, TableKey, Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,8 @@ class Candidate:
     nonconformity by function (select). `preference`: agreement with the asker's preferences, negative where it
     contradicts them (apply_preferences). `fruitless`: it ran without a value in its rows; `preview`: of its rows, None
     where it did not run (deduplicate). `missing`: texts that its columns do not hold (check_values). `unsaid`:
-    values and names of the question that it says nothing of (rank). `changes`: by rules, in order.
+    values, names and terms of the question that it says nothing of, `terms`: those of the question that it uses
+    (rank). `changes`: by rules, in order.
     """
 
     database: str
@@ -60,6 +61,7 @@ class Candidate:
     missing: tuple[Literal, ...] = ()
     unsaid: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()
+    terms: tuple[Term, ...] = ()
 
 
 def likelihoods(candidates: Sequence[Candidate]) -> list[float]:

@@ -9,7 +9,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from schema_catalog.types import ColumnKey, TableKey
+from schema_catalog.types import ColumnKey, TableKey, Term
 
 WHOLE_TABLE = "*"
 """The column of a `ColumnKey` that stands for its table: masked, nothing of the table may be named."""
@@ -18,6 +18,12 @@ WHOLE_TABLE = "*"
 def elements_read(columns: Iterable[ColumnKey], tables: Iterable[TableKey]) -> frozenset[ColumnKey]:
     """The elements that a statement over `columns` and `tables` reads."""
     return frozenset(columns).union((*table, WHOLE_TABLE) for table in tables)
+
+
+def elements_of(term: Term) -> frozenset[ColumnKey]:
+    """What a term reads, each column's table among it."""
+    columns = ((schema, table, column) for schema, table, column in filter(lambda each: each[2:], term.reads))
+    return elements_read(columns, ((each[0], each[1]) for each in term.reads))
 
 
 def is_masked(element: ColumnKey, mask: Container[ColumnKey]) -> bool:

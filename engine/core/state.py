@@ -17,17 +17,17 @@ from engine.dialogue.types import Dialogue
 from engine.learning.types import Learned
 from engine.types import AskRequest, StageTiming, TraceLine, Usage
 from engine.understanding.types import UnknownPhrase
-from schema_catalog.types import Database, Snapshot, TableKey
+from schema_catalog.types import Database, Snapshot, TableKey, Term
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
     """A database that may answer, its schema as the asker may see it, and its tables, likeliest first.
 
-    `probability` in [0, 1], among all that the asker may read. `entities`, `values`, `lists` (of columns of few values,
-    all of them), `links` (None without a linker) and `unknown` (what nothing in the schema stands for): by the link
-    stage. `learned`: by the retrieve_feedback stage, which adjusts similarities as well. `sets`: tables that the router
-    decoded together, likeliest first.
+    `probability` in [0, 1], among all that the asker may read. `entities`, `terms` (that the question names), `values`,
+    `lists` (of columns of few values, all of them), `links` (None without a linker) and `unknown` (what nothing in the
+    schema stands for): by the link stage. `learned`: by the retrieve_feedback stage, which adjusts similarities as
+    well. `sets`: tables that the router decoded together, likeliest first.
     """
 
     database: Database
@@ -41,6 +41,7 @@ class Route:
     unknown: tuple[UnknownPhrase, ...] = ()
     learned: Learned = field(default_factory=Learned)
     sets: tuple[TableSet, ...] = ()
+    terms: tuple[Term, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from engine.dialogue.answering import chosen, conversation_text, forbidden
 from engine.prompting.example_text import example_text
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
+from engine.prompting.term_text import term_text
 from engine.prompting.value_text import value_text
 from engine.schema_linking.unlikely import unlikely
 from schema_catalog.types import ColumnKey, Snapshot
@@ -112,7 +113,8 @@ class Writer:
         # Under a grammar the text is the same for every mask: the server has it in its prefix cache.
         unnamed = frozenset[ColumnKey]() if self.grammars else node.mask | self._unlikely
         text = schema_text(without(self.shown, unnamed), ())[0] if unnamed else self._text
-        found = value_text(self.route.values, self.shown, unnamed)
+        found = term_text(self.route.terms, self.shown, unnamed)
+        found += value_text(self.route.values, self.shown, unnamed)
         found += example_text(self.route.learned, self.shown, unnamed)
         if lines := conversation_text(self._state.dialogue):
             found += prompt("conversation", lines=lines) + "\n\n"

@@ -101,12 +101,20 @@ class _Asking:
     def _option(self, words: str, reading: Reading, without: frozenset[ColumnKey]) -> Option:
         chosen = [self.candidates[each] for each in self._ranked(reading)]
         return Option(
-            words,
+            words + self._terms(reading),
             tuple(each.sql for each in chosen),
             reading.elements - without,
             chosen[0].preview if chosen else None,
             frozenset(each.database for each in chosen),
         )
+
+    def _terms(self, reading: Reading) -> str:
+        """The terms of the question that its statements use, and no other one."""
+        named = [frozenset(term.name for term in each.terms) for each in self.candidates]
+        inside = [named[place] for place in reading.members]
+        others = [names for place, names in enumerate(named) if place not in reading.members]
+        own = frozenset[str]().union(*inside[:1]).intersection(*inside).difference(*others)
+        return f" ({', '.join(sorted(own))})" if own else ""
 
     def _ranked(self, reading: Reading) -> list[int]:
         """The positions of its candidates, likeliest first."""

@@ -1,6 +1,6 @@
 """The stored feedback: the SQL of the tables `learned_example`, `learned_vote` and `learned_adapter`.
 
-An asker's own and approved examples count for them. Every method raises `StoreUnavailableError`.
+An asker's own, approved and verified examples count for them. Every method raises `StoreUnavailableError`.
 """
 
 from __future__ import annotations
@@ -30,6 +30,11 @@ _LESSONS = """
     WHERE e.database = $1 AND (e.asker = $2 OR e.approved_at IS NOT NULL)
       AND e.learned_at > now() - $3 * interval '1 day'
     ORDER BY e.learned_at DESC, e.id DESC LIMIT 1000
+"""
+
+_VERIFIED = """
+    SELECT d.body ->> 'question', d.body ->> 'sql' FROM pgparley.definition d
+    WHERE d.database = $1 AND d.kind = 'query' AND d.state = 'checked' ORDER BY d.element LIMIT 1000
 """
 
 _CASTS = """
@@ -135,14 +140,21 @@ class LearningStore:
     async def _load(self, user: str, database: str) -> AskerFeedback:
         window = self._settings.window_days
         lessons = await self._pool.fetch(_LESSONS, database, user, window)
+        verified = await self._pool.fetch(_VERIFIED, database)
         casts = await self._pool.fetch(_CASTS, database, user, window)
         adapter = await self._pool.fetchrow(_ADAPTER, user)
         now = time.time()
         return AskerFeedback(
             tuple(Cast(_vote(row), row["own"], _age(row["at"], now)) for row in casts),
-            tuple(
-                Lesson(number, question, key, sql, ExampleKind(kind), own, _age(at, now))
-                for number, question, key, sql, kind, own, at in lessons
+            (
+                *(
+                    Lesson(0, question, normal_form(question), sql, ExampleKind.VERIFIED, own=False, age=0.0)
+                    for question, sql in verified
+                ),
+                *(
+                    Lesson(number, question, key, sql, ExampleKind(kind), own, _age(at, now))
+                    for number, question, key, sql, kind, own, at in lessons
+                ),
             ),
             *((adapter["weights"], adapter["version"], adapter["scope"]) if adapter else ()),
         )

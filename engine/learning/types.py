@@ -15,6 +15,8 @@ class ExampleKind(StrEnum):
     CHOSEN = "chosen"
     CORRECTED = "corrected"
     REJECTED = "rejected"
+    VERIFIED = "verified"
+    """Of nobody's feedback: a DBA says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class Cast:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A question with a statement that a person judged. `key`: its normal form. `age` in days."""
+    """A question with a statement that a person judged. `id`: 0 where verified. `key`: normal form. `age` in days."""
 
     id: int
     question: str
@@ -51,7 +53,7 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class AskerFeedback:
-    """All that may count for one asker on one database, newest first.
+    """All that may count for one asker on one database: what is verified, then the newest first.
 
     `adapter`: the weights in use (`engine.learning.phrase_adapter`), None where there are none; `version` and `scope`
     are the adapter's.

@@ -57,13 +57,19 @@ def element_words(snapshot: Snapshot) -> dict[ColumnKey, str]:
 
 
 def _synonyms(snapshot: Snapshot) -> list[tuple[ColumnKey, str]]:
-    """Elements with their synonyms in words, as `element_words` has the names; columns with their tables' names."""
+    """Elements with their synonyms in words, as `element_words` has the names; columns with their tables' names.
+
+    A term is a synonym of each column that it reads.
+    """
     found: list[tuple[ColumnKey, str]] = []
     for table in snapshot.tables:
         found += [((*table.key, WHOLE_TABLE), name_words(synonym)) for synonym in table.synonyms]
         for column in table.columns:
             key = (*table.key, column.name)
             found += [(key, f"{name_words(table.name)} {name_words(synonym)}") for synonym in column.synonyms]
+    for term in snapshot.terms:
+        columns = (element for element in term.reads if element[2:])
+        found += [((schema, table, column), name_words(term.name)) for schema, table, column in columns]
     return found
 
 

@@ -1,4 +1,4 @@
-"""The tables and values that a question names, and those of them that a statement does not read.
+"""The tables, terms and values that a question names, and those of them that a statement does not read.
 
 Of Spider's training questions 96 % are answered by statements that read each named table, or one that refers to it.
 """
@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 
 from engine.core.elements import Relation, ValueLink
 from engine.text.tokens import identifier_words
-from schema_catalog.types import Snapshot, Table, TableKey
+from schema_catalog.types import ColumnKey, Snapshot, Table, TableKey, Term
 
 Words = tuple[str, ...]
 """The folded words of a name."""
@@ -22,13 +22,37 @@ def mentioned_tables(question: str, snapshot: Snapshot) -> tuple[Table, ...]:
     """The tables whose names stand in `question`, in singular or plural. Reads every name of the schema.
 
     Not where the name is part of a longer name in the question, or the last word of a column's: "country" may be a
-    column of cities.
+    column of cities. The tables of a term that stands there are named by it.
     """
     columns = {identifier_words(column.name) for _, column in snapshot.columns()}
     tables = [(table, identifier_words(table.name)) for table in snapshot.tables]
     endings = {column[-1] for column in columns if column}
-    alone = _standing_alone(identifier_words(question), columns | {name for _, name in tables})
-    return tuple(table for table, name in tables if name in alone and name[-1] not in endings)
+    names = columns.union(
+        (name for _, name in tables), (identifier_words(each.name) for each in snapshot.terms)
+    )
+    alone = _standing_alone(identifier_words(question), names)
+    terms = (each for each in snapshot.terms if identifier_words(each.name) in alone)
+    of_terms = {element[:2] for each in terms for element in each.reads}
+    return tuple(
+        table
+        for table, name in tables
+        if table.key in of_terms or (name in alone and name[-1] not in endings)
+    )
+
+
+def named_terms(question: str, snapshot: Snapshot) -> tuple[Term, ...]:
+    """The terms that stand in `question`, in singular or plural, and are no part of a longer one there."""
+    names = {identifier_words(each.name) for each in snapshot.terms} - {()}
+    alone = _standing_alone(identifier_words(question), names)
+    return tuple(each for each in snapshot.terms if identifier_words(each.name) in alone)
+
+
+def terms_used(
+    terms: Iterable[Term], tables: Collection[TableKey], columns: Collection[ColumnKey]
+) -> tuple[Term, ...]:
+    """Those of `terms` all of whose elements a statement over `tables` and `columns` reads."""
+    read: set[tuple[str, ...]] = {*tables, *columns}
+    return tuple(each for each in terms if read.issuperset(each.reads))
 
 
 def tables_not_read(asked: Iterable[Table], tables: Iterable[TableKey], snapshot: Snapshot) -> list[Table]:

@@ -9,15 +9,16 @@ from __future__ import annotations
 import time
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from engine.core.deadline import Deadline
 from engine.core.ports import StatementError, Upstream
 from engine.errors import NLError, UnsafeSQLError
 from engine.types import Asker
+from engine.upstream.catalog_login import catalog_login
 from schema_catalog.naming import quote_ident
-from schema_catalog.refresh import ConnectSettings, UnreachableError, connected
-from schema_catalog.types import ColumnKey, Database, Login, Snapshot, Table, TableKind
+from schema_catalog.refresh import ConnectSettings, UnreachableError
+from schema_catalog.types import ColumnKey, Database, Snapshot, Table, TableKind
 from schema_catalog.values import TEXT_TYPES, ColumnValues, ValueStore
 
 VALUES = 5_000
@@ -78,7 +79,8 @@ async def read_values(
     wanted = list(columns)
     if not wanted:
         return ()
-    role = await _login_role(database, settings)
+    # The catalog reads for itself, under its own name.
+    reader, asker = await catalog_login(database, settings)
     try:
         secured = await upstream.row_secured(database)
     except NLError as error:
@@ -87,7 +89,7 @@ async def read_values(
     return tuple(
         [
             _refused(column, tables.get(column[:2]), secured=column[:2] in secured)
-            or await _read(database, role, column, upstream)
+            or await _read(reader, asker, column, upstream)
             for column in wanted
         ]
     )
@@ -104,12 +106,9 @@ def _refused(column: ColumnKey, table: Table | None, *, secured: bool) -> Unread
 
 
 async def _read(
-    database: Database, role: str, column: ColumnKey, upstream: Upstream
+    reader: Database, asker: Asker, column: ColumnKey, upstream: Upstream
 ) -> ColumnValues | Unread:
     deadline = Deadline(time.monotonic() + SECONDS)
-    # The catalog reads for itself, under its own name.
-    asker = Asker(role, database.dbname)
-    reader = replace(database, logins=(Login(role, database.dsn),))
     try:
         result = await upstream.run(reader, asker, _statement(column), VALUES, deadline)
     except (StatementError, UnsafeSQLError) as error:
@@ -139,9 +138,3 @@ def _plain(value: str) -> bool:
     if "###" in value or "```" in value:
         return False
     return not any(unicodedata.category(c) in _BREAKING or unicodedata.category(c)[0] == "C" for c in value)
-
-
-async def _login_role(database: Database, settings: ConnectSettings) -> str:
-    async with connected(database.dsn, settings) as connection:
-        role: str = await connection.fetchval("SELECT current_user::pg_catalog.text")
-    return role

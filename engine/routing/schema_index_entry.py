@@ -23,12 +23,12 @@ NAMED = 1.0
 """Weight of a question's word in a table's name."""
 
 MENTIONED = 0.8
-"""Weight of a question's word in a column's name or a comment."""
+"""Weight of a question's word in a column's name, a comment or a term."""
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaIndexEntry:
-    """The arrays of one database: T tables, C columns and synonyms, d dimensions.
+    """The arrays of one database: T tables, C columns, synonyms and terms, d dimensions.
 
     `whole`: (d,), the database by its name and its tables' names. `tables`: (T, d), each by its name and its
     columns'. `columns`: (C, d), each with its table's name; `starts`: (T,), where each table's columns begin.
@@ -47,7 +47,7 @@ class SchemaIndexEntry:
 def build(snapshot: Snapshot, encode: Callable[[Sequence[str]], Vectors]) -> SchemaIndexEntry:
     """The entry of a snapshot with at least one column; `encode` is called once."""
     tables = [_table_text(table) for table in snapshot.tables]
-    columns = [_column_texts(table) for table in snapshot.tables]
+    columns = [[*_column_texts(table), *_terms(snapshot, table)] for table in snapshot.tables]
     vectors = encode([_database_text(snapshot), *tables, *chain.from_iterable(columns)])
     sizes = list(map(len, columns))
     return SchemaIndexEntry(
@@ -80,6 +80,11 @@ def _column_texts(table: Table) -> list[str]:
     return [*texts, *spoken, *table.synonyms]
 
 
+def _terms(snapshot: Snapshot, table: Table) -> list[str]:
+    """The terms of the business that are about a table."""
+    return [term.name for term in snapshot.terms if any(element[:2] == table.key for element in term.reads)]
+
+
 def _column_text(table: str, column: Column) -> str:
     text = f"{table} {folded_name(column.name)}"
     return f"{text}: {column.description}" if column.description else text
@@ -88,7 +93,7 @@ def _column_text(table: str, column: Column) -> str:
 def _words(snapshot: Snapshot) -> dict[str, tuple[NDArray[np.intp], Vectors]]:
     found: dict[str, dict[int, float]] = defaultdict(dict)
     for number, table in enumerate(snapshot.tables):
-        mentioned = [*snapshot.said, table.description or ""]
+        mentioned = [*snapshot.said, *_terms(snapshot, table), table.description or ""]
         for column in table.columns:
             mentioned += [column.name, column.description or "", *column.synonyms]
         for text in mentioned:

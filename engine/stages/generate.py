@@ -23,7 +23,8 @@ from engine.core.tools import Tools
 from engine.decoding.mask_search import Mask, MaskSearch, Node
 from engine.decoding.writer import Writer, statement
 from engine.dialogue.staleness import check_unchanged
-from engine.linking.mentions import mentioned_tables, tables_not_read, values_not_used
+from engine.linking.mentions import mentioned_tables, tables_not_read, terms_used, values_not_used
+from engine.prompting.term_text import defined
 from engine.rewrite.candidates import Checker
 from engine.rewrite.degenerate import degenerate
 from engine.rewrite.rule import Context
@@ -241,7 +242,12 @@ class Explorer:
         left = tables_not_read(self._mentioned, candidate.tables, self._shown)
         tables = ", ".join(table.name for table in left)
         values = ", ".join(values_not_used(self._state.ask.question, candidate.sql, self.route.values))
-        reasons = []
+        terms = "; ".join(
+            f"{each.name} means {defined(each)}"
+            for each in self.route.terms
+            if each not in terms_used([each], candidate.tables, candidate.columns)
+        )
+        reasons = [f"{terms}, which the statement does not say"] if terms else []
         if tables:
             reasons.append(f"the question is about {tables}, which the statement does not read: join it")
         if values:

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.core.elements import WHOLE_TABLE, Entity, ValueLink
+from engine.core.elements import WHOLE_TABLE, Entity, SchemaLinks, ValueLink, elements_of
 from engine.core.ports import StatementError
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.errors import NLError
 from engine.linking.element_text import linked
 from engine.linking.entities import entities
+from engine.linking.mentions import named_terms
 from engine.linking.value_lists import whole_lists
+from engine.prompting.term_text import defined
 from engine.prompting.value_text import condition
 from engine.types import TraceLine
 from engine.understanding.unknown import unknown_phrases
 from schema_catalog.catalog import StoreUnavailableError
-from schema_catalog.types import ColumnKey
+from schema_catalog.types import ColumnKey, Term
 
 
 async def link(state: State, tools: Tools) -> State:
-    """Sets `entities`, `links`, `values`, `lists` and `unknown` of every route.
+    """Sets `entities`, `links`, `terms`, `values`, `lists` and `unknown` of every route.
 
     The last three are empty where the store or the database fails: a stored value's words would pass for unknown.
 
@@ -35,14 +38,15 @@ async def link(state: State, tools: Tools) -> State:
         await asyncio.to_thread(tools.linker.link, state.ask.question, route.snapshot)
         for route in state.routes
     ]
+    terms = [named_terms(state.ask.question, route.snapshot) for route in state.routes]
     routes = tuple(
-        replace(route, entities=found, links=decided)
-        for route, found, decided in zip(state.routes, linked_entities, links, strict=True)
+        replace(route, entities=found, links=with_terms(decided, named), terms=named)
+        for route, found, decided, named in zip(state.routes, linked_entities, links, terms, strict=True)
     )
     best = [_best(route, entity) for route in routes for entity in route.entities]
     outcomes = await asyncio.gather(*(_with_values(route, state, tools) for route in routes))
     lines = [line for _, found in outcomes for line in found]
-    linked_lines = [line for route in routes for line in _linked_lines(route)]
+    linked_lines = [line for route in routes for line in (*_term_lines(route), *_linked_lines(route))]
     return replace(state, routes=tuple(route for route, _ in outcomes)).noted(*best, *linked_lines, *lines)
 
 
@@ -73,6 +77,23 @@ def _value_line(route: Route, link: ValueLink) -> TraceLine:
     event = f"value {link.span}" if link.span else "values of a column"
     predicate = condition(link, route.snapshot)
     return TraceLine("link", event, f"{route.database.name}: {predicate}", link.similarity)
+
+
+def with_terms(links: SchemaLinks | None, terms: Sequence[Term]) -> SchemaLinks | None:
+    """`links` with all that `terms` read as surely linked; who asks by a term means these columns."""
+    if links is None or not terms:
+        return links
+    elements = frozenset[ColumnKey]().union(*map(elements_of, terms))
+    probabilities = {**links.probabilities, **dict.fromkeys(elements, 1.0)}
+    branching = tuple(point for point in links.branching if point.element not in elements)
+    return replace(links, probabilities=probabilities, linked=links.linked | elements, branching=branching)
+
+
+def _term_lines(route: Route) -> list[TraceLine]:
+    return [
+        TraceLine("link", f"term {each.name}", f"{route.database.name}: {defined(each)}")
+        for each in route.terms
+    ]
 
 
 def _linked_lines(route: Route) -> list[TraceLine]:

@@ -19,12 +19,13 @@ from engine.core.ports import Ranker, Ranking
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.dialogue.refusal import absent
-from engine.linking.mentions import mentioned_tables, tables_not_read, values_not_used
+from engine.linking.mentions import mentioned_tables, tables_not_read, terms_used, values_not_used
+from engine.prompting.term_text import defined
 from engine.rewrite.worth import worth
 from engine.sql.describe import describe
 from engine.types import TraceLine
 from engine.understanding.names import names_not_used
-from schema_catalog.types import Table
+from schema_catalog.types import Table, Term
 
 FRUITLESS = 0.1
 """What a statement that finds nothing is worth beside others that do."""
@@ -51,7 +52,7 @@ def _ranked(state: State, ranker: Ranker) -> State:
     silent = _silences(state)
     weighed = [
         (
-            replace(candidate, unsaid=left.words),
+            replace(candidate, unsaid=left.words, terms=left.used),
             _scores(candidate, ranking, left.all),
             _weight(candidate, logit - best, left.all) * shares.get(candidate.database, 0.0),
         )
@@ -71,10 +72,11 @@ def _ranked(state: State, ranker: Ranker) -> State:
 
 @dataclass(frozen=True, slots=True)
 class _Silence:
-    """What of the question a statement says nothing of: tables, and values and names."""
+    """What of the question a statement says nothing of: tables, and values, names and terms; and the terms `used`."""
 
     tables: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+    used: tuple[Term, ...] = ()
 
     @property
     def all(self) -> tuple[str, ...]:
@@ -94,13 +96,16 @@ def _silences(state: State) -> list[_Silence]:
 
 
 def _unsaid(question: str, candidate: Candidate, route: Route, asked: Sequence[Table]) -> _Silence:
-    """The values and those of the tables `asked` that the statement does not name, less tables that it may not read."""
+    """What the statement does not name of values, terms and the tables `asked`, less tables that it may not read."""
     hidden = {key[:2] for key in candidate.masked if key[2] == WHOLE_TABLE}
     left = tables_not_read(asked, candidate.tables, route.snapshot)
     values = values_not_used(question, candidate.sql, route.values)
     names = names_not_used(question, candidate.sql, route.snapshot, route.values)
     tables = tuple(table.name for table in left if table.key not in hidden)
-    return _Silence(tables, tuple(dict.fromkeys((*values, *names))))
+    used = terms_used(route.terms, candidate.tables, candidate.columns)
+    terms = (each.name for each in route.terms if each not in used)
+    words = tuple(dict.fromkeys((*values, *names, *terms)))
+    return _Silence(tables, words, used)
 
 
 def _weight(candidate: Candidate, behind: float, silent: Sequence[str]) -> float:
@@ -122,8 +127,9 @@ def _scores(candidate: Candidate, ranking: Ranking, silent: Sequence[str]) -> st
 
 
 def explain(candidate: Candidate, best: Candidate) -> str:
-    """What the statement does in words, what rules changed, and what it reads that the best candidate does not."""
-    said = [describe(candidate.sql), *(change.how for change in candidate.changes)]
+    """What the statement does in words, its terms, what rules changed, and what it reads that the best one does not."""
+    said = [describe(candidate.sql), *(f"{each.name}: {defined(each)}" for each in candidate.terms)]
+    said += [change.how for change in candidate.changes]
     said += [absent(candidate.missing)] if candidate.missing else []
     said += [f"says nothing of {', '.join(candidate.unsaid)}"] if candidate.unsaid else []
     words = "; ".join(said)

@@ -161,8 +161,7 @@ async def _verified(state: State, feedback_by_route: Sequence[AskerFeedback], to
                 line = TraceLine("retrieve_feedback", "no longer answers", why)
                 state = state.noted(line)
                 continue
-            whose = "your answer" if lesson.own else "an approved answer"
-            words = f"{describe(outcome.sql)}; {whose} to this question before"
+            words = f"{describe(outcome.sql)}; {_whose(lesson)}"
             verified = replace(outcome, explanation=words)
             state = replace(state, verified=verified).noted(
                 TraceLine("retrieve_feedback", "answered before", outcome.sql)
@@ -172,8 +171,14 @@ async def _verified(state: State, feedback_by_route: Sequence[AskerFeedback], to
     return state
 
 
+def _whose(lesson: Lesson) -> str:
+    if lesson.kind is ExampleKind.VERIFIED:
+        return "verified as the answer to this question"
+    return f"{'your' if lesson.own else 'an approved'} answer to this question before"
+
+
 def _answers(question: str, feedback: AskerFeedback) -> list[Lesson]:
-    """Verified answers to this question, the asker's own first, without those that the asker rejected since."""
+    """Answers to this question: the asker's own, verified, approved; without those that the asker rejected since."""
     same = [each for each in feedback.lessons if _repeats(question, each)]
     refused = {each.sql for each in same if each.kind is ExampleKind.REJECTED}
     kept = {each.sql: each for each in reversed(same) if each.own}

@@ -112,10 +112,11 @@ def _open_words(question: str, route: Route) -> Iterator[tuple[str, str]]:
 
 
 def schema_words(snapshot: Snapshot) -> frozenset[str]:
-    """The folded words of the names, synonyms and descriptions of `snapshot`."""
+    """The folded words of the names, synonyms, descriptions and terms of `snapshot`."""
     elements: list[Table | Column] = [*snapshot.tables, *(column for _, column in snapshot.columns())]
     texts = [
         *snapshot.said,
+        *(term.name for term in snapshot.terms),
         *(text for each in elements for text in (each.name, each.description, *each.synonyms)),
     ]
     return frozenset(word for text in texts if text for word in identifier_words(text))

@@ -8,17 +8,22 @@ from typing import Any, cast
 import pytest
 from llguidance import LLMatcher, LLTokenizer
 
-from engine.core.elements import WHOLE_TABLE
+from engine.core.elements import WHOLE_TABLE, SchemaLinks
 from engine.decoding.sql_grammar import sql_grammar
 from engine.linking.element_text import linked
+from engine.linking.mentions import mentioned_tables, named_terms, terms_used
 from engine.prompting.schema_text import schema_text
+from engine.prompting.term_text import term_text
 from engine.routing.router import HybridRouter
 from engine.schema_linking.nodes import FEATURES, schema_input
 from engine.sql.problems import UnknownColumn, WholeRow
 from engine.sql.resolution import resolve
+from engine.stages.link import with_terms
 from engine.understanding.unknown import schema_words
-from schema_catalog.knowledge import Knowledge, described
-from schema_catalog.types import Column, Snapshot
+from schema_catalog.definitions import Join
+from schema_catalog.foreign_keys import foreign_key_graph
+from schema_catalog.knowledge import Knowledge, Said, described
+from schema_catalog.types import Column, Snapshot, Table, TableKind, Term
 from tests.support.schemas import MUSIC
 from tests.support.scripted import WordEncoder
 
@@ -33,7 +38,7 @@ def said(
 
 
 def told(*known: Knowledge) -> Snapshot:
-    found = described(MUSIC, known)
+    found = described(MUSIC, Said(known))
     assert found is not None
     return found
 
@@ -81,8 +86,8 @@ def test_what_is_hidden_is_gone_with_the_keys_that_name_it() -> None:
     ]
     assert [key.ref_table for key in less.tables[1].foreign_keys] == ["singer"]
     assert less.tables[2].primary_key == ()
-    assert described(MUSIC, [said(hidden=True)]) is None
-    assert described(MUSIC, [said(*table.key, hidden=True) for table in MUSIC.tables]) is None
+    assert described(MUSIC, Said((said(hidden=True),))) is None
+    assert described(MUSIC, Said(tuple(said(*table.key, hidden=True) for table in MUSIC.tables))) is None
 
 
 @pytest.mark.parametrize(
@@ -172,3 +177,93 @@ def test_the_linker_takes_a_synonym_for_the_name() -> None:
         assert found.features[names.index(("singer", "country"))][place] == known
         assert found.asked[[0, 3]].tolist() == [[0, known], [known, 0]]
         assert found.texts == schema_input("?", MUSIC).texts
+
+
+def test_a_declared_join_is_a_reference_where_no_foreign_key_is() -> None:
+    album = Table("public", "album", TableKind.TABLE, (Column("singer", "integer"), Column("id", "integer")))
+    bare = replace(MUSIC, tables=(album, *(replace(table, foreign_keys=()) for table in MUSIC.tables)))
+    join = Join((*album.key, "singer"), (*SINGER, "singer_id"))
+    gone = Join((*album.key, "singer"), (*SINGER, "nothing"))
+    found = described(bare, Said(joins=(join, gone)))
+    assert found is not None
+    assert foreign_key_graph(found).column_pairs(album.key, SINGER) == [("singer", "singer_id")]
+    assert "singer int -> singer.singer_id" in schema_text(found, ())[0]
+    hidden = described(bare, Said((said(*SINGER, "singer_id", hidden=True),), (join,)))
+    assert hidden is not None
+    assert foreign_key_graph(hidden).edges(album.key) == ()
+    keyed = described(found, Said(joins=(join,)))
+    assert keyed == found
+
+
+HOME = Term("home star", "singer.country = 'FR'", "of   this\ncountry", (SINGER, (*SINGER, "country")))
+LARGE = Term(
+    "large venue", "stadium.capacity > 1", reads=(("public", "stadium"), ("public", "stadium", "capacity"))
+)
+
+
+def termed(*known: Knowledge, terms: tuple[Term, ...] = (HOME, LARGE)) -> Snapshot:
+    found = described(MUSIC, Said(known, terms=terms))
+    assert found is not None
+    return found
+
+
+def test_a_term_is_there_for_those_alone_who_may_read_all_of_it() -> None:
+    whole = termed()
+    assert whole.terms == (HOME, LARGE)
+    assert whole.fingerprint not in {MUSIC.fingerprint, termed(terms=(HOME,)).fingerprint}
+    assert termed(said(*SINGER, "country", hidden=True)).terms == (LARGE,)
+    assert termed(said(*SINGER, hidden=True)).terms == (LARGE,)
+    assert termed(terms=(replace(HOME, reads=(("public", "gone"),)),)).terms == ()
+    readable = frozenset((*table.key, column.name) for table, column in MUSIC.columns())
+    assert whole.restricted_to(readable - {(*SINGER, "country")}).terms == (LARGE,)
+    counting = replace(HOME, reads=(SINGER,))
+    theirs = frozenset(each for each in readable if each[:2] != SINGER)
+    assert termed(terms=(counting,)).restricted_to(theirs).terms == ()
+
+
+def test_a_question_names_a_term_in_singular_or_plural_and_the_longest_one() -> None:
+    star = replace(LARGE, name="star")
+    schema = termed(terms=(HOME, LARGE, star))
+    for question, names in (
+        ("How many home stars are there?", ["home star"]),
+        ("Home-star and a star", ["home star", "star"]),
+        ("stars at home", ["star"]),
+        ("large venues", ["large venue"]),
+        ("venues", []),
+    ):
+        assert [each.name for each in named_terms(question, schema)] == names
+    assert [table.name for table in mentioned_tables("each home star", schema)] == ["singer"]
+    assert terms_used([HOME, LARGE], {SINGER}, {(*SINGER, "country")}) == (HOME,)
+
+
+def test_a_term_stands_in_the_prompt_as_data_where_its_columns_do() -> None:
+    text = term_text([HOME, LARGE], MUSIC)
+    assert text.splitlines()[1:] == [
+        """"home star": singer.country = 'FR'  ("of this country")""",
+        '"large venue": stadium.capacity > 1',
+        "",
+    ]
+    assert "home star" not in term_text([HOME, LARGE], HIDDEN)
+    assert "home star" not in term_text([HOME, LARGE], MUSIC, {(*SINGER, WHOLE_TABLE)})
+    assert term_text([HOME], MUSIC, {(*SINGER, "country")}) == ""
+
+
+def test_a_term_finds_the_database_and_links_its_columns() -> None:
+    router = HybridRouter(ENCODER)
+    shop = replace(MUSIC, database="shop", tables=MUSIC.tables[3:])
+    readable = frozenset((*table.key, column.name) for table, column in MUSIC.columns())
+    for snapshot, found in ((MUSIC, False), (termed(), True)):
+        best = router.rank("list each home star", [(shop, readable), (snapshot, readable)])[0]
+        assert (best.position == 1 and "home" in best.words) is found
+    (phrase,) = linked(["home star"], termed(), ENCODER)
+    assert phrase.similarities[*SINGER, "country"] > 0.9
+    assert {"home", "star"} <= schema_words(termed()) - schema_words(MUSIC)
+    links = SchemaLinks({(*SINGER, "country"): 0.0}, frozenset(), (), 0.5)
+    sure = with_terms(links, (HOME,))
+    assert sure is not None
+    assert (
+        sure.linked
+        == {(*SINGER, "country"), (*SINGER, WHOLE_TABLE)}
+        == {k for k, p in sure.probabilities.items() if p}
+    )
+    assert with_terms(links, ()) is links

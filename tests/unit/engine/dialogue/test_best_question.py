@@ -13,7 +13,7 @@ from engine.core.elements import BranchingPoint, Entity, SchemaLinks
 from engine.dialogue.question import best_proposal
 from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Turn
 from engine.dialogue.wording import option_text
-from schema_catalog.types import Snapshot
+from schema_catalog.types import Snapshot, Term
 from tests.support.clarifying import best_question, expected_error
 from tests.support.schemas import MUSIC, table
 
@@ -265,6 +265,17 @@ def test_nothing_is_asked_twice(name: str) -> None:
         seen.add(options)
         turns.append(Turn(question, 1))
     assert turns
+
+
+def test_an_option_names_the_term_that_it_alone_follows() -> None:
+    term = Term("grown up", "pupil.age > 17")
+    these = candidates(CASES["column of a condition"])
+    alone = [replace(these[0], terms=(term,)), these[1]]
+    both = [replace(each, terms=(term,)) for each in these]
+    for given, options in ((alone, ["country (grown up)", "name"]), (both, ["country", "name"])):
+        question = best_question(given, SNAPSHOTS, "")
+        assert question is not None
+        assert [option.words for option in question.options] == options
 
 
 def test_what_candidates_agree_on_is_not_asked() -> None:

@@ -1,0 +1,1 @@
+"""Whether a database takes what a DBA defined for it."""

@@ -1,0 +1,111 @@
+"""The statement by which a definition is checked.
+
+Texts are data until they have been parsed: what is no single expression is refused before anything is put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pglast import ast, enums
+
+from engine.guard.analyse import Name, UnreadableError, analyse
+from engine.prompting.example_text import one_line
+from schema_catalog.definitions import Definition, Join, VerifiedQuery
+from schema_catalog.naming import dotted, quote_ident
+
+_PLAIN = frozenset({"targetList", "op", "limitOption"})
+"""The parts that every SELECT has; what else one has, a SELECT of one expression has not."""
+
+
+class DefinitionError(Exception):
+    """The definition is none; the message says why."""
+
+
+def statement_of(definition: Definition) -> str:
+    """A statement that the database takes exactly where it takes the definition; raises `DefinitionError`."""
+    if isinstance(definition, Join):
+        return _join(definition)
+    if isinstance(definition, VerifiedQuery):
+        return definition.sql
+    return _selected(definition.definition)
+
+
+def _join(join: Join) -> str:
+    column, referred = join.column, join.referred
+    one, other = (quote_ident(each[1]) for each in (column, referred))
+    other = "other" if other == one else other
+    return (
+        f"SELECT 1 FROM {dotted(column[:2])} AS {one} JOIN {dotted(referred[:2])} AS {other}"  # noqa: S608 - quoted names
+        f" ON {one}.{quote_ident(column[2])} = {other}.{quote_ident(referred[2])}"
+    )
+
+
+def _selected(definition: str) -> str:
+    """SELECT of an expression from the tables before its columns."""
+    written = one_line(definition)
+    if written is None:
+        raise DefinitionError("it holds a comment, or a line break within a text")
+    try:
+        tree = analyse(f"SELECT {written}").tree
+    except UnreadableError as problem:
+        raise DefinitionError(f"it is no SQL expression: {problem}") from problem
+    if not _is_one_expression(tree):
+        raise DefinitionError("it is more than one SQL expression")
+    tables = dict.fromkeys(_tables(tree.targetList[0].val))
+    if not tables:
+        raise DefinitionError("it names no column of a table")
+    return f"SELECT {written} FROM {', '.join(map(dotted, tables))}"  # noqa: S608 - an expression, and quoted names
+
+
+def _is_one_expression(tree: Any) -> bool:
+    if not isinstance(tree, ast.SelectStmt) or tree.op != enums.SetOperation.SETOP_NONE:
+        return False
+    select: Any = tree
+    if any(getattr(select, slot) for slot in select.__slots__ if slot not in _PLAIN):
+        return False
+    return len(select.targetList or ()) == 1 and select.targetList[0].name is None
+
+
+def _tables(expression: Any) -> Iterator[Name]:
+    """The tables before the columns of an expression, as written; those of its subqueries without their own tables."""
+    stack: list[tuple[Any, frozenset[str]]] = [(expression, frozenset())]
+    while stack:
+        node, inner = stack.pop()
+        if isinstance(node, ast.ColumnRef):
+            yield from _qualifier(node, inner)
+        else:
+            if isinstance(node, ast.SubLink):
+                inner |= frozenset(_own_names(node.subselect))
+            stack += [(part, inner) for part in reversed(_parts(node))]
+
+
+def _qualifier(column: Any, inner: frozenset[str]) -> Iterator[Name]:
+    names = tuple(str(part.sval) for part in column.fields if isinstance(part, ast.String))
+    before = names if len(names) < len(column.fields) else names[:-1]
+    if not before and not inner:
+        raise DefinitionError(f"write {names[0] if names else 'a column'} with its table before it")
+    if before and before[-1] not in inner:
+        yield before
+
+
+def _own_names(query: Any) -> Iterator[str]:
+    """Of the tables that a query, its WITH queries or its subqueries read."""
+    stack = [query]
+    while stack:
+        node = stack.pop()
+        alias = getattr(node, "alias", None)
+        if isinstance(alias, ast.Alias):
+            yield str(alias.aliasname)
+        elif isinstance(node, ast.RangeVar):
+            yield str(node.relname)
+        stack += _parts(node)
+
+
+def _parts(node: Any) -> tuple[Any, ...]:
+    """Of a node of the parse tree, or of several."""
+    if isinstance(node, tuple) or not isinstance(node, ast.Node):
+        return node if isinstance(node, tuple) else ()
+    whole: Any = node
+    return tuple(getattr(whole, slot) for slot in whole.__slots__)

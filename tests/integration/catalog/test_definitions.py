@@ -1,0 +1,245 @@
+"""What a DBA defines by functions of nl_catalog, on a real server: bad calls, history, rights, the views."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import asyncpg
+import pytest
+
+from pgparley.cluster import Cluster
+from schema_catalog.definitions import DefinitionStore, State, Verdict
+from schema_catalog.migrate import migrate
+from schema_catalog.store import CatalogStore
+from schema_catalog.types import Column, Database, Snapshot, Table, TableKind
+
+MakeDatabase = Callable[[str], Awaitable[Database]]
+MakeRole = Callable[..., Awaitable[str]]
+
+ORDERS = Table("public", "orders", TableKind.TABLE, (Column("id", "integer"), Column("cust_no", "integer")))
+CUSTOMERS = Table("public", "customers", TableKind.TABLE, (Column("no", "integer"), Column("status", "text")))
+JOIN = "('sales.orders.cust_no', 'sales.customers.no')"
+
+
+@pytest.fixture
+async def pool(make_database: MakeDatabase) -> AsyncIterator[asyncpg.Pool]:
+    """A store that holds the databases sales and hr."""
+    made = await make_database("SELECT 1")
+    async with asyncpg.create_pool(made.dsn, min_size=1, max_size=2) as opened:
+        async with opened.acquire() as connection:
+            await migrate(connection)
+        store = CatalogStore(opened)
+        for name in ("sales", "hr"):
+            await store.add(Database(name, "postgresql://h/x", "x", ("public",)))
+            await store.save_snapshot(Snapshot(name, ("public",), (CUSTOMERS, ORDERS)))
+        yield opened
+
+
+async def refused(call: Awaitable[object], error: type[asyncpg.PostgresError]) -> asyncpg.PostgresError:
+    """The error of a bad call, which says what was wrong and what to do."""
+    with pytest.raises(error) as caught:
+        await call
+    assert caught.value.detail
+    assert caught.value.hint
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        ("declare_join('sales.orders.cust', 'sales.customers.no')", asyncpg.UndefinedObjectError),
+        ("declare_join('sales.orders', 'sales.customers.no')", asyncpg.InvalidParameterValueError),
+        ("declare_join('sales.orders.id', 'hr.customers.no')", asyncpg.InvalidParameterValueError),
+        ("declare_join('sales.orders.id', 'sales.orders.id')", asyncpg.InvalidParameterValueError),
+        ("declare_join('shop.orders.id', 'shop.orders.id')", asyncpg.InvalidCatalogNameError),
+        ("declare_join('sales.or-ders.id', 'sales.customers.no')", asyncpg.InvalidNameError),
+        ("declare_join(NULL, 'sales.customers.no')", asyncpg.InvalidNameError),
+        (
+            "declare_join('sales.orders.id', 'sales.customers.no', 'many-to-many')",
+            asyncpg.InvalidParameterValueError,
+        ),
+        (
+            "declare_join('sales.orders.id', 'sales.customers.no', NULL)",
+            asyncpg.InvalidParameterValueError,
+        ),
+        (f"drop_join{JOIN}", asyncpg.UndefinedObjectError),
+        ("drop_join(NULL, NULL)", asyncpg.UndefinedObjectError),
+        ("define_term('shop', 'active', 'customers.no > 1')", asyncpg.InvalidCatalogNameError),
+        ("define_term(NULL, 'active', 'customers.no > 1')", asyncpg.InvalidNameError),
+        ("define_term('sales', ' ', 'customers.no > 1')", asyncpg.InvalidParameterValueError),
+        ("define_term('sales', NULL, 'customers.no > 1')", asyncpg.InvalidParameterValueError),
+        ("define_term('sales', repeat('x', 61), 'customers.no > 1')", asyncpg.InvalidParameterValueError),
+        ("define_term('sales', e'a\\x01b', 'customers.no > 1')", asyncpg.InvalidParameterValueError),
+        ("define_term('sales', 'active', NULL)", asyncpg.InvalidParameterValueError),
+        ("define_term('sales', 'active', repeat('x', 401))", asyncpg.InvalidParameterValueError),
+        ("define_term('sales', 'active', 'x', repeat('x', 2001))", asyncpg.InvalidParameterValueError),
+        ("drop_term('sales', 'active')", asyncpg.UndefinedObjectError),
+        ("verify('shop', 'how many?', 'SELECT 1')", asyncpg.InvalidCatalogNameError),
+        ("verify('sales', ' ?! ', 'SELECT 1')", asyncpg.InvalidParameterValueError),
+        ("verify('sales', NULL, 'SELECT 1')", asyncpg.InvalidParameterValueError),
+        ("verify('sales', repeat('x', 501), 'SELECT 1')", asyncpg.InvalidParameterValueError),
+        ("verify('sales', 'how many?', '')", asyncpg.InvalidParameterValueError),
+        ("verify('sales', 'how many?', repeat('x', 10001))", asyncpg.InvalidParameterValueError),
+        ("verify('sales', 'how many?', 'SELECT 1', '{a,NULL}')", asyncpg.InvalidParameterValueError),
+        (
+            "verify('sales', 'how many?', 'SELECT 1', array_fill('a'::text, '{21}'))",
+            asyncpg.InvalidParameterValueError,
+        ),
+        ("revoke('sales', 'how many?')", asyncpg.UndefinedObjectError),
+        ("revoke(NULL, 'how many?')", asyncpg.InvalidNameError),
+        ("drop_term('sales', NULL)", asyncpg.UndefinedObjectError),
+        ("drop_term('shop', 'active')", asyncpg.InvalidCatalogNameError),
+    ],
+)
+async def test_a_bad_call_changes_nothing_and_says_what_to_do(
+    pool: asyncpg.Pool, call: str, error: type[asyncpg.PostgresError]
+) -> None:
+    await refused(pool.execute(f"SELECT nl_catalog.describe('sales', 'x'), nl_catalog.{call}"), error)
+    assert await pool.fetchval("SELECT count(*) FROM nl_catalog.history") == 0
+
+
+async def test_a_join_is_declared_once_whichever_way_it_is_told(pool: asyncpg.Pool) -> None:
+    first = await pool.fetchval(f"SELECT nl_catalog.declare_join{JOIN}")
+    told = "('sales.public.customers.no', 'sales.public.orders.cust_no', cardinality => 'one-to-many')"
+    assert await pool.fetchval(f"SELECT nl_catalog.declare_join{told}") == first
+    await refused(
+        pool.execute("SELECT nl_catalog.declare_join('sales.customers.no', 'sales.orders.cust_no')"),
+        asyncpg.DuplicateObjectError,
+    )
+    assert tuple(await pool.fetchrow("SELECT * FROM nl_catalog.joins")) == (
+        "sales",
+        "sales.public.orders.cust_no",
+        "sales.public.customers.no",
+        "many-to-one",
+        "unchecked",
+        None,
+        None,
+    )
+    assert (await CatalogStore(pool).said()) == {}
+    await pool.execute("SELECT nl_catalog.drop_join('sales.customers.no', 'sales.public.orders.cust_no')")
+    assert await pool.fetch("SELECT * FROM nl_catalog.joins") == []
+
+
+async def test_a_term_has_one_definition_and_keeps_what_was_written(pool: asyncpg.Pool) -> None:
+    text = "'); DROP TABLE pgparley.definition; -- $$ \\ %s {}"
+    first = await pool.fetchval(
+        "SELECT nl_catalog.define_term('sales', e' Active\n customer', $1, $2)",
+        "customers.status = 'A'",
+        text,
+    )
+    await pool.execute("SELECT nl_catalog.define_term('sales', 'active  CUSTOMER', $1)", text)
+    (row,) = await pool.fetch("SELECT term, definition, description, state FROM nl_catalog.terms")
+    assert tuple(row) == ("active CUSTOMER", text, None, "unchecked")
+    await pool.execute("SELECT nl_catalog.restore($1)", first)
+    (row,) = await pool.fetch("SELECT term, definition, description FROM nl_catalog.terms")
+    assert tuple(row) == ("Active customer", "customers.status = 'A'", text)
+    kinds = await pool.fetch("SELECT DISTINCT kind, element FROM nl_catalog.history")
+    assert list(map(tuple, kinds)) == [("term", "active customer")]
+    await pool.execute("SELECT nl_catalog.drop_term('sales', 'Active Customer')")
+    assert await pool.fetch("SELECT * FROM nl_catalog.terms") == []
+
+
+async def test_a_question_has_one_verified_statement(pool: asyncpg.Pool) -> None:
+    sql = "SELECT count(*)\nFROM customers; DROP TABLE x -- '"
+    verify = "SELECT nl_catalog.verify('sales', $1, $2, tags => $3)"
+    await pool.execute(verify, " How many\n customers? ", sql, ["kpi", "board", "kpi"])
+    assert tuple(await pool.fetchrow("SELECT * FROM nl_catalog.verified_queries")) == (
+        "sales",
+        "How many customers?",
+        sql,
+        ["board", "kpi"],
+        "postgres",
+        "unchecked",
+        None,
+        None,
+    )
+    await pool.execute("SELECT nl_catalog.verify('sales', 'how many CUSTOMERS', 'SELECT 2')")
+    assert [row[0] for row in await pool.fetch("SELECT sql FROM nl_catalog.verified_queries")] == ["SELECT 2"]
+    before = await pool.fetchval("SELECT version FROM pgparley.learning_version")
+    await pool.execute("SELECT nl_catalog.revoke('sales', 'HOW many customers??')")
+    assert await pool.fetch("SELECT * FROM nl_catalog.verified_queries") == []
+    assert await pool.fetchval("SELECT version FROM pgparley.learning_version") > before
+
+
+async def test_every_change_of_a_definition_has_its_version_and_each_can_be_restored(
+    pool: asyncpg.Pool,
+) -> None:
+    first = await pool.fetchval(f"SELECT nl_catalog.declare_join{JOIN}")
+    one = "('sales.orders.cust_no', 'sales.customers.no', 'one-to-one')"
+    second = await pool.fetchval(f"SELECT nl_catalog.declare_join{one}")
+    gone = await pool.fetchval(f"SELECT nl_catalog.drop_join{JOIN}")
+    rows = await pool.fetch("SELECT version, kind, element, before, after FROM nl_catalog.history ORDER BY 1")
+    many, single = {"cardinality": "many-to-one"}, {"cardinality": "one-to-one"}
+    assert [(row[0], *(row[n] and json.loads(row[n]) for n in (3, 4))) for row in rows] == [
+        (first, None, many),
+        (second, many, single),
+        (gone, single, None),
+    ]
+    assert {tuple(row[1:3]) for row in rows} == {
+        ("join", "sales.public.orders.cust_no = sales.public.customers.no")
+    }
+    for version, cardinality in ((first, ["many-to-one"]), (second, ["one-to-one"]), (gone, [])):
+        await pool.execute("SELECT nl_catalog.restore($1)", version)
+        found = await pool.fetch("SELECT cardinality FROM nl_catalog.joins")
+        assert [row[0] for row in found] == cardinality
+
+
+async def test_a_change_is_checked_anew_and_an_old_verdict_does_not_count_for_it(pool: asyncpg.Pool) -> None:
+    store = DefinitionStore(pool)
+    await pool.execute(f"SELECT nl_catalog.declare_join{JOIN}")
+    (stored,) = await store.pending()
+    await store.note(stored, Verdict(State.CHECKED))
+    assert await store.pending() == ()
+    before = await CatalogStore(pool).version()
+    await pool.execute(
+        "SELECT nl_catalog.declare_join('sales.orders.cust_no', 'sales.customers.no', 'one-to-one')"
+    )
+    assert await CatalogStore(pool).version() > before
+    await store.note(stored, Verdict(State.REFUSED, "late"))
+    assert await pool.fetchval("SELECT state FROM nl_catalog.joins") == "unchecked"
+    (again,) = await store.pending("sales")
+    assert await store.pending("hr") == ()
+    await store.postpone(again, "no answer")
+    assert tuple(await pool.fetchrow("SELECT state, reason FROM nl_catalog.joins")) == (
+        "unchecked",
+        "no answer",
+    )
+    await store.note(again, Verdict(State.CHECKED))
+    await CatalogStore(pool).save_snapshot(Snapshot("sales", ("public",), (CUSTOMERS, ORDERS)))
+    assert [each.name for each in await store.pending()] == ["public.orders.cust_no = public.customers.no"]
+
+
+async def test_a_steward_defines_for_their_databases_alone(
+    pool: asyncpg.Pool, server: Cluster, make_role: MakeRole
+) -> None:
+    steward = await make_role("LOGIN IN ROLE nl_steward")
+    await pool.execute("SELECT nl_catalog.grant_database('sales', $1)", steward)
+    hr = JOIN.replace("sales", "hr")
+    version = await pool.fetchval(f"SELECT nl_catalog.declare_join{hr}")
+    dbname = await pool.fetchval("SELECT current_database()")
+    theirs = await asyncpg.connect(server.dsn(dbname, steward))
+    try:
+        await theirs.execute(f"SELECT nl_catalog.declare_join{JOIN}")
+        for name in ("sales", "hr"):
+            await pool.execute("SELECT nl_catalog.define_term($1, 'active', 'x')", name)
+            await pool.execute("SELECT nl_catalog.verify($1, 'how many?', 'SELECT 1')", name)
+        for call in (
+            "drop_term('hr', 'active')",
+            "define_term('hr', 'active', 'x')",
+            "verify('hr', 'how many?', 'SELECT 2')",
+            "revoke('hr', 'how many?')",
+        ):
+            await refused(theirs.execute(f"SELECT nl_catalog.{call}"), asyncpg.InvalidCatalogNameError)
+        for view in ("joins", "terms", "verified_queries", "history"):
+            assert {row[0] for row in await theirs.fetch(f"SELECT database FROM nl_catalog.{view}")} == {
+                "sales"
+            }
+        await refused(theirs.execute(f"SELECT nl_catalog.declare_join{hr}"), asyncpg.InvalidCatalogNameError)
+        await refused(theirs.execute(f"SELECT nl_catalog.drop_join{hr}"), asyncpg.UndefinedObjectError)
+        await refused(theirs.execute("SELECT nl_catalog.restore($1)", version), asyncpg.UndefinedObjectError)
+        for statement in ("TABLE pgparley.definition", "SELECT pgparley.define('hr', 'join', '{}', NULL)"):
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                await theirs.execute(statement)
+    finally:
+        await theirs.close()

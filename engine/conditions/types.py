@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -51,12 +50,3 @@ class Condition:
 
     kind: StatementKind
     probability: float
-
-
-def likely_operators(conditions: Iterable[Condition]) -> dict[Operator, float]:
-    """How likely each operator is asked for, in [0, 1]; those of no condition are missing."""
-    found: dict[Operator, float] = {}
-    for each in conditions:
-        for operator in each.kind.operators:
-            found[operator] = found.get(operator, 0.0) + each.probability
-    return found

@@ -8,7 +8,6 @@ from enum import StrEnum
 
 from sqlglot import exp
 
-from engine.conditions.types import Operator
 from engine.core.elements import ValueLink
 from engine.rewrite.scope import Scopes
 from schema_catalog.foreign_keys import ForeignKeyGraph, foreign_key_graph
@@ -36,7 +35,6 @@ class Context:
     `mentioned`: the tables that the question names. `similarity`: table → cosine of its name and the nearest phrase.
     `secured`: the tables of which roles see different rows. `stored`: column and text that it does not hold → the value
     to write in its place. `linked`: element → probability that the question is about it, none without a linker.
-    `operators`: operator → probability that the question asks for it.
     """
 
     snapshot: Snapshot
@@ -47,7 +45,6 @@ class Context:
     secured: frozenset[TableKey] = frozenset()
     stored: Mapping[tuple[ColumnKey, str], str] = field(default_factory=dict)
     linked: Mapping[ColumnKey, float] = field(default_factory=dict)
-    operators: Mapping[Operator, float] = field(default_factory=dict)
 
     @property
     def references(self) -> ForeignKeyGraph:

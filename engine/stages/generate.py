@@ -13,7 +13,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from engine.alternatives.exchanges import ExchangedStatements, find_exchanges
-from engine.conditions.types import likely_operators
 from engine.conditions.words import words
 from engine.core.candidate import Candidate
 from engine.core.elements import WHOLE_TABLE, elements_read
@@ -117,7 +116,6 @@ class Explorer:
             similarity,
             secured,
             linked={} if route.links is None else route.links.probabilities,
-            operators=likely_operators(tools.conditions.predict(state.ask.question, route.snapshot)),
         )
         self.checker = Checker(context, route, state, tools)
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.conditions.types import Operator
 from engine.core.elements import Relation, ValueLink
 from engine.linking.mentions import mentioned_tables
 from engine.rewrite.rule import Context, Rule, RuleKind, Statement
@@ -22,7 +21,7 @@ BY_NAME: Mapping[str, Rule] = {rule.name: rule for rule in RULES}
 
 UNCHANGED = "unchanged"
 
-_HEADER = re.compile(r"^-- (question|values|near|schema|secured|stored|linked|operators|rules): (.+)$")
+_HEADER = re.compile(r"^-- (question|values|near|schema|secured|stored|linked|rules): (.+)$")
 
 
 def _enforced(snapshot: Snapshot, *, required: bool) -> Snapshot:
@@ -39,12 +38,6 @@ def _with_keys(table: Table, *, required: bool) -> Table:
     )
 
 
-def _with_numbers(table: Table) -> Table:
-    numbers = ("year", "capacity")
-    columns = (replace(c, type="integer") if c.name in numbers else c for c in table.columns)
-    return replace(table, columns=tuple(columns))
-
-
 def _of(schema: str, name: str, columns: str, *references: tuple[str, str, str, str]) -> Table:
     """`columns`: the first one is the primary key; `references`: (column, schema, table, column)."""
     keys = tuple(ForeignKey((c,), to, t, (r,)) for c, to, t, r in references)
@@ -55,7 +48,6 @@ SCHEMAS: Mapping[str, Snapshot] = {
     "music": MUSIC,
     "required": _enforced(MUSIC, required=True),
     "optional": _enforced(MUSIC, required=False),
-    "counted": replace(MUSIC, tables=tuple(map(_with_numbers, MUSIC.tables))),
     "view": replace(
         MUSIC,
         tables=tuple(
@@ -85,7 +77,7 @@ class Pair:
     """A statement, and what a rule makes of it; None where it changes nothing.
 
     `near`: "table similarity; …". `values`: "table.column = value, value; …". `stored`: "table.column / text =
-    value; …". `linked`: "table.column probability; …", with `*` a table. `operators`: "operator probability; …".
+    value; …". `linked`: "table.column probability; …", with `*` a table.
     """
 
     rule: Rule
@@ -98,7 +90,6 @@ class Pair:
     secured: str = ""
     stored: str = ""
     linked: str = ""
-    operators: str = ""
 
     @property
     def snapshot(self) -> Snapshot:
@@ -117,7 +108,6 @@ class Pair:
             frozenset(("public", name) for name in self.secured.split()),
             _stored(self.stored),
             _chances(self.linked),
-            {Operator(name): float(chance) for name, chance in _words(self.operators)},
         )
 
     def applied(self, sql: str) -> str | None:

@@ -6,7 +6,6 @@ from engine.rewrite.rule import Rule, RuleKind
 from engine.rewrite.rules import (
     grouping,
     literals,
-    measures,
     quantifiers,
     references,
     repetition,
@@ -26,8 +25,6 @@ RULES: tuple[Rule, ...] = (
     Rule("drop_unsaid_literal", 1, RuleKind.READING, literals.drop_unsaid_literal),
     Rule("exclude_referring_rows", 1, RuleKind.READING, quantifiers.exclude_referring_rows),
     Rule("count_referring_rows", 1, RuleKind.READING, grouping.count_referring_rows),
-    Rule("sort_by_asked", 1, RuleKind.READING, measures.sort_by_asked),
-    Rule("compare_averages", 1, RuleKind.READING, measures.compare_averages),
     Rule("both", 1, RuleKind.READING, quantifiers.both),
     Rule("none_of_them", 2, RuleKind.READING, quantifiers.none_of_them),
     Rule("keep_unmatched", 1, RuleKind.READING, unknowns.keep_unmatched),

@@ -18,7 +18,6 @@ SELECT artist_name FROM singer WHERE country = 'Kenya'
 unchanged
 
 -- a number that is no key may be a word of the question
--- schema: counted
 -- question: Which stadiums hold more than one?
 SELECT name FROM stadium WHERE capacity > 1
 =>

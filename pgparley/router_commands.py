@@ -6,7 +6,6 @@ Owns the words of these commands and their exit status (0 done, 1 not done, 2 wr
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -16,9 +15,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from engine.errors import NLError
 from engine.routing.artifact import ArtifactError, ArtifactStore, Manifest
-from pgparley.command_model import command_model
 from pgparley.config import Config
 from pgparley.store_session import run_on_store
 from pgparley.terminal import AsJson, fail, minute, print_json, print_table
@@ -45,25 +42,14 @@ def router_app(configured: Callable[[], tuple[Config, Path | None]]) -> typer.Ty
     @app.command()
     def train(
         *,
-        synthesis: Annotated[
-            bool, typer.Option(help="First have the language model write the questions that are missing.")
-        ] = True,
         start: Annotated[
             str, typer.Option("--from", help="The version to start from (default: the one that comes along).")
         ] = "base",
         threads: Annotated[int, typer.Option(min=1, help="Threads to train with.")] = os.cpu_count() or 1,
     ) -> None:
         """Train on the registered schemas; the running engine takes the new version up by itself."""
-        settings, file = configured()
-        snapshots = _snapshots(settings)
-        try:
-            if synthesis:
-                asyncio.run(_synthesise(settings, file, snapshots))
-            _train(settings, snapshots, start, threads)
-        except NLError as problem:
-            fail(f"{problem.message}. {problem.hint or ''}".strip())
-        except KeyboardInterrupt:
-            fail("stopped; what was written is kept, and the same command goes on from there.")
+        settings, _ = configured()
+        _train(settings, _snapshots(settings), start, threads)
 
     @app.command()
     def status(*, as_json: AsJson = False) -> None:
@@ -136,28 +122,6 @@ def _workshop(config: Config, threads: int = 1) -> Workshop:
     from pgparley.router_training import Workshop, with_threads  # noqa: PLC0415  brings torch
 
     return Workshop(_folder(config), config.engine.vectors, with_threads(config.encoder, threads))
-
-
-async def _synthesise(config: Config, file: Path | None, snapshots: tuple[Snapshot, ...]) -> None:
-    from engine.routing import synthesis  # noqa: PLC0415  most commands do without
-
-    workshop = _workshop(config)
-    workshop.folder.mkdir(parents=True, exist_ok=True)
-    journal = synthesis.Journal(workshop.journal)
-    settings = synthesis.SynthesisSettings(config.model.model)
-    missing = sum(task.key not in journal for task in synthesis.plan(snapshots, settings))
-    if not missing:
-        typer.echo(f"All {len(journal.questions)} questions are written already.")
-        return
-    with _bar() as bar:
-        task = bar.add_task("writing questions", total=None)
-
-        def show(progress: synthesis.Progress) -> None:
-            said = f"writing questions ({progress.questions})"
-            bar.update(task, description=said, completed=progress.walks, total=progress.planned)
-
-        async with command_model(config, file) as model:
-            await synthesis.synthesise(snapshots, model, journal, settings, show)
 
 
 def _train(config: Config, snapshots: tuple[Snapshot, ...], start: str, threads: int) -> None:
@@ -240,11 +204,7 @@ def _evaluate(
 
     workshop = _workshop(config)
     try:
-        asked = work.read_file(file) if file else work.kept_apart(work.written_questions(workshop.journal))
-        if not asked:
-            fail(
-                "no question is kept apart yet: run `pgparley router train`, or name a file with --questions."
-            )
+        asked = work.read_file(file) if file else None
         chosen = version or workshop.versions.current()
         figures, count = work.evaluate(workshop, snapshots, chosen, asked)
     except (work.RouterError, ArtifactError) as problem:

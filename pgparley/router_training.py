@@ -1,12 +1,13 @@
-"""Trains and measures routers on the catalog and the questions written for it.
+"""Trains and measures routers on the catalog, by questions made of its schemas' names.
 
-Owns the files of the router's folder beside its versions (the journal of questions), the filter for questions that
-still belong to the catalog, and a version's manifest. Shows nothing. Heavy: brings torch.
+Owns the files of questions that a version may be measured on, and a version's manifest. Shows nothing. Heavy: brings
+torch.
 """
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -21,9 +22,9 @@ from engine.models.fitting import NetworkTrainer
 from engine.models.pointer import PointerModel, packaged_base
 from engine.routing.artifact import BASE, Artifact, ArtifactStore, Manifest
 from engine.routing.index import Index
-from engine.routing.question_filter import Style
+from engine.routing.question_templates import packaged
+from engine.routing.questioner import lesson
 from engine.routing.schema_index_entry import build
-from engine.routing.synthesis import SyntheticQuestion, read_questions, tables_of
 from engine.routing.training import (
     Example,
     Progress,
@@ -53,7 +54,8 @@ class Coverage(StrEnum):
     NEW = "new"
 
 
-class _Line(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class AnsweredQuestion:
     """A line of a file of questions: tables by name, with the schema where two tables share the bare one."""
 
     question: str
@@ -68,11 +70,6 @@ class Workshop:
     folder: Path
     vectors: Path | None
     encoder: EncoderSettings
-
-    @property
-    def journal(self) -> Path:
-        """The file of questions that the language model wrote."""
-        return self.folder / "questions.jsonl"
 
     @property
     def versions(self) -> ArtifactStore:
@@ -90,12 +87,7 @@ class Workshop:
         return Terrain.of(Index([build(snapshot, cache.encode) for snapshot in held]))
 
 
-def written_questions(file: Path) -> list[SyntheticQuestion]:
-    """The questions of a journal; none where there is no journal yet."""
-    return list(read_questions(file)) if file.is_file() else []
-
-
-def read_file(file: Path) -> list[SyntheticQuestion]:
+def read_file(file: Path) -> list[AnsweredQuestion]:
     """The questions of a JSONL file; raises `RouterError` with the number of an invalid line."""
     try:
         lines = file.read_bytes().splitlines()
@@ -105,25 +97,35 @@ def read_file(file: Path) -> list[SyntheticQuestion]:
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
-                one = msgspec.json.decode(line, type=_Line)
-                found.append(SyntheticQuestion(one.db, one.tables, (), one.question, Style.OTHER, ""))
+                found.append(msgspec.json.decode(line, type=AnsweredQuestion))
             except msgspec.MsgspecError as problem:
                 shape = '{"question": …, "db": …, "tables": […]}'
                 raise RouterError(f"{file}, line {number}: {problem}; a line is {shape}") from problem
     return found
 
 
-def examples(terrain: Terrain, questions: Sequence[SyntheticQuestion]) -> list[Example]:
+def examples(terrain: Terrain, questions: Sequence[AnsweredQuestion]) -> list[Example]:
     """Those of `questions` whose database and tables are in the catalog still."""
     numbers = {part.snapshot.database: n for n, part in enumerate(terrain.index.parts)}
     found = []
     for one in questions:
         number = numbers.get(one.db)
         if number is not None:
-            tables = tables_of(one, terrain.index.parts[number].snapshot)
+            tables = _tables_of(one, terrain.index.parts[number].snapshot)
             if tables:
                 found.append(Example(one.question, number, tables))
     return found
+
+
+def _tables_of(question: AnsweredQuestion, snapshot: Snapshot) -> tuple[int, ...]:
+    """Numbers of a question's tables; none where one of them is not there."""
+    times = Counter(table.name for table in snapshot.tables)
+    numbers = {
+        table.name if times[table.name] == 1 else f"{table.schema}.{table.name}": number
+        for number, table in enumerate(snapshot.tables)
+    }
+    found = [numbers.get(name) for name in question.tables]
+    return tuple(number for number in found if number is not None) if None not in found else ()
 
 
 def coverage(manifest: Manifest, snapshots: Sequence[Snapshot]) -> dict[str, Coverage]:
@@ -151,15 +153,17 @@ def train_version(
     settings: TrainingSettings,
     progress: Callable[[Progress], None],
 ) -> Trained:
-    """Trains from version `start` on all questions written so far, and saves the outcome; it is not current yet.
+    """Trains from version `start` on questions made for the catalog, and saves the outcome; it is not current yet.
 
     Raises `RouterError` where there are too few questions, `ArtifactError` where `start` cannot be read.
     """
     begun = time.monotonic()
     terrain = workshop.terrain(snapshots)
-    known = examples(terrain, written_questions(workshop.journal))
-    if not any(not held_out(one.question, settings.held_out) for one in known):
-        raise RouterError("no question was written for this catalog yet; run it without --no-synthesis")
+    known = lesson(terrain.index.parts, packaged())
+    if all(held_out(one.question, settings.held_out) for one in known):
+        raise RouterError(
+            "no question can be made of the registered databases' names; register one whose tables have names of words"
+        )
     origin = _origin(workshop.versions, start)
     trainer = NetworkTrainer(origin, workshop.encoder, seed=settings.seed)
     outcome = train(trainer, terrain, known, settings, progress)
@@ -187,11 +191,17 @@ def train_version(
 
 
 def evaluate(
-    workshop: Workshop, snapshots: Sequence[Snapshot], version: str, questions: Sequence[SyntheticQuestion]
+    workshop: Workshop,
+    snapshots: Sequence[Snapshot],
+    version: str,
+    questions: Sequence[AnsweredQuestion] | None,
 ) -> tuple[dict[str, float], int]:
-    """Figures of a version, and the number of questions they are of; raises `RouterError`, `ArtifactError`."""
+    """Figures of a version, and the number of questions they are of; raises `RouterError`, `ArtifactError`.
+
+    Without `questions` they are of those that no training saw.
+    """
     terrain = workshop.terrain(snapshots)
-    known = examples(terrain, questions)
+    known = _kept_apart(terrain) if questions is None else examples(terrain, questions)
     if not known:
         raise RouterError("none of the questions is about a database and tables of the catalog")
     pointer = PointerModel(workshop.versions.load(version), workshop.encoder)
@@ -199,14 +209,14 @@ def evaluate(
     return measure(pointer, portioned(terrain, known, TrainingSettings().portion, rng)), len(known)
 
 
-def kept_apart(questions: Sequence[SyntheticQuestion]) -> list[SyntheticQuestion]:
-    """The questions that no training saw."""
-    return [one for one in questions if held_out(one.question, TrainingSettings().held_out)]
-
-
 def with_threads(settings: EncoderSettings, threads: int) -> EncoderSettings:
     """The encoder's settings for training, with more threads than for serving."""
     return replace(settings, threads=threads)
+
+
+def _kept_apart(terrain: Terrain) -> list[Example]:
+    share = TrainingSettings().held_out
+    return [one for one in lesson(terrain.index.parts, packaged()) if held_out(one.question, share)]
 
 
 def _origin(store: ArtifactStore, version: str) -> Artifact | None:

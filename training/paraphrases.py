@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 from benchmarks.quality.routing.collection import Item
 from benchmarks.quality.routing.folds import Variant
 from engine.core.ports import Encoder
+from engine.models.encoder import packaged_model
 from engine.text.stopwords import STOP_WORDS
-from engine.text.tokens import identifier_words, question_words
-from training.wordnet import WordNet, plural
+from engine.text.tokens import identifier_words, plural, question_words
+from training.wordnet import WordNet
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,11 @@ def reserved(word: str, other: str) -> bool:
     return share("reserved", word, other) * RESERVED < 1
 
 
+def writable() -> frozenset[str]:
+    """The words that the encoder knows whole."""
+    return frozenset((packaged_model() / "vocab.txt").read_text(encoding="utf-8").split())
+
+
 @dataclass(frozen=True, slots=True)
 class Paraphraser:
     """`vocabulary`: words that may be written. `used`: (word, what was written instead) so far."""
@@ -99,7 +105,7 @@ class Paraphraser:
             limit = shares.tables if word in tables else shares.columns if word in columns else shares.rest
             if word not in telling or share("replaced", item["id"], word) >= limit:
                 return match[0]
-            return self._instead(match[0], word, item["id"])
+            return self.instead(match[0], word, item["id"])
 
         return _WORD.sub(other, text)
 
@@ -132,11 +138,11 @@ class Paraphraser:
             if removed or words[-1] in kept:
                 return lead + " ".join(left) if left else ""
             written, word = pairs[-1]
-            return lead + " ".join([*left, self._instead(written, word, key)])
+            return lead + " ".join([*left, self.instead(written, word, key)])
 
         return other
 
-    def _instead(self, written: str, word: str, key: str) -> str:
+    def instead(self, written: str, word: str, key: str) -> str:
         """A reserved neighbour of `word` in the number in which it is `written`; `written` where there is none."""
         near = self._near(word)
         total = sum(weight for _, weight in near)

@@ -13,8 +13,8 @@ from itertools import combinations
 
 from engine.core.ports import Encoder
 from engine.text.stopwords import OPERATION_WORDS, STOP_WORDS
-from engine.text.tokens import identifier_words, question_words
-from training.wordnet import BELOW, WordNet, plural
+from engine.text.tokens import identifier_words, plural, question_words
+from training.wordnet import BELOW, WordNet
 
 NEAR = 0.4
 """Cosine of a neighbour and the word, at least."""

@@ -31,7 +31,7 @@ from benchmarks.quality.routing import folds
 from benchmarks.quality.routing.collection import ROOT, Item, View, read_items, read_views
 from benchmarks.quality.routing.folds import FOLDS, Cell, Leg, Variant, fold_of
 from benchmarks.quality.routing.systems import Bm25, Dense
-from engine.models.encoder import MiniLMEncoder, packaged_model
+from engine.models.encoder import MiniLMEncoder
 from engine.models.fitting import NetworkTrainer
 from engine.models.pointer import PointerModel
 from engine.models.sentences import Encoded
@@ -43,7 +43,7 @@ from engine.routing.vectors import VectorCache
 from engine.settings import EncoderSettings
 from training import fold_legs, fold_report
 from training.fold_legs import Question
-from training.paraphrases import Paraphraser, reserved
+from training.paraphrases import Paraphraser, reserved, writable
 from training.router import QUESTIONS, Course, Material, entries, learned, worded
 from training.wordnet import WordNet
 
@@ -109,12 +109,15 @@ class Folds:
         return WordNet.load(self.choices.wordnet)
 
     @cached_property
+    def paraphraser(self) -> Paraphraser:
+        """What puts the questions otherwise."""
+        return Paraphraser(self.wordnet, self.encoder, writable())
+
+    @cached_property
     def questions(self) -> dict[Variant, list[Question]]:
         """The questions of each variant, drawn evenly over the databases."""
         items = [dict(item) for item in in_turns(read_items(self.choices.bench / QUESTIONS[0]), DRAW_SEED)]
-        vocabulary = frozenset((packaged_model() / "vocab.txt").read_text(encoding="utf-8").split())
-        paraphraser = Paraphraser(self.wordnet, self.encoder, vocabulary)
-        return {variant: self._drawn(items, paraphraser, variant) for variant in Variant}
+        return {variant: self._drawn(items, self.paraphraser, variant) for variant in Variant}
 
     def _drawn(self, items: Sequence[Item], paraphraser: Paraphraser, variant: Variant) -> list[Question]:
         found: list[Question] = []

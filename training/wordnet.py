@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.text.tokens import identifier_words, question_words
+from engine.text.tokens import identifier_words, plural, question_words
 
 _KINDS = ("noun", "verb", "adj")
 _SENSES = 2
@@ -26,8 +26,6 @@ _SAME, _ABOVE, BELOW = 3.0, 1.5, 1.0
 
 _ASIDE = 0.1
 """Share of replaced words among those that do not name anything of the schema."""
-
-_PLURAL = re.compile(r"(s|x|ch|sh)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +111,3 @@ def reworded(
         return plural(chosen) if match[0].lower() != word and match[0].endswith("s") else chosen
 
     return re.sub(r"[A-Za-z]{3,}", other, item["question"])
-
-
-def plural(word: str) -> str:
-    """The word with an English plural's ending."""
-    if word.endswith("y"):
-        return word[:-1] + "ies"
-    return word + ("es" if _PLURAL.search(word) else "s")

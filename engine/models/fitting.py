@@ -96,7 +96,7 @@ class Rates:
 
 
 FURTHER = Rates(tower=5e-6, weights=1e-3, rest=1e-4)
-"""For further training: synthetic questions teach little, and some of it wrong."""
+"""For further training: made questions teach little, and some of it wrong."""
 
 
 class NetworkTrainer:

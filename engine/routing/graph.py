@@ -21,7 +21,7 @@ from schema_catalog.types import Snapshot, Table
 SIBLINGS = 48
 """Tables that share one column and are linked pairwise, at most: more are linked to the referenced table alone."""
 
-_GENERIC = frozenset(
+GENERIC = frozenset(
     "id code no nr num number key uuid guid ref name type title date time year status value".split()  # noqa: SIM905
 )
 """Names of one of these words alone link no tables."""
@@ -158,7 +158,7 @@ def _shared_names(snapshot: Snapshot) -> Iterator[tuple[int, Edge]]:
             groups[column.name.casefold(), _family(column.type)][number] = column.name
     for (name, _), holders in groups.items():
         words = identifier_words(name) if len(holders) > 1 else ()
-        if not words or (len(words) == 1 and words[0] in _GENERIC):
+        if not words or (len(words) == 1 and words[0] in GENERIC):
             continue
         keyed = [n for n, column in holders.items() if (column,) in _keys(snapshot.tables[n])]
         if keyed or words[-1] in _KEY_ENDINGS or name.endswith("id"):

@@ -99,9 +99,7 @@ class Trainer(Protocol):
 class TrainingSettings:
     """`passes` over the questions, in `least` to `most` steps of `batch` questions.
 
-    `held_out`: share of the questions for the figures. `agreed`: questions are kept whose database is among this many
-    of the router before training, and whose tables are among its first five there, since a language model also writes
-    questions that fit no schema in particular; None keeps all. `order`: of the right tables.
+    `held_out`: share of the questions for the figures. `order`: of the right tables.
     `portion`: databases compared with each other at most.
     """
 
@@ -110,7 +108,6 @@ class TrainingSettings:
     most: int = 900
     batch: int = 48
     held_out: float = 0.1
-    agreed: int | None = 5
     order: TableOrder = TableOrder.DRAWN
     portion: int = 400
     seed: int = 1
@@ -155,9 +152,6 @@ def train(
     rng = np.random.default_rng(settings.seed)
     # A catalog too large to be weighed as a whole is weighed in random portions, as large as can be.
     portions = portioned(terrain, examples, settings.portion, rng)
-    if settings.agreed is not None:
-        pointer = trainer.pointer(1.0)
-        portions = [(part, agreed(pointer, part, some, settings.agreed)) for part, some in portions]
     apart = [
         (part, [one for one in some if held_out(one.question, settings.held_out)]) for part, some in portions
     ]
@@ -212,18 +206,6 @@ def _turns(
         held = [states[turn][number] for number in numbers]
         chosen = [some[number] for number in numbers]
         yield part, batch_of(part, chosen, held, rng, settings.order)
-
-
-def agreed(pointer: Pointer, terrain: Terrain, examples: Sequence[Example], among: int) -> list[Example]:
-    """The examples whose database `pointer` ranks in the first `among`, and whose tables in the first five there."""
-    kept = []
-    for one, pointed in zip(examples, _pointed(pointer, terrain, examples), strict=True):
-        rank = int((pointed.logits > pointed.logits[one.database]).sum())
-        tables = terrain.field.tables_of(one.database)
-        found = _tables(pointed, tables, one.database)[:5]
-        if rank < among and {tables[table] for table in one.tables}.issubset(found):
-            kept.append(one)
-    return kept
 
 
 def rate(step: int, steps: int) -> float:

@@ -1,4 +1,4 @@
-"""Random walks over a schema graph: the tables and columns of a synthetic question (DBCopilot §4.3).
+"""Random walks over a schema graph: the tables that a made question may be about (DBCopilot §4.3).
 
 A walk depends on its start, its repetition, the seed and the tables near it alone, so that after a change elsewhere
 in the schema its questions are found again.
@@ -8,26 +8,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
 
 from engine.routing.graph import Edge, EdgeKind, Graph
-from engine.text.tokens import identifier_words
 from schema_catalog.types import Snapshot, Table
 
 LENGTHS = (0.5, 0.36, 0.11, 0.03)
 """Share of walks over one, two, three and four tables: about what people ask, a little longer."""
-
-COLUMNS = 8
-"""Columns taken in all, about: few, so that questions are about them."""
-
-_LEAST = 3
-"""Columns taken of each table, where it has as many."""
-
-_DULL = frozenset("created updated deleted modified inserted at other extra details uuid".split())  # noqa: SIM905  more readable
-"""Words of bookkeeping columns, which are picked last."""
 
 _APPEAL = {
     EdgeKind.FOREIGN_PRIMARY: 1.0,
@@ -38,12 +27,8 @@ _APPEAL = {
 """The weight of an edge in the random choice."""
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
-    """Tables by number, each once and linked to one before it; `columns[i]` are the numbers picked of `tables[i]`."""
-
-    tables: tuple[int, ...]
-    columns: tuple[tuple[int, ...], ...]
+Walk = tuple[int, ...]
+"""Tables by number, each once and linked to one before it."""
 
 
 def walks(snapshot: Snapshot, graph: Graph, seed: int) -> Iterator[Walk]:
@@ -60,15 +45,12 @@ def walk(snapshot: Snapshot, graph: Graph, start: int, rng: np.random.Generator)
     """One walk from `start`. A table of nothing but keys never ends one where it can go on."""
     wanted = 1 + int(rng.choice(len(LENGTHS), p=LENGTHS))
     tables = [start]
-    while len(tables) < wanted or (_is_link(snapshot.tables[tables[-1]]) and len(tables) < len(LENGTHS)):
+    while len(tables) < wanted or (is_link(snapshot.tables[tables[-1]]) and len(tables) < len(LENGTHS)):
         step = _step(graph, tables, rng)
         if step is None:
             break
         tables.append(step)
-    return Walk(
-        tuple(tables),
-        tuple(_columns(snapshot.tables[t], max(_LEAST, COLUMNS // len(tables)), rng) for t in tables),
-    )
+    return tuple(tables)
 
 
 def _step(graph: Graph, tables: Sequence[int], rng: np.random.Generator) -> int | None:
@@ -81,19 +63,6 @@ def _step(graph: Graph, tables: Sequence[int], rng: np.random.Generator) -> int 
     return None
 
 
-def _columns(table: Table, wanted: int, rng: np.random.Generator) -> tuple[int, ...]:
-    """Some columns of a table, in its order: keys and bookkeeping columns only where others do not suffice."""
-    pointing = _key_columns(table)
-    order = [int(n) for n in rng.permutation(len(table.columns))]
-    informative = [n for n in order if table.columns[n].name not in pointing]
-    pool = sorted(informative or order, key=lambda n: _is_dull(table.columns[n].name))
-    return tuple(sorted(pool[:wanted]))
-
-
-def _is_dull(name: str) -> bool:
-    return not _DULL.isdisjoint(identifier_words(name))
-
-
 def _key_columns(table: Table) -> frozenset[str]:
     """Columns of foreign keys, and of a primary key that is a number or a uuid."""
     types = {column.name: column.type for column in table.columns}
@@ -101,7 +70,8 @@ def _key_columns(table: Table) -> frozenset[str]:
     return frozenset(own).union(*(key.columns for key in table.foreign_keys))
 
 
-def _is_link(table: Table) -> bool:
+def is_link(table: Table) -> bool:
+    """Whether a table holds nothing but keys and refers to others with several."""
     return len(table.foreign_keys) > 1 and len(_key_columns(table)) == len(table.columns)
 
 

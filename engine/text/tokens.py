@@ -17,6 +17,8 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\u
 
 _RUN = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|\d+|[^\W\d_{_UNSPACED}]+")
 
+_HISSING = re.compile(r"(s|x|ch|sh)$")
+
 _SHORT = 4
 """Letters of a word in the plural, at least."""
 
@@ -35,6 +37,13 @@ def question_words(question: str) -> tuple[str, ...]:
     """The folded words of a question without stop words, each once, in order."""
     plain = re.sub(r"['\u2019]s\b", "", question)
     return tuple(dict.fromkeys(word for word in _folded(plain) if word not in STOP_WORDS))
+
+
+def plural(word: str) -> str:
+    """The word with an English plural's ending."""
+    if word.endswith("y"):
+        return word[:-1] + "ies"
+    return word + ("es" if _HISSING.search(word) else "s")
 
 
 def without_accents(text: str) -> str:

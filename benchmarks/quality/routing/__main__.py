@@ -27,6 +27,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 
+from benchmarks.quality.candidates.meter import Meter
+from benchmarks.quality.candidates.model_server import model_server
 from benchmarks.quality.routing import cost, looks, report
 from benchmarks.quality.routing.collection import (
     ROOT,
@@ -38,7 +40,6 @@ from benchmarks.quality.routing.collection import (
     questions_of,
     read_views,
 )
-from benchmarks.quality.routing.synthesis import model_server
 from benchmarks.quality.routing.systems import (
     IMAGINE,
     Bm25,
@@ -49,7 +50,7 @@ from benchmarks.quality.routing.systems import (
     System,
     timed,
 )
-from benchmarks.quality.routing.versions import synthetic, trained, versions
+from benchmarks.quality.routing.versions import trained, versions
 from benchmarks.wire.machine import describe
 from engine.core.deadline import Deadline
 from engine.core.ports import Prompt
@@ -66,7 +67,6 @@ from pgparley.config import cache_dir
 STEPS = ("train", "ours", "ablations", "bm25", "sxfmr", "crush", "speed", "adding", "growth")
 WORLDS = ("", "pool_")
 SEED = 1
-QUESTIONS = ROOT / "benchmarks" / "quality" / "data" / "routing-questions.jsonl.gz"
 FOLDS = ROOT / "benchmarks" / "results" / "routing-folds.json"
 
 
@@ -79,7 +79,6 @@ class Choices:
     again: tuple[str, ...]
     steps: tuple[str, ...]
     half: int | None
-    questions: Path
     crush_n: int
     json: Path | None
     plot: Path | None
@@ -152,8 +151,7 @@ def _sampled(items: Sequence[Item], size: int) -> list[Item]:
 
 
 def _train(bench: Bench) -> Item:
-    journal = synthetic(bench.choices.questions)
-    result: Item = {"synthetic_questions": len(journal), "file": bench.choices.questions.name}
+    result: Item = {}
     kinds = [
         ("", "full", TableOrder.DRAWN),
         ("pool_", "full", TableOrder.DRAWN),
@@ -168,7 +166,6 @@ def _train(bench: Bench) -> Item:
             f"{world}{kind}",
             bench.views(world),
             encoder=bench.cache,
-            journal=journal,
             settings=settings,
             progress=_quiet,
         )
@@ -195,7 +192,7 @@ def _ablations(bench: Bench) -> Item:
         views, full = bench.views(world), bench.version(world)
         systems: dict[str, System] = {
             "no generative leg": Ours(bench.router(None), views),
-            "no synthesis": Ours(bench.router(BASE), views),
+            "not trained on the catalog": Ours(bench.router(BASE), views),
             "no retrieval leg": Ours(bench.router(full), views, without_retrieval=True),
         }
         if bench.version(world, "any_order") != BASE:
@@ -234,7 +231,7 @@ def _crush(bench: Bench) -> Item:
         item["question"] for items in bench.sets.values() for item in _sampled(items, sample)
     )
     if missing:
-        asyncio.run(_imagine(missing, held))
+        asyncio.run(_imagine(missing, held, bench.choices.work / "model.log"))
     result: Item = {"n_each": sample}
     for world in WORLDS:
         views = bench.views(world)
@@ -248,9 +245,10 @@ def _crush(bench: Bench) -> Item:
     return result
 
 
-async def _imagine(missing: Sequence[str], held: Imagination) -> None:
-    with model_server() as url:
-        model = ChatModel(ModelSettings(), url)
+async def _imagine(missing: Sequence[str], held: Imagination, log: Path) -> None:
+    server = Meter()
+    with model_server(server, log):
+        model = ChatModel(ModelSettings(), f"{server.target}/v1")
         gate = asyncio.Semaphore(8)
 
         async def ask(question: str) -> None:
@@ -345,7 +343,6 @@ def _choices() -> Choices:
         "--only", default="", help="run these steps, again if need be, and no other: " + ",".join(STEPS)
     )
     parser.add_argument("--half", type=int, choices=(0, 1), help="only one half of the questions, by a hash")
-    parser.add_argument("--questions", type=Path, default=QUESTIONS, help="synthetic questions to train on")
     parser.add_argument("--crush-n", type=int, default=100, help="questions of each set for CRUSH")
     parser.add_argument("--json", type=Path, help="write the figures here")
     parser.add_argument("--plot", type=Path, help="draw them here")
@@ -360,7 +357,6 @@ def _choices() -> Choices:
         only,
         only or STEPS,
         args.half,
-        args.questions,
         args.crush_n,
         args.json,
         args.plot,

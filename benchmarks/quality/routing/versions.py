@@ -1,17 +1,14 @@
-"""Trains the routers that the benchmark measures, on questions synthesised from its schemas.
+"""Trains the routers that the benchmark measures, on questions made of its schemas as `pgparley router train` does.
 
 Owns which version answers for which collection. No question of a test set is read here.
 """
 
 from __future__ import annotations
 
-import gzip
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-
-import msgspec
 
 from benchmarks.quality.routing.collection import Item, View
 from engine.core.ports import Encoder
@@ -20,9 +17,10 @@ from engine.models.pointer import PointerModel, packaged_base
 from engine.routing.artifact import BASE, ArtifactStore, Manifest
 from engine.routing.index import Index
 from engine.routing.learned_router import Versions
+from engine.routing.question_templates import packaged
+from engine.routing.questioner import lesson
 from engine.routing.schema_index_entry import build
-from engine.routing.synthesis import SyntheticQuestion, tables_of
-from engine.routing.training import Example, Progress, Terrain, TrainingSettings, train
+from engine.routing.training import Progress, Terrain, TrainingSettings, train
 
 
 class _Pinned(ArtifactStore):
@@ -48,40 +46,21 @@ def versions(folder: Path, version: str) -> Versions:
     return Versions(store, PointerModel)
 
 
-def synthetic(path: Path) -> list[SyntheticQuestion]:
-    """The questions of a journal, gzipped or not; a torn last line is left out."""
-    data = path.read_bytes()
-    text = gzip.decompress(data) if path.suffix == ".gz" else data
-    return [
-        msgspec.json.decode(line, type=SyntheticQuestion)
-        for line in text.splitlines(keepends=True)
-        if line.endswith(b"\n")
-    ]
-
-
 def trained(
     folder: Path,
     name: str,
     views: Sequence[View],
     *,
     encoder: Encoder,
-    journal: Sequence[SyntheticQuestion],
     settings: TrainingSettings,
     progress: Callable[[Progress], None],
 ) -> Item:
     """Trains the version `name` from the base and saves it; says how long that took and on how much."""
     started = time.perf_counter()
     store = ArtifactStore(folder, packaged_base())
-    snapshots = {snapshot.database: number for number, (snapshot, _) in enumerate(views)}
     terrain = Terrain.of(Index([build(snapshot, encoder.encode) for snapshot, _ in views]))
-    examples = [
-        Example(question.question, number, tables)
-        for question in journal
-        if (number := snapshots.get(question.db)) is not None
-        and (tables := tables_of(question, views[number][0])) is not None
-    ]
     trainer = NetworkTrainer(store.load(BASE), seed=settings.seed)
-    outcome = train(trainer, terrain, examples, settings, progress)
+    outcome = train(trainer, terrain, lesson(terrain.index.parts, packaged()), settings, progress)
     manifest = Manifest(
         version=name,
         encoder="all-MiniLM-L6-v2",

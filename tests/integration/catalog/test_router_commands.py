@@ -1,18 +1,16 @@
-"""`pgparley router …` as a DBA runs it: a real store, the real encoder, a model server that writes what it is told."""
+"""`pgparley router …` as a DBA runs it: a real store and the real encoder."""
 
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
-from engine.llm.settings import GrammarSupport, ModelSettings
+from engine.routing.questioner import QuestionerSettings
 from pgparley.catalog_commands import catalog_app
 from pgparley.cluster import Cluster
 from pgparley.config import load
@@ -21,67 +19,15 @@ from tests.support.statements import execute_now
 
 Run = Callable[..., Result]
 
-_NOUNS = (
-    "singers",
-    "vocalists",
-    "crooners",
-    "performers",
-    "artists on stage",
-    "animals",
-    "beasts",
-    "critters",
-)
-
-
-class ScriptedServer(BaseHTTPRequestHandler):
-    """Writes five questions a call, other ones each time; counts the calls."""
-
-    calls = 0
-
-    def do_POST(self) -> None:
-        """A chat completion."""
-        self.rfile.read(int(self.headers["Content-Length"]))
-        number = type(self).calls
-        type(self).calls += 1
-        lines = [f"How many {_NOUNS[(number + n) % 8]} of kind {number} are there?" for n in range(5)]
-        message = {"role": "assistant", "content": "\n".join(lines) + "\n"}
-        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-        choice = {"index": 0, "message": message, "finish_reason": "stop"}
-        reply = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
-        body = json.dumps(reply | {"usage": usage}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the base class names it so
-        """Says nothing."""
-
-
-@pytest.fixture(scope="module")
-def model_url() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), ScriptedServer)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/v1"
-    server.shutdown()
-    server.server_close()
-    thread.join()
-
 
 @pytest.fixture
-def run(server: Cluster, tmp_path: Path, model_url: str) -> Iterator[Run]:
+def run(server: Cluster, tmp_path: Path) -> Iterator[Run]:
     """Runs `catalog …` or `router …` on a store of its own; the server also has the databases music and zoo."""
     execute_now(server.dsn(), "CREATE DATABASE store", "CREATE DATABASE music", "CREATE DATABASE zoo")
     execute_now(server.dsn("music"), "CREATE TABLE singer (id int PRIMARY KEY, name text, kind text)")
     execute_now(server.dsn("zoo"), "CREATE TABLE animal (id int PRIMARY KEY, kind text, weight int)")
     config = load(None, {"XDG_CACHE_HOME": str(tmp_path)})
-    config = replace(
-        config,
-        engine=replace(config.engine, store=server.dsn("store")),
-        model=ModelSettings(base_url=model_url, grammar=GrammarSupport.NONE),
-    )
+    config = replace(config, engine=replace(config.engine, store=server.dsn("store")))
     apps = {
         "catalog": catalog_app(lambda: server.dsn("store"), lambda: config.upstream),
         "router": router_app(lambda: (config, None)),
@@ -96,27 +42,19 @@ def run(server: Cluster, tmp_path: Path, model_url: str) -> Iterator[Run]:
         execute_now(server.dsn(), f"DROP DATABASE {name} WITH (FORCE)")
 
 
+@pytest.mark.timeout(300)  # it trains a network, which takes ten times as long on a machine that others use
 def test_a_router_from_its_training_to_its_rollback(run: Run, server: Cluster, tmp_path: Path) -> None:
-    assert "no registered database holds a table" in run("router", "train", "--no-synthesis").output
+    assert "no registered database holds a table" in run("router", "train").output
     for name in ("music", "zoo"):
         run("catalog", "add", name)
     fresh = json.loads(run("router", "status", "--json").output)
     assert fresh["databases"] == {"music": "new", "zoo": "new"}
 
-    unwritten = run("router", "train", "--no-synthesis")
-    assert unwritten.exit_code == 1
-    assert "without --no-synthesis" in unwritten.output
-
-    calls = ScriptedServer.calls
     trained = run("router", "train", "--threads", "1")
     assert trained.exit_code == 0, trained.output
-    assert ScriptedServer.calls > calls
-    asked = len((tmp_path / "pgparley" / "router" / "questions.jsonl").read_bytes().splitlines())
-    assert asked > 20
-
     status = json.loads(run("router", "status", "--json").output)
     version = next(each for each in status["versions"] if each["version"] != "base")
-    assert 0 < version["questions"] < asked
+    assert 0 < version["questions"] < 2 * QuestionerSettings().walks
     if status["current"] == "base":  # it did not do better on the questions kept apart
         assert run("router", "use", version["version"]).exit_code == 0
     assert "(in use)" in run("router", "status").output
@@ -129,12 +67,9 @@ def test_a_router_from_its_training_to_its_rollback(run: Run, server: Cluster, t
     run("catalog", "refresh", "zoo")
     assert json.loads(run("router", "status", "--json").output)["databases"]["zoo"] == "changed since"
 
-    calls = ScriptedServer.calls
-    run("router", "train", "--threads", "1")
-    assert 0 < ScriptedServer.calls - calls <= 10, "music's questions are not asked for again"
-
     measured = json.loads(run("router", "eval", "--version", version["version"], "--json").output)
     assert measured["version"] == version["version"]
+    assert measured["n"] > 0
     assert 0 <= measured["figures"]["database_r1"] <= 1
     file = tmp_path / "asked.jsonl"
     file.write_text(
@@ -152,7 +87,6 @@ def test_a_router_from_its_training_to_its_rollback(run: Run, server: Cluster, t
     ("arguments", "said"),
     [
         (("use", "nowhere"), 'no router version "nowhere"'),
-        (("eval",), "no question is kept apart yet"),
         (("eval", "--questions", "/nowhere"), "cannot read /nowhere"),
         (("eval", "--version", "nowhere", "--questions", "FILE"), 'no router version "nowhere"'),
     ],

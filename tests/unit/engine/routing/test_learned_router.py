@@ -257,6 +257,6 @@ def test_a_large_catalog_is_weighed_in_portions(encoder: MiniLMEncoder) -> None:
             assert part.index.parts[one.database].snapshot.database == names_of[one.question]
     assert sum(len(some) for _, some in portions) == len(EXAMPLES)
     assert portioned(terrain, EXAMPLES, 3, rng)[0][0] is terrain
-    settings = TrainingSettings(passes=1, least=4, most=4, batch=8, portion=2, agreed=None)
+    settings = TrainingSettings(passes=1, least=4, most=4, batch=8, portion=2)
     outcome = train(NetworkTrainer(None), terrain, EXAMPLES, settings, lambda _: None)
     assert outcome.figures["database_r1"] > 0

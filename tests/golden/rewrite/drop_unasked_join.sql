@@ -31,13 +31,13 @@ SELECT c.title FROM concert AS c WHERE c.year = '2014' INTERSECT SELECT c.title 
 -- many rows to each, and the linker is sure
 -- question: How many seats are there by name?
 -- linked: concert.* .1; stadium.* .9
-SELECT s.name, SUM(s.capacity) FROM stadium AS s JOIN concert AS c ON s.stadium_id = c.stadium_id GROUP BY s.name
+SELECT s.name, SUM(s.stadium_id) FROM stadium AS s JOIN concert AS c ON s.stadium_id = c.stadium_id GROUP BY s.name
 =>
-SELECT s.name, SUM(s.capacity) FROM stadium AS s GROUP BY s.name
+SELECT s.name, SUM(s.stadium_id) FROM stadium AS s GROUP BY s.name
 
 -- many rows to each, and the linker is not
 -- question: How many seats are there by name?
 -- linked: concert.* .4; stadium.* .9
-SELECT s.name, SUM(s.capacity) FROM stadium AS s JOIN concert AS c ON s.stadium_id = c.stadium_id GROUP BY s.name
+SELECT s.name, SUM(s.stadium_id) FROM stadium AS s JOIN concert AS c ON s.stadium_id = c.stadium_id GROUP BY s.name
 =>
 unchanged

@@ -110,9 +110,9 @@ class KnowledgeFile(_Block, frozen=True, omit_defaults=False):
         for n, database in enumerate(self.databases):
             for t, table in enumerate(database.tables):
                 path = f"$.databases[{n}].tables[{t}]"
-                yield database.name, (table.schema, table.name), path
+                yield database.name, (table.schema, table.name), f"{path}.name"
                 for c, column in enumerate(table.columns):
-                    yield database.name, (table.schema, table.name, column.name), f"{path}.columns[{c}]"
+                    yield database.name, (table.schema, table.name, column.name), f"{path}.columns[{c}].name"
             for j, join in enumerate(database.joins):
                 path = f"$.databases[{n}].joins[{j}]"
                 yield database.name, join.column, f"{path}.from"

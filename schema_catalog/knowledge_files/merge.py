@@ -63,12 +63,12 @@ async def differences(connection: Connection, source: Source) -> tuple[Step, ...
         if fact.key in after:
             raise CatalogError(f"{source.at(fact.path)}: the {fact.shown} is given twice")
         after[fact.key] = fact
-    gone = (Step(Difference.REMOVED, before[key]) for key in sorted(before.keys() - after.keys()))
-    new = (Step(Difference.ADDED, after[key]) for key in sorted(after.keys() - before.keys()))
+    gone = (Step(Difference.REMOVED, fact) for key, fact in before.items() if key not in after)
+    new = (Step(Difference.ADDED, fact) for key, fact in after.items() if key not in before)
     changed = (
-        Step(Difference.CHANGED, after[key], before[key].value)
-        for key in sorted(after.keys() & before.keys())
-        if after[key] != before[key]
+        Step(Difference.CHANGED, fact, before[key].value)
+        for key, fact in after.items()
+        if key in before and fact != before[key]
     )
     return (*gone, *new, *changed)
 
@@ -96,9 +96,8 @@ async def _take(connection: Connection, source: Source, step: Step) -> None:
     except asyncpg.PostgresError as error:
         removed = step.difference is Difference.REMOVED
         where = f"{source.name} lacks the {step.fact.shown}" if removed else source.at(step.fact.path)
-        raise CatalogError(
-            "; ".join(filter(None, [f"{where}: {error.message}", error.detail, error.hint]))
-        ) from error
+        texts = filter(None, [f"{where}: {error.message}", error.detail, error.hint])
+        raise CatalogError("; ".join(text.rstrip(".") for text in texts)) from error
 
 
 async def _check_elements(connection: Connection, source: Source, stored: KnowledgeFile) -> None:

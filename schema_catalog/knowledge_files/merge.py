@@ -18,6 +18,7 @@ from schema_catalog.naming import dotted
 from schema_catalog.pg import Connection
 from schema_catalog.store import CatalogError
 
+_ONE_AT_A_TIME = "SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('pgparley.import'), 0)"
 _SHOWN = 10
 """Names that an error lists."""
 
@@ -76,8 +77,10 @@ async def differences(connection: Connection, source: Source) -> tuple[Step, ...
 async def apply(connection: Connection, source: Source) -> tuple[Step, ...]:
     """Makes the store say what `source` says, inside a transaction of the caller's, and returns what was changed.
 
-    Raises `CatalogError`, after which that transaction cannot be committed.
+    Waits for the end of another import's transaction. Raises `CatalogError`, after which the caller's cannot be
+    committed.
     """
+    await connection.execute(_ONE_AT_A_TIME)
     steps = await differences(connection, source)
     for step in steps:
         await _take(connection, source, step)

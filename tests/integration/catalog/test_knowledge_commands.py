@@ -21,6 +21,7 @@ from schema_catalog.knowledge_files.format import (
     read_text,
     write_text,
 )
+from schema_catalog.knowledge_files.merge import apply
 from schema_catalog.migrate import migrate
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Column, Database, Snapshot, Table, TableKind
@@ -320,6 +321,37 @@ def test_what_is_gone_from_the_schema_is_kept_and_can_be_taken_back(run: Run, st
     assert run("export", "sales").output == nothing
     again = run("import", EXPORTED)
     assert (again.exit_code, "in no snapshot" in again.output) == (1, True)
+
+
+def test_of_two_imports_at_once_the_second_sees_what_the_first_did(run: Run, store: str) -> None:
+    one = read_text("one", EXPORTED)
+    two = read_text("two", EXPORTED.replace("synonyms: [turnover, 'No']", "synonyms: [net]"))
+
+    async def both() -> list[int]:
+        first, second = [await asyncpg.connect(store) for _ in range(2)]
+        try:
+            transaction = first.transaction()
+            await transaction.start()
+            done = len(await apply(first, one))
+
+            async def other() -> int:
+                async with second.transaction():
+                    return len(await apply(second, two))
+
+            waiting = asyncio.create_task(other())
+            blocked = "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)"
+            async with asyncio.timeout(20):
+                while not await first.fetchval(blocked):  # noqa: ASYNC110 - no event tells of it
+                    await asyncio.sleep(0.01)
+            assert not waiting.done()
+            await transaction.commit()
+            return [done, await waiting]
+        finally:
+            await first.close()
+            await second.close()
+
+    assert asyncio.run(both()) == [9, 3]
+    assert run("diff", two.text).exit_code == 0
 
 
 def test_five_thousand_descriptions_come_in_at_once_and_hold_a_bounded_number_of_locks(

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 
 from engine.settings import GuardSettings, UpstreamSettings
+from pgparley.knowledge_commands import add_knowledge_commands
 from pgparley.login_commands import (
     ListedLogin,
     add_login_commands,
@@ -26,7 +27,7 @@ from pgparley.store_session import SETTINGS, run_on_store
 from pgparley.terminal import AsJson, cell, fail, minute, print_json, print_table, printable
 from pgparley.value_commands import add_values_command, read_anew, report_values
 from schema_catalog.definitions import State
-from schema_catalog.drift import Change, Difference
+from schema_catalog.drift import Change
 from schema_catalog.dsn import DSNError, as_uri, redacted, with_dbname
 from schema_catalog.naming import dotted, quote_ident
 from schema_catalog.pg import Pool
@@ -37,7 +38,6 @@ from schema_catalog.types import Database, Snapshot, Table
 T = TypeVar("T")
 
 _NONE = "No database is registered. Register one with `pgparley catalog add NAME --dsn DSN`."
-_SIGNS = {Difference.ADDED: "+", Difference.REMOVED: "-", Difference.CHANGED: "~"}
 
 Name = Annotated[
     str, typer.Argument(help="The name under which users know the database.", show_default=False)
@@ -96,6 +96,7 @@ def catalog_app(
 
     add_values_command(app, store_dsn, upstream)
     add_login_commands(app, store_dsn)
+    add_knowledge_commands(app, store_dsn)
 
     @app.command()
     def remove(name: Name) -> None:
@@ -296,7 +297,7 @@ def _report(name: str, changes: tuple[Change, ...]) -> None:
     typer.echo(f"{printable(name)}: {len(changes)} changes" if changes else f"{printable(name)}: unchanged")
     for change in changes:
         detail = f" ({change.detail})" if change.detail else ""
-        line = f"  {_SIGNS[change.difference]} {change.what} {change.name}{detail}"
+        line = f"  {change.difference.sign} {change.what} {change.name}{detail}"
         typer.echo(printable(line))
 
 

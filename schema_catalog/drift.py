@@ -20,6 +20,11 @@ class Difference(StrEnum):
     REMOVED = "removed"
     CHANGED = "changed"
 
+    @property
+    def sign(self) -> str:
+        """As it stands before a line."""
+        return {Difference.ADDED: "+", Difference.REMOVED: "-", Difference.CHANGED: "~"}[self]
+
 
 @dataclass(frozen=True, slots=True)
 class Change:

@@ -198,7 +198,9 @@ def test_every_command_is_documented() -> None:
     page = (Path(__file__).resolve().parents[3] / "docs" / "catalog.md").read_text(encoding="utf-8")
     group = typer.main.get_command(catalog_app(lambda: ""))
     names = sorted(getattr(group, "commands", {}))
-    assert names == ["add", "list", "login", "logout", "refresh", "remove", "show", "values"]
+    assert names == [
+        *("add", "diff", "export", "import", "list", "login", "logout", "refresh", "remove", "show", "values")
+    ]
     for name in names:
         assert f"pgparley catalog {name}" in page
 

@@ -1,0 +1,123 @@
+"""What the store says of databases, as the file of it.
+
+Reads the views of `nl_catalog` alone, so that whoever may read those may export, and gets what is open to them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import msgspec
+
+from schema_catalog.knowledge_files.format import (
+    Cardinality,
+    ColumnBlock,
+    DatabaseBlock,
+    JoinBlock,
+    KnowledgeFile,
+    QueryBlock,
+    TableBlock,
+    TermBlock,
+)
+from schema_catalog.pg import Connection
+from schema_catalog.types import ColumnKey
+
+
+async def open_databases(connection: Connection) -> tuple[str, ...]:
+    """The registered databases that the connection's role sees, in order."""
+    return tuple(
+        sorted(row[0] for row in await connection.fetch("SELECT database FROM nl_catalog.databases"))
+    )
+
+
+async def stored_file(connection: Connection, databases: Sequence[str]) -> KnowledgeFile:
+    """What the store says of `databases`, which are open to the connection's role; all of it in a fixed order."""
+    names = sorted(set(databases))
+    tables = await _tables(connection, names)
+    joins = await _joins(connection, names)
+    terms = await _terms(connection, names)
+    queries = await _queries(connection, names)
+    rows = await connection.fetch(
+        "SELECT database, description, synonyms, hidden FROM nl_catalog.said"
+        " WHERE database = ANY ($1) AND schema IS NULL",
+        names,
+    )
+    said = {name: (description, tuple(synonyms), hidden) for name, description, synonyms, hidden in rows}
+    return KnowledgeFile(
+        1,
+        tuple(
+            DatabaseBlock(
+                name,
+                *said.get(name, (None, (), False)),
+                tables=tuple(tables[name]),
+                joins=tuple(joins[name]),
+                terms=tuple(terms[name]),
+                verified_queries=tuple(queries[name]),
+            )
+            for name in names
+        ),
+    )
+
+
+async def _tables(connection: Connection, names: list[str]) -> dict[str, list[TableBlock]]:
+    rows = await connection.fetch(
+        'SELECT database, schema, "table", "column", description, synonyms, hidden FROM nl_catalog.said'
+        " WHERE database = ANY ($1) AND schema IS NOT NULL"
+        ' ORDER BY database, schema COLLATE "C", "table" COLLATE "C", "column" COLLATE "C" NULLS FIRST',
+        names,
+    )
+    blocks: dict[tuple[str, str, str], TableBlock] = {}
+    columns: dict[tuple[str, str, str], list[ColumnBlock]] = defaultdict(list)
+    for name, schema, table, column, description, synonyms, hidden in rows:
+        key = (name, schema, table)
+        if column is None:
+            blocks[key] = TableBlock(schema, table, description, tuple(synonyms), hidden)
+        else:
+            blocks.setdefault(key, TableBlock(schema, table))
+            columns[key].append(ColumnBlock(column, description, tuple(synonyms), hidden))
+    found: dict[str, list[TableBlock]] = defaultdict(list)
+    for key, block in blocks.items():
+        found[key[0]].append(msgspec.structs.replace(block, columns=tuple(columns[key])))
+    return found
+
+
+async def _joins(connection: Connection, names: list[str]) -> dict[str, list[JoinBlock]]:
+    rows = await connection.fetch(
+        "SELECT database, (parse_ident(from_column))[2:], (parse_ident(to_column))[2:], cardinality"
+        ' FROM nl_catalog.joins WHERE database = ANY ($1) ORDER BY from_column COLLATE "C", to_column COLLATE "C"',
+        names,
+    )
+    found: dict[str, list[JoinBlock]] = defaultdict(list)
+    for name, column, referred, cardinality in rows:
+        found[name].append(JoinBlock(_key(column), _key(referred), Cardinality(cardinality)))
+    return found
+
+
+async def _terms(connection: Connection, names: list[str]) -> dict[str, list[TermBlock]]:
+    rows = await connection.fetch(
+        "SELECT database, term, definition, description FROM nl_catalog.terms"
+        ' WHERE database = ANY ($1) ORDER BY lower(term) COLLATE "C"',
+        names,
+    )
+    found: dict[str, list[TermBlock]] = defaultdict(list)
+    for name, *block in rows:
+        found[name].append(TermBlock(*block))
+    return found
+
+
+async def _queries(connection: Connection, names: list[str]) -> dict[str, list[QueryBlock]]:
+    rows = await connection.fetch(
+        "SELECT database, question, sql, tags FROM nl_catalog.verified_queries"
+        ' WHERE database = ANY ($1) ORDER BY lower(question) COLLATE "C"',
+        names,
+    )
+    found: dict[str, list[QueryBlock]] = defaultdict(list)
+    for name, question, sql, tags in rows:
+        found[name].append(QueryBlock(question, sql, tuple(tags)))
+    return found
+
+
+def _key(names: list[str]) -> ColumnKey:
+    schema, table, column = names
+    return (schema, table, column)

@@ -8,8 +8,8 @@ A list is one training question's candidates, all that generation made, with the
 scores. STATEMENTS has a line `{"id": …, "sql": …}` for each question: the model's statement, of which the readings
 are made anew and no model is asked. A pair is a reading and the statement it was made of, of which one is right. The
 log-odds of the reading are the ranker's difference plus the sum of its rules' worths; these are fitted by maximum
-likelihood, held to 0 by a normal prior. Questions are of the same databases as the ablations'
-(`benchmarks.quality.ablations.drawing`) and none of them: what the worths are worth, the development databases tell.
+likelihood, held to 0 by a normal prior. `--record` asks questions of the ablations' databases
+(`benchmarks.quality.ablations.drawing`) that are none of them: what the worths are worth, other databases tell.
 """
 
 from __future__ import annotations
@@ -169,10 +169,7 @@ async def _record(given: argparse.Namespace) -> None:
             found = [await _listed(one, place, replay) for one in track(asked, "Asking")]
         lists = [each for each in found if each is not None]
         kept.close()
-        judged = await asyncio.to_thread(
-            _judged, lists, Scorer(given.bench, place.dsn, given.work / "scoring")
-        )
-        given.lists.write_bytes(b"".join(msgspec.json.encode(each) + b"\n" for each in judged))
+        await _keep(lists, place, given)
 
 
 async def _reread(given: argparse.Namespace) -> None:
@@ -182,8 +179,13 @@ async def _reread(given: argparse.Namespace) -> None:
     async with site(given.work, given.bench) as place:
         asked = [Asked(Question(item["id"], item["question"], item["db"])) for item in items]
         found = [await _read(one, written[one.question.id], place) for one in track(asked, "Reading")]
-        scorer = Scorer(given.bench, place.dsn, given.work / "scoring")
-        judged = await asyncio.to_thread(_judged, [each for each in found if each is not None], scorer)
+        await _keep([each for each in found if each is not None], place, given)
+
+
+async def _keep(lists: Sequence[QuestionList], place: Site, given: argparse.Namespace) -> None:
+    """Writes the lists with the scorer's verdicts."""
+    scorer = Scorer(given.bench, place.dsn, given.work / "scoring")
+    judged = await asyncio.to_thread(_judged, lists, scorer)
     given.lists.write_bytes(b"".join(msgspec.json.encode(each) + b"\n" for each in judged))
 
 

@@ -28,13 +28,11 @@ async def find_exchanges(
     """Exchanges of tables, then of columns: by values held, the model's probabilities, their names' similarity."""
     snapshot = context.snapshot
     holding = await asyncio.to_thread(_of_shared_values, candidate, context)
-    likely = [
+    nearly = [
         Exchange(each.used, each.other, 1.0)
         for each in token_alternatives(candidate, written.tokens, snapshot)
         if each.probability >= LEAST_PROBABILITY and interchangeable(each.used, each.other, snapshot)
     ]
-    likely = list({(each.used, each.other): each for each in (*holding, *likely)}.values())
-    known = {(each.used, each.other) for each in likely}
     texts = phrases(table for table in snapshot.tables if table.key in candidate.tables)
     vectors = await asyncio.to_thread(encoder.encode, texts) if texts else ()
     by_text = dict(zip(texts, vectors, strict=True))
@@ -44,8 +42,10 @@ async def find_exchanges(
         snapshot,
         lambda one, other: float(by_text[one] @ by_text[other]),
     )
-    found = [*likely, *(each for each in alike if (each.used, each.other) not in known)]
-    return sorted(found, key=lambda each: each.used[2] != WHOLE_TABLE)
+    found: dict[tuple[ColumnKey, ColumnKey], Exchange] = {}
+    for each in (*holding, *nearly, *alike):
+        found.setdefault((each.used, each.other), each)
+    return sorted(found.values(), key=lambda each: each.used[2] != WHOLE_TABLE)
 
 
 def _of_shared_values(candidate: Candidate, context: Context) -> list[Exchange]:

@@ -86,9 +86,8 @@ class JoinTree:
         """The select less some parts of its WHERE and less some tables."""
         names = {read.name for read in reads}
         select = self.over([read for read in self.reads if read.name not in names], self.tree.expressions)
-        for each in self.tests:
-            if all(each is not test for test in tests):
-                select.where(each.copy(), copy=False)
+        for each in without_tests(self.tests, tests):
+            select.where(each.copy(), copy=False)
         for name in ("distinct", *GROUPING, *SORTING):
             if part := self.tree.args.get(name):
                 select.set(name, part.copy())
@@ -145,9 +144,18 @@ def join_tree(tree: exp.Query, scopes: Scopes, *, grouped: bool = False) -> Join
             return None
         links.append(link)
         before.add(read.name)
-    where = tree.args.get("where")
-    tests = [] if where is None else list(conjuncts(where.this))
-    return JoinTree(tree, scopes, reads, links, tests)
+    return JoinTree(tree, scopes, reads, links, tests_of(tree))
+
+
+def tests_of(select: exp.Select) -> list[exp.Expr]:
+    """The parts of its WHERE, all of which have to hold."""
+    where = select.args.get("where")
+    return [] if where is None else list(conjuncts(where.this))
+
+
+def without_tests(tests: Sequence[exp.Expr], dropped: Sequence[exp.Expr]) -> list[exp.Expr]:
+    """Those of `tests` that are none of `dropped`; of two alike one may stay."""
+    return [test for test in tests if all(test is not each for each in dropped)]
 
 
 def conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:

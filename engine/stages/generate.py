@@ -240,10 +240,9 @@ class Explorer:
         left = tables_not_read(self._mentioned, candidate.tables, self._shown)
         tables = ", ".join(table.name for table in left)
         values = ", ".join(values_not_used(self._state.ask.question, candidate.sql, self.route.values))
+        used = terms_used(self.route.terms, candidate.tables, candidate.columns)
         terms = "; ".join(
-            f"{each.name} means {defined(each)}"
-            for each in self.route.terms
-            if each not in terms_used([each], candidate.tables, candidate.columns)
+            f"{each.name} means {defined(each)}" for each in self.route.terms if each not in used
         )
         reasons = [f"{terms}, which the statement does not say"] if terms else []
         if tables:

@@ -6,7 +6,8 @@ Reads the views of `nl_catalog` alone, so that whoever may read those may export
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -22,6 +23,8 @@ from schema_catalog.knowledge_files.format import (
 )
 from schema_catalog.pg import Connection
 from schema_catalog.types import ColumnKey
+
+T = TypeVar("T")
 
 
 async def open_databases(connection: Connection) -> tuple[str, ...]:
@@ -76,10 +79,9 @@ async def _tables(connection: Connection, names: list[str]) -> dict[str, list[Ta
         else:
             blocks.setdefault(key, TableBlock(schema, table))
             columns[key].append(ColumnBlock(column, description, tuple(synonyms), hidden))
-    found: dict[str, list[TableBlock]] = defaultdict(list)
-    for key, block in blocks.items():
-        found[key[0]].append(msgspec.structs.replace(block, columns=tuple(columns[key])))
-    return found
+    return _by_database(
+        (key[0], msgspec.structs.replace(block, columns=tuple(columns[key]))) for key, block in blocks.items()
+    )
 
 
 async def _joins(connection: Connection, names: list[str]) -> dict[str, list[JoinBlock]]:
@@ -88,10 +90,10 @@ async def _joins(connection: Connection, names: list[str]) -> dict[str, list[Joi
         ' FROM nl_catalog.joins WHERE database = ANY ($1) ORDER BY from_column COLLATE "C", to_column COLLATE "C"',
         names,
     )
-    found: dict[str, list[JoinBlock]] = defaultdict(list)
-    for name, column, referred, cardinality in rows:
-        found[name].append(JoinBlock(_key(column), _key(referred), Cardinality(cardinality)))
-    return found
+    return _by_database(
+        (name, JoinBlock(_key(column), _key(referred), Cardinality(cardinality)))
+        for name, column, referred, cardinality in rows
+    )
 
 
 async def _terms(connection: Connection, names: list[str]) -> dict[str, list[TermBlock]]:
@@ -100,10 +102,7 @@ async def _terms(connection: Connection, names: list[str]) -> dict[str, list[Ter
         ' WHERE database = ANY ($1) ORDER BY lower(term) COLLATE "C"',
         names,
     )
-    found: dict[str, list[TermBlock]] = defaultdict(list)
-    for name, *block in rows:
-        found[name].append(TermBlock(*block))
-    return found
+    return _by_database((name, TermBlock(*block)) for name, *block in rows)
 
 
 async def _queries(connection: Connection, names: list[str]) -> dict[str, list[QueryBlock]]:
@@ -112,9 +111,14 @@ async def _queries(connection: Connection, names: list[str]) -> dict[str, list[Q
         ' WHERE database = ANY ($1) ORDER BY lower(question) COLLATE "C"',
         names,
     )
-    found: dict[str, list[QueryBlock]] = defaultdict(list)
-    for name, question, sql, tags in rows:
-        found[name].append(QueryBlock(question, sql, tuple(tags)))
+    return _by_database((name, QueryBlock(question, sql, tuple(tags))) for name, question, sql, tags in rows)
+
+
+def _by_database(blocks: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
+    """The blocks of each database, in their order; none of one that has none."""
+    found: dict[str, list[T]] = defaultdict(list)
+    for name, block in blocks:
+        found[name].append(block)
     return found
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 
 import asyncpg
+import pytest
 
 
 async def execute(dsn: str, *statements: str) -> None:
@@ -24,6 +26,15 @@ async def fetch(dsn: str, query: str) -> list[asyncpg.Record]:
         return list(await connection.fetch(query))
     finally:
         await connection.close()
+
+
+async def refused(call: Awaitable[object], error: type[asyncpg.PostgresError]) -> asyncpg.PostgresError:
+    """The error of a bad call, which says what was wrong and what to do."""
+    with pytest.raises(error) as caught:
+        await call
+    assert caught.value.detail
+    assert caught.value.hint
+    return caught.value
 
 
 def execute_now(dsn: str, *statements: str) -> None:

@@ -10,7 +10,7 @@ import sqlglot
 from sqlglot import exp
 
 from engine.core.elements import ValueLink
-from engine.rewrite.join_tree import conjuncts
+from engine.rewrite.join_tree import tests_of, without_tests
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.scope import Scopes, identifier
 from engine.sql.tree import parsed
@@ -111,11 +111,10 @@ def drop_unsaid_literal(statement: Statement, context: Context) -> str | None:
         said.update(word for value in link.values for word in identifier_words(value))
     dropped = []
     for select in statement.tree.find_all(exp.Select):
-        where = select.args.get("where")
-        tests = [] if where is None else list(conjuncts(where.this))
+        tests = tests_of(select)
         unsaid = [test for test in tests if _is_unsaid(test, said, statement.scopes)]
         if unsaid:
-            kept = [test for test in tests if all(test is not each for each in unsaid)]
+            kept = without_tests(tests, unsaid)
             select.set("where", exp.Where(this=exp.and_(*kept, copy=False)) if kept else None)
             dropped += [test.sql(dialect="postgres") for test in unsaid]
     return f"leaves out {', '.join(dropped)}" if dropped else None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
-from engine.rewrite.join_tree import SORTING, JoinTree, conjuncts, join_tree
+from engine.rewrite.join_tree import SORTING, JoinTree, join_tree, tests_of, without_tests
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.scope import Scopes, SubqueryComparison, identifier, written
 
@@ -30,39 +31,54 @@ def none_of_them(statement: Statement, context: Context) -> str | None:
     joined = join_tree(statement.tree, statement.scopes)
     if word is None or joined is None:
         return None
-    for tests in _denials(joined):
-        other = _excluded(joined, tests) or _excluded_values(joined, tests)
+    for denial in _denials(joined):
+        other = _excluded(joined, denial) or _excluded_values(joined, denial)
         if other is not None:
             statement.tree = other
             return f"reads '{word[0]}' as: none of them"
     return None
 
 
-def _denials(joined: JoinTree) -> Iterator[list[exp.Expr]]:
-    """The parts of WHERE that deny something: those of one table together, then each alone."""
-    denied = [test for test in joined.tests if _opposite(test, joined)[0] is not None]
-    of_table = [[each for each in denied if joined.names([each]) == joined.names([test])] for test in denied]
-    yield from (tests for tests in of_table[:1] if len(tests) > 1)
-    yield from ([test] for test in denied)
+@dataclass(frozen=True, slots=True)
+class _Denial:
+    """Parts of WHERE that deny something: the first column that they speak of, and what all of them deny."""
+
+    tests: list[exp.Expr]
+    column: exp.Column
+    denied: exp.Expr
+
+    @staticmethod
+    def of(parts: Sequence[_Denial]) -> _Denial:
+        """All of `parts` as one."""
+        tests = [test for part in parts for test in part.tests]
+        return _Denial(tests, parts[0].column, exp.and_(*(part.denied for part in parts)))
 
 
-def _excluded(joined: JoinTree, tests: Sequence[exp.Expr]) -> exp.Query | None:
-    column, opposite = _opposites(tests, joined)
-    others = [each for each in joined.tests if all(each is not test for test in tests)]
-    equal = any(isinstance(each, exp.EQ) and each.this == column for each in others)
+def _denials(joined: JoinTree) -> Iterator[_Denial]:
+    """The parts of WHERE that deny something: those of the first one's tables together, then each alone."""
+    alone = [denial for test in joined.tests if (denial := _denial(test, joined)) is not None]
+    tables = [joined.names(denial.tests) for denial in alone]
+    together = [denial for denial, names in zip(alone, tables, strict=True) if names == tables[0]]
+    if len(together) > 1:
+        yield _Denial.of(together)
+    yield from alone
+
+
+def _excluded(joined: JoinTree, denial: _Denial) -> exp.Query | None:
+    others = without_tests(joined.tests, denial.tests)
+    equal = any(isinstance(each, exp.EQ) and each.this == denial.column for each in others)
     kept = joined.names([*joined.shown(), *([] if equal else others)]) or {joined.reads[0].name}
-    branch = joined.branch(column, kept)
+    branch = joined.branch(denial.column, kept)
     if branch is None or not branch.many:
         return None
-    inside = joined.over(branch.reads, [branch.link.far]).where(opposite)
-    outside = joined.without(tests, [] if equal else branch.reads)
+    inside = joined.over(branch.reads, [branch.link.far]).where(denial.denied)
+    outside = joined.without(denial.tests, [] if equal else branch.reads)
     return outside.where(exp.In(this=branch.link.near.copy(), query=exp.Subquery(this=inside)).not_())
 
 
-def _excluded_values(joined: JoinTree, tests: Sequence[exp.Expr]) -> exp.Query | None:
+def _excluded_values(joined: JoinTree, denial: _Denial) -> exp.Query | None:
     """Where one column is shown that many rows of the tested table share: its values that no denied row has."""
-    column, opposite = _opposites(tests, joined)
-    items = joined.tree.expressions
+    items, column = joined.tree.expressions, denial.column
     shown = items[0].unalias() if len(items) == 1 else None
     read = joined.scopes.reading(column)
     if not isinstance(shown, exp.Column) or read is None or read.table is None:
@@ -71,24 +87,13 @@ def _excluded_values(joined: JoinTree, tests: Sequence[exp.Expr]) -> exp.Query |
         return None
     if shown == column:
         return None
-    inside = joined.over([read], [shown]).where(opposite)
-    outside = joined.without(tests, []).distinct(copy=False)
+    inside = joined.over([read], [shown]).where(denial.denied)
+    outside = joined.without(denial.tests, []).distinct(copy=False)
     return outside.where(exp.In(this=shown.copy(), query=exp.Subquery(this=inside)).not_())
 
 
-def _opposites(tests: Sequence[exp.Expr], joined: JoinTree) -> tuple[exp.Column, exp.Expr]:
-    """The first column of `tests`, which deny something, and what all of them deny."""
-    found = [
-        (column, opposite)
-        for test in tests
-        for column, opposite in [_opposite(test, joined)]
-        if column and opposite
-    ]
-    return found[0][0], exp.and_(*(opposite for _, opposite in found))
-
-
-def _opposite(test: exp.Expr, joined: JoinTree) -> tuple[exp.Column | None, exp.Expr | None]:
-    """The column and the positive form of `c <> …`, `NOT c LIKE …` and `NOT c IN (…)`; else Nones.
+def _denial(test: exp.Expr, joined: JoinTree) -> _Denial | None:
+    """Of `c <> …`, `NOT c LIKE …` and `NOT c IN (…)`; None for another part of WHERE.
 
     A query in it may read no table of the statement around it.
     """
@@ -100,12 +105,12 @@ def _opposite(test: exp.Expr, joined: JoinTree) -> tuple[exp.Column | None, exp.
         positive = test.copy()
         positive.set("negate", None)
     else:
-        return None, None
+        return None
     column = (test.this if isinstance(test, exp.Not) else test).this
     around = [joined.scopes.reading(each) for each in test.find_all(exp.Column) if each is not column]
     if not isinstance(column, exp.Column) or any(read is None or read in joined.reads for read in around):
-        return None, None
-    return column, positive
+        return None
+    return _Denial([test], column, positive)
 
 
 def both(statement: Statement, context: Context) -> str | None:
@@ -156,8 +161,7 @@ def _meant_together(joined: JoinTree, column: exp.Column, question: str) -> bool
 
 
 def _with(tree: exp.Select, tests: Sequence[exp.Expr], column: exp.Column, value: exp.Expr) -> exp.Select:
-    where = tree.args["where"]
-    kept = [test.copy() for test in conjuncts(where.this) if all(test is not each for each in tests)]
+    kept = [test.copy() for test in without_tests(tests_of(tree), tests)]
     select = tree.copy()
     select.set("where", None)
     return select.where(*kept, exp.EQ(this=column.copy(), expression=value.copy()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from engine.rewrite.join_tree import conjuncts
+from engine.rewrite.join_tree import tests_of
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.scope import Scopes, TableRef
 from schema_catalog.types import Table
@@ -50,8 +50,7 @@ def keep_unmatched(statement: Statement, _context: Context) -> str | None:
     """`JOIN lessons … WHERE lessons.id IS NULL`, which no row fulfils, as LEFT JOIN: rows without a lesson."""
     changed = []
     for select in statement.tree.find_all(exp.Select):
-        where = select.args.get("where")
-        for test in () if where is None else conjuncts(where.this):
+        for test in tests_of(select):
             read = _never_null(test, statement.scopes)
             join = None if read is None else read.node.parent
             if read is not None and isinstance(join, exp.Join) and not join.args.get("side"):

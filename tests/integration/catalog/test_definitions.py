@@ -13,6 +13,7 @@ from schema_catalog.definitions import DefinitionStore, State, Verdict
 from schema_catalog.migrate import migrate
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Column, Database, Snapshot, Table, TableKind
+from tests.support.statements import refused
 
 MakeDatabase = Callable[[str], Awaitable[Database]]
 MakeRole = Callable[..., Awaitable[str]]
@@ -34,15 +35,6 @@ async def pool(make_database: MakeDatabase) -> AsyncIterator[asyncpg.Pool]:
             await store.add(Database(name, "postgresql://h/x", "x", ("public",)))
             await store.save_snapshot(Snapshot(name, ("public",), (CUSTOMERS, ORDERS)))
         yield opened
-
-
-async def refused(call: Awaitable[object], error: type[asyncpg.PostgresError]) -> asyncpg.PostgresError:
-    """The error of a bad call, which says what was wrong and what to do."""
-    with pytest.raises(error) as caught:
-        await call
-    assert caught.value.detail
-    assert caught.value.hint
-    return caught.value
 
 
 @pytest.mark.parametrize(

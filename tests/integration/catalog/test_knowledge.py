@@ -18,6 +18,7 @@ from schema_catalog.catalog import CachedCatalog
 from schema_catalog.migrate import migrate
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Column, Database, Snapshot, Table, TableKind
+from tests.support.statements import refused
 
 MakeDatabase = Callable[[str], Awaitable[Database]]
 MakeRole = Callable[..., Awaitable[str]]
@@ -72,15 +73,6 @@ async def steward(admin: asyncpg.Connection, make_role: MakeRole) -> str:
     role = await make_role("LOGIN IN ROLE nl_steward")
     await admin.execute("SELECT nl_catalog.grant_database('sales', $1)", role)
     return role
-
-
-async def refused(call: Awaitable[object], error: type[asyncpg.PostgresError]) -> asyncpg.PostgresError:
-    """The error of a bad call, which says what was wrong and what to do."""
-    with pytest.raises(error) as caught:
-        await call
-    assert caught.value.detail
-    assert caught.value.hint
-    return caught.value
 
 
 async def entries(admin: asyncpg.Connection, server: Cluster) -> dict[str, Snapshot]:

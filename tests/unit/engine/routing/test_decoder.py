@@ -101,7 +101,16 @@ def test_every_set_is_connected_ended_and_named_once(
         assert one.state.tolist() == [len(inside)]
         assert (one.head, frozenset(inside)) not in named
         named.add((one.head, frozenset(inside)))
-    assert {one.head for one in found} == set(range(len(held)))
+    assert {one.head for one in found} >= {
+        head for head in range(len(held)) if may_end_at_once(held, head, seed)
+    }
+
+
+def may_end_at_once(held: Sequence[Graph], head: int, seed: int) -> bool:
+    """Whether the likeliest first table alone is a set that no search may miss."""
+    firsts = Opinions(held, (head,), ((),), seed).log_probabilities()
+    ended = Opinions(held, (head,), ((int(firsts[0, :-1].argmax()),),), seed).log_probabilities()
+    return bool(ended[0, -1] > -HOPELESS)
 
 
 @given(st.lists(graphs(), min_size=1, max_size=3), st.integers(0, 99))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from engine.alternatives.exchanges import ExchangedStatements, find_exchanges
 from engine.conditions.words import words
@@ -73,6 +73,34 @@ class Attempt:
         return max((self.candidates[0], *self.readings), key=lambda each: worth(each.changes))
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the search has found, by text, in order."""
+
+    statements: dict[str, Candidate] = field(default_factory=dict)
+    readings: dict[str, Candidate] = field(default_factory=dict)
+
+    def take(self, attempt: Attempt) -> bool:
+        """Adds what an attempt gave; whether one of its statements is new."""
+        if not self.add(attempt.candidates):
+            return False
+        self.readings.update((each.sql, each) for each in attempt.readings)
+        return True
+
+    def add(self, candidates: Iterable[Candidate]) -> list[Candidate]:
+        """Those of `candidates` that are new."""
+        new = [each for each in candidates if each.sql not in self.statements]
+        self.statements.update((each.sql, each) for each in new)
+        return new
+
+    def kept(self) -> list[Candidate]:
+        """The statements, and the readings that are none of them."""
+        return [
+            *self.statements.values(),
+            *(each for each in self.readings.values() if each.sql not in self.statements),
+        ]
+
+
 async def generate(state: State, tools: Tools) -> State:
     """Sets `state.candidates`: valid statements, distinct as text, in the order found; readings behind the others.
 
@@ -130,48 +158,38 @@ class Explorer:
         conditions = await self._writer.conditions() if state.k > 1 else ()
         search = MaskSearch(self.route.entities, self._elements(), calls, conditions, root=self._writer.root)
         references = self._references()
-        found: dict[str, Candidate] = {}
-        readings: dict[str, Candidate] = {}
-        first: ExchangedStatements | None = None
+        found = _Found()
+        exchanged: ExchangedStatements | None = None
         left = 0
-
-        def added(candidates: Iterable[Candidate]) -> list[Candidate]:
-            new = [each for each in candidates if each.sql not in found]
-            found.update((each.sql, each) for each in new)
-            return new
-
         nodes = whole = search.take(1)
         while nodes:
             attempts = await asyncio.gather(*map(self._attempt, nodes))
             for attempt in attempts:
                 state = _noted(state, attempt)
-                if attempt.node.fork is not None:
-                    added(attempt.candidates)
-                    readings.update((each.sql, each) for each in attempt.readings)
+                most = 1 if found.statements else max(1, (state.k - 1) // EXCHANGED)
+                if not found.take(attempt) or attempt.node.fork is not None:
                     continue
-                most = min(state.k - 1, 1 if found else max(1, (state.k - 1) // EXCHANGED))
-                if not added(attempt.candidates):
-                    continue
-                readings.update((each.sql, each) for each in attempt.readings)
-                exchanged = await self._exchanged(attempt, search)
-                made = await exchanged.take(most)
-                if first is None:
-                    first, left = exchanged, state.k - 1 - len(made)
-                state = state.noted(*map(_exchange_line, added(each for each, _ in made)))
+                statements = await self._exchanged(attempt, search)
+                made = await statements.take(min(state.k - 1, most))
+                if exchanged is None:
+                    exchanged, left = statements, state.k - 1 - len(made)
+                state = state.noted(*map(_exchange_line, found.add(each for each, _ in made)))
                 if self._tools.generation.masks:
                     names = {used for _, used in made}
                     search.expand(attempt.node, _elements_used(attempt.candidates[0]), references | names)
             branches = search.branch(nodes[0], self._forks(attempts[0])) if nodes is whole else []
-            nodes = [*branches, *search.take(min(CONCURRENT - len(branches), state.k - len(found)))]
-        if first is not None and len(found) < state.k:
-            others = [each for each, _ in await first.take(left) if each.sql not in found]
-            state = state.noted(*map(_exchange_line, added(others[: state.k - len(found)])))
-        if not found and self._writer.grammars:
+            nodes = [
+                *branches,
+                *search.take(min(CONCURRENT - len(branches), state.k - len(found.statements))),
+            ]
+        if exchanged is not None and (missing := state.k - len(found.statements)) > 0:
+            others = [each for each, _ in await exchanged.take(left) if each.sql not in found.statements]
+            state = state.noted(*map(_exchange_line, found.add(others[:missing])))
+        if not found.statements and self._writer.grammars:
             attempt = await self._attempt_freely()
             state = _noted(state, attempt)
-            found = {each.sql: each for each in attempt.candidates}
-            readings = {each.sql: each for each in attempt.readings}
-        kept = [*found.values(), *(each for sql, each in readings.items() if sql not in found)]
+            found.take(attempt)
+        kept = found.kept()
         return replace(state, candidates=(*state.candidates, *kept)).noted(*_changes(kept))
 
     def _forks(self, attempt: Attempt) -> list[Fork]:

@@ -36,7 +36,8 @@ class Candidate:
 
     `tables`, `columns`, `cost`: read by it, and the planner's total cost (validate). `masked`: elements not allowed.
     `schema_score`: the weakest entity's best cosine in its masked schema (Odin §5.3). `logprob`: mean log-probability
-    of its tokens, None where the model gives none or a rule changed the text. `confidence` in [0, 1]. `scores`:
+    of its tokens, None where the model gives none or a rule changed the text. `forked`: it is no answer that the model
+    gave by itself, but one of its forks. `confidence` in [0, 1]. `scores`:
     nonconformity by function (select). `preference`: agreement with the asker's preferences, negative where it
     contradicts them (apply_preferences). `fruitless`: it ran without a value in its rows; `preview`: of its rows, None
     where it did not run (deduplicate). `missing`: texts that its columns do not hold (check_values). `unsaid`:
@@ -51,6 +52,7 @@ class Candidate:
     masked: frozenset[ColumnKey] = frozenset()
     schema_score: float = 0.0
     logprob: float | None = None
+    forked: bool = False
     cost: float | None = None
     confidence: float = 0.0
     explanation: str = ""

@@ -201,9 +201,8 @@ class Explorer:
         first = await self._writer.write(node)
         outcome = await self._checked(first, node)
         readings = await self._readings(outcome)
-        # What a mask made wrong is rarely put right under the same mask, and costs as much as another statement.
-        repairable = first.finished and node.mask == self._writer.root and node.fork is None
-        repairable = repairable and self._tools.generation.repair
+        # Another one is there by the time that it would be written again.
+        repairable = first.finished and node == Node(self._writer.root, 1.0) and self._tools.generation.repair
         reason = self._reason(outcome, readings) if repairable else None
         candidates = [outcome] if isinstance(outcome, Candidate) else []
         calls, written = [first], first
@@ -245,6 +244,7 @@ class Explorer:
             masked=node.mask,
             schema_score=node.schema_score,
             logprob=written.logprob,
+            forked=node.fork is not None,
         )
         outcome = await self.checker.statement(candidate)
         # An alias that two tables share, or a server without grammars, lets a masked name through.

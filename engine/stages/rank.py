@@ -34,6 +34,10 @@ UNSAID = 0.1
 """What a statement is worth that says nothing of a table or a value which the question calls by its name. Of Spider's
 training questions with a table's name 4 % are answered by one."""
 
+FORKED = 0.3
+"""What a fork is worth beside what the model wrote by itself. Of 85 lists of training questions 73 have the right statement
+first by anything from .14 to .47, 71 by 1."""
+
 
 async def rank(state: State, tools: Tools) -> State:
     """Sorts `state.candidates` and keeps the best `k`, best first, with confidences and explanations."""
@@ -109,7 +113,8 @@ def _unsaid(question: str, candidate: Candidate, route: Route, asked: Sequence[T
 
 
 def _weight(candidate: Candidate, behind: float, silent: Sequence[str]) -> float:
-    return math.exp(behind) * (FRUITLESS if candidate.fruitless else 1.0) * (UNSAID if silent else 1.0)
+    doubts = ((candidate.forked, FORKED), (candidate.fruitless, FRUITLESS), (bool(silent), UNSAID))
+    return math.exp(behind) * math.prod(share for doubted, share in doubts if doubted)
 
 
 def _scores(candidate: Candidate, ranking: Ranking, silent: Sequence[str]) -> str:
@@ -121,6 +126,7 @@ def _scores(candidate: Candidate, ranking: Ranking, silent: Sequence[str]) -> st
         if value is not None
     ]
     parts += [f"readings {worth(candidate.changes):+.2f}"] if candidate.changes else []
+    parts += ["a fork"] if candidate.forked else []
     parts += ["finds nothing"] if candidate.fruitless else []
     parts += [f"says nothing of {', '.join(silent)}"] if silent else []
     return ", ".join(parts)

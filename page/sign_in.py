@@ -24,9 +24,10 @@ _SYSTEM_USER = 16
 _PASSWORD_METHODS = frozenset({"password", "md5", "scram-sha-256", "ldap", "radius", "pam", "bsd"})
 
 
+_OPEN = "SELECT coalesce(has_schema_privilege(to_regnamespace('nl_catalog')::oid, 'USAGE'), false)"
+# Names in a schema that a role may not use are an error to it.
 _RIGHTS = """
-    SELECT coalesce(has_schema_privilege(to_regnamespace('nl_catalog')::oid, 'USAGE'), false),
-           coalesce(has_function_privilege(to_regprocedure('nl_catalog.is_admin()')::oid, 'EXECUTE'), false),
+    SELECT coalesce(has_function_privilege(to_regprocedure('nl_catalog.is_admin()')::oid, 'EXECUTE'), false),
            coalesce(has_function_privilege(to_regprocedure('nl_catalog.describe(text,text)')::oid, 'EXECUTE'), false)
 """
 
@@ -126,7 +127,8 @@ async def _refuses_another_password(store: str, given: Credentials) -> bool:
 
 async def _signed(connection: Connection, role: str) -> Signed:
     try:
-        opened, asks, changes = await connection.fetchrow(_RIGHTS) or (False, False, False)
+        opened = await connection.fetchval(_OPEN)
+        asks, changes = (opened and await connection.fetchrow(_RIGHTS)) or (False, False)
         admin = asks and bool(await connection.fetchval("SELECT nl_catalog.is_admin()"))
     except (asyncpg.PostgresError, OSError, TimeoutError) as problem:
         raise SignInError(

@@ -111,7 +111,7 @@ SET search_path = pg_catalog, pg_temp AS $$
     WHERE line ->> 'stage' = 'route' AND line ->> 'event' = 'database'
 $$;
 
-CREATE FUNCTION pgparley.failed_words(reply jsonb) RETURNS TABLE (word text, nearest text) LANGUAGE sql STABLE
+CREATE FUNCTION pgparley.failed_words(reply jsonb) RETURNS TABLE (word text, nearest text) LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $$
     WITH link AS (
         SELECT line ->> 'event' AS event, d.name, substr(line ->> 'detail', length(d.name) + 3) AS rest

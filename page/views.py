@@ -122,10 +122,11 @@ class Views:
         session = self.desk.session(request)
         async with self.desk.reading(session) as connection:
             rows = await connection.fetch("SELECT database FROM nl_catalog.databases")
+            admin = session.signed.admin and await connection.fetchval("SELECT nl_catalog.is_admin()")
         opened, problem, shown = {row["database"] for row in rows}, "", Coverage(0.0, 0, ())
         try:
             whole = await self.desk.coverage.coverage()
-            lines = (line for line in whole.lines if session.signed.admin or line.database in opened)
+            lines = (line for line in whole.lines if admin or line.database in opened)
             shown = Coverage(whole.promised, whole.stale, tuple(lines))
         except UnavailableError as unavailable:
             problem = str(unavailable)

@@ -30,39 +30,11 @@ from schema_catalog.types import Column, Database, ForeignKey, Snapshot, Table, 
 
 DATABASES, TABLES, COLUMNS = 100, 50, 20
 PASSWORD = "for a minute"  # noqa: S105 - of a server that lives as long as this program
-WORDS = [
-    "customer",
-    "order",
-    "invoice",
-    "region",
-    "net",
-    "gross",
-    "status",
-    "city",
-    "country",
-    "name",
-    "date",
-    "amount",
-    "price",
-    "quantity",
-    "product",
-    "supplier",
-    "employee",
-    "department",
-    "salary",
-    "flight",
-    "airport",
-    "player",
-    "team",
-    "season",
-    "score",
-    "member",
-    "loan",
-    "fine",
-    "book",
-    "author",
-    "title",
-]
+WORDS = re.findall(
+    r"\w+",
+    """customer order invoice region net gross status city country name date amount price quantity product supplier
+    employee department salary flight airport player team season score member loan fine book author title""",
+)
 
 PAGES = {
     "search: a common name": "/search?words=customer",

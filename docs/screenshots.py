@@ -88,8 +88,8 @@ async def fill(running: Cluster) -> None:
 
 
 ASKED = (
-    ("What was the turnover of last year?", "sales", "turnover", "orders.total"),
-    ("Turnover by region?", "sales", "turnover", "orders.total"),
+    ("What was the turnover of last year?", "sales", "turnover", "orders.net_sales"),
+    ("Turnover by region?", "sales", "turnover", "orders.net_sales"),
     ("Which carrier has the most cancellations?", "flights", "cancellations", "flights.dep_delay"),
     ("How many employees are in each department?", "sales", "", ""),
 )

@@ -56,6 +56,11 @@ class Element:
     synonyms: tuple[str, ...]
     hidden: bool
 
+    @property
+    def own_description(self) -> str:
+        """What was said of it rather than what its comment says; nothing where both are the same."""
+        return "" if self.description is None or self.description == self.comment else self.description
+
 
 @dataclass(frozen=True, slots=True)
 class Key:

@@ -70,6 +70,15 @@ async def test_a_server_that_asks_for_no_password_lets_nobody_in(visit: Visit) -
     assert "without asking for the password" in answer.text
 
 
+async def test_before_system_user_another_password_shows_whether_one_is_asked_for(
+    visit: Visit, site: PageSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("page.sign_in._SYSTEM_USER", 99)
+    visitor = await visit()
+    assert "without asking for the password" in (await visitor.sign_in("postgres", "anything")).text
+    assert (await visitor.sign_in(site.roles["admin"])).status == 303
+
+
 async def test_a_role_without_rights_in_the_catalog_is_told_what_to_ask_for(
     visit: Visit, site: PageSite
 ) -> None:

@@ -236,7 +236,7 @@ def _element(database: str, row: Any) -> Element:
 def _said(after: dict[str, Any] | None) -> str:
     if after is None:
         return "nothing is said"
-    parts = [repr(after["description"])] if after["description"] else []
+    parts = [f"“{after['description']}”"] if after["description"] else []
     parts += [f"synonyms {', '.join(after['synonyms'])}"] if after["synonyms"] else []
     parts += ["hidden"] if after["hidden"] else []
     return "; ".join(parts) or "nothing is said"

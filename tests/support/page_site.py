@@ -119,6 +119,7 @@ async def make_roles(connection: asyncpg.Connection, cluster: Cluster, suffix: s
     """Roles by what they may: admin, steward (of sales), reader (of its columns) and stranger, with `PASSWORD`."""
     roles = {kind: f"{kind}_{suffix}" for kind in ("admin", "steward", "reader", "stranger")}
     for role in roles.values():
+        await connection.execute("SET password_encryption = 'scram-sha-256'")
         await connection.execute(f"CREATE ROLE {role} LOGIN PASSWORD '{PASSWORD}'")
     await connection.execute(
         f"GRANT nl_admin TO {roles['admin']}; GRANT nl_steward TO {roles['steward']};"

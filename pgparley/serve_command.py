@@ -9,10 +9,12 @@ import asyncio
 from importlib.util import find_spec
 from pathlib import Path
 
+from page.settings import PageConfigError, address, tls_context
 from pgparley import processes
 from pgparley.config import Config
 from pgparley.processes import PartKind
 from pgparley.serve import parts, serve, workers
+from schema_catalog.dsn import DSNError
 
 _LIBRARIES = {PartKind.ENGINE: ("engine", "pglast"), PartKind.MODEL: ("local", "xllamacpp")}
 """Part → the extra that brings its libraries, and one of them that nothing else brings."""
@@ -30,6 +32,8 @@ def serve_parts(config: Config, file: Path | None, part: PartKind | None) -> Non
     """Runs `part`, or everything, until told to end; raises `CannotStartError`."""
     everything = parts(config)
     needed = {each.kind for each in everything} if part is None else {part}
+    if PartKind.PAGE in needed:
+        _check_page(config)
     for kind, (extra, library) in _LIBRARIES.items():
         if kind in needed and find_spec(library) is None:
             hint = f"Run: pip install 'pgparley[{extra}]'. The gateway alone is: pgparley serve gateway"
@@ -46,3 +50,21 @@ def serve_parts(config: Config, file: Path | None, part: PartKind | None) -> Non
                 processes.model(config)
             except OSError as problem:
                 raise CannotStartError(str(problem), "Run: pgparley check model") from problem
+        case PartKind.PAGE:
+            _serve_page(config)
+
+
+def _check_page(config: Config) -> None:
+    """Raises `CannotStartError`: where everything starts, the page would be started again and again."""
+    try:
+        address(config.page)
+        tls_context(config.page)
+    except PageConfigError as problem:
+        raise CannotStartError(str(problem), problem.hint) from problem
+
+
+def _serve_page(config: Config) -> None:
+    try:
+        processes.page(config)
+    except (OSError, DSNError) as problem:
+        raise CannotStartError(str(problem), "Correct listen in [page], or store in [engine].") from problem

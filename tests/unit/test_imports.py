@@ -15,9 +15,10 @@ ROOT = Path(__file__).parents[2]
 
 BELOW = {
     "schema_catalog": {"schema_catalog"},
+    "page": {"page", "schema_catalog"},
     "engine": {"engine", "schema_catalog"},
     "proxy": {"proxy", "engine"},
-    "pgparley": {"pgparley", "proxy", "engine", "schema_catalog"},
+    "pgparley": {"pgparley", "page", "proxy", "engine", "schema_catalog"},
 }
 """Package of the product → packages of ours that it may import."""
 

@@ -1,0 +1,138 @@
+"""Makes the pictures of page.md: `make screenshots`. A store of the demo's databases, and a page over it in Chromium.
+
+Descriptions, failed questions and the calibration are examples, made here; no model runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import asyncpg
+from aiohttp.test_utils import TestServer
+from rich.console import Console
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from engine.api.question_store import Questions
+from page.ports import Coverage, CoverageLine
+from page.server import application
+from page.settings import PageSettings
+from pgparley import cluster
+from pgparley.cluster import Cluster
+from pgparley.demo.prepare import prepare
+from pgparley.demo.samples import SAMPLES
+from tests.support.chromium import chromium, missing
+from tests.support.page_site import save
+
+FOLDER = Path(__file__).parent / "screenshots"
+PASSWORD = "for a picture"  # noqa: S105 - of a server that lives as long as this program
+SIZE = {"width": 1180, "height": 760}
+
+PICTURES = (
+    ("database", "/database?database=sales", "light"),
+    ("database", "/database?database=sales", "dark"),
+    ("table", "/table?database=sales&schema=public&table=orders", "light"),
+    ("health", "/health?database=flights", "light"),
+    ("questions", "/questions", "light"),
+    ("questions", "/questions", "dark"),
+    ("coverage", "/coverage", "light"),
+    ("coverage", "/coverage", "dark"),
+)
+"""Name, address and colour scheme."""
+
+SAID = """
+    SELECT nl_catalog.describe('sales', 'what the company sold, to whom, and who works there');
+    SELECT nl_catalog.describe('sales.orders', 'one row for each order of a customer');
+    SELECT nl_catalog.add_synonym('sales.orders', 'purchase'), nl_catalog.add_synonym('sales.orders', 'receipt');
+    SELECT nl_catalog.verify('sales', 'How many orders are there?', 'SELECT count(*) FROM orders', '{kpi}');
+"""
+
+
+class ExampleCoverage:
+    """A calibration as it may look."""
+
+    async def coverage(self) -> Coverage:
+        """One promise after the other, kept but for one."""
+        shares = ((0.6, 67, 0.61, 0.81), (0.7, 74, 0.68, 0.87), (0.8, 78, 0.74, 0.91), (0.9, 86, 0.84, 0.97))
+        lines = [
+            CoverageLine("confidence", 5, None, promised, 212, 9, kept, 94, low, high, used=True)
+            for promised, kept, low, high in (*shares, (0.95, 91, 0.91, 0.99), (0.99, 90, 0.895, 0.983))
+        ]
+        return Coverage(0.95, 14, tuple(lines))
+
+
+async def fill(running: Cluster) -> None:
+    """Loads and registers the sample databases; says and asks something about them."""
+    store = running.dsn("pgparley")
+    environment = {**os.environ, "PGPARLEY_ENGINE_STORE": store}
+    console = Console(stderr=True)
+    databases = await prepare(
+        running, console, [each for each in SAMPLES if each.name in ("sales", "flights", "library")]
+    )
+    for name, dsn in databases:
+        command = [sys.executable, "-m", "pgparley.cli", "catalog", "add", name, "--dsn", dsn]
+        await asyncio.to_thread(
+            subprocess.run, command, env=environment, check=True, stdout=subprocess.DEVNULL
+        )
+    async with asyncpg.create_pool(store, min_size=1, max_size=1) as pool:
+        await pool.execute(SAID)
+        questions = Questions(pool, 86_400.0)
+        for number, (question, database, word, nearest) in enumerate(ASKED):
+            await save(questions, f"q{number}", question, database, word=word, nearest=nearest)
+        await questions.none_fits(f"q{len(ASKED) - 1}", "ana", "only those who still work here")
+
+
+ASKED = (
+    ("What was the turnover of last year?", "sales", "turnover", "orders.net_sales"),
+    ("Turnover by region?", "sales", "turnover", "orders.net_sales"),
+    ("Which carrier has the most cancellations?", "flights", "cancellations", "flights.dep_delay"),
+    ("How many employees are in each department?", "sales", "", ""),
+)
+"""Question, database, the word that nothing stood for, what it was nearest to."""
+
+
+async def main() -> None:
+    """Makes all pictures."""
+    if why := missing():
+        sys.exit(f"screenshots: {why}")
+    FOLDER.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        running = cluster.start(Path(folder) / "pg")
+        try:
+            await draw(running)
+        finally:
+            cluster.stop(running)
+
+
+async def draw(running: Cluster) -> None:
+    """Fills the server, serves the page and takes its pictures, signed in as dora."""
+    admin = await asyncpg.connect(running.dsn())
+    await admin.execute("CREATE DATABASE pgparley")
+    await fill(running)
+    await admin.execute(f"CREATE ROLE dora LOGIN IN ROLE nl_admin PASSWORD '{PASSWORD}'")
+    hba = running.data_dir / "pg_hba.conf"
+    hba.write_text("local all dora scram-sha-256\n" + hba.read_text("utf-8"), encoding="utf-8")
+    await admin.execute("SELECT pg_reload_conf()")
+    await admin.close()
+    app = application(running.dsn("pgparley"), PageSettings("127.0.0.1:0"), ExampleCoverage(), https=False)
+    async with TestServer(app) as server, chromium() as browser:
+        url = str(server.make_url(""))
+        for name, path, scheme in PICTURES:
+            context = await browser.new_context(viewport=SIZE, color_scheme=scheme)
+            tab = await context.new_page()
+            await tab.goto(f"{url}/sign-in")
+            await tab.fill("#role", "dora")
+            await tab.fill("#password", PASSWORD)
+            await tab.click("main button")
+            await tab.goto(url + path)
+            await tab.screenshot(path=FOLDER / f"{name}-{scheme}.png")
+            await context.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,158 @@
+"""What a form of the page may do: one call of one function of `nl_catalog`, as the role that is signed in.
+
+Owns which functions there are and what their arguments are called. Whether a call is allowed PostgreSQL decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import asyncpg
+
+from schema_catalog.pg import Connection
+
+LONGEST = 20_000
+"""Characters of a field at most; the functions have limits of their own."""
+
+
+class FieldKind(Enum):
+    """How the text of a field becomes an argument."""
+
+    LINE = "line"
+    TEXT = "text"
+    NUMBER = "number"
+    WORDS = "words"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """An argument of a function, by the name of the form's field. `label`: what people call it."""
+
+    name: str
+    label: str
+    kind: FieldKind = FieldKind.LINE
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A function with its fields, in the order of its arguments. `title`: its button's words; `done`: what was done."""
+
+    name: str
+    title: str
+    done: str
+    fields: tuple[Field, ...]
+
+    @property
+    def sql(self) -> str:
+        """The call."""
+        return f"SELECT nl_catalog.{self.name}({', '.join(f'${n}' for n in range(1, len(self.fields) + 1))})"
+
+
+class ActionError(Exception):
+    """Nothing was changed. `detail`, `hint`: as PostgreSQL gives them; `status`: HTTP's."""
+
+    def __init__(self, message: str, detail: str = "", hint: str = "", *, status: int = 422) -> None:
+        super().__init__(message)
+        self.detail = detail
+        self.hint = hint
+        self.status = status
+
+
+_ELEMENT = Field("element", "Element")
+_DATABASE = Field("database", "Database")
+_SYNONYM = Field("synonym", "Synonym")
+_TERM = Field("term", "Term")
+_QUESTION = Field("question", "Question")
+_FROM, _TO = Field("from_column", "Column"), Field("to_column", "refers to column")
+_DESCRIPTION = Field("description", "Description", FieldKind.TEXT)
+_EXAMPLE = Field("example", "Example", FieldKind.NUMBER)
+
+ACTIONS = {
+    action.name: action
+    for action in (
+        Action("describe", "Save description", "The description was saved.", (_ELEMENT, _DESCRIPTION)),
+        Action("add_synonym", "Add synonym", "The synonym was added.", (_ELEMENT, _SYNONYM)),
+        Action("drop_synonym", "Remove", "The synonym was removed.", (_ELEMENT, _SYNONYM)),
+        Action("hide", "Hide from questions", "It is hidden from questions.", (_ELEMENT,)),
+        Action("show", "Show to questions", "It is no longer hidden.", (_ELEMENT,)),
+        Action(
+            "declare_join",
+            "Declare join",
+            "The join was declared; the engine checks it.",
+            (_FROM, _TO, Field("cardinality", "Cardinality")),
+        ),
+        Action("drop_join", "Remove", "The join was removed.", (_FROM, _TO)),
+        Action(
+            "define_term",
+            "Define term",
+            "The term was defined; the engine checks it.",
+            (_DATABASE, _TERM, Field("definition", "Definition in SQL", FieldKind.TEXT), _DESCRIPTION),
+        ),
+        Action("drop_term", "Remove", "The term was removed.", (_DATABASE, _TERM)),
+        Action(
+            "verify",
+            "Verify query",
+            "The query was verified; the engine checks it.",
+            (
+                _DATABASE,
+                _QUESTION,
+                Field("sql", "Statement", FieldKind.TEXT),
+                Field("tags", "Tags, with commas between", FieldKind.WORDS),
+            ),
+        ),
+        Action("revoke", "Remove", "The verified query was removed.", (_DATABASE, _QUESTION)),
+        Action(
+            "restore",
+            "Restore",
+            "That version counts again.",
+            (Field("version", "Version", FieldKind.NUMBER),),
+        ),
+        Action("approve", "Approve", "It counts for everybody now.", (_EXAMPLE,)),
+        Action("revoke_approval", "Revoke", "It counts for its user alone again.", (_EXAMPLE,)),
+    )
+}
+"""Everything that a form can do, by the function's name."""
+
+
+async def perform(connection: Connection, action: Action, given: Mapping[str, str]) -> None:
+    """Calls the function with what was typed; raises `ActionError`."""
+    try:
+        await connection.fetchval(
+            action.sql, *(_argument(field, given.get(field.name, "")) for field in action.fields)
+        )
+    except asyncpg.InsufficientPrivilegeError as problem:
+        hint = "An nl_admin decides that: GRANT nl_steward, and nl_catalog.grant_database (docs/catalog.md)."
+        raise ActionError(
+            _first_line(problem), _of(problem.detail), _of(problem.hint) or hint, status=403
+        ) from None
+    except asyncpg.PostgresError as problem:
+        raise ActionError(_first_line(problem), _of(problem.detail), _of(problem.hint)) from None
+
+
+def _argument(field: Field, text: str) -> Any:
+    if len(text) > LONGEST or "\0" in text:
+        raise ActionError(
+            f"{field.label} is too long, or no text", hint=f"Give {LONGEST} characters at most."
+        )
+    match field.kind:
+        case FieldKind.NUMBER:
+            if not text.isascii() or not text.isdecimal() or len(text) > 18:  # noqa: PLR2004 - digits of a bigint
+                raise ActionError(f"{field.label} is no number", hint="Go back, and use the button there.")
+            return int(text)
+        case FieldKind.WORDS:
+            return [word.strip() for word in text.split(",") if word.strip()]
+        case FieldKind.TEXT:
+            return text.replace("\r\n", "\n")
+        case FieldKind.LINE:
+            return text.strip()
+
+
+def _first_line(problem: asyncpg.PostgresError) -> str:
+    return str(problem).splitlines()[0] if str(problem) else type(problem).__name__
+
+
+def _of(text: object) -> str:
+    return text if isinstance(text, str) else ""

@@ -1,0 +1,242 @@
+"""What the catalog knows of databases, tables and columns, read through the views of `nl_catalog` as their caller.
+
+Owns the SQL of these readings. A view that the caller may not read raises asyncpg's `InsufficientPrivilegeError`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from schema_catalog.pg import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """An element by its names; `table` and `column` are empty where it is not one."""
+
+    database: str
+    schema: str = ""
+    table: str = ""
+    column: str = ""
+
+    @property
+    def parts(self) -> Mapping[str, str]:
+        """Those that it has, by what they are."""
+        named = {"database": self.database, "schema": self.schema, "table": self.table, "column": self.column}
+        return {name: value for name, value in named.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A database in a list, with how many of its tables and columns have a description."""
+
+    database: str
+    description: str | None
+    hidden: bool
+    refreshed_at: datetime | None
+    tables: int
+    tables_described: int
+    columns: int
+    columns_described: int
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """An element with what is said of it. `name`: as the functions take it; `kind`: of a table, or a column's type."""
+
+    path: Path
+    name: str
+    kind: str
+    description: str | None
+    comment: str | None
+    synonyms: tuple[str, ...]
+    hidden: bool
+
+    @property
+    def own_description(self) -> str:
+        """What was said of it rather than what its comment says; nothing where both are the same."""
+        return "" if self.description is None or self.description == self.comment else self.description
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key of a table; of a foreign one `to_table` is what it refers to."""
+
+    schema: str
+    table: str
+    kind: str
+    columns: tuple[str, ...]
+    to_schema: str | None
+    to_table: str | None
+    to_columns: tuple[str, ...]
+
+    @property
+    def tables(self) -> tuple[tuple[str | None, str | None], ...]:
+        """The (schema, table) that it is about."""
+        return ((self.schema, self.table), (self.to_schema, self.to_table))
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A term, a verified query or a declared join. `name`: the term, the question, the column that refers."""
+
+    database: str
+    name: str
+    body: str
+    note: str
+    state: str
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A line of an element's history. `after`: what was said from then on, in words."""
+
+    version: int
+    changed_by: str
+    changed_at: datetime
+    after: str
+
+
+_OVERVIEW = """
+    SELECT d.database, d.description, d.hidden, d.refreshed_at,
+           coalesce(t.n, 0) AS tables, coalesce(t.described, 0) AS tables_described,
+           coalesce(c.n, 0) AS columns, coalesce(c.described, 0) AS columns_described
+    FROM nl_catalog.databases d
+         LEFT JOIN (SELECT database, count(*) AS n, count(description) AS described
+                    FROM nl_catalog.tables GROUP BY 1) AS t USING (database)
+         LEFT JOIN (SELECT database, count(*) AS n, count(description) AS described
+                    FROM nl_catalog.columns GROUP BY 1) AS c USING (database)
+    ORDER BY d.database
+"""
+
+_DATABASE = (
+    "SELECT element, 'database' AS kind, description, NULL AS comment, synonyms, hidden"
+    " FROM nl_catalog.databases"
+)
+_TABLES = (
+    'SELECT schema, "table", element, kind, description, comment, synonyms, hidden FROM nl_catalog.tables'
+)
+_COLUMNS = (
+    'SELECT schema, "table", "column", element, type AS kind, description, comment, synonyms, hidden'
+    " FROM nl_catalog.columns"
+)
+
+
+async def overviews(connection: Connection) -> tuple[Overview, ...]:
+    """All databases that are open to the caller, by name."""
+    return tuple(Overview(**row) for row in await connection.fetch(_OVERVIEW))
+
+
+async def element(connection: Connection, path: Path) -> Element | None:
+    """One element; None where there is none of that name, or it is not open to the caller."""
+    names = [path.database, path.schema, path.table, path.column]
+    if path.column:
+        row = await connection.fetchrow(
+            f'{_COLUMNS} WHERE database = $1 AND schema = $2 AND "table" = $3 AND "column" = $4', *names
+        )
+    elif path.table:
+        row = await connection.fetchrow(
+            f'{_TABLES} WHERE database = $1 AND schema = $2 AND "table" = $3', *names[:3]
+        )
+    else:
+        row = await connection.fetchrow(f"{_DATABASE} WHERE database = $1", *names[:1])
+    return None if row is None else _element(path.database, row)
+
+
+async def tables(connection: Connection, database: str) -> tuple[Element, ...]:
+    """The tables and views of a database."""
+    rows = await connection.fetch(f'{_TABLES} WHERE database = $1 ORDER BY schema, "table"', database)
+    return tuple(_element(database, row) for row in rows)
+
+
+async def columns(connection: Connection, path: Path) -> tuple[Element, ...]:
+    """The columns of a table, in their places."""
+    rows = await connection.fetch(
+        f'{_COLUMNS} WHERE database = $1 AND schema = $2 AND "table" = $3 ORDER BY place',
+        *(path.database, path.schema, path.table),
+    )
+    return tuple(_element(path.database, row) for row in rows)
+
+
+async def keys(connection: Connection, database: str) -> tuple[Key, ...]:
+    """All keys of a database."""
+    rows = await connection.fetch(
+        'SELECT schema, "table", kind, columns, to_schema, to_table, to_columns FROM nl_catalog.keys'
+        ' WHERE database = $1 ORDER BY schema, "table", kind DESC, columns',
+        database,
+    )
+    return tuple(
+        Key(**{**row, "columns": tuple(row["columns"]), "to_columns": tuple(row["to_columns"] or ())})
+        for row in rows
+    )
+
+
+async def terms(connection: Connection, database: str) -> tuple[Definition, ...]:
+    """The terms of the business of a database."""
+    rows = await connection.fetch(
+        "SELECT database, term, definition, coalesce(description, ''), state, reason FROM nl_catalog.terms"
+        " WHERE database = $1 ORDER BY term",
+        database,
+    )
+    return tuple(Definition(*row) for row in rows)
+
+
+async def verified_queries(connection: Connection, database: str) -> tuple[Definition, ...]:
+    """The verified queries of a database, with their tags."""
+    rows = await connection.fetch(
+        "SELECT database, question, sql, array_to_string(tags, ', '), state, reason FROM nl_catalog.verified_queries"
+        " WHERE database = $1 ORDER BY question",
+        database,
+    )
+    return tuple(Definition(*row) for row in rows)
+
+
+async def declared_joins(connection: Connection, database: str) -> tuple[Definition, ...]:
+    """The joins that somebody declared in a database."""
+    rows = await connection.fetch(
+        "SELECT database, from_column, to_column, cardinality, state, reason FROM nl_catalog.joins"
+        " WHERE database = $1 ORDER BY 2, 3",
+        database,
+    )
+    return tuple(Definition(*row) for row in rows)
+
+
+async def history(connection: Connection, database: str, name: str) -> tuple[Change, ...]:
+    """The newest changes of what is said of an element, newest first."""
+    rows = await connection.fetch(
+        "SELECT version, changed_by, changed_at, after FROM nl_catalog.history"
+        " WHERE database = $1 AND element = $2 AND kind = 'element' ORDER BY version DESC LIMIT 20",
+        *(database, name),
+    )
+    return tuple(Change(row[0], row[1], row[2], _said(json.loads(row[3] or "null"))) for row in rows)
+
+
+async def search(connection: Connection, words: str, most: int) -> tuple[Element, ...]:
+    """Elements whose name, description or synonyms have all the words, the best first."""
+    rows = await connection.fetch(
+        'SELECT database, schema, "table", "column", element, type AS kind, description, NULL AS comment, synonyms,'
+        " hidden FROM nl_catalog.search($1, $2)",
+        *(words, most),
+    )
+    return tuple(_element(row["database"], row) for row in rows)
+
+
+def _element(database: str, row: Any) -> Element:
+    named = dict(row)
+    path = Path(database, *(named.get(part) or "" for part in ("schema", "table", "column")))
+    said = (named["description"], named["comment"], tuple(named["synonyms"]), named["hidden"])
+    return Element(path, named["element"], named["kind"], *said)
+
+
+def _said(after: dict[str, Any] | None) -> str:
+    if after is None:
+        return "nothing is said"
+    parts = [f"“{after['description']}”"] if after["description"] else []
+    parts += [f"synonyms {', '.join(after['synonyms'])}"] if after["synonyms"] else []
+    parts += ["hidden"] if after["hidden"] else []
+    return "; ".join(parts) or "nothing is said"

@@ -1,0 +1,114 @@
+"""Questions that came to nothing, grouped by the word that failed, read as their caller.
+
+Owns the grouping, and when a group counts as mended: its word has become a synonym, or its question was verified since.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+
+from schema_catalog.pg import Connection
+
+MOST = 500
+"""Questions that are looked at, the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One question, however often it was asked. `reason`: what its asker was told, or said.
+
+    `sql`: the statement that was right, where the asker corrected, else the first that was shown.
+    """
+
+    question: str
+    outcome: str
+    reason: str
+    database: str
+    sql: str
+    last: datetime
+    times: int
+    verified: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What failed by one word; by none where nothing is known of it.
+
+    `nearest`: the element that the word was nearest to. `synonym_of`: elements that have it as a synonym by now.
+    """
+
+    word: str
+    nearest: str
+    synonym_of: tuple[str, ...]
+    failures: tuple[Failure, ...]
+
+    @property
+    def times(self) -> int:
+        """How often it failed."""
+        return sum(each.times for each in self.failures)
+
+    @property
+    def mended(self) -> bool:
+        """Whether nothing of it is left to do."""
+        return bool(self.synonym_of) or all(each.verified for each in self.failures)
+
+
+_FAILED = """
+    SELECT f.asked_at, f.question, f.outcome, coalesce(f.reason, '') AS reason, coalesce(f.database, '') AS database,
+           coalesce(f.sql, '') AS sql, f.words, f.nearest,
+           EXISTS (SELECT FROM nl_catalog.verified_queries v
+                   WHERE v.database = f.database AND lower(v.question) = lower(f.question)) AS verified
+    FROM nl_catalog.failed_questions f ORDER BY f.asked_at DESC LIMIT $1
+"""
+
+
+async def failures(connection: Connection) -> tuple[Group, ...]:
+    """What failed and is kept, the word that failed oftenest first and what was mended last."""
+    rows = await connection.fetch(_FAILED, MOST)
+    nearest: dict[str, str] = {}
+    by_word: dict[str, list[Failure]] = defaultdict(list)
+    for row in rows:
+        failure = Failure(
+            *(row["question"], row["outcome"], row["reason"], row["database"], row["sql"]),
+            *(row["asked_at"], 1, row["verified"]),
+        )
+        pairs = list(zip(row["words"], row["nearest"], strict=True)) or [("", None)]
+        for word, near in pairs:
+            by_word[word.lower()].append(failure)
+            if near:
+                nearest.setdefault(word.lower(), near)
+    known = await _synonyms(connection, list(by_word))
+    groups = [
+        Group(word, nearest.get(word, ""), tuple(known.get(word, ())), _once_each(found))
+        for word, found in by_word.items()
+    ]
+    return tuple(sorted(groups, key=lambda group: (group.mended, group.word == "", -group.times, group.word)))
+
+
+async def _synonyms(connection: Connection, words: list[str]) -> dict[str, list[str]]:
+    rows = await connection.fetch(
+        "SELECT lower(synonym) AS word, array_agg(element ORDER BY element) AS elements"
+        " FROM nl_catalog.said, unnest(synonyms) AS synonym WHERE lower(synonym) = ANY ($1::text[]) GROUP BY 1",
+        words,
+    )
+    return {row["word"]: row["elements"] for row in rows}
+
+
+def _once_each(found: list[Failure]) -> tuple[Failure, ...]:
+    """Each question once, as it failed last; a correction, which says most, before that."""
+    kept: dict[str, Failure] = {}
+    times: dict[str, int] = defaultdict(int)
+    for each in found:
+        key = each.question.lower().rstrip(" .?!;")
+        times[key] += 1
+        if key not in kept or (each.outcome == "corrected" != kept[key].outcome):
+            kept[key] = each
+    return tuple(
+        Failure(
+            *(each.question, each.outcome, each.reason, each.database, each.sql),
+            *(each.last, times[key], each.verified),
+        )
+        for key, each in kept.items()
+    )

@@ -1,0 +1,83 @@
+"""The page as a web server: its addresses, its listening socket, and the end of sessions that are over."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+from aiohttp import web
+
+from page.attempts import Attempts
+from page.desk import Desk, log, unreadable
+from page.doors import Doors
+from page.ports import CoverageSource
+from page.rendering import Renderer
+from page.security import Cookies, guarded
+from page.sessions import Sessions
+from page.settings import PageSettings, address, tls_context
+from page.views import Views
+
+_SWEEP = 30.0
+"""Seconds between two looks for sessions that are over."""
+
+_LONGEST_FORM = 512 * 1024
+"""Bytes of a request's body at most."""
+
+
+def application(
+    store: str, settings: PageSettings, coverage: CoverageSource, *, https: bool
+) -> web.Application:
+    """The page over the store at the URI `store`."""
+    desk = Desk(store, Cookies(https), Sessions(60 * settings.idle_minutes), Attempts(), coverage, Renderer())
+    app = web.Application(middlewares=[guarded(https=https), unreadable(desk)], client_max_size=_LONGEST_FORM)
+    doors, views = Doors(desk), Views(desk)
+    app.router.add_get("/sign-in", doors.show)
+    app.router.add_post("/sign-in", doors.enter)
+    app.router.add_post("/sign-out", doors.leave)
+    app.router.add_get("/", views.databases)
+    for name in ("database", "table", "column", "search", "health", "questions", "learned", "coverage"):
+        app.router.add_get(f"/{name}", getattr(views, name))
+    app.router.add_post("/do/{name}", views.perform)
+    app.router.add_static("/static", Path(__file__).parent / "static")
+    app.cleanup_ctx.append(_sweeping(desk.sessions))
+    return app
+
+
+def run(store: str, settings: PageSettings, coverage: CoverageSource) -> None:
+    """Serves the page until SIGTERM or SIGINT; raises `PageConfigError`, and `OSError` for an address that is taken."""
+    asyncio.run(_serve(store, settings, coverage))
+
+
+async def _serve(store: str, settings: PageSettings, coverage: CoverageSource) -> None:
+    where, context = address(settings), tls_context(settings)
+    ended = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    runner = web.AppRunner(application(store, settings, coverage, https=where.https), access_log=None)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, where.host, where.port, ssl_context=context).start()
+        log.info("page listens", host=where.host, port=where.port, https=where.https)
+        await ended.wait()
+    finally:
+        await runner.cleanup()
+
+
+def _sweeping(sessions: Sessions) -> Callable[[web.Application], AsyncIterator[None]]:
+    async def sweeping(_: web.Application) -> AsyncIterator[None]:
+        async def sweep() -> None:
+            while True:
+                await asyncio.sleep(_SWEEP)
+                await sessions.end_over(asyncio.get_running_loop().time())
+
+        task = asyncio.create_task(sweep(), name="sweep-sessions")
+        yield
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+        await sessions.end_all()
+
+    return sweeping

@@ -1,0 +1,103 @@
+"""A page over a store of its own, and a client for each of its roles."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+import aiohttp
+import asyncpg
+import pytest
+
+from pgparley import cluster
+from pgparley.cluster import Cluster
+from tests.support.page_site import PASSWORD, PageSite, browser, page_site
+
+_NUMBERS = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What the server answered."""
+
+    status: int
+    text: str
+    headers: aiohttp.typedefs.LooseHeaders
+    location: str
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """A browser without eyes: keeps cookies, follows nothing by itself."""
+
+    http: aiohttp.ClientSession
+    url: str
+
+    async def get(self, path: str) -> Page:
+        async with self.http.get(self.url + path, allow_redirects=False) as response:
+            return await _page(response)
+
+    async def post(self, path: str, headers: dict[str, str] | None = None, **fields: str) -> Page:
+        async with self.http.post(
+            self.url + path, data=fields, headers=headers, allow_redirects=False
+        ) as response:
+            return await _page(response)
+
+    async def token(self, path: str = "/") -> str:
+        """The token of the forms there."""
+        found = re.search(r'name="token" value="([^"]+)"', (await self.get(path)).text)
+        assert found is not None
+        return found[1]
+
+    async def sign_in(self, role: str, password: str = PASSWORD) -> Page:
+        return await self.post("/sign-in", role=role, password=password, token=await self.token("/sign-in"))
+
+    async def do(self, name: str, back: str = "/", **fields: str) -> Page:
+        """Sends the form of an action."""
+        return await self.post(f"/do/{name}", token=await self.token(), back=back, **fields)
+
+
+async def _page(response: aiohttp.ClientResponse) -> Page:
+    return Page(
+        response.status, await response.text(), response.headers, response.headers.get("Location", "")
+    )
+
+
+Visit = Callable[..., Awaitable[Visitor]]
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    running = cluster.start(tmp_path_factory.mktemp("page") / "pg")
+    yield running
+    cluster.stop(running)
+
+
+@pytest.fixture
+async def site(server: Cluster) -> AsyncIterator[PageSite]:
+    number = next(_NUMBERS)
+    connection = await asyncpg.connect(server.dsn())
+    try:
+        await connection.execute(f"CREATE DATABASE page_{number}")
+        async with page_site(server, f"page_{number}", str(number)) as running:
+            yield running
+        await connection.execute(f"DROP DATABASE page_{number} WITH (FORCE)")
+    finally:
+        await connection.close()
+
+
+@pytest.fixture
+async def visit(site: PageSite) -> AsyncIterator[Visit]:
+    """A visitor who is signed in as the given kind of role; as nobody without one."""
+    async with AsyncExitStack() as stack:
+
+        async def visiting(kind: str | None = None) -> Visitor:
+            visitor = Visitor(await stack.enter_async_context(browser()), site.url)
+            if kind is not None:
+                assert (await visitor.sign_in(site.roles[kind])).status == 303
+            return visitor
+
+        yield visiting

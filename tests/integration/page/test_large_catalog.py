@@ -1,0 +1,32 @@
+"""The page over 100,000 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from benchmarks.page import PAGES, fill, measured
+from pgparley import cluster
+from pgparley.cluster import Cluster
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
+MOST = 0.3
+"""Seconds from a search to its page."""
+
+
+@pytest.fixture
+def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    running = cluster.start(tmp_path_factory.mktemp("large") / "pg")
+    yield running
+    cluster.stop(running)
+
+
+async def test_a_search_takes_at_most_300_ms(large: Cluster) -> None:
+    await fill(large.dsn())
+    quickest = {name: min(seconds) for name, seconds in await measured(large, rounds=8)}
+    assert quickest.keys() == PAGES.keys()
+    searches = {name: seconds for name, seconds in quickest.items() if name.startswith("search")}
+    assert len(searches) == 4
+    assert max(searches.values()) <= MOST, searches

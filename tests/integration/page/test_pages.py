@@ -1,0 +1,272 @@
+"""What admin, steward and reader see and change on the page: all of it as PostgreSQL decides."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import asyncpg
+import pytest
+
+from engine.api.question_store import Questions
+from page.actions import ACTIONS
+from tests.integration.page.conftest import Visit
+from tests.support.page_site import MARKUP, PageSite, save
+from tests.support.statements import execute, fetch
+
+TABLE = "/table?database=sales&schema=public&table=customers"
+COLUMN = "/column?database=sales&schema=public&table=orders&column=net"
+
+
+async def test_an_admin_sees_all_databases_and_a_steward_theirs(visit: Visit) -> None:
+    admin, steward = await visit("admin"), await visit("steward")
+    for path in ("/", "/health", "/learned"):
+        assert "hr" in re.findall(r"\bhr\b", (await admin.get(path)).text), path
+        assert re.findall(r"\bhr\b", (await steward.get(path)).text) == [], path
+    assert "salaries" in (await admin.get("/search?words=salaries")).text
+    assert "Nothing has" in (await steward.get("/search?words=salaries")).text
+    for path in ("/database?database=hr", "/table?database=hr&schema=public&table=salaries"):
+        assert (await admin.get(path)).status == 200
+        assert (await steward.get(path)).status == 404
+
+
+async def test_a_database_is_drawn_with_its_joins(visit: Visit) -> None:
+    text = (await (await visit("admin")).get("/database?database=sales")).text
+    assert "orders (customer) refers to customers (id)" in text
+    boxes = re.findall(r'<a href="(/table[^"]+)"><title>(\w+)</title><rect', text)
+    assert sorted(name for _, name in boxes) == ["customers", "notes", "orders"]
+    assert (await (await visit("admin")).get(html.unescape(boxes[0][0]))).status == 200
+
+
+async def test_what_is_typed_is_said_and_shown(visit: Visit, site: PageSite) -> None:
+    steward = await visit("steward")
+    done = await steward.do(
+        "describe", COLUMN, element="sales.public.orders.net", description="net of returns"
+    )
+    assert (done.status, done.location) == (303, COLUMN)
+    await steward.do("add_synonym", COLUMN, element="sales.public.orders.net", synonym="turnover")
+    text = (await steward.get(COLUMN)).text
+    assert "The synonym was added." in text
+    assert "The synonym was added." not in (await steward.get(COLUMN)).text
+    for shown in (
+        "net of returns</textarea>",
+        "turnover",
+        "COMMENT ON says otherwise: net amount",
+        site.roles["steward"],
+    ):
+        assert shown in text
+    version = (await fetch(site.dsn, "SELECT min(version) FROM nl_catalog.history"))[0][0]
+    await steward.do("restore", COLUMN, version=str(version))
+    await steward.do("hide", COLUMN, element="sales.public.orders.net")
+    assert "Show to questions" in (await steward.get(COLUMN)).text
+    rows = await fetch(site.dsn, "SELECT description, synonyms, hidden FROM nl_catalog.said")
+    assert [tuple(row) for row in rows] == [("net of returns", [], True)]
+    assert {row[0] for row in await fetch(site.dsn, "SELECT changed_by FROM nl_catalog.history")} == {
+        site.roles["steward"]
+    }
+
+
+async def test_definitions_come_and_go(visit: Visit, site: PageSite) -> None:
+    steward, page = await visit("steward"), "/database?database=sales"
+    await steward.do(
+        "define_term", page, database="sales", term="active", definition="customers.status = 'A'"
+    )
+    await steward.do(
+        "verify",
+        page,
+        database="sales",
+        question="How many?",
+        sql="SELECT count(*)\r\nFROM orders",
+        tags="kpi, daily",
+    )
+    await steward.do(
+        "declare_join",
+        page,
+        from_column="sales.orders.net",
+        to_column="sales.customers.id",
+        cardinality="many-to-one",
+    )
+    text = (await steward.get(page)).text
+    for shown in (
+        "customers.status = &#39;A&#39;",
+        "SELECT count(*)\nFROM orders",
+        "daily, kpi",
+        "unchecked",
+        "declared",
+    ):
+        assert shown in text
+    await steward.do("drop_term", page, database="sales", term="active")
+    await steward.do("revoke", page, database="sales", question="how many")
+    await steward.do(
+        "drop_join", page, from_column="sales.public.orders.net", to_column="sales.public.customers.id"
+    )
+    assert await fetch(site.dsn, "SELECT FROM pgparley.definition") == []
+
+
+async def test_what_cannot_be_done_is_said_with_what_was_typed(visit: Visit) -> None:
+    steward = await visit("steward")
+    long = await steward.do("describe", COLUMN, element="sales.public.orders.net", description="x" * 2001)
+    assert long.status == 422
+    assert "2000 are allowed" in long.text
+    assert "x" * 2001 in long.text
+    gone = await steward.do("add_synonym", element="sales.orders.nett", synonym="a")
+    assert "is no table or column of database" in gone.text
+    foreign = await steward.do("describe", element="hr.salaries", description="mine")
+    assert "is not registered, or not open to you" in html.unescape(foreign.text)
+    assert (await steward.do("restore", version="1; DROP TABLE x")).status == 422
+    assert (await steward.do("describe", element="sales", description="y" * 20001)).status == 422
+    assert (await steward.post("/do/drop_schema", token=await steward.token())).status == 404
+
+
+async def test_a_reader_reads_what_they_were_given_and_changes_nothing(visit: Visit, site: PageSite) -> None:
+    reader = await visit("reader")
+    home = await reader.get("/")
+    assert f"{site.roles['reader']}, reader" in home.text
+    assert "sales" in home.text
+    assert re.findall(r"\bhr\b", home.text) == []
+    for path in ("/questions", "/learned", "/search?words=net"):
+        refused = await reader.get(path)
+        assert refused.status == 403
+        assert "A member of nl_steward or nl_admin may" in refused.text
+    forbidden = await reader.do("describe", element="sales.orders", description="mine")
+    assert forbidden.status == 403
+    assert "GRANT nl_steward" in forbidden.text
+    assert await fetch(site.dsn, "SELECT FROM nl_catalog.history") == []
+
+
+async def test_markup_in_comments_and_descriptions_is_text(visit: Visit) -> None:
+    admin = await visit("admin")
+    await admin.do("describe", element="sales.public.orders", description=MARKUP)
+    await admin.do("add_synonym", element="sales.public.orders", synonym="<b>sold</b>")
+    await admin.do("define_term", database="sales", term="<i>t</i>", definition="</pre><script>1</script>")
+    await admin.do(
+        "verify", database="sales", question="<u>q</u>", sql="</textarea><script>2</script>", tags="<s>"
+    )
+    for path in ("/", "/database?database=sales", TABLE, TABLE.replace("customers", "orders"), "/health"):
+        text = (await admin.get(path)).text
+        for tag in ("<script", "<img", "<b>", "<i>", "<u>", "<s>", 'onerror="'):
+            assert tag not in text, (path, tag)
+    assert html.escape(MARKUP, quote=False)[:30] in (await admin.get(TABLE)).text
+    searched = (await admin.get("/search?words=%22%3E%3Cscript%3Ealert(1)%3C/script%3E")).text
+    assert "<script" not in searched
+
+
+async def test_search_finds_by_name_description_and_synonym(visit: Visit) -> None:
+    admin = await visit("admin")
+    await admin.do("add_synonym", element="sales.public.orders.net", synonym="100% turnover_")
+    for words in ("NET", "net amount", "turnover_", "100%", "amount net"):
+        assert "sales.orders.net" in (await admin.get(f"/search?words={words.replace('%', '%25')}")).text, (
+            words
+        )
+    assert "Nothing has" in (await admin.get("/search?words=turnoverx")).text
+    assert "Type words" in (await admin.get("/search")).text
+    assert (await admin.get("/search?words=%00")).status == 200
+
+
+async def test_health_says_what_is_lacking(visit: Visit) -> None:
+    admin = await visit("admin")
+    await admin.do("describe", element="sales.public.orders.net", description="net of returns")
+    text = (await admin.get("/health?database=sales")).text
+    for title in (
+        "Tables without a description: 2",
+        "Columns without a description: 6",
+        "Names that stand for several things: 2",
+        "Tables without a key: 1",
+        "Tables that nothing joins: 1",
+        "Comments that are not taken over: 1",
+        "Definitions that the database refuses: 0",
+    ):
+        assert title in text
+    await admin.do("describe", element="sales.public.orders.net", description="net amount")
+    assert "Comments that are not taken over: 0" in (await admin.get("/health?database=sales")).text
+
+
+async def test_failed_questions_stand_by_the_word_and_are_mended(visit: Visit, site: PageSite) -> None:
+    steward = await visit("steward")
+    text = (await steward.get("/questions")).text
+    assert re.search(r'“turnover” <span class="count">2\W', text)
+    assert 'value="sales.public.orders.net"' in text
+    assert "How many active customers are there?" in text
+    assert "these are all customers" in text
+    assert "pay" not in text
+    assert "ana" not in re.findall(r"\w+", text)
+    assert "Who earns most pay?" in (await (await visit("admin")).get("/questions")).text
+    assert "mended" not in text
+    await steward.do("add_synonym", element="sales.public.orders.net", synonym="turnover")
+    await steward.do(
+        "verify", database="sales", question="How many active customers are there?", sql="SELECT 1", tags=""
+    )
+    mended = (await steward.get("/questions")).text
+    assert "A synonym of sales.public.orders.net by now" in mended
+    assert mended.count('class="state checked">mended') == 2
+
+
+async def test_a_question_about_two_databases_is_for_who_sees_both(visit: Visit, site: PageSite) -> None:
+    async with asyncpg.create_pool(site.dsn, min_size=1, max_size=1) as pool:
+        await save(
+            Questions(pool, 3600.0),
+            "q7",
+            "What about the secret merger?",
+            "hr",
+            word="merger",
+            nearest="salaries.amount",
+        )
+        await pool.execute(
+            "UPDATE pgparley.question SET reply = jsonb_set(reply, '{trace}', reply -> 'trace' || $1::jsonb)"
+            " WHERE qid = 'q7'",
+            '[{"stage": "route", "event": "database", "detail": "sales; tables x"}]',
+        )
+    assert "secret merger" in (await (await visit("admin")).get("/questions")).text
+    assert "merger" not in (await (await visit("steward")).get("/questions")).text
+
+
+async def test_learned_examples_are_approved_and_revoked(visit: Visit, site: PageSite) -> None:
+    steward = await visit("steward")
+    text = (await steward.get("/learned")).text
+    assert "revenue in sales" in text
+    assert "revenue in hr" not in text
+    assert "public.orders.net rather than public.orders.id" in html.unescape(text)
+    numbers = dict(await fetch(site.dsn, "SELECT database, id FROM pgparley.learned_example"))
+    await steward.do("approve", "/learned", example=str(numbers["sales"]))
+    assert f"approved by {site.roles['steward']}" in (await steward.get("/learned")).text
+    assert (await steward.do("approve", example=str(numbers["hr"]))).status == 422
+    await steward.do("revoke_approval", "/learned", example=str(numbers["sales"]))
+    rows = await fetch(site.dsn, "SELECT approved_at, approved_by FROM pgparley.learned_example")
+    assert {tuple(row) for row in rows} == {(None, None)}
+
+
+async def test_coverage_is_drawn_for_whom_it_concerns(visit: Visit) -> None:
+    admin = (await (await visit("admin")).get("/coverage")).text
+    assert "promised 90%, observed 94.0% (47 of 50)" in admin
+    assert admin.count("<circle") == 1
+    assert 'class="missed"' in admin
+    steward = (await (await visit("steward")).get("/coverage")).text
+    assert "Nothing was judged yet" in steward
+
+
+async def test_a_page_changes_nothing_when_it_is_read(visit: Visit, site: PageSite) -> None:
+    """Reading happens in a transaction that cannot write, whatever a view may call."""
+    await execute(
+        site.dsn,
+        "CREATE OR REPLACE FUNCTION pgparley.open_databases() RETURNS SETOF text LANGUAGE sql SECURITY DEFINER AS"
+        " $$ INSERT INTO pgparley.learning_version DEFAULT VALUES RETURNING 'sales' $$",
+    )
+    answer = await (await visit("admin")).get("/")
+    assert answer.status == 503
+    assert "ReadOnlySQLTransactionError" in answer.text
+
+
+@pytest.mark.parametrize("name", sorted(ACTIONS))
+async def test_every_action_calls_a_function_that_there_is(site: PageSite, name: str) -> None:
+    action = ACTIONS[name]
+    connection = await asyncpg.connect(site.dsn)
+    try:
+        statement = await connection.prepare(action.sql)
+        assert len(statement.get_parameters()) == len(action.fields)
+        rows = await connection.fetch(
+            "SELECT p.proargnames FROM pg_proc p WHERE p.pronamespace = 'nl_catalog'::regnamespace AND p.proname = $1",
+            name,
+        )
+        assert rows[0][0][: len(action.fields)] == [field.name for field in action.fields]
+    finally:
+        await connection.close()

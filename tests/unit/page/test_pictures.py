@@ -1,0 +1,82 @@
+"""The layout of a schema and the marks of the plot."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from page.coverage_plot import LEFT, SIZE, TOP, marks
+from page.ports import CoverageLine
+from page.schema_graph import HEIGHT, MOST, WIDTH, Graph, Join, Name, schema_graph
+
+
+def named(word: str) -> Name:
+    return ("public", word)
+
+
+def joined(*pairs: str) -> list[Join]:
+    return [
+        Join(named(one), named(other), f"{one} to {other}")
+        for one, other in (pair.split(">") for pair in pairs)
+    ]
+
+
+def rows(graph: Graph) -> dict[str, int]:
+    """The row of each table, from above."""
+    levels = sorted({box.y for box in graph.boxes})
+    return {box.name[1]: levels.index(box.y) for box in graph.boxes}
+
+
+def test_a_table_stands_below_what_it_refers_to() -> None:
+    graph = schema_graph([named(each) for each in "abcde"], joined("b>a", "c>b", "c>a", "d>a"))
+    assert rows(graph) == {"a": 0, "b": 1, "d": 1, "c": 2, "e": 3}
+    assert [line.words for line in graph.lines] == ["b to a", "c to b", "c to a", "d to a"]
+
+
+def test_circles_and_tables_that_refer_to_themselves_are_drawn() -> None:
+    graph = schema_graph([named(each) for each in "abc"], joined("a>b", "b>c", "c>a", "a>a"))
+    assert len(graph.boxes) == 3
+    assert len(graph.lines) == 4
+
+
+def test_of_many_tables_those_with_the_most_joins_are_drawn() -> None:
+    tables = [named(f"t{number:03}") for number in range(MOST + 20)]
+    graph = schema_graph(tables, [Join(tables[-1], tables[-2], "x")])
+    assert (len(graph.boxes), graph.left_out, len(graph.lines)) == (MOST, 20, 1)
+
+
+def test_no_table_is_an_empty_picture() -> None:
+    assert schema_graph([], []).boxes == ()
+
+
+@given(st.lists(st.tuples(st.integers(0, 25), st.integers(0, 25)), max_size=60), st.integers(1, 26))
+def test_boxes_never_overlap_and_stand_inside(pairs: list[tuple[int, int]], count: int) -> None:
+    tables = [named(f"a_table_with_a_long_name_{number}") for number in range(count)]
+    joins = [Join(tables[one], tables[other], "") for one, other in pairs if max(one, other) < count]
+    graph = schema_graph(tables, joins)
+    assert len({(box.x, box.y) for box in graph.boxes}) == count
+    for box in graph.boxes:
+        assert 0 <= box.x <= graph.width - WIDTH
+        assert 0 <= box.y <= graph.height - HEIGHT
+        for other in graph.boxes:
+            assert box is other or abs(box.x - other.x) >= WIDTH or abs(box.y - other.y) >= HEIGHT
+
+
+def line(promised: float, kept: int, possible: int) -> CoverageLine:
+    share = kept / max(possible, 1)
+    return CoverageLine(
+        "shortfall", 5, None, promised, 9, 9, kept, possible, share - 0.05, share + 0.02, used=True
+    )
+
+
+def test_marks_stand_where_promise_and_observation_say() -> None:
+    kept, missed = marks([line(0.9, 100, 100), line(0.75, 70, 100), line(0.9, 0, 0), line(0.2, 5, 10)])
+    assert (kept.x, kept.y, kept.kept) == (LEFT + 0.8 * SIZE, TOP, True)
+    assert (missed.x, missed.y, missed.kept) == (LEFT + 0.5 * SIZE, TOP + 0.6 * SIZE, False)
+    assert missed.low > missed.y > missed.high
+    assert "promised 75%, observed 70.0% (70 of 100)" in missed.words
+
+
+def test_marks_of_one_promise_stand_side_by_side() -> None:
+    one, other = marks([line(0.9, 9, 10), line(0.9, 8, 10)])
+    assert one.x < other.x

@@ -1,0 +1,89 @@
+"""Templates: text stays text, every one of them is used, and forms lead nowhere else."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from jinja2 import UndefinedError
+
+import page
+from page.elements import Element
+from page.elements import Path as ElementPath
+from page.rendering import NAVIGATION, Frame, Renderer, element_address
+from page.security import local
+
+FOLDER = Path(page.__file__).parent
+MARKUP = "<script>alert('x')</script>\"'&"
+
+
+def test_text_is_escaped_wherever_it_stands() -> None:
+    element = Element(
+        ElementPath("s", "p", MARKUP), MARKUP, MARKUP, MARKUP, "other " + MARKUP, (MARKUP,), hidden=True
+    )
+    frame = Frame(MARKUP, MARKUP, MARKUP, changes=True)
+    html = Renderer().page("table", frame, element=element, columns=[element], keys=[], history=[])
+    assert "<script" not in html
+    assert html.count("&lt;script&gt;") > 8
+    assert not re.search(r'="[^"]*\'x\'', html)
+
+
+def test_a_value_that_is_missing_is_an_error() -> None:
+    with pytest.raises(UndefinedError):
+        Renderer().page("search", Frame("/"))
+
+
+def test_no_template_turns_escaping_off_or_holds_script() -> None:
+    for file in (FOLDER / "templates").iterdir():
+        text = file.read_text("utf-8")
+        for word in (
+            "|safe",
+            "| safe",
+            "autoescape",
+            "<script",
+            "<style",
+            " style=",
+            "javascript:",
+            "http://",
+            "https://",
+        ):
+            assert word not in text, (file.name, word)
+    assert not list((FOLDER / "static").glob("*.js"))
+
+
+def test_an_elements_address_names_it_whole() -> None:
+    path = ElementPath("my db", "public", "a&b", "c=d")
+    assert element_address(path) == "/column?database=my+db&schema=public&table=a%26b&column=c%3Dd"
+    assert element_address(ElementPath("sales")) == "/database?database=sales"
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["/", "/health?database=a", "/table?database=a&schema=b&table=%2F%2Fc", *(to for to, _ in NAVIGATION)],
+)
+def test_addresses_of_the_page_are_kept(address: str) -> None:
+    assert local(address) == address
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "//evil.example",
+        "/\\evil.example",
+        "https://evil.example",
+        "javascript:x",
+        "/a\r\nSet-Cookie: b",
+        "/ x",
+        "health",
+    ],
+)
+def test_other_addresses_lead_to_the_first_page(address: str) -> None:
+    assert local(address) == "/"
+
+
+def test_every_page_is_documented() -> None:
+    text = (FOLDER.parent / "docs" / "page.md").read_text("utf-8")
+    for _, words in NAVIGATION:
+        assert f"| {words}" in text

@@ -174,12 +174,16 @@ class CatalogStore:
 
     async def said(self) -> dict[str, Said]:
         """What counts of what is said of each database; those of which nothing is said are left out."""
-        elements, joins = defaultdict[str, list[Knowledge]](list), defaultdict[str, list[Join]](list)
-        terms = defaultdict[str, list[Term]](list)
+        elements, imported = defaultdict[str, list[Knowledge]](list), defaultdict[str, list[Knowledge]](list)
+        joins, terms = defaultdict[str, list[Join]](list), defaultdict[str, list[Term]](list)
         for database, element, description, synonyms, hidden in await self._pool.fetch(
             "SELECT database, element, description, synonyms, hidden FROM pgparley.knowledge ORDER BY database, element"
         ):
             elements[database].append(Knowledge(tuple(element), description, tuple(synonyms), hidden))
+        for database, element, description, synonyms in await self._pool.fetch(
+            "SELECT database, element, description, synonyms FROM pgparley.imports_together ORDER BY database, element"
+        ):
+            imported[database].append(Knowledge(tuple(element), description, tuple(synonyms), hidden=False))
         for each in await DefinitionStore(self._pool).of_schemas():
             match each.definition:
                 case Join() as join:
@@ -187,8 +191,8 @@ class CatalogStore:
                 case Term() as term:
                     terms[each.database].append(term)
         return {
-            name: Said(tuple(elements[name]), tuple(joins[name]), tuple(terms[name]))
-            for name in {*elements, *joins, *terms}
+            name: Said(tuple(elements[name]), tuple(joins[name]), tuple(terms[name]), tuple(imported[name]))
+            for name in {*elements, *imported, *joins, *terms}
         }
 
     async def version(self) -> int:

@@ -127,6 +127,11 @@ class Source:
     text: str
     content: KnowledgeFile
 
+    @property
+    def origin(self) -> None:
+        """It is what people say, and no other tool's."""
+        return None
+
     def at(self, path: str) -> str:
         """Where `path` stands: the file and its line."""
         return f"{self.name}, line {line_of(self.text, path)}"

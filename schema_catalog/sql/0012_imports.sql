@@ -1,0 +1,289 @@
+-- What files of other tools say of elements, below what a DBA says and below comments.
+
+-- An import says its things by the functions of nl_catalog, in a transaction that nl_catalog.import_as() has opened for its source. Elements
+-- then go to a table of their own, so that nothing that a DBA says is touched, or lost when the import goes.
+CREATE FUNCTION pgparley.source() RETURNS text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT nullif(current_setting('nl_catalog.source', true), '')
+$$;
+COMMENT ON FUNCTION pgparley.source IS 'Which import speaks; null: a person.';
+
+CREATE TABLE pgparley.imported (
+    database    text NOT NULL REFERENCES pgparley.database (name) ON DELETE CASCADE,
+    element     text[] NOT NULL CHECK (cardinality(element) IN (0, 2, 3)),
+    source      text NOT NULL CHECK (source ~ '^[a-z][a-z0-9_]{0,29}$'),
+    description text,
+    synonyms    text[] NOT NULL DEFAULT '{}',
+    PRIMARY KEY (database, element, source)
+);
+COMMENT ON TABLE pgparley.imported IS 'As pgparley.knowledge, of each source.';
+
+CREATE TRIGGER note_change AFTER INSERT OR UPDATE OR DELETE ON pgparley.imported
+    FOR EACH ROW EXECUTE FUNCTION pgparley.note_change();
+CREATE CONSTRAINT TRIGGER bump AFTER INSERT OR UPDATE OR DELETE ON pgparley.imported
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION pgparley.bump_catalog_version();
+
+ALTER TABLE pgparley.knowledge_change ADD COLUMN source text;
+ALTER TABLE pgparley.knowledge_change ALTER COLUMN source SET DEFAULT pgparley.source();
+COMMENT ON COLUMN pgparley.knowledge_change.source IS 'Of what an import said; null: a person.';
+ALTER TABLE pgparley.definition ADD COLUMN source text;
+COMMENT ON COLUMN pgparley.definition.source IS 'The import that it is from; null: a person, whom no import overrules.';
+
+CREATE FUNCTION nl_catalog.import_as(source text) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF $1 IS NULL OR $1 !~ '^[a-z][a-z0-9_]{0,29}$' THEN
+        RAISE EXCEPTION '% cannot be the name of an import', coalesce(quote_literal($1), 'null') USING
+            ERRCODE = 'invalid_parameter_value',
+            DETAIL = 'It is 1 to 30 lower-case letters, digits and underscores, a letter first.',
+            HINT = 'Name the tool that the file is of: dbt.';
+    END IF;
+    PERFORM set_config('nl_catalog.source', $1, true);
+END
+$$;
+COMMENT ON FUNCTION nl_catalog.import_as IS 'What is said until the end of the transaction is the import''s: it stands behind what people say and behind comments.';
+
+CREATE OR REPLACE FUNCTION pgparley.said_of(name text) RETURNS pgparley.knowledge
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    said  pgparley.knowledge;
+    kept  pgparley.knowledge;
+    parts text[];
+BEGIN
+    IF pgparley.source() IS NOT NULL THEN
+        -- What an import says of an element that is gone can still be taken back, by its whole name.
+        parts := parse_ident(name);
+        SELECT i.database, i.element, i.description, i.synonyms, false INTO kept FROM pgparley.imported i
+        WHERE (i.database, i.element, i.source) = (parts[1], parts[2:], pgparley.source())
+          AND i.database IN (SELECT pgparley.open_databases());
+        IF FOUND THEN
+            RETURN kept;
+        END IF;
+    END IF;
+    SELECT f.database, f.element, NULL, '{}', false INTO said FROM pgparley.find_element(name) f;
+    IF pgparley.source() IS NOT NULL THEN
+        RETURN said;
+    END IF;
+    -- As in 0011.
+    PERFORM pg_advisory_xact_lock(hashtext('pgparley.knowledge'),
+                                  hashtext(pgparley.written(said.database, said.element)) & 1023);
+    SELECT k.* INTO kept FROM pgparley.knowledge k WHERE (k.database, k.element) = (said.database, said.element);
+    RETURN CASE WHEN kept.database IS NULL THEN said ELSE kept END;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION pgparley.say(said pgparley.knowledge) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    nothing CONSTANT boolean := said.description IS NULL AND said.synonyms = '{}' AND NOT said.hidden;
+BEGIN
+    IF pgparley.source() IS NOT NULL THEN
+        PERFORM pgparley.say_imported(said, nothing);
+    ELSIF nothing THEN
+        DELETE FROM pgparley.knowledge k WHERE (k.database, k.element) = (said.database, said.element);
+    ELSE
+        INSERT INTO pgparley.knowledge AS k SELECT said.*
+        ON CONFLICT (database, element) DO UPDATE
+        SET description = excluded.description, synonyms = excluded.synonyms, hidden = excluded.hidden
+        WHERE k IS DISTINCT FROM excluded;
+    END IF;
+    RETURN (SELECT max(c.version) FROM pgparley.knowledge_change c
+            WHERE (c.database, c.element) = (said.database, said.element)
+              AND c.source IS NOT DISTINCT FROM pgparley.source());
+END
+$$;
+
+CREATE FUNCTION pgparley.say_imported(said pgparley.knowledge, nothing boolean) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF said.hidden THEN
+        RAISE EXCEPTION 'an import hides nothing' USING
+            ERRCODE = 'invalid_parameter_value',
+            DETAIL = format('This transaction speaks for the import "%s".', pgparley.source()),
+            HINT = 'Call hide() in a transaction of its own.';
+    ELSIF nothing THEN
+        DELETE FROM pgparley.imported i
+        WHERE (i.database, i.element, i.source) = (said.database, said.element, pgparley.source());
+    ELSE
+        INSERT INTO pgparley.imported AS i (database, element, source, description, synonyms)
+        VALUES (said.database, said.element, pgparley.source(), said.description, said.synonyms)
+        ON CONFLICT (database, element, source) DO UPDATE
+        SET description = excluded.description, synonyms = excluded.synonyms
+        WHERE i IS DISTINCT FROM excluded;
+    END IF;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION pgparley.define(database text, kind text, element text[], body jsonb) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    speaks CONSTANT text := pgparley.source();
+BEGIN
+    IF speaks IS NOT NULL AND ($2 = 'query' OR EXISTS (
+        SELECT FROM pgparley.definition d
+        WHERE (d.database, d.kind, d.element) = ($1, $2, $3) AND d.source IS DISTINCT FROM speaks)) THEN
+        RAISE EXCEPTION 'an import does not change this %', $2 USING
+            ERRCODE = 'insufficient_privilege',
+            DETAIL = format('This transaction speaks for the import "%s"; somebody else said it.', speaks),
+            HINT = 'Say it in a transaction of its own.';
+    ELSIF $4 IS NULL THEN
+        DELETE FROM pgparley.definition d WHERE (d.database, d.kind, d.element) = ($1, $2, $3);
+    ELSE
+        INSERT INTO pgparley.definition AS d (database, kind, element, body, source) VALUES ($1, $2, $3, $4, speaks)
+        ON CONFLICT (database, kind, element) DO UPDATE
+        SET body = excluded.body, source = excluded.source, state = DEFAULT, reason = NULL, reads = DEFAULT, checked_at = NULL
+        WHERE (d.body, d.source) IS DISTINCT FROM (excluded.body, excluded.source);
+    END IF;
+    RETURN (SELECT max(c.version) FROM pgparley.knowledge_change c
+            WHERE (c.database, c.kind, c.element) = ($1, $2, $3));
+END
+$$;
+
+CREATE OR REPLACE FUNCTION nl_catalog.restore(version bigint) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    was     pgparley.knowledge_change;
+    said    pgparley.knowledge;
+    speaks  CONSTANT text := coalesce(pgparley.source(), '');
+    changed bigint;
+BEGIN
+    SELECT c.* INTO was FROM pgparley.knowledge_change c
+    WHERE c.version = $1 AND c.database IN (SELECT pgparley.open_databases());
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'there is no version %', coalesce($1::text, 'null') USING
+            ERRCODE = 'undefined_object',
+            DETAIL = 'Nothing of this number was changed in a registered database that is open to you.',
+            HINT = 'SELECT * FROM nl_catalog.history shows the versions.';
+    END IF;
+    -- Of an import's elements its own table; a definition that is restored is the restorer's.
+    IF was.kind <> 'element' THEN
+        RETURN pgparley.define(was.database, was.kind, was.element, was.after);
+    END IF;
+    PERFORM set_config('nl_catalog.source', coalesce(was.source, ''), true);
+    said := pgparley.said_of(pgparley.written(was.database, was.element));
+    SELECT was.after ->> 'description', ARRAY(SELECT jsonb_array_elements_text(was.after -> 'synonyms')),
+           coalesce((was.after ->> 'hidden')::boolean, false)
+    INTO said.description, said.synonyms, said.hidden;
+    changed := pgparley.say(said);
+    PERFORM set_config('nl_catalog.source', speaks, true);
+    RETURN changed;
+END
+$$;
+COMMENT ON FUNCTION nl_catalog.restore IS 'Says again what a version of the history said. Returns the new version.';
+
+-- The text before is that of 0010 where there is no import, so that calibrations stay.
+CREATE OR REPLACE FUNCTION pgparley.knowledge_digest(text) RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT md5(string_agg(said, ';' ORDER BY kind NULLS FIRST, element))
+    FROM (SELECT NULL AS kind, k.element, k::text AS said FROM pgparley.knowledge k WHERE k.database = $1
+          UNION ALL
+          SELECT d.kind, d.element, d.body::text FROM pgparley.definition d
+          WHERE d.database = $1 AND d.state = 'checked' AND d.kind <> 'query'
+          UNION ALL
+          SELECT 'imported by ' || i.source, i.element, i::text FROM pgparley.imported i WHERE i.database = $1) AS each
+$$;
+
+CREATE VIEW pgparley.imports_together AS
+SELECT i.database, i.element,
+       (array_agg(i.description ORDER BY i.source) FILTER (WHERE i.description IS NOT NULL))[1] AS description,
+       ARRAY(SELECT DISTINCT s FROM pgparley.imported j, unnest(j.synonyms) AS s
+             WHERE (j.database, j.element) = (i.database, i.element) ORDER BY 1) AS synonyms
+FROM pgparley.imported i
+GROUP BY i.database, i.element;
+COMMENT ON VIEW pgparley.imports_together IS 'Of an element the description of the first source by name, and the synonyms of all.';
+
+CREATE FUNCTION pgparley.with_imported(synonyms text[], imported text[]) RETURNS text[]
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT CASE WHEN $2 IS NULL THEN coalesce($1, '{}')
+           ELSE coalesce($1, '{}') || ARRAY(SELECT s FROM unnest($2) AS s
+                                            WHERE lower(s) NOT IN (SELECT lower(t) FROM unnest($1) AS t)) END
+$$;
+
+CREATE OR REPLACE VIEW nl_catalog.databases WITH (security_barrier) AS
+SELECT d.name AS database, pgparley.written(d.name) AS element, coalesce(k.description, i.description) AS description,
+       pgparley.with_imported(k.synonyms, i.synonyms) AS synonyms, coalesce(k.hidden, false) AS hidden,
+       s.taken_at AS refreshed_at
+FROM pgparley.database d
+     LEFT JOIN pgparley.snapshot s ON s.id = d.newest
+     LEFT JOIN pgparley.knowledge k ON k.database = d.name AND k.element = '{}'
+     LEFT JOIN pgparley.imports_together i ON i.database = d.name AND i.element = '{}'
+WHERE d.name IN (SELECT pgparley.open_databases());
+
+CREATE OR REPLACE VIEW nl_catalog.tables WITH (security_barrier) AS
+SELECT e.database, e.element[1] AS schema, e.element[2] AS "table", pgparley.written(e.database, e.element) AS element,
+       e.type AS kind, coalesce(k.description, e.comment, i.description) AS description, e.comment,
+       pgparley.with_imported(k.synonyms, i.synonyms) AS synonyms, coalesce(k.hidden, false) AS hidden
+FROM pgparley.element e
+     LEFT JOIN pgparley.knowledge k USING (database, element)
+     LEFT JOIN pgparley.imports_together i USING (database, element)
+WHERE e.place = 0 AND e.database IN (SELECT pgparley.open_databases());
+
+CREATE OR REPLACE VIEW nl_catalog.columns WITH (security_barrier) AS
+SELECT e.database, e.element[1] AS schema, e.element[2] AS "table", e.element[3] AS "column", e.place,
+       pgparley.written(e.database, e.element) AS element,
+       e.type, coalesce(k.description, e.comment, i.description) AS description, e.comment,
+       pgparley.with_imported(k.synonyms, i.synonyms) AS synonyms, coalesce(k.hidden, false) AS hidden
+FROM pgparley.element e
+     LEFT JOIN pgparley.knowledge k USING (database, element)
+     LEFT JOIN pgparley.imports_together i USING (database, element)
+WHERE e.place > 0 AND e.database IN (SELECT pgparley.open_databases());
+
+CREATE VIEW nl_catalog.imported WITH (security_barrier) AS
+SELECT i.database, i.element[1] AS schema, i.element[2] AS "table", i.element[3] AS "column",
+       pgparley.written(i.database, i.element) AS element, i.source, i.description, i.synonyms
+FROM pgparley.imported i
+WHERE i.database IN (SELECT pgparley.open_databases());
+COMMENT ON VIEW nl_catalog.imported IS 'What imports say of elements, whether it counts or not.';
+
+CREATE OR REPLACE VIEW nl_catalog.terms WITH (security_barrier) AS
+SELECT d.database, d.body ->> 'name' AS term, d.body ->> 'definition' AS definition,
+       d.body ->> 'description' AS description, d.state, d.reason, d.checked_at, d.source
+FROM pgparley.definition d
+WHERE d.kind = 'term' AND d.database IN (SELECT pgparley.open_databases());
+
+CREATE OR REPLACE VIEW nl_catalog.joins WITH (security_barrier) AS
+SELECT d.database, pgparley.written(d.database, d.element[1:3]) AS from_column,
+       pgparley.written(d.database, d.element[4:6]) AS to_column,
+       d.body ->> 'cardinality' AS cardinality, d.state, d.reason, d.checked_at, d.source
+FROM pgparley.definition d
+WHERE d.kind = 'join' AND d.database IN (SELECT pgparley.open_databases());
+
+CREATE OR REPLACE VIEW nl_catalog.history WITH (security_barrier) AS
+SELECT c.version, c.database,
+       CASE c.kind WHEN 'element' THEN pgparley.written(c.database, c.element)
+                   WHEN 'join' THEN concat_ws(' = ', pgparley.written(c.database, c.element[1:3]),
+                                              pgparley.written(c.database, c.element[4:6]))
+                   ELSE c.element[1] END AS element,
+       c.changed_by, c.changed_at, c.before, c.after, c.kind, c.source
+FROM pgparley.knowledge_change c
+WHERE c.database IN (SELECT pgparley.open_databases()) OR pgparley.is_admin();
+
+CREATE OR REPLACE VIEW nl_catalog.conflicts WITH (security_barrier) AS
+SELECT k.database, pgparley.written(k.database, k.element) AS element,
+       CASE WHEN e.element IS NULL THEN 'gone' ELSE 'comment differs' END AS problem, k.description, e.comment,
+       NULL AS source, NULL AS imported
+FROM pgparley.knowledge k LEFT JOIN pgparley.element e USING (database, element)
+WHERE k.element <> '{}' AND (e.element IS NULL OR k.description <> e.comment)
+  AND k.database IN (SELECT pgparley.open_databases())
+UNION ALL
+SELECT i.database, pgparley.written(i.database, i.element),
+       CASE WHEN e.element IS NULL AND i.element <> '{}' THEN 'gone' ELSE 'import differs' END,
+       k.description, e.comment, i.source, i.description
+FROM pgparley.imported i
+     LEFT JOIN pgparley.element e USING (database, element)
+     LEFT JOIN pgparley.knowledge k USING (database, element)
+     LEFT JOIN pgparley.imports_together t USING (database, element)
+WHERE (e.element IS NULL AND i.element <> '{}' OR i.description <> coalesce(k.description, e.comment, t.description))
+  AND i.database IN (SELECT pgparley.open_databases());
+COMMENT ON VIEW nl_catalog.conflicts IS 'Where what is said differs from COMMENT ON, or an import from either or another import; and where an element is gone from the schema.';
+
+REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA nl_catalog FROM PUBLIC;
+
+-- As in 0009.
+DO $$
+BEGIN
+    PERFORM nl_catalog.create_roles();
+EXCEPTION
+    WHEN duplicate_object OR unique_violation THEN PERFORM nl_catalog.create_roles();
+    WHEN insufficient_privilege THEN NULL;
+END
+$$;

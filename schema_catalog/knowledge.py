@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from schema_catalog.definitions import Join
-from schema_catalog.types import Column, ForeignKey, Snapshot, Table, TableKey, Term
+from schema_catalog.types import Attributes, Column, ForeignKey, Snapshot, Table, TableKey, Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,7 @@ class Knowledge:
     description: str | None
     synonyms: tuple[str, ...]
     hidden: bool
+    attributes: Attributes = field(default_factory=Attributes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,16 @@ class _Known:
         folded = {word.lower() for word in words}
         others = () if imported is None else imported.synonyms
         return (*words, *(word for word in others if word.lower() not in folded))
+
+    def attributes(self, element: tuple[str, ...]) -> Attributes | None:
+        """The DBA's over an import's. A column of a sensitive table is sensitive."""
+        found = Attributes()
+        for each in (self.own.get(element), self.imported.get(element)):
+            found = found if each is None else found.over(each.attributes)
+        if element[2:]:
+            table = self.attributes(element[:2]) or Attributes()
+            found = found.over(Attributes(sensitivity=table.sensitivity))
+        return None if found == Attributes() else found
 
 
 def described(snapshot: Snapshot, said: Said) -> Snapshot | None:
@@ -107,11 +118,15 @@ def _table(table: Table, known: _Known, columns: int) -> Table:
         columns=tuple(_column(column, (*table.key, column.name), known) for column in table.columns),
         description=known.description(table.key, table.description),
         synonyms=known.synonyms(table.key),
+        attributes=known.attributes(table.key),
         partial=len(table.columns) < columns,
     )
 
 
 def _column(column: Column, key: tuple[str, ...], known: _Known) -> Column:
     return replace(
-        column, description=known.description(key, column.description), synonyms=known.synonyms(key)
+        column,
+        description=known.description(key, column.description),
+        synonyms=known.synonyms(key),
+        attributes=known.attributes(key),
     )

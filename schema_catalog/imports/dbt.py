@@ -36,6 +36,9 @@ from schema_catalog.store import CatalogError
 
 _REF = re.compile(r"""ref\(\s*['"]([^'"]+)['"](?:\s*,\s*['"]([^'"]+)['"])?""")
 _SOURCE = re.compile(r"""source\(\s*['"]([^'"]+)['"]\s*,\s*['"]([^'"]+)['"]""")
+_SENSITIVE = ("sensitive", "contains_pii", "pii")
+"""What of `meta` says that values are nobody's business."""
+
 _TABLES = frozenset({"model", "seed", "snapshot"})
 
 
@@ -208,7 +211,10 @@ def _said(one: _Table, name: TableName, place: Place) -> SaidTable:
 
 def _text(one: _Table | _Column | _Node, place: Place) -> SaidText:
     meta = {**((one.config and one.config.meta) or {}), **(one.meta or {})}
-    return SaidText(one.description, words_in(meta, "synonyms"), place)
+    marks: dict[str, object] = {key: meta[key] for key in ("unit", "time_zone") if key in meta}
+    if any(str(meta.get(key)).lower() == "true" for key in _SENSITIVE):
+        marks["sensitivity"] = "sensitive"
+    return SaidText(one.description, words_in(meta, "synonyms"), place, marks)
 
 
 def _tests(column: _Column) -> list[tuple[str, Mapping[str, Any]]]:

@@ -8,6 +8,9 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from zoneinfo import available_timezones
+
+import msgspec
 
 from schema_catalog.imports.expressions import ExpressionError, qualified
 from schema_catalog.imports.statements import (
@@ -32,11 +35,12 @@ from schema_catalog.knowledge_files.format import (
     TermBlock,
 )
 from schema_catalog.naming import dotted
-from schema_catalog.types import TableKey
+from schema_catalog.types import Attributes, DeclaredKey, TableKey
 
 LONGEST_DESCRIPTION = 2000
 LONGEST_DEFINITION = 400
 LONGEST_WORD = 60
+LONGEST_UNIT = 40
 MOST_WORDS = 30
 
 
@@ -82,7 +86,13 @@ class _Placing:
             self.places[path] = one.text.place
             description, synonyms = self._text(str(one.table), one.text)
             columns = self._columns(key, one.columns, path)
-            blocks[key] = TableBlock(*key, description=description, synonyms=synonyms, columns=columns)
+            blocks[key] = TableBlock(
+                *key,
+                description=description,
+                synonyms=synonyms,
+                sensitivity=self._marks(str(one.table), one.text).sensitivity,
+                columns=columns,
+            )
         return tuple(blocks.values())
 
     def _columns(self, key: TableKey, columns: tuple[SaidColumn, ...], path: str) -> tuple[ColumnBlock, ...]:
@@ -98,7 +108,16 @@ class _Placing:
                 continue
             self.places[f"{path}.columns[{len(blocks)}]"] = one.text.place
             description, synonyms = self._text(what, one.text)
-            blocks[name] = ColumnBlock(name, description, synonyms)
+            marks = self._marks(what, one.text)
+            blocks[name] = ColumnBlock(
+                name,
+                description,
+                synonyms,
+                sensitivity=marks.sensitivity,
+                unit=marks.unit,
+                time_zone=marks.time_zone,
+                key=DeclaredKey.UNIQUE if one.unique else None,
+            )
         return tuple(blocks.values())
 
     def _text(self, what: str, text: SaidText) -> tuple[str | None, tuple[str, ...]]:
@@ -115,6 +134,23 @@ class _Placing:
                     LeftOut(f'synonym "{word[:LONGEST_WORD]}" of {what}', reason, text.place)
                 )
         return self._description(what, text.description, text.place), tuple(synonyms.values())
+
+    def _marks(self, what: str, text: SaidText) -> Attributes:
+        """The attributes that can be said; a zone that the server lacks would fail the whole import."""
+        kept: dict[str, str] = {}
+        for name, value in text.attributes.items():
+            taken = str(value).strip()
+            if _is_word(taken) and (
+                name == "sensitivity"
+                or (name == "unit" and len(taken) <= LONGEST_UNIT)
+                or (name == "time_zone" and taken in available_timezones())
+            ):
+                kept[name] = taken
+            else:
+                self.left_out.append(
+                    LeftOut(f"{name} of {what}", f"{taken[:LONGEST_UNIT]!r} is none", text.place)
+                )
+        return msgspec.convert(kept, Attributes)
 
     def _description(self, what: str, written: str | None, place: Place) -> str | None:
         description = (written or "").strip()

@@ -44,11 +44,12 @@ class TableName:
 
 @dataclass(frozen=True, slots=True)
 class SaidText:
-    """What is said of one element, in words."""
+    """What is said of one element. `attributes`: by their names, as the file has them."""
 
     description: str | None
     synonyms: tuple[str, ...]
     place: Place
+    attributes: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from schema_catalog.knowledge_files.format import (
     TermBlock,
 )
 from schema_catalog.pg import Connection
-from schema_catalog.types import ColumnKey
+from schema_catalog.types import Attributes, ColumnKey
 
 T = TypeVar("T")
 
@@ -34,10 +34,10 @@ async def open_databases(connection: Connection) -> tuple[str, ...]:
     )
 
 
-_SAID = 'SELECT database, schema, "table", "column", description, synonyms, hidden FROM nl_catalog.said'
+_SAID = 'SELECT database, schema, "table", "column", description, synonyms, hidden, attributes FROM nl_catalog.said'
 
 _IMPORTED = (
-    'SELECT database, schema, "table", "column", description, synonyms, false AS hidden'
+    'SELECT database, schema, "table", "column", description, synonyms, false AS hidden, attributes'
     " FROM nl_catalog.imported WHERE source = $2"
 )
 
@@ -97,13 +97,27 @@ async def _tables(
     )
     blocks: dict[tuple[str, str, str], TableBlock] = {}
     columns: dict[tuple[str, str, str], list[ColumnBlock]] = defaultdict(list)
-    for name, schema, table, column, description, synonyms, hidden in rows:
+    for name, schema, table, column, description, synonyms, hidden, attributes in rows:
         key = (name, schema, table)
+        marks = msgspec.json.decode(attributes, type=Attributes)
         if column is None:
-            blocks[key] = TableBlock(schema, table, description, tuple(synonyms), hidden)
+            words = TableBlock(schema, table, description, tuple(synonyms), hidden)
+            blocks[key] = msgspec.structs.replace(words, status=marks.status, sensitivity=marks.sensitivity)
         else:
             blocks.setdefault(key, TableBlock(schema, table))
-            columns[key].append(ColumnBlock(column, description, tuple(synonyms), hidden))
+            columns[key].append(
+                ColumnBlock(
+                    column,
+                    description,
+                    tuple(synonyms),
+                    hidden,
+                    marks.status,
+                    marks.sensitivity,
+                    marks.unit,
+                    marks.time_zone,
+                    marks.key,
+                )
+            )
     return _by_database(
         (key[0], msgspec.structs.replace(block, columns=tuple(columns[key]))) for key, block in blocks.items()
     )

@@ -1,4 +1,7 @@
--- What files of other tools say of elements, below what a DBA says and below comments.
+-- What files of other tools say of elements, below what a DBA says and below comments; and attributes of elements beside descriptions.
+
+ALTER TABLE pgparley.knowledge ADD COLUMN attributes jsonb NOT NULL DEFAULT '{}';
+COMMENT ON COLUMN pgparley.knowledge.attributes IS 'By name, as pgparley.checked_attribute() takes them.';
 
 -- An import says its things by the functions of nl_catalog, in a transaction that nl_catalog.import_as() has opened for its source. Elements
 -- then go to a table of their own, so that nothing that a DBA says is touched, or lost when the import goes.
@@ -13,6 +16,7 @@ CREATE TABLE pgparley.imported (
     source      text NOT NULL CHECK (source ~ '^[a-z][a-z0-9_]{0,29}$'),
     description text,
     synonyms    text[] NOT NULL DEFAULT '{}',
+    attributes  jsonb NOT NULL DEFAULT '{}',
     PRIMARY KEY (database, element, source)
 );
 COMMENT ON TABLE pgparley.imported IS 'As pgparley.knowledge, of each source.';
@@ -52,14 +56,14 @@ BEGIN
     IF pgparley.source() IS NOT NULL THEN
         -- What an import says of an element that is gone can still be taken back, by its whole name.
         parts := parse_ident(name);
-        SELECT i.database, i.element, i.description, i.synonyms, false INTO kept FROM pgparley.imported i
+        SELECT i.database, i.element, i.description, i.synonyms, false, i.attributes INTO kept FROM pgparley.imported i
         WHERE (i.database, i.element, i.source) = (parts[1], parts[2:], pgparley.source())
           AND i.database IN (SELECT pgparley.open_databases());
         IF FOUND THEN
             RETURN kept;
         END IF;
     END IF;
-    SELECT f.database, f.element, NULL, '{}', false INTO said FROM pgparley.find_element(name) f;
+    SELECT f.database, f.element, NULL, '{}', false, '{}' INTO said FROM pgparley.find_element(name) f;
     IF pgparley.source() IS NOT NULL THEN
         RETURN said;
     END IF;
@@ -74,7 +78,8 @@ $$;
 CREATE OR REPLACE FUNCTION pgparley.say(said pgparley.knowledge) RETURNS bigint
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    nothing CONSTANT boolean := said.description IS NULL AND said.synonyms = '{}' AND NOT said.hidden;
+    nothing CONSTANT boolean := said.description IS NULL AND said.synonyms = '{}' AND NOT said.hidden
+                             AND said.attributes = '{}';
 BEGIN
     IF pgparley.source() IS NOT NULL THEN
         PERFORM pgparley.say_imported(said, nothing);
@@ -83,7 +88,8 @@ BEGIN
     ELSE
         INSERT INTO pgparley.knowledge AS k SELECT said.*
         ON CONFLICT (database, element) DO UPDATE
-        SET description = excluded.description, synonyms = excluded.synonyms, hidden = excluded.hidden
+        SET description = excluded.description, synonyms = excluded.synonyms, hidden = excluded.hidden,
+            attributes = excluded.attributes
         WHERE k IS DISTINCT FROM excluded;
     END IF;
     RETURN (SELECT max(c.version) FROM pgparley.knowledge_change c
@@ -104,10 +110,10 @@ BEGIN
         DELETE FROM pgparley.imported i
         WHERE (i.database, i.element, i.source) = (said.database, said.element, pgparley.source());
     ELSE
-        INSERT INTO pgparley.imported AS i (database, element, source, description, synonyms)
-        VALUES (said.database, said.element, pgparley.source(), said.description, said.synonyms)
+        INSERT INTO pgparley.imported AS i (database, element, source, description, synonyms, attributes)
+        VALUES (said.database, said.element, pgparley.source(), said.description, said.synonyms, said.attributes)
         ON CONFLICT (database, element, source) DO UPDATE
-        SET description = excluded.description, synonyms = excluded.synonyms
+        SET description = excluded.description, synonyms = excluded.synonyms, attributes = excluded.attributes
         WHERE i IS DISTINCT FROM excluded;
     END IF;
 END
@@ -162,8 +168,8 @@ BEGIN
     PERFORM set_config('nl_catalog.source', coalesce(was.source, ''), true);
     said := pgparley.said_of(pgparley.written(was.database, was.element));
     SELECT was.after ->> 'description', ARRAY(SELECT jsonb_array_elements_text(was.after -> 'synonyms')),
-           coalesce((was.after ->> 'hidden')::boolean, false)
-    INTO said.description, said.synonyms, said.hidden;
+           coalesce((was.after ->> 'hidden')::boolean, false), coalesce(was.after -> 'attributes', '{}')
+    INTO said.description, said.synonyms, said.hidden, said.attributes;
     changed := pgparley.say(said);
     PERFORM set_config('nl_catalog.source', speaks, true);
     RETURN changed;
@@ -174,7 +180,10 @@ COMMENT ON FUNCTION nl_catalog.restore IS 'Says again what a version of the hist
 -- The text before is that of 0010 where there is no import, so that calibrations stay.
 CREATE OR REPLACE FUNCTION pgparley.knowledge_digest(text) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT md5(string_agg(said, ';' ORDER BY kind NULLS FIRST, element))
-    FROM (SELECT NULL AS kind, k.element, k::text AS said FROM pgparley.knowledge k WHERE k.database = $1
+    FROM (SELECT NULL AS kind, k.element,
+                 ROW(k.database, k.element, k.description, k.synonyms, k.hidden)::text
+                 || CASE WHEN k.attributes = '{}' THEN '' ELSE k.attributes::text END AS said
+          FROM pgparley.knowledge k WHERE k.database = $1
           UNION ALL
           SELECT d.kind, d.element, d.body::text FROM pgparley.definition d
           WHERE d.database = $1 AND d.state = 'checked' AND d.kind <> 'query'
@@ -182,14 +191,100 @@ CREATE OR REPLACE FUNCTION pgparley.knowledge_digest(text) RETURNS text LANGUAGE
           SELECT 'imported by ' || i.source, i.element, i::text FROM pgparley.imported i WHERE i.database = $1) AS each
 $$;
 
+CREATE FUNCTION pgparley.checked_attribute(of text[], attribute text, value text) RETURNS text
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    kept  CONSTANT text := btrim(value);
+    of_what CONSTANT text := CASE cardinality(of) WHEN 2 THEN 'table' WHEN 3 THEN 'column' ELSE 'database' END;
+    taken boolean := false;
+BEGIN
+    IF of_what <> 'database' AND attribute = 'status' THEN
+        taken := kept IN ('preferred', 'deprecated');
+    ELSIF of_what <> 'database' AND attribute = 'sensitivity' THEN
+        taken := kept = 'sensitive';
+    ELSIF of_what = 'column' AND attribute = 'key' THEN
+        taken := kept = 'unique';
+    ELSIF of_what = 'column' AND attribute = 'unit' THEN
+        taken := length(kept) BETWEEN 1 AND 40 AND kept !~ '[[:cntrl:]]';
+    ELSIF of_what = 'column' AND attribute = 'time_zone' THEN
+        taken := EXISTS (SELECT FROM pg_timezone_names z WHERE z.name = kept);
+    END IF;
+    IF taken IS NOT TRUE THEN
+        RAISE EXCEPTION '% % cannot be said of a %', coalesce(quote_literal(left(attribute, 40)), 'null'),
+                        coalesce(quote_literal(left(value, 40)), 'null'), of_what USING
+            ERRCODE = 'invalid_parameter_value',
+            DETAIL = 'Of tables and columns: status (preferred, deprecated), sensitivity (sensitive). Of columns: unit (1 to 40'
+                     ' characters), time_zone (a name of pg_timezone_names), key (unique).',
+            HINT = 'Null takes an attribute back.';
+    END IF;
+    RETURN kept;
+END
+$$;
+
+CREATE FUNCTION nl_catalog.set_attribute(element text, attribute text, value text) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    said pgparley.knowledge := pgparley.said_of($1);
+BEGIN
+    IF $3 IS NULL THEN
+        said.attributes := said.attributes - coalesce($2, '');
+    ELSE
+        said.attributes := said.attributes
+                           || jsonb_build_object($2, pgparley.checked_attribute(said.element, $2, $3));
+    END IF;
+    RETURN pgparley.say(said);
+END
+$$;
+COMMENT ON FUNCTION nl_catalog.set_attribute IS 'Says status, sensitivity, unit, time_zone or key of an element; null takes it back. Returns the version.';
+
+-- Values of what is sensitive are neither allowed nor kept, whoever says it.
+CREATE FUNCTION pgparley.sensitive(database text) RETURNS SETOF text[]
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT k.element FROM pgparley.knowledge k WHERE k.database = $1 AND k.attributes ? 'sensitivity'
+    UNION
+    SELECT i.element FROM pgparley.imported i WHERE i.database = $1 AND i.attributes ? 'sensitivity'
+$$;
+COMMENT ON FUNCTION pgparley.sensitive IS 'The tables and columns that are said to be sensitive.';
+
+CREATE FUNCTION pgparley.forget_values() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    DELETE FROM pgparley.value_column v
+    WHERE v.database = NEW.database
+      AND NEW.element IN (ARRAY[v.schema, v."table"], ARRAY[v.schema, v."table", v."column"]);
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER forget_values AFTER INSERT OR UPDATE ON pgparley.knowledge
+    FOR EACH ROW WHEN (NEW.attributes ? 'sensitivity') EXECUTE FUNCTION pgparley.forget_values();
+CREATE TRIGGER forget_values AFTER INSERT OR UPDATE ON pgparley.imported
+    FOR EACH ROW WHEN (NEW.attributes ? 'sensitivity') EXECUTE FUNCTION pgparley.forget_values();
+
+CREATE FUNCTION pgparley.refuse_sensitive() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF EXISTS (SELECT FROM pgparley.sensitive(NEW.database) AS s
+               WHERE s IN (ARRAY[NEW.schema, NEW."table"], ARRAY[NEW.schema, NEW."table", NEW."column"])) THEN
+        RAISE EXCEPTION 'values of %.% are sensitive', quote_ident(NEW."table"), quote_ident(NEW."column") USING
+            ERRCODE = 'insufficient_privilege',
+            DETAIL = 'No value of such a column is kept or shown to the model.',
+            HINT = 'nl_catalog.set_attribute(…, ''sensitivity'', NULL) takes that back.';
+    END IF;
+    RETURN NEW;
+END
+$$;
+CREATE TRIGGER refuse_sensitive BEFORE INSERT OR UPDATE ON pgparley.value_column
+    FOR EACH ROW EXECUTE FUNCTION pgparley.refuse_sensitive();
+
 CREATE VIEW pgparley.imports_together AS
 SELECT i.database, i.element,
        (array_agg(i.description ORDER BY i.source) FILTER (WHERE i.description IS NOT NULL))[1] AS description,
        ARRAY(SELECT DISTINCT s FROM pgparley.imported j, unnest(j.synonyms) AS s
-             WHERE (j.database, j.element) = (i.database, i.element) ORDER BY 1) AS synonyms
+             WHERE (j.database, j.element) = (i.database, i.element) ORDER BY 1) AS synonyms,
+       (SELECT coalesce(jsonb_object_agg(a.name, a.value ORDER BY j.source DESC), '{}')
+        FROM pgparley.imported j, jsonb_each(j.attributes) AS a (name, value)
+        WHERE (j.database, j.element) = (i.database, i.element)) AS attributes
 FROM pgparley.imported i
 GROUP BY i.database, i.element;
-COMMENT ON VIEW pgparley.imports_together IS 'Of an element the description of the first source by name, and the synonyms of all.';
+COMMENT ON VIEW pgparley.imports_together IS 'Of an element the description and attributes of the first source by name, and the synonyms of all.';
 
 CREATE FUNCTION pgparley.with_imported(synonyms text[], imported text[]) RETURNS text[]
 LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
@@ -211,7 +306,8 @@ WHERE d.name IN (SELECT pgparley.open_databases());
 CREATE OR REPLACE VIEW nl_catalog.tables WITH (security_barrier) AS
 SELECT e.database, e.element[1] AS schema, e.element[2] AS "table", pgparley.written(e.database, e.element) AS element,
        e.type AS kind, coalesce(k.description, e.comment, i.description) AS description, e.comment,
-       pgparley.with_imported(k.synonyms, i.synonyms) AS synonyms, coalesce(k.hidden, false) AS hidden
+       pgparley.with_imported(k.synonyms, i.synonyms) AS synonyms, coalesce(k.hidden, false) AS hidden,
+       coalesce(i.attributes, '{}') || coalesce(k.attributes, '{}') AS attributes
 FROM pgparley.element e
      LEFT JOIN pgparley.knowledge k USING (database, element)
      LEFT JOIN pgparley.imports_together i USING (database, element)
@@ -221,15 +317,22 @@ CREATE OR REPLACE VIEW nl_catalog.columns WITH (security_barrier) AS
 SELECT e.database, e.element[1] AS schema, e.element[2] AS "table", e.element[3] AS "column", e.place,
        pgparley.written(e.database, e.element) AS element,
        e.type, coalesce(k.description, e.comment, i.description) AS description, e.comment,
-       pgparley.with_imported(k.synonyms, i.synonyms) AS synonyms, coalesce(k.hidden, false) AS hidden
+       pgparley.with_imported(k.synonyms, i.synonyms) AS synonyms, coalesce(k.hidden, false) AS hidden,
+       coalesce(i.attributes, '{}') || coalesce(k.attributes, '{}') AS attributes
 FROM pgparley.element e
      LEFT JOIN pgparley.knowledge k USING (database, element)
      LEFT JOIN pgparley.imports_together i USING (database, element)
 WHERE e.place > 0 AND e.database IN (SELECT pgparley.open_databases());
 
+CREATE OR REPLACE VIEW nl_catalog.said WITH (security_barrier) AS
+SELECT k.database, k.element[1] AS schema, k.element[2] AS "table", k.element[3] AS "column",
+       pgparley.written(k.database, k.element) AS element, k.description, k.synonyms, k.hidden, k.attributes
+FROM pgparley.knowledge k
+WHERE k.database IN (SELECT pgparley.open_databases());
+
 CREATE VIEW nl_catalog.imported WITH (security_barrier) AS
 SELECT i.database, i.element[1] AS schema, i.element[2] AS "table", i.element[3] AS "column",
-       pgparley.written(i.database, i.element) AS element, i.source, i.description, i.synonyms
+       pgparley.written(i.database, i.element) AS element, i.source, i.description, i.synonyms, i.attributes
 FROM pgparley.imported i
 WHERE i.database IN (SELECT pgparley.open_databases());
 COMMENT ON VIEW nl_catalog.imported IS 'What imports say of elements, whether it counts or not.';

@@ -123,7 +123,7 @@ async def test_every_change_has_who_when_before_and_after_and_each_can_be_restor
         "SELECT changed_by, before, after, now() - changed_at < interval '1 h' AS recent"
         " FROM nl_catalog.history WHERE element = 'sales.public.orders' ORDER BY version"
     )
-    plain = {"description": "what was sold", "synonyms": [], "hidden": False}
+    plain = {"description": "what was sold", "synonyms": [], "hidden": False, "attributes": {}}
     said = [
         (each["before"] and json.loads(each["before"]), each["after"] and json.loads(each["after"]))
         for each in rows
@@ -374,7 +374,7 @@ async def test_every_function_and_view_is_documented(admin: asyncpg.Connection) 
         " WHERE c.relnamespace = 'nl_catalog'::regnamespace AND c.relkind = 'v'"
     )
     page = PAGE.read_text("utf-8").partition("## What a DBA says")[2]
-    assert len(rows) == 27
+    assert len(rows) == 28
     for name, comment in rows:
         assert f"`{name}" in page, name
         assert comment, name

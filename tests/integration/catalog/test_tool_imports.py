@@ -77,6 +77,8 @@ models:
         config:
           meta:
             synonyms: turnover, revenue
+            unit: EUR
+            time_zone: Middle Earth
   - name: not_built
     description: nowhere
 semantic_models:
@@ -136,6 +138,7 @@ metrics:
 """
 TAKEN = """\
 + sales join public.orders.customer_id = public.customers.id: many-to-one
++ sales.public.customers.id key: unique
 + sales.public.customers.name description: who pays
 + sales.public.orders description: one line an order
 + sales.public.orders synonym: buying
@@ -143,6 +146,7 @@ TAKEN = """\
 + sales.public.orders.net description: without VAT
 + sales.public.orders.net synonym: revenue
 + sales.public.orders.net synonym: turnover
++ sales.public.orders.net unit: EUR
 + sales.raw.raw_orders description: as they came
 + sales term doubled: 2 * (SUM(orders.net))
 + sales term food revenue: SUM(orders.net) FILTER(WHERE ((orders.food) = TRUE))
@@ -152,7 +156,8 @@ CAST((SUM(orders.net) FILTER(WHERE ((orders.food) = TRUE))) AS DECIMAL) / NULLIF
 """
 LEFT_OUT = """\
 ! metric running is not taken over: \
-it is of the type cumulative, which is no expression over one table (schema.yml, line 91)
+it is of the type cumulative, which is no expression over one table (schema.yml, line 93)
+! time_zone of column public.orders.net is not taken over: 'Middle Earth' is none (schema.yml, line 31)
 ! description of customers is not taken over: it is a template; target/manifest.json has the text (schema.yml, line 10)
 """
 
@@ -231,11 +236,12 @@ def test_people_and_comments_stand_before_an_import(
     execute_now(
         store,
         "SELECT nl_catalog.describe('sales.orders', 'what was ordered'),"
-        " nl_catalog.add_synonym('sales.orders', 'Purchase'), nl_catalog.define_term('sales', 'net revenue', 'sum(orders.net)')",
+        " nl_catalog.add_synonym('sales.orders', 'Purchase'),"
+        " nl_catalog.define_term('sales', 'net revenue', 'sum(orders.net)')",
     )
     imported = run(*of_dbt("import", project))
     assert (
-        "! metric Net revenue is not taken over: a DBA defined it already (schema.yml, line 65)"
+        "! metric Net revenue is not taken over: a DBA defined it already (schema.yml, line 67)"
         in imported.output
     )
     assert "2 descriptions stand behind others: nl_catalog.conflicts shows them" in imported.output

@@ -1,4 +1,5 @@
--- What files of other tools say of elements, below what a DBA says and below comments; and attributes of elements beside descriptions.
+-- What files of other tools say of elements, below what a DBA says and below comments; attributes of elements beside descriptions;
+-- and how many questions who may ask.
 
 ALTER TABLE pgparley.knowledge ADD COLUMN attributes jsonb NOT NULL DEFAULT '{}';
 COMMENT ON COLUMN pgparley.knowledge.attributes IS 'By name, as pgparley.checked_attribute() takes them.';
@@ -378,6 +379,92 @@ FROM pgparley.imported i
 WHERE (e.element IS NULL AND i.element <> '{}' OR i.description <> coalesce(k.description, e.comment, t.description))
   AND i.database IN (SELECT pgparley.open_databases());
 COMMENT ON VIEW nl_catalog.conflicts IS 'Where what is said differs from COMMENT ON, or an import from either or another import; and where an element is gone from the schema.';
+
+-- Who may ask how often. In which databases is said elsewhere: by logins and by the databases' own grants.
+
+CREATE TABLE pgparley.quota (
+    role              text PRIMARY KEY,
+    questions_an_hour int NOT NULL CHECK (questions_an_hour >= 0)
+);
+COMMENT ON COLUMN pgparley.quota.role IS 'public: everybody of whom nothing else is said.';
+
+CREATE TABLE pgparley.asked (
+    asker    text NOT NULL,
+    asked_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+COMMENT ON TABLE pgparley.asked IS 'When askers who have a quota asked in the last hour.';
+CREATE INDEX ON pgparley.asked (asker, asked_at);
+
+CREATE FUNCTION nl_catalog.set_quota(role text, questions_an_hour int) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF NOT pgparley.is_admin() THEN
+        RAISE EXCEPTION 'only an nl_admin says who may ask how many questions' USING
+            ERRCODE = 'insufficient_privilege',
+            DETAIL = format('"%s" is no member of nl_admin.', pgparley.caller()),
+            HINT = 'Ask one of them, or have a superuser run: GRANT nl_admin TO …';
+    ELSIF coalesce($1, '') = '' OR $2 < 0 THEN
+        RAISE EXCEPTION '% questions an hour cannot be the quota of %', coalesce($2::text, 'null'),
+                        coalesce(quote_literal($1), 'null') USING
+            ERRCODE = 'invalid_parameter_value',
+            DETAIL = 'A quota is of a role, or of public, and 0 or more.',
+            HINT = '0: may not ask at all; null takes a quota back.';
+    ELSIF $2 IS NULL THEN
+        DELETE FROM pgparley.quota q WHERE q.role = $1;
+    ELSE
+        INSERT INTO pgparley.quota AS q VALUES ($1, $2)
+        ON CONFLICT ON CONSTRAINT quota_pkey DO UPDATE SET questions_an_hour = excluded.questions_an_hour;
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION nl_catalog.set_quota IS 'Says how many questions a role, or each of its members, may ask an hour; 0: none; null takes that back.';
+
+CREATE FUNCTION pgparley.groups_of(role text) RETURNS TABLE (name text)
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    -- Not by pg_has_role(), to which a superuser is a member of every role.
+    WITH RECURSIVE found AS (
+        SELECT to_regrole(quote_ident($1))::oid AS oid
+        UNION
+        SELECT m.roleid FROM pg_auth_members m JOIN found ON m.member = found.oid
+    )
+    SELECT r.rolname::text FROM found JOIN pg_roles r ON r.oid = found.oid
+$$;
+
+CREATE FUNCTION pgparley.quota_of(asker text) RETURNS int
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT coalesce(
+        (SELECT q.questions_an_hour FROM pgparley.quota q WHERE q.role = $1),
+        (SELECT max(q.questions_an_hour) FROM pgparley.quota q WHERE q.role IN (SELECT g.name FROM pgparley.groups_of($1) g)),
+        (SELECT q.questions_an_hour FROM pgparley.quota q WHERE q.role = 'public'))
+$$;
+COMMENT ON FUNCTION pgparley.quota_of IS 'The asker''s own, else the largest of its groups, else that of public; null: without a limit.';
+
+CREATE FUNCTION pgparley.admit(asker text, OUT most int, OUT spent int, OUT again_at timestamptz)
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    most := pgparley.quota_of($1);
+    spent := 0;
+    IF most IS NULL THEN
+        RETURN;
+    END IF;
+    -- Engines that admit the same asker at once wait for each other, until the end of the transaction.
+    PERFORM pg_advisory_xact_lock(hashtext('pgparley.quota'), hashtext($1));
+    DELETE FROM pgparley.asked a WHERE a.asker = $1 AND a.asked_at <= clock_timestamp() - interval '1 hour';
+    SELECT count(*) INTO spent FROM pgparley.asked a WHERE a.asker = $1;
+    IF spent < most THEN
+        INSERT INTO pgparley.asked (asker) VALUES ($1);
+    ELSIF most > 0 THEN
+        SELECT a.asked_at + interval '1 hour' INTO again_at FROM pgparley.asked a WHERE a.asker = $1
+        ORDER BY a.asked_at OFFSET spent - most LIMIT 1;
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION pgparley.admit IS 'Counts a question where the asker''s quota has room for it: spent < most, or most null. Else says when it will have.';
+
+CREATE VIEW nl_catalog.quotas WITH (security_barrier) AS
+SELECT q.role, q.questions_an_hour FROM pgparley.quota q
+WHERE pgparley.is_admin() OR q.role = 'public' OR q.role IN (SELECT g.name FROM pgparley.groups_of(pgparley.caller()) g);
+COMMENT ON VIEW nl_catalog.quotas IS 'How many questions an hour roles may ask: all to an nl_admin, to others those that may be theirs.';
 
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA nl_catalog FROM PUBLIC;
 

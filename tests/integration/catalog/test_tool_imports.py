@@ -454,6 +454,27 @@ def test_what_is_no_file_of_the_tool_is_refused(
     assert fetch("SELECT count(*) FROM nl_catalog.history") == [(0,)]
 
 
+def test_hostile_texts_are_data(run: Run, fetch: Fetch, tmp_path: Path) -> None:
+    text = "'); DROP TABLE pgparley.imported; -- <script>alert(1)</script>\x1b[2J $$ \\ %s"
+    node = {
+        "name": "orders",
+        "resource_type": "model",
+        "schema": "public",
+        "description": text + "\x00",
+        "meta": {"synonyms": ["'; DROP", "a\x1bb", "x" * 61, 7, None]},
+        "columns": {text: {"name": text, "description": "x"}},
+    }
+    metric = {"name": "m", "type": "simple", "type_params": {"measure": text}, "label": text}
+    file = tmp_path / "manifest.json"
+    file.write_text(json.dumps({"nodes": {"model.x": node}, "metrics": {"metric.m": metric}}), "utf-8")
+    imported = run(*of_dbt("import", file))
+    assert imported.exit_code == 0, imported.output
+    assert "\x1b" not in imported.output
+    assert fetch("SELECT element, description, synonyms FROM nl_catalog.imported") == [
+        ("sales.public.orders", text, ["'; DROP"])
+    ]
+
+
 def test_from_and_database_go_together(run: Run, project: Path) -> None:
     assert run("import", str(project), "--from", "dbt").exit_code == 2
     unknown = run("import", str(project), "--from", "dbt", "--database", "nowhere")

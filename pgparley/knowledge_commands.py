@@ -20,7 +20,7 @@ from pgparley.tool_imports import Tool, for_database, print_conflicts, print_lef
 from schema_catalog.imports.statements import ImportedFile, Statements
 from schema_catalog.knowledge_files.export import open_databases, stored_file
 from schema_catalog.knowledge_files.format import Source, read_file, write_text
-from schema_catalog.knowledge_files.merge import Step, Wanted, apply, differences
+from schema_catalog.knowledge_files.merge import Step, Wanted, apply, differences, one_at_a_time
 from schema_catalog.pg import Connection, Pool
 from schema_catalog.store import CatalogError, UnknownNameError
 
@@ -146,10 +146,12 @@ async def _export(connection: Connection, wanted: Iterable[str]) -> str:
 
 
 async def _import(connection: Connection, given: Source | _OfTool, *, dry_run: bool) -> None:
-    wanted = await _wanted(connection, given)
     transaction = connection.transaction()
     await transaction.start()
     try:
+        # What is left out depends on what other imports say.
+        await one_at_a_time(connection)
+        wanted = await _wanted(connection, given)
         steps = await apply(connection, wanted)
         _print(wanted, steps)
         if isinstance(wanted, ImportedFile):

@@ -140,6 +140,8 @@ def _of_dataset(dataset: _Dataset, table: TableName, place: Place) -> Statements
         else:
             keys = {field.name, sql} & unique
             columns.append(SaidColumn(sql, _text(field.description, field.ai_context, at), bool(keys)))
+    fields = {field.name for field in dataset.fields or ()} | {column.name for column in columns}
+    columns += [SaidColumn(name, SaidText(None, (), place), unique=True) for name in sorted(unique - fields)]
     text = _text(dataset.description, dataset.ai_context, place)
     return Statements(tables=(SaidTable(table, text, tuple(columns)),), left_out=tuple(left_out))
 

@@ -94,13 +94,18 @@ async def differences(connection: Connection, source: Wanted) -> tuple[Step, ...
     return (*gone, *new, *changed)
 
 
+async def one_at_a_time(connection: Connection) -> None:
+    """Waits for the end of another import's transaction, and holds others up until the end of this one."""
+    await connection.execute(_ONE_AT_A_TIME)
+
+
 async def apply(connection: Connection, source: Wanted) -> tuple[Step, ...]:
     """Makes the store say what `source` says, inside a transaction of the caller's, and returns what was changed.
 
     Waits for the end of another import's transaction. Raises `CatalogError`, after which the caller's cannot be
     committed.
     """
-    await connection.execute(_ONE_AT_A_TIME)
+    await one_at_a_time(connection)
     if source.origin is not None:
         await connection.execute("SELECT nl_catalog.import_as($1)", source.origin)
     steps = await differences(connection, source)

@@ -30,7 +30,7 @@ CREATE CONSTRAINT TRIGGER bump AFTER INSERT OR UPDATE OR DELETE ON pgparley.impo
 ALTER TABLE pgparley.knowledge_change ADD COLUMN source text;
 ALTER TABLE pgparley.knowledge_change ALTER COLUMN source SET DEFAULT pgparley.source();
 COMMENT ON COLUMN pgparley.knowledge_change.source IS 'Of what an import said; null: a person.';
-ALTER TABLE pgparley.definition ADD COLUMN source text;
+ALTER TABLE pgparley.definition ADD COLUMN source text CHECK (source ~ '^[a-z][a-z0-9_]{0,29}$');
 COMMENT ON COLUMN pgparley.definition.source IS 'The import that it is from; null: a person, whom no import overrules.';
 
 CREATE FUNCTION nl_catalog.import_as(source text) RETURNS void
@@ -264,6 +264,10 @@ CREATE FUNCTION pgparley.refuse_sensitive() RETURNS trigger LANGUAGE plpgsql SET
 BEGIN
     IF EXISTS (SELECT FROM pgparley.sensitive(NEW.database) AS s
                WHERE s IN (ARRAY[NEW.schema, NEW."table"], ARRAY[NEW.schema, NEW."table", NEW."column"])) THEN
+        IF TG_OP = 'UPDATE' THEN  -- Allowed while somebody said it: what is read of it now is not kept.
+            NEW.stored := '{}';
+            RETURN NEW;
+        END IF;
         RAISE EXCEPTION 'values of %.% are sensitive', quote_ident(NEW."table"), quote_ident(NEW."column") USING
             ERRCODE = 'insufficient_privilege',
             DETAIL = 'No value of such a column is kept or shown to the model.',
@@ -275,28 +279,31 @@ $$;
 CREATE TRIGGER refuse_sensitive BEFORE INSERT OR UPDATE ON pgparley.value_column
     FOR EACH ROW EXECUTE FUNCTION pgparley.refuse_sensitive();
 
+-- Nearly always there is one source, which makes no look at the others worth while.
 CREATE VIEW pgparley.imports_together AS
 SELECT i.database, i.element,
        (array_agg(i.description ORDER BY i.source) FILTER (WHERE i.description IS NOT NULL))[1] AS description,
-       ARRAY(SELECT DISTINCT s FROM pgparley.imported j, unnest(j.synonyms) AS s
-             WHERE (j.database, j.element) = (i.database, i.element) ORDER BY 1) AS synonyms,
-       (SELECT coalesce(jsonb_object_agg(a.name, a.value ORDER BY j.source DESC), '{}')
-        FROM pgparley.imported j, jsonb_each(j.attributes) AS a (name, value)
-        WHERE (j.database, j.element) = (i.database, i.element)) AS attributes
+       CASE count(*) WHEN 1 THEN min(i.synonyms)
+           ELSE ARRAY(SELECT DISTINCT s FROM pgparley.imported j, unnest(j.synonyms) AS s
+                      WHERE (j.database, j.element) = (i.database, i.element) ORDER BY 1) END AS synonyms,
+       CASE count(*) WHEN 1 THEN (array_agg(i.attributes))[1]
+           ELSE (SELECT coalesce(jsonb_object_agg(a.name, a.value ORDER BY j.source DESC), '{}')
+                 FROM pgparley.imported j, jsonb_each(j.attributes) AS a (name, value)
+                 WHERE (j.database, j.element) = (i.database, i.element)) END AS attributes
 FROM pgparley.imported i
 GROUP BY i.database, i.element;
 COMMENT ON VIEW pgparley.imports_together IS 'Of an element the description and attributes of the first source by name, and the synonyms of all.';
 
 CREATE FUNCTION pgparley.with_imported(synonyms text[], imported text[]) RETURNS text[]
 LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT CASE WHEN $2 IS NULL THEN coalesce($1, '{}')
-           ELSE coalesce($1, '{}') || ARRAY(SELECT s FROM unnest($2) AS s
-                                            WHERE lower(s) NOT IN (SELECT lower(t) FROM unnest($1) AS t)) END
+    SELECT coalesce($1, '{}') || ARRAY(SELECT s FROM unnest($2) AS s
+                                       WHERE lower(s) NOT IN (SELECT lower(t) FROM unnest($1) AS t))
 $$;
 
 CREATE OR REPLACE VIEW nl_catalog.databases WITH (security_barrier) AS
 SELECT d.name AS database, pgparley.written(d.name) AS element, coalesce(k.description, i.description) AS description,
-       pgparley.with_imported(k.synonyms, i.synonyms) AS synonyms, coalesce(k.hidden, false) AS hidden,
+       CASE WHEN i.synonyms IS NULL THEN coalesce(k.synonyms, '{}')
+            ELSE pgparley.with_imported(k.synonyms, i.synonyms) END AS synonyms, coalesce(k.hidden, false) AS hidden,
        s.taken_at AS refreshed_at
 FROM pgparley.database d
      LEFT JOIN pgparley.snapshot s ON s.id = d.newest
@@ -307,7 +314,8 @@ WHERE d.name IN (SELECT pgparley.open_databases());
 CREATE OR REPLACE VIEW nl_catalog.tables WITH (security_barrier) AS
 SELECT e.database, e.element[1] AS schema, e.element[2] AS "table", pgparley.written(e.database, e.element) AS element,
        e.type AS kind, coalesce(k.description, e.comment, i.description) AS description, e.comment,
-       pgparley.with_imported(k.synonyms, i.synonyms) AS synonyms, coalesce(k.hidden, false) AS hidden,
+       CASE WHEN i.synonyms IS NULL THEN coalesce(k.synonyms, '{}')
+            ELSE pgparley.with_imported(k.synonyms, i.synonyms) END AS synonyms, coalesce(k.hidden, false) AS hidden,
        coalesce(i.attributes, '{}') || coalesce(k.attributes, '{}') AS attributes
 FROM pgparley.element e
      LEFT JOIN pgparley.knowledge k USING (database, element)
@@ -318,7 +326,8 @@ CREATE OR REPLACE VIEW nl_catalog.columns WITH (security_barrier) AS
 SELECT e.database, e.element[1] AS schema, e.element[2] AS "table", e.element[3] AS "column", e.place,
        pgparley.written(e.database, e.element) AS element,
        e.type, coalesce(k.description, e.comment, i.description) AS description, e.comment,
-       pgparley.with_imported(k.synonyms, i.synonyms) AS synonyms, coalesce(k.hidden, false) AS hidden,
+       CASE WHEN i.synonyms IS NULL THEN coalesce(k.synonyms, '{}')
+            ELSE pgparley.with_imported(k.synonyms, i.synonyms) END AS synonyms, coalesce(k.hidden, false) AS hidden,
        coalesce(i.attributes, '{}') || coalesce(k.attributes, '{}') AS attributes
 FROM pgparley.element e
      LEFT JOIN pgparley.knowledge k USING (database, element)

@@ -135,6 +135,7 @@ def test_values_of_what_is_sensitive_are_forgotten_and_never_allowed(
     asyncio.run(_allow(store))
     execute_now(store, f"{SET}('{element}', 'sensitivity', 'sensitive')")
     assert ("ssn",) not in fetch_now(store, 'SELECT "column" FROM pgparley.value_column')
+    assert fetch_now(store, "SELECT count(*) FROM pgparley.value_column") == [(1 if "ssn" in element else 0,)]
     assert "person.ssn is sensitive: none of its values may be kept" in run(
         "values", "hr", "--allow", "person.ssn"
     )

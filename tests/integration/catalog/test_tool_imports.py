@@ -13,7 +13,9 @@ from typer.testing import CliRunner, Result
 
 from pgparley.catalog_commands import catalog_app
 from pgparley.cluster import Cluster
+from pgparley.tool_imports import Tool, for_database, read_tool
 from schema_catalog.catalog import CachedCatalog
+from schema_catalog.knowledge_files.merge import apply, one_at_a_time
 from schema_catalog.migrate import migrate
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Column, Database, Snapshot, Table, TableKind
@@ -267,7 +269,7 @@ def test_people_and_comments_stand_before_an_import(
     customers, orders, raw = asyncio.run(seen()).tables
     assert (orders.description, orders.synonyms) == ("what was ordered", ("Purchase", "buying"))
     assert [column.description for column in customers.columns] == [None, "as in the contract"]
-    assert orders.columns[2].synonyms == ("revenue", "turnover")
+    assert orders.columns[2].synonyms == ("turnover", "revenue")
     assert raw.description == "as they came"
     execute_now(store, "SELECT nl_catalog.describe('sales.orders', NULL)")
     assert asyncio.run(seen()).tables[1].description == "one line an order"
@@ -405,6 +407,7 @@ def test_an_open_semantic_file_is_taken_over(run: Run, tmp_path: Path) -> None:
     assert imported.output == (
         "+ sales.public.orders description: one line an order\n"
         "+ sales.public.orders synonym: purchase\n"
+        "+ sales.public.orders.id key: unique\n"
         "+ sales.public.orders.net description: without VAT\n"
         "+ sales join public.orders.customer_id = public.customers.id: many-to-one\n"
         "+ sales term net revenue: SUM(orders.net)\n"
@@ -414,7 +417,7 @@ def test_an_open_semantic_file_is_taken_over(run: Run, tmp_path: Path) -> None:
         "! metric of_field is not taken over: it reads the field doubled, which is no column of the table"
         " (shop.yaml, line 28)\n"
         "! metric both is not taken over: it reads several tables (shop.yaml, line 26)\n"
-        "6 changes.\n"
+        "7 changes.\n"
     )
 
 
@@ -515,3 +518,27 @@ def test_a_steward_imports_into_open_databases_alone(
         assert run(*of_dbt("import", project), dsn=dsn).exit_code == 0
     finally:
         execute_now(store, "DROP OWNED BY dbt_ci; DROP ROLE dbt_ci")
+
+
+def test_imports_at_once_lose_nothing(store: str, fetch: Fetch, project: Path) -> None:
+    (project / "shop.yaml").write_text(OSI, "utf-8")
+    said = [(Tool.DBT, project), (Tool.OSI, project / "shop.yaml"), (Tool.DBT, project)]
+
+    async def one(tool: Tool, path: Path) -> None:
+        connection = await asyncpg.connect(store)
+        async with connection.transaction():
+            await one_at_a_time(connection)
+            file = await for_database(connection, read_tool(tool, path), tool, "sales", "x")
+            await apply(connection, file)
+        await connection.close()
+
+    async def together() -> None:
+        await asyncio.gather(*(one(*each) for each in said))
+
+    asyncio.run(together())
+    found = fetch("SELECT source, count(*) FROM nl_catalog.imported GROUP BY 1 ORDER BY 1")
+    assert found == [("dbt", 5), ("osi", 3)]
+    assert fetch("SELECT count(*) FROM nl_catalog.joins") == [(1,)]
+    assert fetch("SELECT description FROM nl_catalog.tables WHERE element = 'sales.public.orders'") == [
+        ("one line an order",)
+    ]

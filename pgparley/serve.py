@@ -19,7 +19,7 @@ from pathlib import Path
 
 import structlog
 
-from engine.llm.settings import EmbeddedModelSettings
+from engine.llm.settings import EmbeddedModelSettings, GrammarSupport
 from pgparley.config import PREFIX, Config, ConfigError, load
 from pgparley.metrics import MetricsPage
 from pgparley.processes import PartKind
@@ -68,7 +68,10 @@ def parts(config: Config) -> list[Part]:
     found: list[Part] = []
     if config.model.base_url is None:
         port = config.embedded_model.port or _free_port(config.embedded_model)
-        model = {f"{PREFIX}MODEL_BASE_URL": f"http://{config.embedded_model.host}:{port}/v1"}
+        model = {
+            f"{PREFIX}MODEL_BASE_URL": f"http://{config.embedded_model.host}:{port}/v1",
+            f"{PREFIX}MODEL_GRAMMAR": GrammarSupport.EMBEDDED,
+        }
         # Threads that wait for each other must not spin: on a busy machine they would starve the one awaited.
         passive = {"OMP_WAIT_POLICY": "passive", f"{PREFIX}EMBEDDED_MODEL_PORT": str(port)}
         found.append(Part("model", PartKind.MODEL, passive))

@@ -21,6 +21,11 @@ class RecordingModel:
         """Whether the model honours grammars."""
         return self._model.grammars
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether the model goes on with a begun answer."""
+        return self._model.goes_on
+
     async def complete(self, prompt: Prompt, **options: Any) -> Completion:
         """The model's own answer."""
         self.sent += (prompt,)

@@ -81,11 +81,15 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A conversation with the model. `prefix` is the beginning of its answer, to be continued."""
+    """A conversation with the model. `prefix` is the beginning of its answer, to be continued.
+
+    `begun`: what it has written behind that, of which a grammar takes notice.
+    """
 
     system: str
     user: str
     prefix: str = ""
+    begun: str = ""
 
 
 class LanguageModel(Protocol):
@@ -94,6 +98,10 @@ class LanguageModel(Protocol):
     @property
     def grammars(self) -> bool:
         """Whether `grammar` is honoured."""
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether an answer that has `begun` is gone on with, under its grammar; else `begun` has to be empty."""
 
     async def complete(
         self,
@@ -107,6 +115,8 @@ class LanguageModel(Protocol):
         others: int = 0,
     ) -> Completion:
         """Continues `prompt`; `grammar` is a Lark grammar that the text (less `prefix`) must match.
+
+        Neither `prefix` nor `begun` is repeated.
 
         `seed`: makes sampling at a temperature above zero repeatable. `others`: alternatives to report for each token.
         """

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from engine.conditions.types import Condition
 from engine.core.elements import Entity, is_masked
+from engine.decoding.forks import Fork
 from schema_catalog.types import ColumnKey
 
 Mask = frozenset[ColumnKey]
@@ -29,11 +30,15 @@ BEST = 0.97
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A mask and a condition. `schema_score`: the weakest entity's best cosine in [-1, 1]; 1 without a mask."""
+    """A mask, a condition and how the answer begins, where it does not begin anew.
+
+    `schema_score`: the weakest entity's best cosine in [-1, 1]; 1 without a mask.
+    """
 
     mask: Mask
     schema_score: float
     condition: Condition | None = None
+    fork: Fork | None = None
 
     @property
     def score(self) -> float:
@@ -69,6 +74,12 @@ class MaskSearch:
         while self._queue and len(nodes) < count and self.budget > 0:
             nodes.append(heapq.heappop(self._queue)[3])
             self.budget -= 1
+        return nodes
+
+    def branch(self, node: Node, forks: Iterable[Fork]) -> list[Node]:
+        """`node` with each of `forks`, as many as the budget pays for."""
+        nodes = [replace(node, fork=fork) for fork in forks][: self.budget]
+        self.budget -= len(nodes)
         return nodes
 
     def expand(

@@ -68,6 +68,11 @@ class Writer:
         """Whether the model writes under a grammar."""
         return self._tools.model.grammars
 
+    @property
+    def forks(self) -> bool:
+        """Whether an answer can be gone on with from where it might have become another one."""
+        return self._tools.model.goes_on and self._tools.generation.forks
+
     async def conditions(self) -> tuple[Condition, ...]:
         """The likeliest conditions, each wording once."""
         predict = self._tools.conditions.predict
@@ -81,6 +86,8 @@ class Writer:
     async def write(self, node: Node) -> Completion:
         """A statement for `node`."""
         written = await self._complete(self._prompt("generate_user", node), node.mask)
+        if node.fork is not None:
+            return node.fork.completed(written)
         if node.mask == self.root and written.finished:
             self._tokens = min(ANSWER_TOKENS, 2 * written.generated + SLACK_TOKENS)
         return written
@@ -97,7 +104,7 @@ class Writer:
         )
 
     async def _complete(self, asked: Prompt, mask: Mask) -> Completion:
-        alternatives = self._state.k > 1 and self._tools.generation.token_alternatives
+        alternatives = self._state.k > 1 and (self._tools.generation.token_alternatives or self.forks)
         return await self._tools.model.complete(
             asked,
             deadline=self._state.deadline,
@@ -120,7 +127,8 @@ class Writer:
             found += prompt("conversation", lines=lines) + "\n\n"
         user = prompt(name, schema=text, values=found, question=self._state.ask.question, **values)
         comment = "" if node.condition is None else f"-- {words(node.condition)}\n"
-        return Prompt(prompt("generate_system"), user, f"{FENCE}sql\n{comment}")
+        begun = "" if node.fork is None else node.fork.text
+        return Prompt(prompt("generate_system"), user, f"{FENCE}sql\n{comment}", begun)
 
     def _never_meant(self) -> Mask:
         answers = filter(None, map(chosen, self._state.dialogue.turns))

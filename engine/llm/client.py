@@ -37,6 +37,11 @@ class ChatModel:
         """Whether the server takes grammars."""
         return self._settings.grammar is not GrammarSupport.NONE
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether the server goes on with a begun answer under its grammar."""
+        return self._settings.grammar is GrammarSupport.EMBEDDED
+
     async def complete(
         self,
         prompt: Prompt,
@@ -52,6 +57,8 @@ class ChatModel:
         extra: dict[str, Any] = {"seed": seed} if seed else {}
         if others:
             extra["top_logprobs"] = min(others, TOP_LOGPROBS)
+        if prompt.begun:
+            extra["begun"] = prompt.begun
         if grammar is not None:
             extra |= _constraint(self._settings.grammar, grammar)
         return _completion(await self._ask(prompt, deadline, max_tokens, temperature, extra), prompt.prefix)
@@ -103,7 +110,7 @@ class ChatModel:
 def _constraint(support: GrammarSupport, grammar: str) -> dict[str, Any]:
     """The fields of the request's body that make the answer match `grammar`."""
     match support:
-        case GrammarSupport.STRUCTURED_OUTPUTS:
+        case GrammarSupport.EMBEDDED | GrammarSupport.STRUCTURED_OUTPUTS:
             return {"structured_outputs": {"grammar": grammar}}
         case GrammarSupport.GUIDED_GRAMMAR:
             return {"guided_grammar": grammar}

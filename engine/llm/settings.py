@@ -10,10 +10,12 @@ from pathlib import Path
 class GrammarSupport(StrEnum):
     """How the model server takes a grammar, which is Lark as llguidance reads it.
 
-    `STRUCTURED_OUTPUTS`: the embedded server and vLLM; `GUIDED_GRAMMAR`: vLLM before 0.12; `LLGUIDANCE`: a
-    `llama-server` that was built with llguidance.
+    `EMBEDDED`: the embedded server, which also goes on under a grammar with what an answer has begun with;
+    `STRUCTURED_OUTPUTS`: vLLM; `GUIDED_GRAMMAR`: vLLM before 0.12; `LLGUIDANCE`: a `llama-server` that was built with
+    llguidance.
     """
 
+    EMBEDDED = "embedded"
     STRUCTURED_OUTPUTS = "structured_outputs"
     GUIDED_GRAMMAR = "guided_grammar"
     LLGUIDANCE = "llguidance"

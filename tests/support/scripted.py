@@ -42,6 +42,7 @@ class ScriptedLLM:
     lines: list[str]
     prompts: list[Prompt] = field(default_factory=list)
     grammars: bool = False
+    goes_on: bool = False
 
     async def complete(self, prompt: Prompt, **_: object) -> Completion:
         """The next line."""

@@ -116,6 +116,11 @@ class Replay:
         """See `engine.core.ports.LanguageModel.grammars`."""
         return self._model.grammars
 
+    @property
+    def goes_on(self) -> bool:
+        """See `engine.core.ports.LanguageModel.goes_on`."""
+        return self._model.goes_on
+
     def about(self, beginning: Prompt) -> None:
         """Names the prompt that the next calls begin like.
 
@@ -204,4 +209,6 @@ class Replay:
 
 
 def _key(kind: str, prompt: Prompt, *arguments: object) -> bytes:
-    return hashlib.sha256(msgspec.json.encode([kind, asdict(prompt), *arguments])).digest()
+    # Files that were written before an answer could be begun have no such field.
+    given = {name: text for name, text in asdict(prompt).items() if text or name != "begun"}
+    return hashlib.sha256(msgspec.json.encode([kind, given, *arguments])).digest()

@@ -117,7 +117,7 @@ async def serving(work: Path, fill: Fill) -> AsyncIterator[Site]:
         databases = await fill(running)
         await _prepare(running, STORE)
         async with metering() as meter:
-            settings = ModelSettings(base_url=meter.url)
+            settings = ModelSettings(base_url=meter.url, grammar=GrammarSupport.EMBEDDED)
             engine = EngineSettings(
                 socket=work / "engine.sock",
                 store_dsn=running.dsn(STORE),

@@ -60,6 +60,11 @@ class NothingRecorded:
         """The recorded model's."""
         return self._model.grammars
 
+    @property
+    def goes_on(self) -> bool:
+        """The recorded model's."""
+        return self._model.goes_on
+
     async def complete(self, prompt: Prompt, **_: object) -> NoReturn:  # noqa: ARG002 - the port's
         """Raises `ModelUnavailableError`."""
         self._fail()

@@ -38,6 +38,7 @@ library's own limits (2,000 and 50,000) the second was met at nine tables, behin
 class Request:
     """A prompt as tokens and how to continue it. `grammar`: Lark as llguidance reads it.
 
+    `begun`: the prompt's last tokens, as many, are of the answer: the grammar has read them.
     `keep`: a file for the computed prompt; it is read where it exists and written where it does not. `top`: how many
     of the most probable tokens are reported for each that is chosen.
     """
@@ -49,6 +50,7 @@ class Request:
     grammar: str | None = None
     keep: Path | None = None
     top: int = 0
+    begun: int = 0
 
 
 Likely = tuple[tuple[int, float], ...]
@@ -59,7 +61,8 @@ Likely = tuple[tuple[int, float], ...]
 class Generated:
     """The answer to a request. `logprobs`: natural logarithms, one for each sampled token (forced ones have 0).
 
-    `top`: for each token the most probable in its place, allowed by the grammar or not; none for forced ones.
+    `top`: for each token the most probable in its place, of those that the grammar allows; none for forced ones. An
+    answer that has begun with what the grammar does not allow has no token and is not finished.
     """
 
     tokens: tuple[int, ...]
@@ -157,9 +160,13 @@ class Scheduler:
             return
         job = self._waiting.pop(0)
         try:
-            job.matcher = self._matcher(job.request.grammar)
+            job.matcher = self._matcher(job.request)
         except GrammarProblemError as problem:
             _fail(job, problem)
+            return
+        begun = job.request.prompt[len(job.request.prompt) - job.request.begun :]
+        if job.matcher is not None and not job.matcher.consume_tokens(list(begun)):
+            _deliver(job, lambda: _settle(job.future, Generated((), (), 0, finished=False)))
             return
         if len(job.request.prompt) + job.request.max_tokens > self._runtime.cells:
             _fail(job, MemoryError("the prompt is longer than the model's context"))
@@ -167,10 +174,10 @@ class Scheduler:
         self._place(job)
         self._running.append(job)
 
-    def _matcher(self, grammar: str | None) -> LLMatcher | None:
-        if grammar is None:
+    def _matcher(self, request: Request) -> LLMatcher | None:
+        if request.grammar is None:
             return None
-        lark = LLMatcher.grammar_from_lark(grammar)
+        lark = LLMatcher.grammar_from_lark(request.grammar)
         matcher = LLMatcher(self._runtime.tokenizer, lark, log_level=0, limits=_GRAMMAR_LIMITS)
         if matcher.is_error():
             raise GrammarProblemError(matcher.get_error())
@@ -257,7 +264,8 @@ class Scheduler:
 
     def _sample(self, job: _Job, logits: NDArray[np.float32]) -> bool:
         """Writes one token and those that the grammar then forces; whether the answer goes on."""
-        token, total = self._choose(job, logits), _log_total(logits)
+        allowed, total = self._allowed(job, logits), _log_total(logits)
+        token = _chosen(job, allowed)
         if job.matcher is not None and job.matcher.is_error():
             # Past a limit the library allows the end alone, which is no end of a statement.
             self._finish(job, finished=False)
@@ -265,7 +273,7 @@ class Scheduler:
         if self._runtime.is_end(token):
             self._finish(job, finished=True)
             return False
-        self._accept(job, token, float(logits[token]) - total, _likeliest(logits, job.request.top, total))
+        self._accept(job, token, float(logits[token]) - total, _likeliest(allowed, job.request.top, total))
         stopped = False
         if job.matcher is not None:
             if not job.matcher.consume_token(token):
@@ -287,17 +295,13 @@ class Scheduler:
         job.logprobs.append(logprob)
         job.top.append(top)
 
-    def _choose(self, job: _Job, logits: NDArray[np.float32]) -> int:
-        """The next token, of those that are allowed."""
-        allowed = logits
-        if job.matcher is not None:
-            llguidance.numpy.fill_next_token_bitmask(job.matcher, self._mask)
-            bits = np.unpackbits(self._mask.view(np.uint8), bitorder="little")[: logits.size]
-            allowed = np.where(bits == 1, logits, np.float32(-np.inf))
-        if job.request.temperature > 0:
-            noise = job.random.gumbel(size=allowed.shape).astype(np.float32)
-            return int(np.argmax(allowed / job.request.temperature + noise))
-        return int(np.argmax(allowed))
+    def _allowed(self, job: _Job, logits: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The logits, minus infinity for what the grammar does not allow."""
+        if job.matcher is None:
+            return logits
+        llguidance.numpy.fill_next_token_bitmask(job.matcher, self._mask)
+        bits = np.unpackbits(self._mask.view(np.uint8), bitorder="little")[: logits.size]
+        return np.where(bits == 1, logits, np.float32(-np.inf))
 
     def _finish(self, job: _Job, *, finished: bool) -> None:
         answer = [t for t in job.answer if not self._runtime.is_end(t)]
@@ -310,6 +314,13 @@ class Scheduler:
         self._cache.release(job.sequence)
 
 
+def _chosen(job: _Job, allowed: NDArray[np.float32]) -> int:
+    if job.request.temperature > 0:
+        noise = job.random.gumbel(size=allowed.shape).astype(np.float32)
+        return int(np.argmax(allowed / job.request.temperature + noise))
+    return int(np.argmax(allowed))
+
+
 def _log_total(logits: NDArray[np.float32]) -> float:
     """The logarithm of the sum of the exponentials (log-sum-exp)."""
     top = float(logits.max())
@@ -317,12 +328,14 @@ def _log_total(logits: NDArray[np.float32]) -> float:
 
 
 def _likeliest(logits: NDArray[np.float32], count: int, total: float) -> Likely:
-    """The `count` most probable tokens; `total`: `_log_total` of `logits`."""
+    """The `count` most probable tokens, of those that are possible; `total`: `_log_total` of all logits."""
     if count < 1:
         return ()
     found = np.argpartition(logits, -count)[-count:]
     ordered = found[np.argsort(logits[found])[::-1]]
-    return tuple((int(token), float(logits[token]) - total) for token in ordered)
+    return tuple(
+        (int(token), float(logits[token]) - total) for token in ordered if np.isfinite(logits[token])
+    )
 
 
 def _fail(job: _Job, problem: Exception) -> None:

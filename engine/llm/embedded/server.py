@@ -44,7 +44,10 @@ class StructuredOutputs:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """The body of `/v1/chat/completions`; other fields are ignored."""
+    """The body of `/v1/chat/completions`; other fields are ignored.
+
+    `begun`: of our own, what the answer has begun with behind the last message, of which the grammar takes notice.
+    """
 
     messages: tuple[Message, ...]
     max_tokens: int = 256
@@ -55,6 +58,7 @@ class ChatRequest:
     continue_final_message: bool = False
     structured_outputs: StructuredOutputs = field(default_factory=StructuredOutputs)
     keep_prompt: bool = False
+    begun: str = ""
 
 
 class EmbeddedServer:
@@ -90,9 +94,11 @@ class EmbeddedServer:
         return web.json_response(self._reply(body, request, generated))
 
     def _request(self, body: ChatRequest) -> Request:
-        prompt = tuple(self._prompt(body))
+        begun = self._runtime.tokenize(body.begun) if body.begun else []
+        prompt = (*self._prompt(body), *begun)
         return Request(
             prompt=prompt,
+            begun=len(begun),
             max_tokens=body.max_tokens,
             temperature=body.temperature,
             seed=body.seed,

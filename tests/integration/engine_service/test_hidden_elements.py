@@ -29,6 +29,7 @@ class GrammarLLM(ScriptedLLM):
     """Remembers the grammars that it was given, too."""
 
     grammars: bool = True
+    goes_on: bool = False
     given: list[str] = field(default_factory=list)
 
     async def complete(self, prompt: Prompt, **options: object) -> Completion:

@@ -51,6 +51,7 @@ class Reader:
 
     prompts: list[Prompt] = field(default_factory=list)
     grammars: bool = False
+    goes_on: bool = False
 
     async def complete(self, prompt: Prompt, **_: object) -> Completion:
         """One statement."""

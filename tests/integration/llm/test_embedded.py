@@ -7,6 +7,7 @@ import math
 import re
 import time
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import aiohttp
@@ -92,6 +93,27 @@ async def test_it_tells_what_it_would_have_written_instead(model: ChatModel) -> 
         assert texts[0] == token.text, "without a grammar the likeliest is written"
         assert 1 >= shares[0] > shares[1] >= shares[2] > 0
         assert sum(shares) <= 1.001
+
+
+async def test_it_goes_on_with_what_was_begun_under_the_grammar(model: ChatModel) -> None:
+    grammar = 'start: "SELECT " ("COUNT(*)" | "name" | "age") " FROM singer" ";"'
+    prompt = Prompt(SYSTEM, f"{SCHEMA}\n\nHow many singers are there?", "```sql\n", "SELECT n")
+    written = await model.complete(prompt, deadline=deadline(), max_tokens=60, grammar=grammar)
+    assert (written.text, written.finished) == ("ame FROM singer;", True)
+    astray = replace(prompt, begun="SELECT title")
+    nothing = await model.complete(astray, deadline=deadline(), max_tokens=60, grammar=grammar)
+    assert (nothing.text, nothing.finished) == ("", False)
+
+
+async def test_what_it_would_have_written_instead_is_of_the_grammar(model: ChatModel) -> None:
+    prompt = Prompt(SYSTEM, f"{SCHEMA}\n\nHow many singers are there?", "```sql\n")
+    grammar = 'start: "SELECT " ("name" | "age") " FROM singer"'
+    written = await model.complete(prompt, deadline=deadline(), max_tokens=60, grammar=grammar, others=20)
+    told = {text for token in written.tokens for text, _ in token.others}
+    assert all(
+        any(text in each for each in ("SELECT name", "SELECT age")) or text in " FROM singer" for text in told
+    )
+    assert len(told) > 1
 
 
 async def test_a_batch_writes_what_each_request_alone_writes(model: ChatModel) -> None:

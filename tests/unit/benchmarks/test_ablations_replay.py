@@ -24,6 +24,7 @@ class Counting:
     """A model that numbers its answers and notices calls at once."""
 
     grammars: bool = True
+    goes_on: bool = False
     asked: list[tuple[str, object]] = field(default_factory=list)
     running: int = 0
 

@@ -43,6 +43,7 @@ class ScriptedLLM:
     lines: list[str]
     asked: list[tuple[Prompt, dict[str, Any]]] = field(default_factory=list)
     grammars: bool = True
+    goes_on: bool = False
 
     async def complete(self, prompt: Prompt, **options: Any) -> Completion:
         """The next line."""

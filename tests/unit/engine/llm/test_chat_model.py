@@ -18,6 +18,7 @@ GRAMMAR = 'start: "SELECT 1"'
 PROMPT = Prompt("You write SQL.", "One.", "```sql\n")
 
 ASKED = {
+    GrammarSupport.EMBEDDED: {"structured_outputs": {"grammar": GRAMMAR}},
     GrammarSupport.STRUCTURED_OUTPUTS: {"structured_outputs": {"grammar": GRAMMAR}},
     GrammarSupport.GUIDED_GRAMMAR: {"guided_grammar": GRAMMAR},
     GrammarSupport.LLGUIDANCE: {"grammar": f"%llguidance {{}}\n{GRAMMAR}"},
@@ -51,6 +52,7 @@ async def complete(
     async with chat_server(chat) as address:
         model = ChatModel(ModelSettings(grammar=support), f"{address}/v1")
         assert model.grammars == (support is not GrammarSupport.NONE)
+        assert model.goes_on == (support is GrammarSupport.EMBEDDED)
         deadline = Deadline(time.monotonic() + 10)
         written = await model.complete(PROMPT, deadline=deadline, max_tokens=9, grammar=GRAMMAR, others=2)
         await model.aclose()

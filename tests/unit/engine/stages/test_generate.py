@@ -19,7 +19,7 @@ from engine.core.tools import Tools
 from engine.guard.rules import BUILT_IN, Rules
 from engine.linking.element_text import linked
 from engine.settings import GenerationSettings
-from engine.stages.generate import generate
+from engine.stages.generate import FORKS, generate
 from engine.types import Asker, AskRequest, TraceLine
 from schema_catalog.types import Database, TableKey
 from tests.support.schemas import MUSIC
@@ -46,17 +46,18 @@ class Model:
     lines: Sequence[tuple[str, str]]
     prompts: list[str] = field(default_factory=list)
     grammars: bool = True
+    goes_on: bool = False
     stuck: bool = False
     nearly: tuple[str, float] | None = None
-    """In place of each word."""
+    """In place of each word, which itself has a probability of .8."""
 
     async def complete(self, prompt: Prompt, grammar: str | None = None, **_: object) -> Completion:
-        self.prompts.append(f"{prompt.user}\n{prompt.prefix}")
+        self.prompts.append(f"{prompt.user}\n{prompt.prefix}{prompt.begun}")
         if self.stuck and grammar is not None:
             return Completion("SELECT DATE", 1, 0, 200, -0.1, finished=False)
         line = next((line for words, line in self.lines if words in self.prompts[-1]), self.lines[-1][1])
         others = () if self.nearly is None else (self.nearly,)
-        tokens = tuple(Token(f" {word}", others) for word in line.split())
+        tokens = tuple(Token(f" {word}", ((f" {word}", 0.8), *others)) for word in line.split())
         return Completion(f"{line}\n```", 1, 0, 9, -0.1, finished=True, tokens=tokens)
 
 
@@ -149,6 +150,29 @@ def test_a_near_name_is_exchanged_without_a_call() -> None:
     assert second.masked == {("public", "singer", "artist_name")}
     assert second.schema_score < first.schema_score == 1.0
     assert state.usage.calls == len(model.prompts) == 1
+
+
+def test_a_statement_is_gone_on_with_from_where_another_one_was_near() -> None:
+    lines = [
+        ("SELECT COUNT", "(*) FROM singer"),
+        ("SELECT artist_name COUNT", " FROM concert"),
+        ("", "SELECT artist_name FROM singer"),
+    ]
+    model = Model(lines, goes_on=True, nearly=(" COUNT", 0.2))
+    state = generated(model, k=2)
+    assert "SELECT COUNT(*) FROM singer" in {each.sql for each in state.candidates}
+    assert state.usage.calls == len(model.prompts) == 1 + FORKS
+    assert all(each.logprob is not None for each in state.candidates if not each.masked)
+    assert any("begun:" in line.event for line in state.trace)
+    for other in (
+        Model(lines, nearly=(" COUNT", 0.2)),
+        Model(lines, goes_on=True, nearly=(" COUNT", 0.001)),
+    ):
+        generated(other, k=2)
+        assert not any("SELECT COUNT" in prompt for prompt in other.prompts)
+    off = Model(lines, goes_on=True, nearly=(" COUNT", 0.2))
+    generated(off, k=2, settings=GenerationSettings(forks=False))
+    assert not any("SELECT COUNT" in prompt for prompt in off.prompts)
 
 
 def test_one_candidate_costs_one_call_and_nothing_is_exchanged() -> None:

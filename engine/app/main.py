@@ -52,6 +52,7 @@ from engine.upstream import Databases
 from schema_catalog.catalog import CachedCatalog, StoreUnavailableError
 from schema_catalog.migrate import MigrationError, migrate
 from schema_catalog.pg import Pool
+from schema_catalog.quotas import QuotaStore
 from schema_catalog.refresh import ConnectSettings
 from schema_catalog.store import CatalogStore
 from schema_catalog.values import ValueStore
@@ -162,7 +163,7 @@ async def serve(settings: EngineSettings) -> None:
         learner = Learner(built, LearningStore(pool, settings.learning))
         metrics = Metrics()
         metrics.overdue.set_function(lambda: upstream.overdue)
-        service = Service(built, questions, settings.limits, points, learner)
+        service = Service(built, questions, settings.limits, points, learner, quotas=QuotaStore(pool))
         app = EngineAPI(service, metrics, ready, views, calibrating).application()
         runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=10.0)
         await runner.setup()

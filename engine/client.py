@@ -15,6 +15,7 @@ import msgspec
 
 from engine.calibration.types import JudgeReply, JudgeRequest, Pairs, PairsRequest, Status, StatusRequest
 from engine.errors import CancelledError, InternalError, ModelUnavailableError, NLError, ReportedError
+from engine.evaluation.types import EvaluateReply, EvaluateRequest, VerifiedQueries, VerifiedRequest
 from engine.types import (
     AnswerRequest,
     AskReply,
@@ -34,7 +35,7 @@ from engine.types import (
 )
 
 EngineReply = AskReply | Chosen | RowSet
-_Reply = TypeVar("_Reply", bound=EngineReply | JudgeReply | Pairs | Status)
+_Reply = TypeVar("_Reply", bound=EngineReply | JudgeReply | Pairs | Status | EvaluateReply | VerifiedQueries)
 _VERBS: dict[type[EngineRequest], tuple[str, type[EngineReply]]] = {
     AskRequest: ("/v1/ask", AskReply),
     ChooseRequest: ("/v1/choose", Chosen),
@@ -100,6 +101,14 @@ class EngineClient:
     async def calibration(self, request: StatusRequest, *, timeout: float) -> Status:  # noqa: ASYNC109 - a budget
         """Points, thresholds and observed coverage of the calibration."""
         return await self._call("/v1/calibration/status", request, Status, timeout)
+
+    async def evaluate(self, request: EvaluateRequest, *, timeout: float) -> EvaluateReply:  # noqa: ASYNC109 - a budget
+        """What became of a question whose answer is known; nothing of it is kept."""
+        return await self._call("/v1/evaluation/evaluate", request, EvaluateReply, timeout)
+
+    async def verified(self, request: VerifiedRequest, *, timeout: float) -> VerifiedQueries:  # noqa: ASYNC109 - a budget
+        """The verified queries of the catalog."""
+        return await self._call("/v1/evaluation/verified", request, VerifiedQueries, timeout)
 
     async def consult(self, request: EngineRequest, *, timeout: float) -> EngineReply:  # noqa: ASYNC109 - a budget
         """The reply to a session's request, within the request's own `timeout` where it has one."""

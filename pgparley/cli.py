@@ -20,6 +20,8 @@ from pgparley.calibrate_commands import status as calibration_status
 from pgparley.catalog_commands import catalog_app
 from pgparley.check_command import check as run_checks
 from pgparley.config import Config, ConfigError, cache_dir, load
+from pgparley.evaluation.command import Evaluation
+from pgparley.evaluation.command import evaluate as run_evaluation
 from pgparley.init_command import add_init_command
 from pgparley.learned_commands import learned_app
 from pgparley.logs import configure
@@ -158,6 +160,40 @@ def calibrate(
         sys.exit(asyncio.run(calibration_status(_config(), as_json=json)))
     run = Calibration(origin, user or getpass.getuser(), k, again, named)
     sys.exit(asyncio.run(run_calibration(_config(), run)))
+
+
+@app.command("eval")
+def evaluate(
+    file: Annotated[
+        Path | None,
+        typer.Argument(help="YAML or JSON lines of question, sql, database.", show_default=False),
+    ] = None,
+    *,
+    verified: Annotated[bool, typer.Option("--verified", help="Ask the catalog's verified queries.")] = False,
+    database: Annotated[
+        str | None, typer.Option(help="Only this database's; of those that name none.")
+    ] = None,
+    user: Annotated[str | None, typer.Option(help="The role that asks (default: you).")] = None,
+    k: Annotated[int | None, typer.Option("-k", help="Candidates at most (default: [limits] k).")] = None,
+    named: Annotated[bool, typer.Option("--named", help="Ask as with nl.db set to the database.")] = False,
+    json: Annotated[Path | None, typer.Option("--json", help="Write the report here, as JSON.")] = None,
+    junit: Annotated[Path | None, typer.Option("--junit", help="Write it here as JUnit XML.")] = None,
+    baseline: Annotated[
+        Path | None, typer.Option("--baseline", help="An earlier --json: say what got better and worse.")
+    ] = None,
+    fail_under: Annotated[
+        float | None, typer.Option("--fail-under", min=0.0, max=1.0, help="The least share right first.")
+    ] = None,
+) -> None:
+    """Ask the running engine your own questions, whose answer is known, and report; nothing of it is kept.
+
+    Exit code: 0 done, 1 an error or below --fail-under, 2 wrong usage.
+    """
+    if (file is None) != verified:
+        typer.echo("pgparley: give either a file or --verified", err=True)
+        raise typer.Exit(2)
+    run = Evaluation(file, user or getpass.getuser(), database, k, named, json, junit, baseline, fail_under)
+    sys.exit(asyncio.run(run_evaluation(_config(), run)))
 
 
 @app.command("fetch-model")

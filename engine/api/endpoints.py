@@ -1,6 +1,7 @@
 """The engine's interface: HTTP and JSON on a Unix socket, for gateways on the same machine.
 
-`POST /v1/…` takes and gives the dataclasses of `engine.types`, `/v1/calibration/…` those of `engine.calibration.types`;
+`POST /v1/…` takes and gives the dataclasses of `engine.types`, `/v1/calibration/…` those of `engine.calibration.types`,
+`/v1/evaluation/…` those of `engine.evaluation.types`;
 `GET /health`, `/ready` and `/metrics`. The asker that a request names is trusted: the socket's mode is 600.
 """
 
@@ -21,6 +22,8 @@ from engine.api.service import Service, as_reply
 from engine.calibration.service import Calibrating
 from engine.calibration.types import JudgeRequest, PairsRequest, StatusRequest
 from engine.errors import NLError
+from engine.evaluation.evaluating import Evaluating
+from engine.evaluation.types import EvaluateRequest, VerifiedRequest
 from engine.metrics import Metrics
 from engine.types import (
     AnswerRequest,
@@ -78,6 +81,13 @@ class EngineAPI:
         )
         app.router.add_post(
             "/v1/calibration/status", self._verb("status", StatusRequest, self.calibrating.status)
+        )
+        evaluating = Evaluating(self.calibrating.tools, self.calibrating.limits)
+        app.router.add_post(
+            "/v1/evaluation/evaluate", self._verb("evaluate", EvaluateRequest, evaluating.evaluate)
+        )
+        app.router.add_post(
+            "/v1/evaluation/verified", self._verb("verified", VerifiedRequest, evaluating.verified)
         )
         app.router.add_get("/health", self._health)
         app.router.add_get("/ready", self._readiness)

@@ -9,25 +9,24 @@ import time
 from dataclasses import replace
 
 from engine import pipeline
+from engine.calibration.known_statement import (
+    UnjudgeableError,
+    has_its_result,
+    readable_route,
+    reference_result,
+)
 from engine.calibration.records import Judged, Point
-from engine.calibration.result_equivalence import ordered, same_result
+from engine.calibration.result_equivalence import ordered
 from engine.calibration.splits import id_hash
 from engine.calibration.store import CalibrationStore, Source, StoredPoint
 from engine.calibration.types import JudgeReply, JudgeRequest, Outcome
-from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.defaults import NoCalibration
-from engine.core.ports import Result, StatementError
-from engine.core.state import Route, State
+from engine.core.state import State
 from engine.core.tools import Tools
-from engine.errors import CancelledError, NLError, NoRouteError
+from engine.errors import NLError, NoRouteError
 from engine.settings import Limits
-from engine.sql.check import Rejection, check_candidate
 from engine.types import AskRequest
-from schema_catalog.types import Database
-
-JUDGED_SECONDS = 10.0
-"""A candidate that runs longer counts as wrong."""
 
 
 async def judge(request: JudgeRequest, tools: Tools, store: CalibrationStore, limits: Limits) -> JudgeReply:
@@ -50,11 +49,11 @@ async def judge(request: JudgeRequest, tools: Tools, store: CalibrationStore, li
         deadline=Deadline(started + limits.timeout),
         started=started,
     )
-    route = await _route(request, tools)
+    route = await readable_route(request.database, request.asker, tools)
     state = replace(state, ask=replace(state.ask, asker=replace(request.asker, dbname=route.database.dbname)))
     try:
-        right = await _right(request, route, state, tools, limits)
-    except _UnjudgeableError as problem:
+        right = await reference_result(request.sql, route, state, tools, limits.row_cap)
+    except UnjudgeableError as problem:
         return JudgeReply(Outcome.SKIPPED, str(problem), seconds=time.monotonic() - started)
     try:
         # A question that the asker would be asked back about, or not answered, has candidates to judge as well.
@@ -70,7 +69,7 @@ async def judge(request: JudgeRequest, tools: Tools, store: CalibrationStore, li
     in_order = ordered(request.sql)
     judged = [
         Judged(
-            await _is_right(candidate, route.database, state, tools, right, in_order=in_order),
+            await has_its_result(candidate, route.database, state, tools, right, in_order=in_order),
             candidate.scores,
         )
         for candidate in state.candidates[:k]
@@ -79,56 +78,6 @@ async def judge(request: JudgeRequest, tools: Tools, store: CalibrationStore, li
     point = Point(question, group, tuple(judged))
     await store.keep(route.database.name, StoredPoint(Source(request.source), k, point))
     return _reply(Outcome.RIGHT if point.answerable else Outcome.WRONG, point, started)
-
-
-class _UnjudgeableError(Exception):
-    """The known statement gives no reference result; the message says why."""
-
-
-async def _route(request: JudgeRequest, tools: Tools) -> Route:
-    for database, snapshot in await tools.catalog.entries():
-        if database.name == request.database:
-            readable = await tools.upstream.readable(database, request.asker)
-            if readable:
-                return Route(database, snapshot.restricted_to(readable), 1.0, ())
-    raise NoRouteError(
-        f'database "{request.database}" is not registered, or nothing of it may be read by "{request.asker.user}"',
-        hint="pgparley catalog list shows the names; --user says who asks.",
-    )
-
-
-async def _right(request: JudgeRequest, route: Route, state: State, tools: Tools, limits: Limits) -> Result:
-    """The result of the known statement, run and checked as a generated one; raises `_UnjudgeableError`."""
-    outcome = await check_candidate(Candidate(route.database.name, request.sql), route, state, tools)
-    if isinstance(outcome, Rejection):
-        raise _UnjudgeableError(f"its statement is refused: {outcome.message}")
-    try:
-        result = await tools.upstream.run(
-            route.database, request.asker, outcome.sql, limits.row_cap, state.deadline
-        )
-    except (StatementError, CancelledError) as problem:
-        raise _UnjudgeableError(f"its statement fails: {problem}") from problem
-    if not result.rows:
-        raise _UnjudgeableError("its statement gives no row, and so would many wrong ones")
-    if result.truncated:
-        raise _UnjudgeableError(f"its statement gives more than {limits.row_cap} rows")
-    return result
-
-
-async def _is_right(
-    candidate: Candidate, database: Database, state: State, tools: Tools, right: Result, *, in_order: bool
-) -> bool:
-    if candidate.database != database.name:
-        return False
-    deadline = Deadline(time.monotonic() + JUDGED_SECONDS)
-    try:
-        # One row more than the right result has shows that there are too many.
-        found = await tools.upstream.run(
-            database, state.ask.asker, candidate.sql, len(right.rows) + 1, deadline
-        )
-    except (StatementError, NLError):
-        return False
-    return same_result(right, replace(found, truncated=False), in_order=in_order)
 
 
 def _reply(outcome: Outcome, point: Point, started: float) -> JudgeReply:

@@ -1,0 +1,75 @@
+"""The statement that answers a question, run as the asker, and whether a candidate has its result.
+
+Owns what cannot be judged: a known statement that is refused, fails, gives no row, or more rows than the cap.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from engine.calibration.result_equivalence import same_result
+from engine.core.candidate import Candidate
+from engine.core.deadline import Deadline
+from engine.core.ports import Result, StatementError
+from engine.core.state import Route, State
+from engine.core.tools import Tools
+from engine.errors import CancelledError, NLError, NoRouteError
+from engine.sql.check import Rejection, check_candidate
+from engine.types import Asker
+from schema_catalog.types import Database
+
+JUDGED_SECONDS = 10.0
+"""A candidate that runs longer counts as wrong."""
+
+
+class UnjudgeableError(Exception):
+    """The known statement gives no reference result; the message says why."""
+
+
+async def readable_route(name: str, asker: Asker, tools: Tools) -> Route:
+    """The database as `asker` may read it; raises `NoRouteError` where it is not registered or not readable."""
+    for database, snapshot in await tools.catalog.entries():
+        if database.name == name:
+            readable = await tools.upstream.readable(database, asker)
+            if readable:
+                return Route(database, snapshot.restricted_to(readable), 1.0, ())
+    raise NoRouteError(
+        f'database "{name}" is not registered, or nothing of it may be read by "{asker.user}"',
+        hint="pgparley catalog list shows the names; --user says who asks.",
+    )
+
+
+async def reference_result(sql: str, route: Route, state: State, tools: Tools, row_cap: int) -> Result:
+    """The result of the known statement, checked and run as a generated one; raises `UnjudgeableError`."""
+    outcome = await check_candidate(Candidate(route.database.name, sql), route, state, tools)
+    if isinstance(outcome, Rejection):
+        raise UnjudgeableError(f"its statement is refused: {outcome.message}")
+    try:
+        result = await tools.upstream.run(
+            route.database, state.ask.asker, outcome.sql, row_cap, state.deadline
+        )
+    except (StatementError, CancelledError) as problem:
+        raise UnjudgeableError(f"its statement fails: {problem}") from problem
+    if not result.rows:
+        raise UnjudgeableError("its statement gives no row, and so would many wrong ones")
+    if result.truncated:
+        raise UnjudgeableError(f"its statement gives more than {row_cap} rows")
+    return result
+
+
+async def has_its_result(
+    candidate: Candidate, database: Database, state: State, tools: Tools, right: Result, *, in_order: bool
+) -> bool:
+    """Whether `candidate`, run as the asker, gives the rows of `right`; a failure is none."""
+    if candidate.database != database.name:
+        return False
+    deadline = Deadline(time.monotonic() + JUDGED_SECONDS)
+    try:
+        # One row more than the right result has shows that there are too many.
+        found = await tools.upstream.run(
+            database, state.ask.asker, candidate.sql, len(right.rows) + 1, deadline
+        )
+    except (StatementError, NLError):
+        return False
+    return same_result(right, replace(found, truncated=False), in_order=in_order)

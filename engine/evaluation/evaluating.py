@@ -1,0 +1,148 @@
+"""Asks questions whose answer is known through the whole pipeline, and judges what an asker would be shown.
+
+Keeps nothing: no answer, no calibration point, no feedback. What was learned of the very question is left out, so that
+a verified query never answers its own question; that of other questions counts as ever.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+from engine import pipeline
+from engine.calibration.known_statement import (
+    UnjudgeableError,
+    has_its_result,
+    readable_route,
+    reference_result,
+)
+from engine.calibration.result_equivalence import ordered
+from engine.core.deadline import Deadline
+from engine.core.ports import Memory, Result
+from engine.core.state import Route, State
+from engine.core.tools import Tools
+from engine.dialogue.abstention import abstention
+from engine.errors import (
+    DatabaseUnavailableError,
+    ModelUnavailableError,
+    NLError,
+    NoRouteError,
+)
+from engine.evaluation.types import (
+    EvaluateReply,
+    EvaluateRequest,
+    Verdict,
+    VerifiedQueries,
+    VerifiedQuery,
+    VerifiedRequest,
+)
+from engine.learning.store import normal_form
+from engine.learning.types import AskerFeedback, ExampleKind
+from engine.settings import Limits
+from engine.types import AskRequest
+from schema_catalog.catalog import StoreUnavailableError
+
+
+@dataclass(frozen=True, slots=True)
+class OthersLessons(Memory):
+    """`memory` without what it knows of one question. `key`: that question's normal form."""
+
+    memory: Memory
+    key: str
+
+    async def known(self, user: str, database: str) -> AskerFeedback:
+        """The feedback that counts for `user` on `database`, less that; raises `StoreUnavailableError`."""
+        found = await self.memory.known(user, database)
+        return replace(found, lessons=tuple(each for each in found.lessons if each.key != self.key))
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluating:
+    """The verbs. Every failure is an `NLError`."""
+
+    tools: Tools
+    limits: Limits
+
+    async def evaluate(self, request: EvaluateRequest) -> EvaluateReply:
+        """Asks one question and judges its answer.
+
+        Raises `InvalidSettingError` where `k` is out of range, and what the other questions would meet as well:
+        `ModelUnavailableError`, `DatabaseUnavailableError`.
+        """
+        state = self._state(request)
+        try:
+            route = await readable_route(request.database, request.asker, self.tools)
+            asker = replace(request.asker, dbname=route.database.dbname)
+            state = replace(state, ask=replace(state.ask, asker=asker))
+            right = await reference_result(request.sql, route, state, self.tools, self.limits.row_cap)
+        except (UnjudgeableError, NoRouteError) as problem:
+            return EvaluateReply(Verdict.UNJUDGED, str(problem))
+        except StoreUnavailableError as problem:
+            raise _no_store() from problem
+        return await self._asked(request, state, route, right)
+
+    async def verified(self, request: VerifiedRequest) -> VerifiedQueries:
+        """The verified queries of the catalog."""
+        found = []
+        try:
+            for database, _ in await self.tools.catalog.entries():
+                if request.database not in {None, database.name}:
+                    continue
+                known = await self.tools.memory.known("", database.name)
+                found += [
+                    VerifiedQuery(each.question, database.name, each.sql)
+                    for each in known.lessons
+                    if each.kind is ExampleKind.VERIFIED
+                ]
+        except StoreUnavailableError as problem:
+            raise _no_store() from problem
+        return VerifiedQueries(tuple(found))
+
+    def _state(self, request: EvaluateRequest) -> State:
+        """As the service begins a question that is asked."""
+        started = time.monotonic()
+        k = self.limits.width(request.k)
+        database = request.database if request.named else None
+        return State(
+            AskRequest(request.asker, request.question, k=request.k, db=database),
+            k=k,
+            calls=max(self.limits.calls, k),
+            deadline=Deadline(started + self.limits.timeout),
+            started=started,
+        )
+
+    async def _asked(
+        self, request: EvaluateRequest, state: State, route: Route, right: Result
+    ) -> EvaluateReply:
+        tools = replace(
+            self.tools,
+            memory=OthersLessons(self.tools.memory, normal_form(request.question)),
+            # No question is taken at random to be shown whole: an evaluation can be repeated.
+            selection=replace(self.tools.selection, audit=0.0),
+        )
+        began = time.monotonic()
+        begun = replace(state, started=began, deadline=Deadline(began + self.limits.timeout))
+        try:
+            state = await pipeline.run(begun, tools)
+        except (ModelUnavailableError, DatabaseUnavailableError):
+            raise
+        except NoRouteError as problem:
+            return EvaluateReply(Verdict.REFUSED, problem.message, seconds=time.monotonic() - began)
+        except NLError as problem:
+            return EvaluateReply(Verdict.FAILED, problem.message, seconds=time.monotonic() - began)
+        seconds = time.monotonic() - began
+        if state.dialogue.pending is not None:
+            return EvaluateReply(Verdict.ASKED_BACK, state.dialogue.pending.words, seconds=seconds)
+        shown = state.candidates[: state.k]
+        if not shown:
+            return EvaluateReply(Verdict.REFUSED, abstention(state).explanation, seconds=seconds)
+        in_order = ordered(request.sql)
+        for rank, candidate in enumerate(shown, 1):
+            if await has_its_result(candidate, route.database, state, tools, right, in_order=in_order):
+                verdict = Verdict.FIRST if rank == 1 else Verdict.IN_SET
+                return EvaluateReply(verdict, "", shown[0].sql, len(shown), rank, seconds)
+        return EvaluateReply(Verdict.WRONG, "", shown[0].sql, len(shown), None, seconds)
+
+
+def _no_store() -> ModelUnavailableError:
+    return ModelUnavailableError("the engine's store does not answer", hint="Check [engine] store.")

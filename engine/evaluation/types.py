@@ -1,0 +1,75 @@
+"""The requests and replies between `pgparley eval` and the engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from engine.types import Asker
+
+
+class Verdict(StrEnum):
+    """What became of a question."""
+
+    FIRST = "first right"
+    IN_SET = "right in the set"
+    WRONG = "wrong"
+    ASKED_BACK = "asked back"
+    REFUSED = "refused"
+    FAILED = "failed"
+    """The question ended with an error."""
+    UNJUDGED = "not judged"
+    """Its known statement gives no reference result. It counts in no share."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluateRequest:
+    """A question with the statement that answers it, to be asked as `asker`.
+
+    `named`: the asker names the database; else they are only connected to it. `k`: rows at most.
+    """
+
+    asker: Asker
+    question: str
+    database: str
+    sql: str
+    k: int | None = None
+    named: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluateReply:
+    """`detail`: the question back, or why there is none of a verdict's better ones. `sql`: the first statement shown.
+
+    `rank`: of the first right one among the `shown`, from 1. `seconds`: of the answer, without its judging.
+    """
+
+    verdict: Verdict
+    detail: str = ""
+    sql: str | None = None
+    shown: int = 0
+    rank: int | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedRequest:
+    """Asks for the verified queries of the catalog. `database`: only this one's."""
+
+    database: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedQuery:
+    """A question with the statement that a DBA says answers it."""
+
+    question: str
+    database: str
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedQueries:
+    """The reply to a `VerifiedRequest`, in the order of their databases."""
+
+    queries: tuple[VerifiedQuery, ...]

@@ -1,0 +1,205 @@
+"""`pgparley eval` over a real store and real databases: verdicts, and that nothing of an evaluation is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from aiohttp import web
+
+from engine.api.console_views import ConsoleViews
+from engine.api.endpoints import EngineAPI
+from engine.api.question_store import Questions
+from engine.api.service import Service
+from engine.calibration.service import Calibrating
+from engine.calibration.store import CalibrationStore
+from engine.core.tools import Tools
+from engine.errors import InvalidSettingError, ModelUnavailableError
+from engine.evaluation.evaluating import Evaluating
+from engine.evaluation.types import EvaluateRequest, Verdict, VerifiedQuery, VerifiedRequest
+from engine.learning.store import LearningStore
+from engine.llm.settings import ModelSettings
+from engine.metrics import Metrics
+from engine.settings import DialogueSettings, LearningSettings, Limits
+from engine.types import Asker, AskRequest, RowKind
+from pgparley.config import load
+from pgparley.evaluation.command import Evaluation, evaluate
+
+QUESTION = "name of each singer"
+SHOWN = ("SELECT name FROM singer", "SELECT stage_name FROM singer", "SELECT family_name FROM singer")
+LIMITS = Limits(k=2, calls=4)
+
+
+@pytest.fixture
+def remembering(tools: Tools, pool: Any) -> Tools:
+    return replace(tools, memory=LearningStore(pool, LearningSettings()))
+
+
+@pytest.fixture
+def evaluating(remembering: Tools) -> Evaluating:
+    return Evaluating(remembering, LIMITS)
+
+
+@pytest.fixture
+def service(remembering: Tools, pool: Any) -> Service:
+    return Service(remembering, Questions(pool, 600.0), LIMITS)
+
+
+def request(sql: str = SHOWN[0], **more: Any) -> EvaluateRequest:
+    return replace(EvaluateRequest(Asker("ana", ""), QUESTION, "music", sql), **more)
+
+
+async def verify(pool: Any, question: str, sql: str) -> None:
+    await pool.execute("SELECT nl_catalog.verify($1, $2, $3)", "music", question, sql)
+    await pool.execute("UPDATE pgparley.definition SET state = 'checked'")
+
+
+async def kept(pool: Any) -> list[int]:
+    tables = ("question", "calibration_point", "learned_example", "verdict", "choice")
+    return [await pool.fetchval(f"SELECT count(*) FROM pgparley.{table}") for table in tables]
+
+
+async def test_an_answer_is_judged_by_its_results_and_nothing_is_kept(
+    evaluating: Evaluating, service: Service, pool: Any
+) -> None:
+    rows = (await service.ask(AskRequest(Asker("ana", "music"), QUESTION))).rows
+    before = await kept(pool)
+    shown = [row.sql for row in rows]
+    assert len(shown) == 2
+    for rank, verdict in ((1, Verdict.FIRST), (2, Verdict.IN_SET)):
+        evaluating.tools.model.prompts.clear()  # type: ignore[attr-defined] # scripted
+        reply = await evaluating.evaluate(request(str(shown[rank - 1])))
+        assert (reply.verdict, reply.rank, reply.shown, reply.sql) == (verdict, rank, 2, shown[0])
+    evaluating.tools.model.prompts.clear()  # type: ignore[attr-defined] # scripted
+    wrong = await evaluating.evaluate(request("SELECT max(age) FROM singer"))
+    assert (wrong.verdict, wrong.rank, wrong.sql) == (Verdict.WRONG, None, shown[0])
+    assert await kept(pool) == before
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"sql": "DELETE FROM singer"}, "is refused"),
+        ({"sql": "SELECT salary FROM singer"}, "is refused"),
+        ({"sql": "SELECT name FROM singer WHERE age > 99"}, "gives no row"),
+        ({"database": "nowhere"}, "is not registered"),
+        ({"asker": Asker("bob", "")}, "nothing of it may be read"),
+    ],
+)
+async def test_what_cannot_be_judged(evaluating: Evaluating, more: dict[str, Any], why: str) -> None:
+    reply = await evaluating.evaluate(request(**more))
+    assert reply.verdict is Verdict.UNJUDGED
+    assert why in reply.detail
+
+
+async def test_a_verified_query_does_not_answer_its_own_question(
+    evaluating: Evaluating, service: Service, pool: Any
+) -> None:
+    sql = "SELECT max(age) FROM singer"
+    await verify(pool, QUESTION, sql)
+    assert (await evaluating.verified(VerifiedRequest())).queries == (VerifiedQuery(QUESTION, "music", sql),)
+    assert (await evaluating.verified(VerifiedRequest("copy"))).queries == ()
+    asked = await service.ask(AskRequest(Asker("ana", "music"), QUESTION))
+    assert (asked.rows[0].kind, asked.rows[0].sql) == (RowKind.VERIFIED, sql)
+    assert (await evaluating.evaluate(request(sql, question=f"{QUESTION.upper()}?"))).verdict is Verdict.WRONG
+
+
+async def test_a_question_back_and_a_refusal_are_told(evaluating: Evaluating) -> None:
+    asking = replace(
+        evaluating.tools,
+        dialogue=DialogueSettings(question=0.01, row=0.2, abstention=1.0, model_questions=False),
+    )
+    back = await Evaluating(asking, LIMITS).evaluate(request())
+    assert (back.verdict, back.rank) == (Verdict.ASKED_BACK, None)
+    assert back.detail.endswith("?")
+    evaluating.tools.model.prompts.clear()  # type: ignore[attr-defined] # scripted
+    evaluating.tools.model.lines[:] = ["SELECT nothing FROM nowhere"]  # type: ignore[attr-defined] # scripted
+    refused = await evaluating.evaluate(request())
+    assert (refused.verdict, refused.sql) == (Verdict.REFUSED, None)
+    assert refused.detail
+
+
+async def test_errors_end_a_question_or_all(evaluating: Evaluating) -> None:
+    with pytest.raises(InvalidSettingError):
+        await evaluating.evaluate(request(k=99))
+
+    class Silent:
+        async def known(self, *_: str) -> None:
+            raise ModelUnavailableError("the model does not answer")
+
+    silent: Any = Silent()
+    with pytest.raises(ModelUnavailableError):
+        await Evaluating(replace(evaluating.tools, memory=silent), LIMITS).evaluate(request())
+
+
+# -- the command, through the engine's interface
+
+
+@pytest.fixture
+async def engine(service: Service, remembering: Tools, pool: Any, tmp_path: Path) -> AsyncIterator[Path]:
+    """The configuration file of an engine that answers on a socket."""
+    ready = asyncio.Event()
+    calibrating = Calibrating(remembering, CalibrationStore(pool, "recipe"), LIMITS)
+    console = ConsoleViews(pool, ModelSettings(), ready, calibrating, lambda: 0)
+    runner = web.AppRunner(EngineAPI(service, Metrics(), ready, console, calibrating).application())
+    await runner.setup()
+    await web.UnixSite(runner, str(tmp_path / "e.sock")).start()
+    file = tmp_path / "pgparley.toml"
+    file.write_text(f'[engine]\nsocket = "{tmp_path}/e.sock"\n', encoding="utf-8")
+    yield file
+    await runner.cleanup()
+
+
+async def test_the_command_reports_compares_and_fails_below_a_share(
+    engine: Path, model: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config, file = load(engine, {}), tmp_path / "questions.yaml"
+    file.write_text(
+        "- {question: age of each singer, sql: SELECT age FROM singer}\n"
+        "- {question: nothing, sql: SELECT 1 WHERE false}\n",
+        encoding="utf-8",
+    )
+    run = Evaluation(file, "ana", "music", named=True, json=tmp_path / "a.json", junit=tmp_path / "a.xml")
+    model.lines[:] = [SHOWN[0]]
+    assert await evaluate(config, run) == 0
+    shown = capsys.readouterr().out
+    assert "0/1" in shown
+    assert "1 could not be judged" in shown
+    assert json.loads((tmp_path / "a.json").read_bytes())["questions"][0]["reply"]["verdict"] == "wrong"
+    assert b'skipped="1"' in (tmp_path / "a.xml").read_bytes()
+    assert await evaluate(config, replace(run, json=None, junit=None, fail_under=0.5)) == 1
+    assert "First right: 0.000, below 0.5." in capsys.readouterr().out
+    model.lines[:] = ["SELECT age FROM singer"]
+    later = replace(run, json=None, junit=None, fail_under=1.0, baseline=tmp_path / "a.json")
+    assert await evaluate(config, later) == 0
+    assert "Of 1 questions judged before, 1 are better and 0 worse." in capsys.readouterr().out
+
+
+async def test_the_command_asks_verified_queries(
+    engine: Path, pool: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config, run = load(engine, {}), Evaluation(None, "ana")
+    with pytest.raises(typer.Exit):
+        await evaluate(config, run)
+    assert "no question to ask in the catalog's verified queries" in capsys.readouterr().err
+    await verify(pool, QUESTION, "SELECT max(age) FROM singer")
+    assert await evaluate(config, run) == 0
+    assert "0/1" in capsys.readouterr().out
+
+
+async def test_a_baseline_that_is_none(
+    engine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = Evaluation(None, "ana", baseline=tmp_path / "none.json")
+    for text, told in ((None, "cannot read"), ("{}", "missing required field")):
+        if text is not None:
+            (tmp_path / "none.json").write_text(text, encoding="utf-8")
+        with pytest.raises(typer.Exit):
+            await evaluate(load(engine, {}), run)
+        assert told in capsys.readouterr().err

@@ -1,0 +1,159 @@
+"""The report of `pgparley eval`: figures, comparison, JUnit, and the file of questions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from engine.evaluation.types import EvaluateReply, Verdict, VerifiedQuery
+from pgparley.cli import app
+from pgparley.evaluation.junit import junit
+from pgparley.evaluation.questions import read_questions
+from pgparley.evaluation.report import Judged, Report, compare, decode, encode, figures
+
+
+def judged(question: str, verdict: Verdict, seconds: float = 1.0, database: str = "sales") -> Judged:
+    return Judged(VerifiedQuery(question, database, "SELECT 1"), EvaluateReply(verdict, seconds=seconds))
+
+
+def report(*questions: Judged) -> Report:
+    return Report("0", figures(questions), questions)
+
+
+def test_shares_are_of_what_could_be_judged() -> None:
+    verdicts = [*[Verdict.FIRST] * 6, Verdict.IN_SET, *list(Verdict)[2:]]
+    found = figures(tuple(judged(f"q{n}", each, float(n)) for n, each in enumerate(verdicts)))
+    assert (found.first.hits, found.in_set.hits, found.first.n) == (6, 7, 11)
+    assert (found.asked_back.hits, found.refused.hits, found.failed, found.unjudged) == (1, 1, 1, 1)
+    # Wilson's interval of 6 of 11.
+    assert (found.first.low, found.first.high) == pytest.approx((0.280, 0.787), abs=0.001)
+    assert found.seconds is not None
+    assert (found.seconds.median, found.seconds.low, found.seconds.high) == (5.0, 1.0, 9.0)
+
+
+def test_too_few_seconds_have_no_interval() -> None:
+    few = figures((judged("q", Verdict.FIRST, 2.0),)).seconds
+    assert few is not None
+    assert (few.median, few.low, few.high) == (2.0, None, None)
+    assert figures((judged("q", Verdict.UNJUDGED),)).seconds is None
+
+
+def test_a_report_is_read_as_it_was_written() -> None:
+    found = report(judged("q", Verdict.FIRST), judged("r", Verdict.UNJUDGED))
+    assert decode(encode(found)) == found
+
+
+def test_what_got_better_and_worse() -> None:
+    before = report(
+        judged("Q  one", Verdict.WRONG),
+        judged("two", Verdict.FIRST),
+        judged("three", Verdict.REFUSED),
+        judged("four", Verdict.UNJUDGED),
+        judged("five", Verdict.FIRST),
+        judged("gone", Verdict.FIRST),
+    )
+    after = report(
+        judged("q one", Verdict.REFUSED),
+        judged("two", Verdict.IN_SET),
+        judged("three", Verdict.ASKED_BACK),
+        judged("four", Verdict.FIRST),
+        judged("five", Verdict.WRONG, database="hr"),
+        judged("new", Verdict.FIRST),
+    )
+    found = compare(before, after)
+    assert found.compared == 3
+    assert [(each.asked.question, each.before, each.after) for each in found.better] == [
+        ("q one", Verdict.WRONG, Verdict.REFUSED)
+    ]
+    assert [(each.asked.question, each.before, each.after) for each in found.worse] == [
+        ("two", Verdict.FIRST, Verdict.IN_SET)
+    ]
+
+
+def test_junit_counts_and_escapes() -> None:
+    hostile = 'a <b> & "c" \x00 ]]>'
+    wrong = judged(hostile, Verdict.WRONG)
+    wrong = replace(wrong, reply=replace(wrong.reply, sql="SELECT '<\x1b>'"))
+    root = ET.fromstring(  # noqa: S314 - our own text
+        junit(
+            report(
+                judged("q", Verdict.FIRST), wrong, judged("r", Verdict.FAILED), judged("s", Verdict.UNJUDGED)
+            )
+        )
+    )
+    (suite,) = root
+    assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["4", "1", "1", "1"]
+    passed, failed, error, skipped = suite
+    assert len(passed) == 0
+    assert failed.get("name") == 'a <b> & "c" \\x00 ]]>'
+    assert [failed[0].tag, failed[0].get("type")] == ["failure", "wrong"]
+    assert "SELECT '<\\x1b>'" in (failed[0].text or "")
+    assert (error[0].tag, skipped[0].tag) == ("error", "skipped")
+
+
+YAML = """
+- question: how many orders
+  database: sales
+  sql: |
+    SELECT count(*)
+    FROM orders
+- {question: who works here, sql: SELECT name FROM staff, database: hr}
+- {question: and, sql: SELECT 1}
+"""
+
+
+def test_questions_are_yaml_or_json_lines(tmp_path: Path) -> None:
+    file = tmp_path / "questions.yaml"
+    file.write_text(YAML, encoding="utf-8")
+    found = read_questions(file, "sales")
+    assert [(each.question, each.database) for each in found] == [
+        ("how many orders", "sales"),
+        ("and", "sales"),
+    ]
+    assert found[0].sql == "SELECT count(*)\nFROM orders\n"
+    lines = tmp_path / "questions.jsonl"
+    lines.write_text('{"question": "q", "sql": "SELECT 1", "database": "hr"}\n\n', encoding="utf-8")
+    assert read_questions(lines, None) == (VerifiedQuery("q", "hr", "SELECT 1"),)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("q.yaml", None, "cannot read"),
+        ("q.yaml", "question: q", "it is no list"),
+        ("q.yaml", "- [", "while parsing"),
+        ("q.yaml", "- {question: q, sql: s}", "question 1: it names no database"),
+        ("q.yaml", "- {question: q, database: d}", "question 1: Object missing required field `sql`"),
+        ("q.yaml", "- {question: q, sql: s, db: d}", "unknown field `db`"),
+        ("q.jsonl", "{", "Input data was truncated"),
+    ],
+)
+def test_a_file_of_something_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str | None, told: str
+) -> None:
+    file = tmp_path / name
+    if text is not None:
+        file.write_text(text, encoding="utf-8")
+    with pytest.raises(typer.Exit) as ended:
+        read_questions(file, None)
+    assert ended.value.exit_code == 1
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [[], ["questions.yaml", "--verified"]])
+def test_wrong_usage(arguments: list[str]) -> None:
+    done = CliRunner().invoke(app, ["eval", *arguments])
+    assert done.exit_code == 2
+    assert "give either a file or --verified" in done.output
+
+
+def test_every_option_is_documented() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "evaluation.md").read_text("utf-8")
+    (command,) = (each for each in typer.main.get_command(app).commands.values() if each.name == "eval")  # type: ignore[attr-defined] # a group
+    missing = [each.opts[0] for each in command.params if each.opts[0] not in text and each.name != "file"]
+    assert missing == []

@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.calibration.conformal import Threshold
-from engine.calibration.coverage import Share, observe
+from engine.calibration.coverage import observe
+from engine.calibration.proportion import Share
 from engine.calibration.records import Judged, Point, Score
 from engine.calibration.scores import encoder_score, shortfall_score
 from engine.calibration.splits import divide, id_hash

@@ -11,12 +11,9 @@ from dataclasses import dataclass
 
 import msgspec
 
-from engine.calibration.coverage import Share
+from engine.calibration.proportion import Share, Z
 from engine.evaluation.types import EvaluateReply, Verdict, VerifiedQuery
 from engine.learning.store import normal_form
-
-_Z = 1.959964
-"""The 97.5 % quantile of the standard normal distribution."""
 
 _FEWEST = 6
 """Values without which the least and the greatest do not enclose the median with 95 %: 1 - 2 · 0.5ⁿ."""
@@ -159,6 +156,6 @@ def _seconds(ordered: list[float]) -> SecondsFigure | None:
     median = statistics.median(ordered)
     if n < _FEWEST:
         return SecondsFigure(n, median, None, None)
-    half = _Z * math.sqrt(n) / 2
+    half = Z * math.sqrt(n) / 2
     low, high = max(1, math.floor(n / 2 - half)), min(n, math.ceil(n / 2 + 1 + half))
     return SecondsFigure(n, median, ordered[low - 1], ordered[high - 1])

@@ -139,3 +139,10 @@ def test_a_gateway_worker_loads_no_engine_library(module: str) -> None:
     code = f"import sys, {module}; print(' '.join(name for name in {LIGHT} if name in sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)  # noqa: S603
     assert done.stdout.split() == []
+
+
+def test_the_command_line_starts_without_the_engines_libraries() -> None:
+    libraries = [name for name in LIGHT if name != "asyncpg"]
+    code = f"import sys, pgparley.cli; print(' '.join(name for name in {libraries} if name in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)  # noqa: S603
+    assert done.stdout.split() == []

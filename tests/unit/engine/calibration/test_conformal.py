@@ -18,7 +18,8 @@ from engine.calibration.conformal import (
     quantile,
     rank_of,
 )
-from engine.calibration.coverage import Share, observe
+from engine.calibration.coverage import observe
+from engine.calibration.proportion import Share
 from engine.calibration.records import Judged, Point, Score
 from engine.calibration.splits import (
     CalibrationSet,

@@ -16,6 +16,7 @@ import asyncpg
 import msgspec
 
 from schema_catalog.definitions import DefinitionStore, Join
+from schema_catalog.drift_store import DriftStore
 from schema_catalog.knowledge import Knowledge, Said
 from schema_catalog.pg import Pool
 from schema_catalog.types import Database, Login, Snapshot, Term
@@ -56,6 +57,19 @@ class Entry:
         return (self.snapshot_id, self.taken_at)
 
 
+# What was hidden stays so under a new name until somebody decides whether it is the same.
+_SAID = """
+    SELECT database, element, max(description), max(synonyms), bool_or(hidden)
+    FROM (SELECT database, element, description, synonyms, hidden FROM pgparley.knowledge
+          UNION ALL
+          SELECT k.database, pgparley.moved(k.element, d.old, d.new), NULL, '{}', true
+          FROM pgparley.drift d
+          JOIN pgparley.knowledge k ON k.database = d.database AND k.hidden AND pgparley.within(k.element, d.old)
+          WHERE d.state = 'proposed') AS each
+    GROUP BY database, element
+    ORDER BY database, element
+"""
+
 _ENTRY = """
     SELECT d.name, d.dsn, d.dbname, d.search_path, d.schemas, d.identity, d.registered_at, s.id, s.taken_at,
            ARRAY(SELECT ARRAY[l.asker, l.dsn] FROM pgparley.login l
@@ -75,6 +89,7 @@ class CatalogStore:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
+        self.drift = DriftStore(pool)
 
     async def add(self, database: Database) -> None:
         """Registers `database` with its logins; raises `DuplicateNameError`."""
@@ -176,9 +191,7 @@ class CatalogStore:
         """What counts of what is said of each database; those of which nothing is said are left out."""
         elements, joins = defaultdict[str, list[Knowledge]](list), defaultdict[str, list[Join]](list)
         terms = defaultdict[str, list[Term]](list)
-        for database, element, description, synonyms, hidden in await self._pool.fetch(
-            "SELECT database, element, description, synonyms, hidden FROM pgparley.knowledge ORDER BY database, element"
-        ):
+        for database, element, description, synonyms, hidden in await self._pool.fetch(_SAID):
             elements[database].append(Knowledge(tuple(element), description, tuple(synonyms), hidden))
         for each in await DefinitionStore(self._pool).of_schemas():
             match each.definition:

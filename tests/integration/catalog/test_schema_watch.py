@@ -12,6 +12,7 @@ from engine.app.schema_watch import SchemaWatch
 from engine.metrics import Metrics
 from engine.settings import CatalogSettings
 from pgparley.cluster import Cluster
+from schema_catalog.knowledge import described
 from schema_catalog.migrate import migrate
 from schema_catalog.refresh import ConnectSettings, digest_now, refresh
 from schema_catalog.store import CatalogStore
@@ -132,3 +133,113 @@ async def test_a_database_that_does_not_answer_is_noted(
     await watch.look()
     problem = await pool.fetchval("SELECT problem FROM pgparley.schema_watch")
     assert problem.startswith("cannot connect: ")
+
+
+async def said(pool: asyncpg.Pool) -> list[tuple[Any, ...]]:
+    rows = await pool.fetch(
+        "SELECT element, description, synonyms, hidden FROM nl_catalog.said ORDER BY element"
+    )
+    return [tuple(row) for row in rows]
+
+
+async def test_accepting_carries_over_what_was_said(shop: Any, pool: Any) -> None:
+    await pool.execute("SELECT nl_catalog.describe('sales.orders.net', 'net of returns')")
+    await pool.execute("SELECT nl_catalog.add_synonym('sales.orders', 'purchase')")
+    await pool.execute("SELECT nl_catalog.declare_join('sales.orders.cust_no', 'sales.customers.no')")
+    await shop.execute("ALTER TABLE orders RENAME TO sold; ALTER TABLE sold RENAME COLUMN net TO amount")
+    await read_anew(pool)
+    assert await drift(pool) == [
+        ("renamed", "sales.public.orders", "sales.public.sold", "proposed"),
+        ("renamed", "sales.public.orders.net", "sales.public.sold.amount", "proposed"),
+    ]
+    assert await pool.fetchval("SELECT breaks FROM nl_catalog.drift ORDER BY id LIMIT 1") == [
+        "join sales.public.orders.cust_no = sales.public.customers.no",
+        "knowledge of sales.public.orders",
+        "knowledge of sales.public.orders.net",
+    ]
+    for number in await pool.fetch("SELECT id FROM nl_catalog.drift ORDER BY id"):
+        await pool.execute("SELECT nl_catalog.accept_rename($1)", number["id"])
+    assert await said(pool) == [
+        ("sales.public.sold", None, ["purchase"], False),
+        ("sales.public.sold.amount", "net of returns", [], False),
+    ]
+    assert await pool.fetchval("SELECT from_column FROM nl_catalog.joins") == "sales.public.sold.cust_no"
+    assert {state for *_, state in await drift(pool)} == {"accepted"}
+    history = await pool.fetch("SELECT element, after FROM nl_catalog.history WHERE kind = 'element'")
+    assert ("sales.public.orders", None) in [tuple(row) for row in history]
+
+
+async def test_declining_changes_nothing_and_a_decision_stands(shop: Any, pool: Any) -> None:
+    await pool.execute("SELECT nl_catalog.describe('sales.orders.net', 'net of returns')")
+    await shop.execute("ALTER TABLE orders RENAME COLUMN net TO amount")
+    await read_anew(pool)
+    number = await pool.fetchval("SELECT id FROM nl_catalog.drift")
+    await pool.execute("SELECT nl_catalog.decline_rename($1)", number)
+    assert await said(pool) == [("sales.public.orders.net", "net of returns", [], False)]
+    for call in ("accept_rename", "decline_rename"):
+        with pytest.raises(asyncpg.ObjectNotInPrerequisiteStateError) as error:
+            await pool.execute(f"SELECT nl_catalog.{call}($1)", number)
+        assert error.value.detail
+        assert error.value.hint
+
+
+async def test_what_was_hidden_stays_so_until_somebody_decides(shop: Any, pool: Any) -> None:
+    await pool.execute("SELECT nl_catalog.hide('sales.orders.net')")
+    await shop.execute("ALTER TABLE orders RENAME COLUMN net TO amount")
+    await read_anew(pool)
+    store = CatalogStore(pool)
+
+    async def visible() -> set[str]:
+        snapshot = await store.newest("sales")
+        assert snapshot is not None
+        left = described(snapshot, (await store.said())["sales"])
+        assert left is not None
+        return {column.name for _, column in left.columns()}
+
+    assert "amount" not in await visible()
+    await pool.execute("SELECT nl_catalog.decline_rename(id) FROM nl_catalog.drift")
+    assert "amount" in await visible()
+
+
+async def test_a_proposal_follows_further_renames_and_ends_with_the_old_name(shop: Any, pool: Any) -> None:
+    for old, new in (("net", "amount"), ("amount", "total")):
+        await shop.execute(f"ALTER TABLE orders RENAME COLUMN {old} TO {new}")
+        await read_anew(pool)
+    assert await drift(pool) == [
+        ("renamed", "sales.public.orders.net", "sales.public.orders.total", "proposed")
+    ]
+    await shop.execute("ALTER TABLE orders RENAME COLUMN total TO net")
+    await read_anew(pool)
+    assert (await drift(pool))[0][3] == "obsolete"
+
+
+async def test_a_table_that_takes_anothers_name_is_no_rename(shop: Any, pool: Any) -> None:
+    await shop.execute("ALTER TABLE orders RENAME TO old_orders; CREATE TABLE orders (LIKE old_orders)")
+    await read_anew(pool)
+    assert await drift(pool) == [("added", None, "sales.public.old_orders", "noted")]
+
+
+async def test_only_admins_and_stewards_of_the_database_decide(
+    shop: Any,
+    pool: Any,
+    make_role: MakeRole,
+) -> None:
+    await shop.execute("ALTER TABLE orders RENAME COLUMN net TO amount")
+    await read_anew(pool)
+    number = await pool.fetchval("SELECT id FROM nl_catalog.drift")
+    reader, steward = await make_role(), await make_role("LOGIN IN ROLE nl_steward")
+    call = f"SELECT nl_catalog.accept_rename({number})"
+    async with pool.acquire() as connection:
+        await connection.execute(f"SET ROLE {reader}")
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await connection.execute(call)
+        await connection.execute(f"RESET ROLE; SET ROLE {steward}")
+        assert await connection.fetch("SELECT FROM nl_catalog.drift") == []
+        with pytest.raises(asyncpg.UndefinedObjectError):
+            await connection.execute(call)
+        await connection.execute("RESET ROLE")
+        await connection.execute(f"SELECT nl_catalog.grant_database('sales', '{steward}')")
+        await connection.execute(f"SET ROLE {steward}")
+        await connection.execute(call)
+        await connection.execute("RESET ROLE")
+    assert await pool.fetchval("SELECT decided_by FROM nl_catalog.drift") == steward

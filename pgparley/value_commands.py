@@ -112,9 +112,16 @@ async def _change(pool: Pool, name: str, change: _Change, settings: UpstreamSett
     store = ValueStore(pool)
     allowed = [column.key for column in await store.allowed(name)]
     denied = allowed if change.none else [_find(text, snapshot, allowed) for text in change.deny]
+    sensitive = await store.sensitive(name)
     wanted = [_find(text, snapshot) for text in change.allow]
+    for column in wanted:
+        if not sensitive.isdisjoint((column, column[:2])):
+            raise CatalogError(
+                f"{dotted(column)} is sensitive: none of its values may be kept; nl_catalog.set_attribute()"
+                " takes that back"
+            )
     if change.all_text:
-        wanted += text_columns(snapshot)
+        wanted += [each for each in text_columns(snapshot) if sensitive.isdisjoint((each, each[:2]))]
     await store.deny(name, denied)
     await store.allow(name, [column for column in wanted if column not in denied])
     typer.echo(f"{printable(name)}: {len(await store.allowed(name))} columns are allowed")

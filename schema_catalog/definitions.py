@@ -115,7 +115,8 @@ class DefinitionStore:
         """Gives a term or verified query another SQL, to be checked again, unless it was changed meanwhile."""
         field = "definition" if stored.kind == "term" else "sql"
         await self._pool.execute(
-            "SELECT pgparley.define(d.database, d.kind, d.element, jsonb_set(d.body, ARRAY[$5::text], to_jsonb($6::text)))"
+            "SELECT pgparley.define(d.database, d.kind, d.element,"
+            " jsonb_set(d.body, ARRAY[$5::text], to_jsonb($6::text)))"
             " FROM pgparley.definition d"
             " WHERE (d.database, d.kind, d.element) = ($1, $2, $3) AND d.body = $4::jsonb",
             stored.database,

@@ -1,7 +1,7 @@
 """What changed in schemas, at rest in the store, and which engine looks for that.
 
 Owns the SQL of tables `drift`, `element_number` and `schema_watch`. Renames are decided on by functions of the schema
-`nl_catalog` (`sql/0013_drift.sql`).
+`nl_catalog` (`sql/0014_drift.sql`).
 """
 
 from __future__ import annotations

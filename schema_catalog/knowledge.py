@@ -1,17 +1,17 @@
-"""What a DBA says of a database, its tables, columns, joins and terms, put into its snapshot.
+"""What a DBA and what imports say of a database, its tables, columns, joins and terms, put into its snapshot.
 
-Owns the precedence over what the database itself says, and what hiding takes away. Stored and changed by the functions
-of the schema `nl_catalog` (`sql/0009_knowledge.sql`, `sql/0010_definitions.sql`); `schema_catalog.store` reads it.
+Owns the precedence (a DBA, `COMMENT ON`, an import) and what hiding takes away. Stored and changed by the functions of
+the schema `nl_catalog` (`sql/0009_knowledge.sql` and those after it); `schema_catalog.store` reads it.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from schema_catalog.definitions import Join
-from schema_catalog.types import Column, ForeignKey, Snapshot, Table, TableKey, Term
+from schema_catalog.types import Attributes, Column, ForeignKey, Snapshot, Table, TableKey, Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,15 +22,48 @@ class Knowledge:
     description: str | None
     synonyms: tuple[str, ...]
     hidden: bool
+    attributes: Attributes = field(default_factory=Attributes)
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """All that counts of what is said of one database."""
+    """All that counts of what is said of one database. `imported`: each element once, below all else."""
 
     elements: tuple[Knowledge, ...] = ()
     joins: tuple[Join, ...] = ()
     terms: tuple[Term, ...] = ()
+    imported: tuple[Knowledge, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a DBA says of elements, and what imports say."""
+
+    own: Mapping[tuple[str, ...], Knowledge]
+    imported: Mapping[tuple[str, ...], Knowledge]
+
+    def description(self, element: tuple[str, ...], comment: str | None) -> str | None:
+        """The DBA's, else the comment, else an import's."""
+        own, imported = self.own.get(element), self.imported.get(element)
+        return (own and own.description) or comment or (imported and imported.description) or None
+
+    def synonyms(self, element: tuple[str, ...]) -> tuple[str, ...]:
+        """The DBA's, and behind them what else imports have."""
+        own, imported = self.own.get(element), self.imported.get(element)
+        words = () if own is None else own.synonyms
+        folded = {word.lower() for word in words}
+        others = () if imported is None else imported.synonyms
+        return (*words, *(word for word in others if word.lower() not in folded))
+
+    def attributes(self, element: tuple[str, ...]) -> Attributes | None:
+        """The DBA's over an import's. A column of a sensitive table is sensitive."""
+        found = Attributes()
+        for each in (self.own.get(element), self.imported.get(element)):
+            found = found if each is None else found.over(each.attributes)
+        if element[2:]:
+            table = self.attributes(element[:2]) or Attributes()
+            found = found.over(Attributes(sensitivity=table.sensitivity))
+        return None if found == Attributes() else found
 
 
 def described(snapshot: Snapshot, said: Said) -> Snapshot | None:
@@ -38,8 +71,10 @@ def described(snapshot: Snapshot, said: Said) -> Snapshot | None:
 
     None where nothing is left for questions. What is said of an element that the snapshot lacks does not count.
     """
-    by_element = {each.element: each for each in said.elements}
-    hidden = {element for element, each in by_element.items() if each.hidden}
+    known = _Known(
+        {each.element: each for each in said.elements}, {each.element: each for each in said.imported}
+    )
+    hidden = {each.element for each in said.elements if each.hidden}
     if () in hidden:
         return None
     readable = frozenset(
@@ -50,9 +85,8 @@ def described(snapshot: Snapshot, said: Said) -> Snapshot | None:
     whole = {table.key: len(table.columns) for table in snapshot.tables}
     visible = _defined(snapshot, said)
     visible = visible.restricted_to(readable) if hidden else visible
-    tables = tuple(_table(table, by_element, whole[table.key]) for table in visible.tables)
-    database = by_element.get(())
-    texts = () if database is None else (*filter(None, [database.description]), *database.synonyms)
+    tables = tuple(_table(table, known, whole[table.key]) for table in visible.tables)
+    texts = (*filter(None, [known.description((), None)]), *known.synonyms(()))
     return replace(visible, tables=tables, said=texts) if tables else None
 
 
@@ -78,18 +112,21 @@ def _missing(table: Table, declared: Iterable[ForeignKey]) -> Iterable[ForeignKe
     return (key for key in declared if key not in there)
 
 
-def _table(table: Table, known: dict[tuple[str, ...], Knowledge], columns: int) -> Table:
-    said = known.get(table.key)
+def _table(table: Table, known: _Known, columns: int) -> Table:
     return replace(
         table,
-        columns=tuple(_column(column, known.get((*table.key, column.name))) for column in table.columns),
-        description=(said and said.description) or table.description,
-        synonyms=() if said is None else said.synonyms,
+        columns=tuple(_column(column, (*table.key, column.name), known) for column in table.columns),
+        description=known.description(table.key, table.description),
+        synonyms=known.synonyms(table.key),
+        attributes=known.attributes(table.key),
         partial=len(table.columns) < columns,
     )
 
 
-def _column(column: Column, said: Knowledge | None) -> Column:
-    if said is None:
-        return column
-    return replace(column, description=said.description or column.description, synonyms=said.synonyms)
+def _column(column: Column, key: tuple[str, ...], known: _Known) -> Column:
+    return replace(
+        column,
+        description=known.description(key, column.description),
+        synonyms=known.synonyms(key),
+        attributes=known.attributes(key),
+    )

@@ -31,6 +31,11 @@ KEYWORDS = frozenset(
 server's own quote_ident() quotes. An integration test compares it with the server's."""
 
 
+def is_plain(text: str) -> bool:
+    """Whether a text in SQL is one name without quotes, and no keyword."""
+    return _PLAIN.match(text.lower()) is not None and text.lower() not in KEYWORDS
+
+
 def quote_ident(name: str) -> str:
     """`name` as an SQL identifier: bare where that is safe, else in double quotes.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import asyncpg
@@ -19,7 +19,7 @@ from schema_catalog.definitions import DefinitionStore, Join
 from schema_catalog.drift_store import DriftStore
 from schema_catalog.knowledge import Knowledge, Said
 from schema_catalog.pg import Pool
-from schema_catalog.types import Database, Login, Snapshot, Term
+from schema_catalog.types import Attributes, Database, Login, Snapshot, Term
 
 
 class CatalogError(Exception):
@@ -57,16 +57,12 @@ class Entry:
         return (self.snapshot_id, self.taken_at)
 
 
-# What was hidden stays so under a new name until somebody decides whether it is the same.
+# What was hidden or sensitive stays so under a new name until somebody decides whether it is the same.
 _SAID = """
-    SELECT database, element, max(description), max(synonyms), bool_or(hidden)
-    FROM (SELECT database, element, description, synonyms, hidden FROM pgparley.knowledge
-          UNION ALL
-          SELECT k.database, pgparley.moved(k.element, d.old, d.new), NULL, '{}', true
-          FROM pgparley.drift d
-          JOIN pgparley.knowledge k ON k.database = d.database AND k.hidden AND pgparley.within(k.element, d.old)
-          WHERE d.state = 'proposed') AS each
-    GROUP BY database, element
+    SELECT database, element, k.description, coalesce(k.synonyms, '{}'),
+           coalesce(k.hidden, false) OR coalesce(p.hidden, false),
+           (coalesce(p.attributes, '{}') || coalesce(k.attributes, '{}'))::text
+    FROM pgparley.knowledge k FULL JOIN pgparley.kept_back p USING (database, element)
     ORDER BY database, element
 """
 
@@ -189,10 +185,18 @@ class CatalogStore:
 
     async def said(self) -> dict[str, Said]:
         """What counts of what is said of each database; those of which nothing is said are left out."""
-        elements, joins = defaultdict[str, list[Knowledge]](list), defaultdict[str, list[Join]](list)
-        terms = defaultdict[str, list[Term]](list)
-        for database, element, description, synonyms, hidden in await self._pool.fetch(_SAID):
-            elements[database].append(Knowledge(tuple(element), description, tuple(synonyms), hidden))
+        elements, imported = defaultdict[str, list[Knowledge]](list), defaultdict[str, list[Knowledge]](list)
+        joins, terms = defaultdict[str, list[Join]](list), defaultdict[str, list[Term]](list)
+        for database, element, description, synonyms, hidden, attributes in await self._pool.fetch(_SAID):
+            elements[database].append(
+                Knowledge(tuple(element), description, tuple(synonyms), hidden, _attributes(attributes))
+            )
+        for database, element, description, synonyms, attributes in await self._pool.fetch(
+            "SELECT database, element, description, synonyms, attributes::text"
+            " FROM pgparley.imports_together ORDER BY database, element"
+        ):
+            said = Knowledge(tuple(element), description, tuple(synonyms), hidden=False)
+            imported[database].append(replace(said, attributes=_attributes(attributes)))
         for each in await DefinitionStore(self._pool).of_schemas():
             match each.definition:
                 case Join() as join:
@@ -200,8 +204,8 @@ class CatalogStore:
                 case Term() as term:
                     terms[each.database].append(term)
         return {
-            name: Said(tuple(elements[name]), tuple(joins[name]), tuple(terms[name]))
-            for name in {*elements, *joins, *terms}
+            name: Said(tuple(elements[name]), tuple(joins[name]), tuple(terms[name]), tuple(imported[name]))
+            for name in {*elements, *imported, *joins, *terms}
         }
 
     async def version(self) -> int:
@@ -210,6 +214,10 @@ class CatalogStore:
             "SELECT version FROM pgparley.catalog_version WHERE only_row"
         )
         return version
+
+
+def _attributes(body: str) -> Attributes:
+    return msgspec.json.decode(body, type=Attributes)
 
 
 def _snapshot(body: str) -> Snapshot:

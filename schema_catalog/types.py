@@ -32,15 +32,56 @@ class TableKind(StrEnum):
     FOREIGN = "foreign table"
 
 
+class Status(StrEnum):
+    """Whether a DBA would have questions answered by an element."""
+
+    PREFERRED = "preferred"
+    DEPRECATED = "deprecated"
+
+
+class Sensitivity(StrEnum):
+    """Whether values of an element may be kept and shown."""
+
+    SENSITIVE = "sensitive"
+
+
+class DeclaredKey(StrEnum):
+    """What is said of a column's values beyond the constraints of the database."""
+
+    UNIQUE = "unique"
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """What is said of a table or column beside words; None: nothing. The last three are a column's alone."""
+
+    status: Status | None = None
+    sensitivity: Sensitivity | None = None
+    unit: str | None = None
+    time_zone: str | None = None
+    key: DeclaredKey | None = None
+
+    def over(self, other: Attributes) -> Attributes:
+        """These, and where nothing is said `other`'s."""
+        return Attributes(
+            self.status or other.status,
+            self.sensitivity or other.sensitivity,
+            self.unit or other.unit,
+            self.time_zone or other.time_zone,
+            self.key or other.key,
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column; `type` as `format_type` writes it. `synonyms`: other words for it, as a DBA gave them."""
+    """One column; `type` as `format_type` writes it. `synonyms`: other words for it. `attributes`: None for none."""
 
     name: str
     type: str
     nullable: bool = True
     description: str | None = None
     synonyms: tuple[str, ...] = ()
+    attributes: Attributes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +102,8 @@ class ForeignKey:
 class Table:
     """A table or a view. `row_estimate` is the planner's (`pg_class.reltuples`), None where it has none.
 
-    `synonyms`: as of `Column`. `partial`: it has columns that are kept from questions, so that `*` would show more.
+    `synonyms`, `attributes`: as of `Column`. `partial`: it has columns that are kept from questions, so that `*` would
+    show more.
     """
 
     schema: str
@@ -75,6 +117,7 @@ class Table:
     row_estimate: int | None = None
     synonyms: tuple[str, ...] = ()
     partial: bool = False
+    attributes: Attributes | None = None
 
     @property
     def key(self) -> TableKey:
@@ -117,7 +160,7 @@ class Snapshot:
         encoded = msgspec.json.encode([self.search_path, stable, *self.said, *filter(None, [self.terms])])
         # A schema of which nothing is said keeps the fingerprint that stored points and routers know it by. Inside a
         # JSON string the quotes would be escaped, so that no text is cut.
-        for nothing in (b',"synonyms":[]', b',"partial":false'):
+        for nothing in (b',"synonyms":[]', b',"partial":false', b',"attributes":null'):
             encoded = encoded.replace(nothing, b"")
         return hashlib.sha256(encoded).hexdigest()
 

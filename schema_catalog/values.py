@@ -57,6 +57,11 @@ class ValueStore:
             [(database, *column) for column in columns],
         )
 
+    async def sensitive(self, database: str) -> frozenset[tuple[str, ...]]:
+        """Tables and columns of which no value may be kept, whoever allows it."""
+        rows = await self._pool.fetch("SELECT pgparley.sensitive($1)", database)
+        return frozenset(tuple(element) for (element,) in rows)
+
     async def deny(self, database: str, columns: Iterable[ColumnKey]) -> None:
         """Takes the permission back and forgets the values."""
         await self._pool.executemany(

@@ -7,10 +7,12 @@ Knows neither HTTP nor SQL text. Topics are answered by `engine.api.introspectio
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from engine import pipeline
 from engine.api import introspection
@@ -30,6 +32,7 @@ from engine.errors import (
     DatabaseDiffersError,
     InternalError,
     ModelUnavailableError,
+    NotPermittedError,
     QuotaError,
     ReportedError,
     SyntaxProblemError,
@@ -57,6 +60,7 @@ from engine.types import (
     TopicRequest,
 )
 from schema_catalog.catalog import StoreUnavailableError
+from schema_catalog.quotas import QuotaStore
 from schema_catalog.types import Database
 
 
@@ -70,8 +74,14 @@ class Service:
         limits: Limits,
         points: CalibrationStore | None = None,
         learner: Learner | None = None,
+        *,
+        quotas: QuotaStore | None = None,
     ) -> None:
-        """`points`, `learner`: where choices become calibration points and feedback; None switches that off."""
+        """`points`, `learner`: where choices become calibration points and feedback; None switches that off.
+
+        `quotas`: how many questions an hour each asker has; None: as many as they like.
+        """
+        self._quotas = quotas
         self._tools = tools
         self._points = points
         self._learner = learner
@@ -80,7 +90,11 @@ class Service:
         self._places = asyncio.Semaphore(limits.concurrent)
 
     async def ask(self, request: AskRequest) -> AskReply:
-        """Answers a question and stores the answer; raises `QuotaError` where too many are under way."""
+        """Answers a question and stores the answer.
+
+        Raises `QuotaError` where too many are under way, or the asker had as many as they may in an hour, and
+        `NotPermittedError` where they may not ask at all. So does every method that answers anew.
+        """
         self._check(request)
         return await self._asked(request, Dialogue())
 
@@ -112,6 +126,7 @@ class Service:
             )
         model = RecordingModel(self._tools.model)
         async with self._places:
+            await self._admit(request.asker)
             started = time.monotonic()
             begun = replace(self._state(request, started), dialogue=dialogue)
             state = await pipeline.run(begun, replace(self._tools, model=model))
@@ -132,6 +147,29 @@ class Service:
             with _stored():
                 await self._points.answered(qid, state.selection)
         return reply
+
+    async def _admit(self, asker: Asker) -> None:
+        """Counts the question against the asker's quota; raises `QuotaError` and `NotPermittedError`."""
+        if self._quotas is None:
+            return
+        with _stored():
+            exhausted = await self._quotas.admit(asker.user)
+        if exhausted is None:
+            return
+        if exhausted.again_at is None:
+            raise NotPermittedError(
+                "you may not ask questions",
+                detail=f'The quota of "{asker.user}" is 0 questions an hour.',
+                hint="An nl_admin says who may ask: nl_catalog.set_quota(). Plain SQL is not affected.",
+            )
+        again = exhausted.again_at.astimezone(UTC)
+        minutes = max(1, math.ceil((again - datetime.now(UTC)).total_seconds() / 60))
+        raise QuotaError(
+            "you have asked as many questions as you may in an hour",
+            detail=f'The quota of "{asker.user}" is {exhausted.questions_an_hour} questions an hour.',
+            hint=f"Ask again at {again:%H:%M:%S} UTC, in {minutes} minutes, or ask an nl_admin for more:"
+            " nl_catalog.set_quota().",
+        )
 
     async def choose(self, request: ChooseRequest) -> Chosen:
         """The chosen statement, run as the asker where it cannot run in their session.

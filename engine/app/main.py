@@ -53,6 +53,7 @@ from engine.upstream import Databases
 from schema_catalog.catalog import CachedCatalog, StoreUnavailableError
 from schema_catalog.migrate import MigrationError, migrate
 from schema_catalog.pg import Pool
+from schema_catalog.quotas import QuotaStore
 from schema_catalog.refresh import ConnectSettings
 from schema_catalog.store import CatalogStore
 from schema_catalog.values import ValueStore
@@ -165,7 +166,7 @@ async def serve(settings: EngineSettings) -> None:
         looking = SchemaWatch(pool, upstream, metrics, settings.catalog)
         watching = group.create_task(looking.run(), name="schema-watch")
         metrics.overdue.set_function(lambda: upstream.overdue)
-        service = Service(built, questions, settings.limits, points, learner)
+        service = Service(built, questions, settings.limits, points, learner, quotas=QuotaStore(pool))
         app = EngineAPI(service, metrics, ready, views, calibrating).application()
         runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=10.0)
         await runner.setup()

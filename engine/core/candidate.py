@@ -42,7 +42,7 @@ class Candidate:
     contradicts them (apply_preferences). `fruitless`: it ran without a value in its rows; `preview`: of its rows, None
     where it did not run (deduplicate). `missing`: texts that its columns do not hold (check_values). `unsaid`:
     values, names and terms of the question that it says nothing of, `terms`: those of the question that it uses
-    (rank). `changes`: by rules, in order.
+    (rank). `notes`: units, time zones and deprecations of what it reads (rank). `changes`: by rules, in order.
     """
 
     database: str
@@ -64,6 +64,7 @@ class Candidate:
     unsaid: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()
     terms: tuple[Term, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def likelihoods(candidates: Sequence[Candidate]) -> list[float]:

@@ -50,7 +50,9 @@ async def check_pending(
 ) -> tuple[tuple[Stored, Verdict], ...]:
     """Checks what is new, and all of a database with a newer snapshot; raises the store's errors.
 
-    Definitions follow accepted renames first. `database`: of this one alone. What belongs to a database that does not answer stays as it was, with the reason.
+    Definitions follow accepted renames first.
+
+    `database`: of this one alone. What belongs to a database that does not answer stays as it was, with the reason.
     """
     await write_renames(pool)
     store = DefinitionStore(pool)

@@ -1,7 +1,8 @@
 """Accepted renames written into terms and verified queries.
 
 Owns where in a text the old name stands. Whatever does not read afterwards exactly what it read before is refused as a
-whole, with the reason: a definition is never changed by guess. Joins are carried over in SQL (`nl_catalog.accept_rename`).
+whole, with the reason: a definition is never changed by guess. Joins are carried over in SQL
+(`nl_catalog.accept_rename`).
 """
 
 from __future__ import annotations

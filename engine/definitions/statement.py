@@ -10,10 +10,12 @@ from typing import Any
 
 from pglast import ast, enums
 
+from engine.guard import BUILT_IN, Refused, check
 from engine.guard.analyse import Name, UnreadableError, analyse
 from engine.prompting.example_text import one_line
 from schema_catalog.definitions import Definition, Join, VerifiedQuery
 from schema_catalog.naming import dotted, quote_ident
+from schema_catalog.types import Term
 
 _PLAIN = frozenset({"targetList", "op", "limitOption"})
 """The parts that every SELECT has; what else one has, a SELECT of one expression has not."""
@@ -30,6 +32,17 @@ def statement_of(definition: Definition) -> str:
     if isinstance(definition, VerifiedQuery):
         return definition.sql
     return _selected(definition.definition)
+
+
+def refusal(definition: str) -> str | None:
+    """Why an expression can be no term's definition, as far as is known without its database; None where it can."""
+    try:
+        verdict = check(statement_of(Term("", definition)), BUILT_IN)
+    except DefinitionError as problem:
+        return str(problem)
+    if isinstance(verdict, Refused):
+        return f"not allowed: {verdict.detail}"
+    return None if verdict.analysis.repeatable else "not allowed: it calls a volatile function"
 
 
 def _join(join: Join) -> str:

@@ -12,14 +12,27 @@ from collections.abc import Mapping, Sequence
 from engine.core.elements import WHOLE_TABLE, Entity
 from engine.core.ports import Encoder
 from engine.learning.phrase_adapter import PhraseAdapter
+from engine.linking.standing import adjusted, statuses
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table
 
 
 def linked(
     texts: Sequence[str], snapshot: Snapshot, encoder: Encoder, adapter: PhraseAdapter | None = None
 ) -> tuple[Entity, ...]:
-    """Phrases with their cosines to the elements of a schema; `adapter` is applied to the phrases' vectors first."""
-    return compared(texts, element_words(snapshot), encoder, adapter, _synonyms(snapshot))
+    """Phrases with their cosines to the elements of a schema; `adapter` is applied to the phrases' vectors first.
+
+    What a DBA prefers is a little nearer, and what is deprecated farther.
+    """
+    found = compared(texts, element_words(snapshot), encoder, adapter, _synonyms(snapshot))
+    standing = statuses(snapshot)
+    if not standing:
+        return found
+    return tuple(
+        Entity(
+            each.text, {key: adjusted(cosine, standing.get(key)) for key, cosine in each.similarities.items()}
+        )
+        for each in found
+    )
 
 
 def compared(

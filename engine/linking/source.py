@@ -1,7 +1,7 @@
 """The values of the registered databases for the link stage: indexed, cached, cut to the asker's privileges.
 
-A value is used where the DBA allowed its column, the asker may read the column, and its table has no row-level
-security.
+A value is used where the DBA allowed its column and does not call it sensitive, the asker may read the column, and its
+table has no row-level security.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from engine.core.state import Route
 from engine.linking.index import ValueIndex
 from engine.linking.match import View, match
 from engine.linking.near_values import near_values
+from engine.linking.standing import is_sensitive
 from engine.linking.value_reader import text_columns
 from engine.text import normalise as folding
 from schema_catalog.catalog import StoreUnavailableError
@@ -106,9 +107,14 @@ class StoredValues:
 
 
 def _visible(route: Route, index: ValueIndex, hidden: frozenset[TableKey]) -> NDArray[np.bool_]:
-    """The columns of the route's schema, without tables in `hidden`. Reads all of it: not for the event loop."""
+    """The columns of the route's schema, without tables in `hidden` and what is sensitive.
+
+    Reads all of it: not for the event loop.
+    """
     return index.visible(
-        (*table.key, column.name) for table, column in route.snapshot.columns() if table.key not in hidden
+        (*table.key, column.name)
+        for table, column in route.snapshot.columns()
+        if table.key not in hidden and not is_sensitive(column)
     )
 
 

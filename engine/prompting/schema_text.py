@@ -43,7 +43,7 @@ def schema_text(snapshot: Snapshot, ranked: Sequence[TableKey]) -> tuple[str, Sn
 
 
 def table_text(snapshot: Snapshot, table: Table) -> str:
-    """One table: `name(column type PK -> table.column "synonyms; comment", …) "comment"`."""
+    """One table: `name(column type PK -> table.column "attributes; synonyms; comment", …) "comment"`."""
     references = {key.columns[0]: key for key in table.foreign_keys if len(key.columns) == 1}
     columns = []
     for column in table.columns:
@@ -81,9 +81,21 @@ def _table_name(snapshot: Snapshot, schema: str, name: str) -> str:
 
 
 def _comment(element: Table | Column) -> str:
-    texts = filter(None, map(_short, (", ".join(element.synonyms), element.description or "")))
+    texts = filter(
+        None, map(_short, (_marks(element), ", ".join(element.synonyms), element.description or ""))
+    )
     quoted = "; ".join(texts)
     return f' "{quoted}"' if quoted else ""
+
+
+def _marks(element: Table | Column) -> str:
+    marks = element.attributes
+    if marks is None:
+        return ""
+    zone = marks.time_zone and f"time zone {marks.time_zone}"
+    unit = marks.unit and f"in {marks.unit}"
+    key = marks.key and "unique"
+    return ", ".join(filter(None, (marks.status, key, unit, zone)))
 
 
 def _short(text: str) -> str:

@@ -23,6 +23,7 @@ from engine.core.ports import Result, StatementError
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.errors import NLError
+from engine.linking.standing import sensitive_columns
 from engine.rewrite.scope import Scopes
 from engine.sql.determinism import Determinism, determinism
 from engine.sql.tree import parsed
@@ -55,7 +56,7 @@ class Rows:
     reads: Reads
     shown: Reads
     form: Determinism
-    preview: Preview
+    preview: Preview | None
 
     def same(self, other: Rows) -> bool:
         """Whether both are taken for one statement."""
@@ -136,7 +137,7 @@ async def _run_all(state: State, tools: Tools, routes: Mapping[str, Route]) -> S
 async def _outcome(
     candidate: Candidate, route: Route, state: State, tools: Tools, until: Deadline
 ) -> Rows | NotCompared:
-    limits = tools.limits
+    limits, private = tools.limits, _reads_sensitive(candidate, route)
     form = determinism(candidate.sql)
     if candidate.cost is None or candidate.cost > limits.run_cost:
         return NotCompared(f"the planner puts it above {limits.run_cost:g}")
@@ -147,13 +148,22 @@ async def _outcome(
             route.database, state.ask.asker, candidate.sql, limits.run_rows, until
         )
     except StatementError as error:
-        return NotCompared(error.message, broken=error.sqlstate.startswith(_DATA_ERRORS))
+        # The server's words may hold a value.
+        why = f"it fails with SQLSTATE {error.sqlstate}" if private else error.message
+        return NotCompared(why, broken=error.sqlstate.startswith(_DATA_ERRORS))
     except NLError as error:
         return NotCompared(error.message)
     if result.truncated or result.shortened:
         why = f"it gives more than {limits.run_rows} rows, or more bytes than are compared"
-        return NotCompared(why, preview=_preview(result))
-    return await asyncio.to_thread(_evidence, result, candidate, route, form)
+        outcome: Rows | NotCompared = NotCompared(why, preview=_preview(result))
+    else:
+        outcome = await asyncio.to_thread(_evidence, result, candidate, route, form)
+    return replace(outcome, preview=None) if private else outcome
+
+
+def _reads_sensitive(candidate: Candidate, route: Route) -> bool:
+    """Whether it reads a table with a sensitive column: a whole row shows that one as well."""
+    return any(column[:2] in candidate.tables for column in sensitive_columns(route.snapshot))
 
 
 def _evidence(result: Result, candidate: Candidate, route: Route, form: Determinism) -> Rows | NotCompared:

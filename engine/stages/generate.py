@@ -2,9 +2,9 @@
 
 Owns the order and the budget. Behind the statement and what the model nearly wrote in its place
 (`engine.decoding.forks`) comes a best-first search over masked schemas and conditions (Odin §5, MetaSQL §III). Each
-statement is checked as the asker before its children are queued; one that is refused, or leaves out what the question
-names, is written a second time with the reason. Beside what the model wrote stand its readings (`engine.rewrite`) and
-what differs from it in one name (`engine.alternatives`), which cost no call.
+statement is checked as the asker before its children are queued. A first one that is refused, or does not say what a
+DBA's term means, is written a second time with the reason. Beside what the model wrote stand its readings
+(`engine.rewrite`) and what differs from it in one name (`engine.alternatives`), which cost no call.
 """
 
 from __future__ import annotations
@@ -21,13 +21,12 @@ from engine.core.ports import Completion
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.decoding.forks import Fork, forks
-from engine.decoding.mask_search import Mask, MaskSearch, Node
+from engine.decoding.mask_search import MaskSearch, Node
 from engine.decoding.writer import Writer, statement
 from engine.dialogue.staleness import check_unchanged
-from engine.linking.mentions import mentioned_tables, tables_not_read, terms_used, values_not_used
+from engine.linking.mentions import mentioned_tables, terms_used
 from engine.prompting.term_text import defined
 from engine.rewrite.candidates import Checker
-from engine.rewrite.degenerate import degenerate
 from engine.rewrite.rule import Context
 from engine.rewrite.worth import worth
 from engine.sql.check import Cause, Rejection
@@ -46,9 +45,6 @@ EXCHANGED = 2
 """Of the other places, one in so many is taken by statements made of the first one by exchanging a name, one at least:
 where they fill the set, no condition and no mask is tried, and a statement of another structure is never written. Of
 each further statement one at most is made. What the search leaves empty, they fill."""
-
-_GIVES_ROWS = frozenset({"count_referring_rows", "exclude_referring_rows"})
-"""Readings that make a degenerate statement one whose outcome the tables decide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,18 +199,19 @@ class Explorer:
         readings = await self._readings(outcome)
         # Another one is there by the time that it would be written again.
         repairable = first.finished and node == Node(self._writer.root, 1.0) and self._tools.generation.repair
-        reason = self._reason(outcome, readings) if repairable else None
+        reason = self._reason(outcome) if repairable else None
         candidates = [outcome] if isinstance(outcome, Candidate) else []
         calls, written = [first], first
         if reason is not None:
             # Under a grammar without them it cannot name again what it went astray with.
-            left = replace(node, mask=node.mask | self._stray(outcome))
+            stray = outcome.stray if isinstance(outcome, Rejection) else frozenset[ColumnKey]()
+            left = replace(node, mask=node.mask | stray)
             sql = outcome.sql if isinstance(outcome, Candidate) else statement(first.text)
             second = await self._writer.rewrite(left, sql, reason)
             calls.append(second)
             again = await self._checked(second, left)
             if isinstance(again, Candidate) and all(again.sql != each.sql for each in candidates):
-                better = not candidates or not self._left_out(again)
+                better = not candidates or self._reason(again) is None
                 candidates = [again, *candidates] if better else [*candidates, again]
                 written = second if better else first
                 readings = [*await self._readings(again), *readings]
@@ -262,38 +259,13 @@ class Explorer:
         found = await self.checker.readings(outcome)
         return [each for each in found if not elements_read(each.columns, each.tables) & outcome.masked]
 
-    def _reason(self, outcome: Candidate | Rejection, readings: Iterable[Candidate]) -> str | None:
-        """Why the model is asked again, in words for it; None where the statement will do."""
+    def _reason(self, outcome: Candidate | Rejection) -> str | None:
+        """Why the model is asked again, in words for it: a refusal, or a DBA's term that the statement does not use."""
         if isinstance(outcome, Rejection):
             return outcome.message
-        if (left_out := self._left_out(outcome)) is not None:
-            return left_out
-        mended = any(change.rule in _GIVES_ROWS for each in readings for change in each.changes)
-        return None if mended else degenerate(outcome.sql, self._shown)
-
-    def _left_out(self, candidate: Candidate) -> str | None:
-        """What the question names and the statement does not use, in words for the model."""
-        left = tables_not_read(self._mentioned, candidate.tables, self._shown)
-        tables = ", ".join(table.name for table in left)
-        values = ", ".join(values_not_used(self._state.ask.question, candidate.sql, self.route.values))
-        used = terms_used(self.route.terms, candidate.tables, candidate.columns)
-        terms = "; ".join(
-            f"{each.name} means {defined(each)}" for each in self.route.terms if each not in used
-        )
-        reasons = [f"{terms}, which the statement does not say"] if terms else []
-        if tables:
-            reasons.append(f"the question is about {tables}, which the statement does not read: join it")
-        if values:
-            reasons.append(f"the question is about {values}, which the statement does not filter by")
-        return "; ".join(reasons) or None
-
-    def _stray(self, outcome: Candidate | Rejection) -> Mask:
-        """Elements to mask in the second call: those out of scope, or the only table read where another is named."""
-        if isinstance(outcome, Rejection):
-            return outcome.stray
-        asked = {table.key for table in self._mentioned}
-        alone = asked and len(outcome.tables) == 1 and not outcome.tables & asked
-        return frozenset((*table, WHOLE_TABLE) for table in outcome.tables) if alone else frozenset()
+        used = terms_used(self.route.terms, outcome.tables, outcome.columns)
+        left = [f"{each.name} means {defined(each)}" for each in self.route.terms if each not in used]
+        return f"{'; '.join(left)}, which the statement does not say" if left else None
 
     async def _exchanged(self, attempt: Attempt, search: MaskSearch) -> ExchangedStatements:
         """What differs in one name from the attempt's leading statement; none where one statement is asked for."""

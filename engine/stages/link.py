@@ -14,6 +14,7 @@ from engine.errors import NLError
 from engine.linking.element_text import linked
 from engine.linking.entities import entities
 from engine.linking.mentions import named_terms
+from engine.linking.standing import preferred_first
 from engine.linking.value_lists import whole_lists
 from engine.prompting.term_text import defined
 from engine.prompting.value_text import condition
@@ -24,7 +25,7 @@ from schema_catalog.types import ColumnKey, Term
 
 
 async def link(state: State, tools: Tools) -> State:
-    """Sets `entities`, `links`, `terms`, `values`, `lists` and `unknown` of every route.
+    """Sets `entities`, `links`, `terms`, `values`, `lists` and `unknown` of every route, deprecated tables last.
 
     The last three are empty where the store or the database fails: a stored value's words would pass for unknown.
 
@@ -40,7 +41,13 @@ async def link(state: State, tools: Tools) -> State:
     ]
     terms = [named_terms(state.ask.question, route.snapshot) for route in state.routes]
     routes = tuple(
-        replace(route, entities=found, links=with_terms(decided, named), terms=named)
+        replace(
+            route,
+            entities=found,
+            links=with_terms(decided, named),
+            terms=named,
+            tables=preferred_first(route.tables, route.snapshot),
+        )
         for route, found, decided, named in zip(state.routes, linked_entities, links, terms, strict=True)
     )
     best = [_best(route, entity) for route in routes for entity in route.entities]

@@ -20,6 +20,7 @@ from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.dialogue.refusal import absent
 from engine.linking.mentions import mentioned_tables, tables_not_read, terms_used, values_not_used
+from engine.linking.standing import OUTDATED, deprecated, measured
 from engine.prompting.term_text import defined
 from engine.rewrite.worth import worth
 from engine.sql.describe import describe
@@ -56,9 +57,9 @@ def _ranked(state: State, ranker: Ranker) -> State:
     silent = _silences(state)
     weighed = [
         (
-            replace(candidate, unsaid=left.words, terms=left.used),
-            _scores(candidate, ranking, left.all),
-            _weight(candidate, logit - best, left.all) * shares.get(candidate.database, 0.0),
+            replace(candidate, unsaid=left.words, terms=left.used, notes=left.notes),
+            _scores(candidate, ranking, left),
+            _weight(candidate, logit - best, left) * shares.get(candidate.database, 0.0),
         )
         for candidate, ranking, logit, left in zip(state.candidates, rankings, logits, silent, strict=True)
     ]
@@ -76,15 +77,24 @@ def _ranked(state: State, ranker: Ranker) -> State:
 
 @dataclass(frozen=True, slots=True)
 class _Silence:
-    """What of the question a statement says nothing of: tables, and values, names and terms; and the terms `used`."""
+    """What of the question a statement says nothing of: tables, and values, names and terms; and the terms `used`.
+
+    `outdated`: what it reads that is deprecated; `measured`: the units and time zones of what it reads.
+    """
 
     tables: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     used: tuple[Term, ...] = ()
+    outdated: tuple[str, ...] = ()
+    measured: tuple[str, ...] = ()
 
     @property
     def all(self) -> tuple[str, ...]:
         return self.tables + self.words
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return (*self.measured, *(f"reads {name}, which is deprecated" for name in self.outdated))
 
 
 def _silences(state: State) -> list[_Silence]:
@@ -109,15 +119,21 @@ def _unsaid(question: str, candidate: Candidate, route: Route, asked: Sequence[T
     used = terms_used(route.terms, candidate.tables, candidate.columns)
     terms = (each.name for each in route.terms if each not in used)
     words = tuple(dict.fromkeys((*values, *names, *terms)))
-    return _Silence(tables, words, used)
+    outdated = deprecated(candidate.tables, candidate.columns, route.snapshot)
+    return _Silence(tables, words, used, outdated, tuple(measured(candidate.columns, route.snapshot)))
 
 
-def _weight(candidate: Candidate, behind: float, silent: Sequence[str]) -> float:
-    doubts = ((candidate.forked, FORKED), (candidate.fruitless, FRUITLESS), (bool(silent), UNSAID))
+def _weight(candidate: Candidate, behind: float, silence: _Silence) -> float:
+    doubts = (
+        (candidate.forked, FORKED),
+        (candidate.fruitless, FRUITLESS),
+        (bool(silence.all), UNSAID),
+        (bool(silence.outdated), OUTDATED),
+    )
     return math.exp(behind) * math.prod(share for doubted, share in doubts if doubted)
 
 
-def _scores(candidate: Candidate, ranking: Ranking, silent: Sequence[str]) -> str:
+def _scores(candidate: Candidate, ranking: Ranking, silence: _Silence) -> str:
     """What the order is made of, for the trace."""
     parts = [f"logprob {candidate.logprob}", f"schema {candidate.schema_score:.3f}"]
     parts += [
@@ -128,14 +144,15 @@ def _scores(candidate: Candidate, ranking: Ranking, silent: Sequence[str]) -> st
     parts += [f"readings {worth(candidate.changes):+.2f}"] if candidate.changes else []
     parts += ["a fork"] if candidate.forked else []
     parts += ["finds nothing"] if candidate.fruitless else []
-    parts += [f"says nothing of {', '.join(silent)}"] if silent else []
+    parts += [f"says nothing of {', '.join(silence.all)}"] if silence.all else []
+    parts += [f"reads {', '.join(silence.outdated)}, deprecated"] if silence.outdated else []
     return ", ".join(parts)
 
 
 def explain(candidate: Candidate, best: Candidate) -> str:
-    """What the statement does in words, its terms, what rules changed, and what it reads that the best one does not."""
+    """What the statement does in words, its terms and units, what rules changed, and what it alone reads."""
     said = [describe(candidate.sql), *(f"{each.name}: {defined(each)}" for each in candidate.terms)]
-    said += [change.how for change in candidate.changes]
+    said += [*candidate.notes, *(change.how for change in candidate.changes)]
     said += [absent(candidate.missing)] if candidate.missing else []
     said += [f"says nothing of {', '.join(candidate.unsaid)}"] if candidate.unsaid else []
     words = "; ".join(said)

@@ -23,6 +23,7 @@ from engine.learning.preferences import preferences
 from engine.learning.store import normal_form
 from engine.learning.types import AskerFeedback, Example, ExampleKind, Learned, Lesson, Preference
 from engine.linking.element_text import linked
+from engine.linking.standing import sensitive_columns
 from engine.prompting.example_text import preference_line
 from engine.sql.check import check_candidate
 from engine.sql.describe import describe
@@ -103,7 +104,11 @@ def _preferences(
 def _examples(
     question: str, route: Route, feedback: AskerFeedback, found: Sequence[Preference], tools: Tools
 ) -> tuple[Example, ...]:
-    """The most similar verified questions, without repeats of this one and those that contradict a preference."""
+    """The most similar verified questions, without repeats of this one and those that contradict a preference.
+
+    None that reads a sensitive column, either: its statement may hold a value.
+    """
+    sensitive = sensitive_columns(route.snapshot)
     newest: dict[str, Lesson] = {}
     # The asker's own go before others', newer before older.
     for lesson in sorted(feedback.lessons, key=lambda each: not each.own):
@@ -120,6 +125,8 @@ def _examples(
             break
         lesson = lessons[place]
         resolution = resolve(lesson.sql, route.snapshot)
+        if not sensitive.isdisjoint(resolution.columns):
+            continue
         if not resolution.problems and agreement(resolution, found) >= 0.0:
             examples.append(Example(lesson.question, lesson.sql, round(float(cosines[place]), 3), lesson.own))
     return tuple(examples)

@@ -22,7 +22,7 @@ from schema_catalog.knowledge_files.format import (
     TermBlock,
 )
 from schema_catalog.pg import Connection
-from schema_catalog.types import ColumnKey
+from schema_catalog.types import Attributes, ColumnKey
 
 T = TypeVar("T")
 
@@ -34,17 +34,31 @@ async def open_databases(connection: Connection) -> tuple[str, ...]:
     )
 
 
-async def stored_file(connection: Connection, databases: Sequence[str]) -> KnowledgeFile:
-    """What the store says of `databases`, which are open to the connection's role; all of it in a fixed order."""
+_SAID = 'SELECT database, schema, "table", "column", description, synonyms, hidden, attributes FROM nl_catalog.said'
+
+_IMPORTED = (
+    'SELECT database, schema, "table", "column", description, synonyms, false AS hidden, attributes'
+    " FROM nl_catalog.imported WHERE source = $2"
+)
+
+
+async def stored_file(
+    connection: Connection, databases: Sequence[str], origin: str | None = None
+) -> KnowledgeFile:
+    """What the store says of `databases`, which are open to the connection's role; all of it in a fixed order.
+
+    `origin`: what the import of that name says, in place of what people say. Verified queries are people's alone.
+    """
     names = sorted(set(databases))
-    tables = await _tables(connection, names)
-    joins = await _joins(connection, names)
-    terms = await _terms(connection, names)
-    queries = await _queries(connection, names)
+    tables = await _tables(connection, names, origin)
+    joins = await _joins(connection, names, origin)
+    terms = await _terms(connection, names, origin)
+    queries = await _queries(connection, names) if origin is None else {}
     rows = await connection.fetch(
-        "SELECT database, description, synonyms, hidden FROM nl_catalog.said"
+        f"SELECT database, description, synonyms, hidden FROM ({_elements(origin)}) AS said"  # noqa: S608 - constants
         " WHERE database = ANY ($1) AND schema IS NULL",
         names,
+        *_parameter(origin),
     )
     said = {name: (description, tuple(synonyms), hidden) for name, description, synonyms, hidden in rows}
     return KnowledgeFile(
@@ -53,42 +67,69 @@ async def stored_file(connection: Connection, databases: Sequence[str]) -> Knowl
             DatabaseBlock(
                 name,
                 *said.get(name, (None, (), False)),
-                tables=tuple(tables[name]),
-                joins=tuple(joins[name]),
-                terms=tuple(terms[name]),
-                verified_queries=tuple(queries[name]),
+                tables=tuple(tables.get(name, ())),
+                joins=tuple(joins.get(name, ())),
+                terms=tuple(terms.get(name, ())),
+                verified_queries=tuple(queries.get(name, ())),
             )
             for name in names
         ),
     )
 
 
-async def _tables(connection: Connection, names: list[str]) -> dict[str, list[TableBlock]]:
+def _elements(origin: str | None) -> str:
+    return _SAID if origin is None else _IMPORTED
+
+
+def _parameter(origin: str | None) -> tuple[str, ...]:
+    return () if origin is None else (origin,)
+
+
+async def _tables(
+    connection: Connection, names: list[str], origin: str | None
+) -> dict[str, list[TableBlock]]:
     rows = await connection.fetch(
-        'SELECT database, schema, "table", "column", description, synonyms, hidden FROM nl_catalog.said'
+        f"SELECT * FROM ({_elements(origin)}) AS said"  # noqa: S608 - constants
         " WHERE database = ANY ($1) AND schema IS NOT NULL"
         ' ORDER BY database, schema COLLATE "C", "table" COLLATE "C", "column" COLLATE "C" NULLS FIRST',
         names,
+        *_parameter(origin),
     )
     blocks: dict[tuple[str, str, str], TableBlock] = {}
     columns: dict[tuple[str, str, str], list[ColumnBlock]] = defaultdict(list)
-    for name, schema, table, column, description, synonyms, hidden in rows:
+    for name, schema, table, column, description, synonyms, hidden, attributes in rows:
         key = (name, schema, table)
+        marks = msgspec.json.decode(attributes, type=Attributes)
         if column is None:
-            blocks[key] = TableBlock(schema, table, description, tuple(synonyms), hidden)
+            words = TableBlock(schema, table, description, tuple(synonyms), hidden)
+            blocks[key] = msgspec.structs.replace(words, status=marks.status, sensitivity=marks.sensitivity)
         else:
             blocks.setdefault(key, TableBlock(schema, table))
-            columns[key].append(ColumnBlock(column, description, tuple(synonyms), hidden))
+            columns[key].append(
+                ColumnBlock(
+                    column,
+                    description,
+                    tuple(synonyms),
+                    hidden,
+                    marks.status,
+                    marks.sensitivity,
+                    marks.unit,
+                    marks.time_zone,
+                    marks.key,
+                )
+            )
     return _by_database(
         (key[0], msgspec.structs.replace(block, columns=tuple(columns[key]))) for key, block in blocks.items()
     )
 
 
-async def _joins(connection: Connection, names: list[str]) -> dict[str, list[JoinBlock]]:
+async def _joins(connection: Connection, names: list[str], origin: str | None) -> dict[str, list[JoinBlock]]:
     rows = await connection.fetch(
         "SELECT database, (parse_ident(from_column))[2:], (parse_ident(to_column))[2:], cardinality"
-        ' FROM nl_catalog.joins WHERE database = ANY ($1) ORDER BY from_column COLLATE "C", to_column COLLATE "C"',
+        " FROM nl_catalog.joins WHERE database = ANY ($1) AND source IS NOT DISTINCT FROM $2"
+        ' ORDER BY from_column COLLATE "C", to_column COLLATE "C"',
         names,
+        origin,
     )
     return _by_database(
         (name, JoinBlock(_key(column), _key(referred), Cardinality(cardinality)))
@@ -96,11 +137,12 @@ async def _joins(connection: Connection, names: list[str]) -> dict[str, list[Joi
     )
 
 
-async def _terms(connection: Connection, names: list[str]) -> dict[str, list[TermBlock]]:
+async def _terms(connection: Connection, names: list[str], origin: str | None) -> dict[str, list[TermBlock]]:
     rows = await connection.fetch(
         "SELECT database, term, definition, description FROM nl_catalog.terms"
-        ' WHERE database = ANY ($1) ORDER BY lower(term) COLLATE "C"',
+        ' WHERE database = ANY ($1) AND source IS NOT DISTINCT FROM $2 ORDER BY lower(term) COLLATE "C"',
         names,
+        origin,
     )
     return _by_database((name, TermBlock(*block)) for name, *block in rows)
 

@@ -7,7 +7,7 @@ which a join is told mean nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from schema_catalog.knowledge_files.format import (
     Cardinality,
@@ -20,6 +20,9 @@ from schema_catalog.knowledge_files.format import (
     TermBlock,
 )
 from schema_catalog.naming import dotted
+from schema_catalog.types import Attributes
+
+ATTRIBUTES = tuple(each.name for each in fields(Attributes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,16 @@ def _element_facts(
             Call("show", (element,)),
             f"{path}.hidden",
         )
+    for name in ATTRIBUTES:
+        if value := getattr(block, name, None):
+            yield Fact(
+                (names[0], "element", *names[1:], "", "attribute", name),
+                f"{element} {name}",
+                value,
+                Call("set_attribute", (element, name, str(value))),
+                Call("set_attribute", (element, name, None)),
+                f"{path}.{name}",
+            )
     for s, synonym in enumerate(block.synonyms):
         word = _one_line(synonym)
         yield Fact(

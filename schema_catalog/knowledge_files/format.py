@@ -18,6 +18,7 @@ from msgspec import Meta
 
 from schema_catalog.knowledge_files.yaml_text import Plain, YAMLTextError, dump, line_of, parse
 from schema_catalog.store import CatalogError
+from schema_catalog.types import DeclaredKey, Sensitivity, Status
 
 MOST_BYTES = 20_000_000
 _AT = re.compile(r"(.*) - at `(?:key in )?(\$.*)`\Z", re.DOTALL)
@@ -49,6 +50,11 @@ class ColumnBlock(_Block, frozen=True):
     description: Description = None
     synonyms: Words = ()
     hidden: bool = False
+    status: Status | None = None
+    sensitivity: Sensitivity | None = None
+    unit: Annotated[str, Meta(min_length=1, max_length=40)] | None = None
+    time_zone: Name | None = None
+    key: DeclaredKey | None = None
 
 
 class TableBlock(_Block, frozen=True):
@@ -59,6 +65,8 @@ class TableBlock(_Block, frozen=True):
     description: Description = None
     synonyms: Words = ()
     hidden: bool = False
+    status: Status | None = None
+    sensitivity: Sensitivity | None = None
     columns: tuple[ColumnBlock, ...] = ()
 
 
@@ -126,6 +134,11 @@ class Source:
     name: str
     text: str
     content: KnowledgeFile
+
+    @property
+    def origin(self) -> None:
+        """It is what people say, and no other tool's."""
+        return None
 
     def at(self, path: str) -> str:
         """Where `path` stands: the file and its line."""

@@ -7,13 +7,14 @@ checks and history are those of `nl_catalog` (`sql/0009_knowledge.sql`, `sql/001
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import asyncpg
 
 from schema_catalog.drift import Difference
 from schema_catalog.knowledge_files.export import open_databases, stored_file
 from schema_catalog.knowledge_files.facts import Call, Fact, facts_of
-from schema_catalog.knowledge_files.format import KnowledgeFile, Source
+from schema_catalog.knowledge_files.format import KnowledgeFile
 from schema_catalog.naming import dotted
 from schema_catalog.pg import Connection
 from schema_catalog.store import CatalogError
@@ -21,6 +22,25 @@ from schema_catalog.store import CatalogError
 _ONE_AT_A_TIME = "SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('pgparley.import'), 0)"
 _SHOWN = 10
 """Names that an error lists."""
+
+
+class Wanted(Protocol):
+    """A file of knowledge. `origin`: the import for which it speaks, None where people speak in it."""
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+
+    @property
+    def content(self) -> KnowledgeFile:
+        """What it says."""
+
+    @property
+    def origin(self) -> str | None:
+        """See above."""
+
+    def at(self, path: str) -> str:
+        """Where `path` stands, for messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +63,7 @@ class Step:
         return f"{self.fact.shown}: {values}" if values else self.fact.shown
 
 
-async def differences(connection: Connection, source: Source) -> tuple[Step, ...]:
+async def differences(connection: Connection, source: Wanted) -> tuple[Step, ...]:
     """What importing `source` would change, in order: first what is taken back.
 
     Raises `CatalogError` where the file names what the store does not know, or says something twice.
@@ -56,7 +76,7 @@ async def differences(connection: Connection, source: Source) -> tuple[Step, ...
                 f'{source.at(f"$.databases[{n}].name")}: database "{database.name}" is not registered, or not open to'
                 " you; `pgparley catalog list` shows those that are"
             )
-    stored = await stored_file(connection, [database.name for database in wanted.databases])
+    stored = await stored_file(connection, [each.name for each in wanted.databases], source.origin)
     await _check_elements(connection, source, stored)
     before = {fact.key: fact for fact in facts_of(stored)}
     after: dict[tuple[str, ...], Fact] = {}
@@ -74,13 +94,20 @@ async def differences(connection: Connection, source: Source) -> tuple[Step, ...
     return (*gone, *new, *changed)
 
 
-async def apply(connection: Connection, source: Source) -> tuple[Step, ...]:
+async def one_at_a_time(connection: Connection) -> None:
+    """Waits for the end of another import's transaction, and holds others up until the end of this one."""
+    await connection.execute(_ONE_AT_A_TIME)
+
+
+async def apply(connection: Connection, source: Wanted) -> tuple[Step, ...]:
     """Makes the store say what `source` says, inside a transaction of the caller's, and returns what was changed.
 
     Waits for the end of another import's transaction. Raises `CatalogError`, after which the caller's cannot be
     committed.
     """
-    await connection.execute(_ONE_AT_A_TIME)
+    await one_at_a_time(connection)
+    if source.origin is not None:
+        await connection.execute("SELECT nl_catalog.import_as($1)", source.origin)
     steps = await differences(connection, source)
     for step in steps:
         await _take(connection, source, step)
@@ -92,7 +119,7 @@ async def apply(connection: Connection, source: Source) -> tuple[Step, ...]:
     return steps
 
 
-async def _take(connection: Connection, source: Source, step: Step) -> None:
+async def _take(connection: Connection, source: Wanted, step: Step) -> None:
     """Does one step; an error says where in the file its reason stands."""
     try:
         await connection.execute(step.call.sql, *step.call.arguments)
@@ -103,7 +130,7 @@ async def _take(connection: Connection, source: Source, step: Step) -> None:
         raise CatalogError("; ".join(text.rstrip(".") for text in texts)) from error
 
 
-async def _check_elements(connection: Connection, source: Source, stored: KnowledgeFile) -> None:
+async def _check_elements(connection: Connection, source: Wanted, stored: KnowledgeFile) -> None:
     """Every table and column that is named is in the newest snapshot, or something is said of it already."""
     names = [database.name for database in source.content.databases]
     rows = await connection.fetch(

@@ -107,6 +107,7 @@ async def test_a_join_is_declared_once_whichever_way_it_is_told(pool: asyncpg.Po
         "unchecked",
         None,
         None,
+        None,
     )
     assert (await CatalogStore(pool).said()) == {}
     await pool.execute("SELECT nl_catalog.drop_join('sales.customers.no', 'sales.public.orders.cust_no')")

@@ -98,7 +98,7 @@ async def test_what_is_said_stands_before_the_comment_and_the_conflict_is_shown(
         ("sales.public.orders.net", "net of returns", "net amount", ["net revenue"]),
     ]
     assert [tuple(row) for row in await admin.fetch("SELECT * FROM nl_catalog.conflicts")] == [
-        ("sales", "sales.public.orders.net", "comment differs", "net of returns", "net amount")
+        ("sales", "sales.public.orders.net", "comment differs", "net of returns", "net amount", None, None)
     ]
     seen = await entries(admin, server)
     assert seen["hr"] == HR
@@ -123,7 +123,7 @@ async def test_every_change_has_who_when_before_and_after_and_each_can_be_restor
         "SELECT changed_by, before, after, now() - changed_at < interval '1 h' AS recent"
         " FROM nl_catalog.history WHERE element = 'sales.public.orders' ORDER BY version"
     )
-    plain = {"description": "what was sold", "synonyms": [], "hidden": False}
+    plain = {"description": "what was sold", "synonyms": [], "hidden": False, "attributes": {}}
     said = [
         (each["before"] and json.loads(each["before"]), each["after"] and json.loads(each["after"]))
         for each in rows
@@ -374,7 +374,7 @@ async def test_every_function_and_view_is_documented(admin: asyncpg.Connection) 
         " WHERE c.relnamespace = 'nl_catalog'::regnamespace AND c.relkind = 'v'"
     )
     page = PAGE.read_text("utf-8").partition("## What a DBA says")[2]
-    assert len(rows) == 32
+    assert len(rows) == 37
     for name, comment in rows:
         assert f"`{name}" in page, name
         assert comment, name

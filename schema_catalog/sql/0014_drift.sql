@@ -58,6 +58,9 @@ SET search_path = pg_catalog, pg_temp AS $$
         SELECT 'knowledge', k.element, 'knowledge of ' || pgparley.written(k.database, k.element)
         FROM pgparley.knowledge k WHERE k.database = $1 AND pgparley.within(k.element, $2)
         UNION ALL
+        SELECT 'import', i.element, concat('knowledge of ', pgparley.written(i.database, i.element), ' from ', i.source)
+        FROM pgparley.imported i WHERE i.database = $1 AND pgparley.within(i.element, $2)
+        UNION ALL
         SELECT d.kind, d.element,
                CASE d.kind WHEN 'join' THEN concat('join ', pgparley.written(d.database, d.element[1:3]), ' = ',
                                                    pgparley.written(d.database, d.element[4:6]))
@@ -82,6 +85,15 @@ SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(jsonb_agg(jsonb_build_object('kind', b.kind, 'key', b.key, 'shown', b.shown) ORDER BY b.kind, b.key), '[]')
     FROM broken b
 $$;
+
+CREATE VIEW pgparley.kept_back AS
+SELECT k.database, pgparley.moved(k.element, d.old, d.new) AS element, bool_or(k.hidden) AS hidden,
+       CASE WHEN bool_or(k.attributes ? 'sensitivity') THEN '{"sensitivity": "sensitive"}'::jsonb ELSE '{}' END AS attributes
+FROM pgparley.drift d
+     JOIN pgparley.knowledge k ON k.database = d.database AND pgparley.within(k.element, d.old)
+WHERE d.state = 'proposed' AND (k.hidden OR k.attributes ? 'sensitivity')
+GROUP BY 1, 2;
+COMMENT ON VIEW pgparley.kept_back IS 'New names of what was hidden or sensitive, until somebody decides on the rename.';
 
 -- The one place where findings are written. A rename of what was already proposed as another's new name goes on from that one's old name.
 CREATE FUNCTION pgparley.note_drift(in_database text, what text, kind text, old text[], new text[], detail text) RETURNS bigint
@@ -147,6 +159,8 @@ DECLARE
     place   text[];
     carried int := 0;
 BEGIN
+    -- A person decides, also where the transaction has spoken for an import before.
+    PERFORM set_config('nl_catalog.source', '', true);
     FOR said IN SELECT k.* FROM pgparley.knowledge k
                 WHERE k.database = rename.database AND pgparley.within(k.element, rename.old) ORDER BY k.element FOR UPDATE LOOP
         place := pgparley.moved(said.element, rename.old, rename.new);
@@ -156,8 +170,9 @@ BEGIN
             coalesce(there.synonyms, '{}') || ARRAY(
                 SELECT s FROM unnest(said.synonyms) WITH ORDINALITY AS u (s, n)
                 WHERE lower(s) <> ALL (SELECT lower(t) FROM unnest(there.synonyms) AS t) ORDER BY n),
-            said.hidden OR coalesce(there.hidden, false))::pgparley.knowledge);
-        PERFORM pgparley.say(ROW(said.database, said.element, NULL, '{}', false)::pgparley.knowledge);
+            said.hidden OR coalesce(there.hidden, false),
+            said.attributes || coalesce(there.attributes, '{}'))::pgparley.knowledge);
+        PERFORM pgparley.say(ROW(said.database, said.element, NULL, '{}', false, '{}')::pgparley.knowledge);
         carried := carried + 1;
     END LOOP;
     FOR defined IN SELECT d.* FROM pgparley.definition d

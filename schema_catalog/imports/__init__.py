@@ -1,0 +1,1 @@
+"""What other tools' files say of a database, as a file of knowledge."""

@@ -1,0 +1,155 @@
+"""What a file of another tool says: before it is known which tables of a database it is about, and as a file of ours.
+
+Owns this vocabulary, which the readers of all formats share, and where in a file something stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from schema_catalog.knowledge_files.format import KnowledgeFile
+from schema_catalog.knowledge_files.yaml_text import line_of
+from schema_catalog.types import TableKey
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands. `text`: the YAML in which `path` has a line; None of JSON, which is often one line."""
+
+    name: str
+    path: str
+    text: str | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        if self.text is None:
+            return f"{self.name}, {self.path}"
+        return f"{self.name}, line {line_of(self.text, self.path)}"
+
+    def below(self, rest: str) -> Place:
+        """What stands inside of it."""
+        return Place(self.name, self.path + rest, self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class TableName:
+    """A table as the file knows it. `schema`: None where the file does not say."""
+
+    name: str
+    schema: str | None = None
+
+    def __str__(self) -> str:
+        return self.name if self.schema is None else f"{self.schema}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class SaidText:
+    """What is said of one element. `attributes`: by their names, as the file has them."""
+
+    description: str | None
+    synonyms: tuple[str, ...]
+    place: Place
+    attributes: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SaidColumn:
+    """Of a column. `unique`: no two rows have the same value, and each has one."""
+
+    name: str
+    text: SaidText
+    unique: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SaidTable:
+    """Of a table or view, and of its columns."""
+
+    table: TableName
+    text: SaidText
+    columns: tuple[SaidColumn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SaidJoin:
+    """Each row of `table` has at most one of `referred`, whose column has an equal value."""
+
+    table: TableName
+    column: str
+    referred: TableName
+    referred_column: str
+    place: Place
+    unique: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SaidMetric:
+    """A term of the business. `expression`: SQL, of columns of `tables`, by the names before them, or of `table`."""
+
+    names: tuple[str, ...]
+    description: str | None
+    expression: str
+    place: Place
+    table: TableName | None = None
+    tables: tuple[tuple[str, TableName], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something that is not taken over, and why."""
+
+    what: str
+    reason: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """All that files say, in their order, and what of them cannot be said here."""
+
+    tables: tuple[SaidTable, ...] = ()
+    joins: tuple[SaidJoin, ...] = ()
+    metrics: tuple[SaidMetric, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    description: str | None = None
+
+    def __add__(self, other: Statements) -> Statements:
+        return Statements(
+            self.tables + other.tables,
+            self.joins + other.joins,
+            self.metrics + other.metrics,
+            self.left_out + other.left_out,
+            self.description or other.description,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A registered database. `tables`: with their columns.
+
+    Who defines what already: `terms` by their names in lower case, `joins` both ways round.
+    """
+
+    database: str
+    tables: Mapping[TableKey, frozenset[str]]
+    terms: Mapping[str, str]
+    joins: Mapping[tuple[str, str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedFile:
+    """A file of knowledge that was made of another tool's; `origin`: that tool, under which it is imported."""
+
+    name: str
+    content: KnowledgeFile
+    origin: str
+    left_out: tuple[LeftOut, ...]
+    _places: Mapping[str, Place] = field(repr=False)
+
+    def at(self, path: str) -> str:
+        """Where what stands at `path` came from."""
+        while path not in self._places:
+            path = path[: max(path.rfind("."), path.rfind("["))]
+            if not path:
+                return self.name
+        return str(self._places[path])

@@ -1,0 +1,152 @@
+"""Attributes of elements: their vocabulary, history and files, and that no value of what is sensitive is kept."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import asyncpg
+import pytest
+from typer.testing import CliRunner
+
+from pgparley.catalog_commands import catalog_app
+from pgparley.cluster import Cluster
+from schema_catalog.migrate import migrate
+from schema_catalog.store import CatalogStore
+from schema_catalog.types import Column, Database, Snapshot, Table, TableKind
+from schema_catalog.values import ValueStore
+from tests.support.statements import execute_now, fetch_now
+
+PERSON = Table("public", "person", TableKind.TABLE, (Column("name", "text"), Column("ssn", "text")))
+SET = "SELECT nl_catalog.set_attribute"
+EXPORTED = """\
+version: 1
+databases:
+- name: hr
+  tables:
+  - schema: public
+    name: person
+    status: deprecated
+    columns:
+    - name: name
+      status: preferred
+      unit: letters
+      time_zone: Europe/Vienna
+      key: unique
+    - name: ssn
+      sensitivity: sensitive
+"""
+
+
+async def _prepare(dsn: str) -> None:
+    async with asyncpg.create_pool(dsn, min_size=1, max_size=1) as pool:
+        async with pool.acquire() as connection:
+            await migrate(connection)
+        await CatalogStore(pool).add(Database("hr", "postgresql://h/x", "x", ("public",)))
+        await CatalogStore(pool).save_snapshot(Snapshot("hr", ("public",), (PERSON,)))
+
+
+@pytest.fixture
+def store(server: Cluster) -> Iterator[str]:
+    """The DSN of a store that holds the database hr."""
+    execute_now(server.dsn(), "CREATE DATABASE attributed")
+    asyncio.run(_prepare(server.dsn("attributed")))
+    yield server.dsn("attributed")
+    execute_now(server.dsn(), "DROP DATABASE attributed WITH (FORCE)")
+
+
+Run = Callable[..., str]
+
+
+@pytest.fixture
+def run(store: str) -> Run:
+    def go(*arguments: str) -> str:
+        return CliRunner().invoke(catalog_app(lambda: store), list(arguments), env={"TERM": "dumb"}).output
+
+    return go
+
+
+def say_all(store: str) -> None:
+    execute_now(
+        store,
+        f"{SET}('hr.person', 'status', 'deprecated')",
+        f"{SET}('hr.person.name', 'status', 'preferred')",
+        f"{SET}('hr.person.name', 'unit', ' letters ')",
+        f"{SET}('hr.person.name', 'time_zone', 'Europe/Vienna')",
+        f"{SET}('hr.person.name', 'key', 'unique')",
+        f"{SET}('hr.person.ssn', 'sensitivity', 'sensitive')",
+    )
+
+
+def test_attributes_stand_in_files_and_history(run: Run, store: str, tmp_path: Path) -> None:
+    say_all(store)
+    assert run("export") == EXPORTED
+    file = tmp_path / "catalog.yaml"
+    file.write_text(EXPORTED, "utf-8")
+    assert run("diff", str(file)) == ""
+    execute_now(
+        store, f"{SET}('hr.person.name', 'unit', NULL)", f"{SET}('hr.person.name', 'status', 'deprecated')"
+    )
+    assert (
+        run("diff", str(file))
+        == "~ hr.public.person.name status: deprecated → preferred\n+ hr.public.person.name unit: letters\n"
+    )
+    assert run("import", str(file)).endswith("2 changes.\n")
+    versions = fetch_now(
+        store, "SELECT version FROM nl_catalog.history WHERE element = 'hr.public.person.name' ORDER BY 1"
+    )
+    execute_now(store, f"SELECT nl_catalog.restore({versions[1][0]})")
+    assert fetch_now(
+        store, "SELECT attributes ->> 'unit' FROM nl_catalog.said WHERE \"column\" = 'name'"
+    ) == [("letters",)]
+    assert fetch_now(
+        store, "SELECT attributes->>'time_zone' FROM nl_catalog.columns WHERE \"column\" = 'name'"
+    ) == [(None,)]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "'hr', 'status', 'preferred'",
+        "'hr.person', 'unit', 'EUR'",
+        "'hr.person', 'status', 'best'",
+        "'hr.person.name', 'sensitivity', 'a bit'",
+        "'hr.person.name', 'unit', ''",
+        "'hr.person.name', 'unit', repeat('x', 41)",
+        "'hr.person.name', 'unit', e'a\\nb'",
+        "'hr.person.name', 'time_zone', 'Middle Earth'",
+        "'hr.person.name', 'colour', 'red'",
+        "'hr.person.name', NULL, 'red'",
+    ],
+)
+def test_what_is_no_attribute_is_refused(store: str, call: str) -> None:
+    with pytest.raises(asyncpg.InvalidParameterValueError) as refused:
+        execute_now(store, f"{SET}({call})")
+    assert refused.value.detail
+    assert refused.value.hint
+    assert fetch_now(store, "SELECT * FROM nl_catalog.history") == []
+
+
+@pytest.mark.parametrize("element", ["hr.person.ssn", "hr.person"])
+def test_values_of_what_is_sensitive_are_forgotten_and_never_allowed(
+    run: Run, store: str, element: str
+) -> None:
+    asyncio.run(_allow(store))
+    execute_now(store, f"{SET}('{element}', 'sensitivity', 'sensitive')")
+    assert ("ssn",) not in fetch_now(store, 'SELECT "column" FROM pgparley.value_column')
+    assert fetch_now(store, "SELECT count(*) FROM pgparley.value_column") == [(1 if "ssn" in element else 0,)]
+    assert "person.ssn is sensitive: none of its values may be kept" in run(
+        "values", "hr", "--allow", "person.ssn"
+    )
+    run("values", "hr", "--allow-all-text")
+    assert ("ssn",) not in fetch_now(store, 'SELECT "column" FROM pgparley.value_column')
+    with pytest.raises(asyncpg.InsufficientPrivilegeError, match=r"values of person\.ssn are sensitive"):
+        asyncio.run(_allow(store))
+    execute_now(store, f"{SET}('{element}', 'sensitivity', NULL)")
+    asyncio.run(_allow(store))
+
+
+async def _allow(dsn: str) -> None:
+    async with asyncpg.create_pool(dsn, min_size=1, max_size=1) as pool:
+        await ValueStore(pool).allow("hr", [("public", "person", "ssn"), ("public", "person", "name")])

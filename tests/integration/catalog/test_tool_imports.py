@@ -1,0 +1,544 @@
+"""`pgparley catalog import --from`: files of other tools on a real server, below what people say and below comments."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import asyncpg
+import pytest
+from typer.testing import CliRunner, Result
+
+from pgparley.catalog_commands import catalog_app
+from pgparley.cluster import Cluster
+from pgparley.tool_imports import Tool, for_database, read_tool
+from schema_catalog.catalog import CachedCatalog
+from schema_catalog.knowledge_files.merge import apply, one_at_a_time
+from schema_catalog.migrate import migrate
+from schema_catalog.store import CatalogStore
+from schema_catalog.types import Column, Database, Snapshot, Table, TableKind
+from tests.support.statements import execute_now
+
+Run = Callable[..., Result]
+Fetch = Callable[[str], list[tuple[object, ...]]]
+
+CUSTOMERS = Table(
+    "public",
+    "customers",
+    TableKind.TABLE,
+    (Column("id", "integer"), Column("name", "text", description="as in the contract")),
+)
+ORDERS = Table(
+    "public",
+    "orders",
+    TableKind.TABLE,
+    (
+        Column("id", "integer"),
+        Column("customer_id", "integer"),
+        Column("net", "numeric"),
+        Column("food", "boolean"),
+    ),
+)
+RAW = Table("raw", "raw_orders", TableKind.TABLE, (Column("id", "integer"),))
+
+PROPERTIES = """\
+version: 2
+sources:
+  - name: shop
+    schema: raw
+    tables:
+      - name: orders
+        identifier: raw_orders
+        description: as they came
+models:
+  - name: customers
+    description: "{{ doc('customers') }}"
+    columns:
+      - name: id
+        tests: [unique, not_null]
+      - name: NAME
+        description: who pays
+      - name: gone
+        description: of an older version
+  - name: orders
+    description: one line an order
+    meta:
+      synonyms: [purchase, buying, "word\\tof two lines and so on that has many more than sixty characters"]
+    columns:
+      - name: customer_id
+        data_tests:
+          - not_null
+          - relationships:
+              arguments:
+                to: ref('customers')
+                field: id
+      - name: net
+        description: without VAT
+        config:
+          meta:
+            synonyms: turnover, revenue
+            unit: EUR
+            time_zone: Middle Earth
+  - name: not_built
+    description: nowhere
+semantic_models:
+  - name: orders
+    model: ref('orders')
+    entities:
+      - name: order
+        type: primary
+        expr: id
+    dimensions:
+      - name: is_food
+        type: categorical
+        expr: food
+    measures:
+      - name: net
+        agg: sum
+      - name: order_count
+        agg: sum
+        expr: 1
+      - name: secret
+        agg: max
+        expr: pg_read_file('/etc/passwd') || net
+      - name: anything
+        agg: max
+        expr: net + random()
+      - name: query
+        agg: max
+        expr: (SELECT max(id) FROM customers)
+metrics:
+  - name: net_revenue
+    label: Net revenue
+    description: after returns
+    type: simple
+    type_params:
+      measure: net
+  - name: food_revenue
+    type: simple
+    type_params:
+      measure: {name: net}
+    filter: |
+      {{ Dimension('order__is_food') }} = true
+  - name: food_share
+    type: ratio
+    type_params:
+      numerator: food_revenue
+      denominator: net_revenue
+  - name: doubled
+    type: derived
+    type_params:
+      expr: 2 * a
+      metrics: [{name: net_revenue, alias: a}]
+  - {name: orders, type: simple, type_params: {measure: order_count}}
+  - {name: secret, type: simple, type_params: {measure: secret}}
+  - {name: anything, type: simple, type_params: {measure: anything}}
+  - {name: query, type: simple, type_params: {measure: query}}
+  - {name: running, type: cumulative, type_params: {measure: net}}
+"""
+TAKEN = """\
++ sales join public.orders.customer_id = public.customers.id: many-to-one
++ sales.public.customers.id key: unique
++ sales.public.customers.name description: who pays
++ sales.public.orders description: one line an order
++ sales.public.orders synonym: buying
++ sales.public.orders synonym: purchase
++ sales.public.orders.net description: without VAT
++ sales.public.orders.net synonym: revenue
++ sales.public.orders.net synonym: turnover
++ sales.public.orders.net unit: EUR
++ sales.raw.raw_orders description: as they came
++ sales term doubled: 2 * (SUM(orders.net))
++ sales term food revenue: SUM(orders.net) FILTER(WHERE ((orders.food) = TRUE))
++ sales term food share: \
+CAST((SUM(orders.net) FILTER(WHERE ((orders.food) = TRUE))) AS DECIMAL) / NULLIF((SUM(orders.net)), 0)
++ sales term Net revenue: SUM(orders.net); after returns
+"""
+LEFT_OUT = """\
+! metric running is not taken over: \
+it is of the type cumulative, which is no expression over one table (schema.yml, line 93)
+! time_zone of column public.orders.net is not taken over: 'Middle Earth' is none (schema.yml, line 31)
+! description of customers is not taken over: it is a template; target/manifest.json has the text (schema.yml, line 10)
+"""
+
+
+async def _prepare(dsn: str) -> None:
+    async with asyncpg.create_pool(dsn, min_size=1, max_size=1) as pool:
+        async with pool.acquire() as connection:
+            await migrate(connection)
+        for name in ("sales", "hr"):
+            await CatalogStore(pool).add(Database(name, "postgresql://h/x", "x", ("public",)))
+            await CatalogStore(pool).save_snapshot(Snapshot(name, ("public",), (CUSTOMERS, ORDERS, RAW)))
+
+
+@pytest.fixture
+def store(server: Cluster) -> Iterator[str]:
+    """The DSN of a store that holds the databases sales and hr."""
+    execute_now(server.dsn(), "CREATE DATABASE imported")
+    asyncio.run(_prepare(server.dsn("imported")))
+    yield server.dsn("imported")
+    execute_now(server.dsn(), "DROP DATABASE imported WITH (FORCE)")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A dbt project that was never compiled."""
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "schema.yml").write_text(PROPERTIES, "utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def run(store: str) -> Run:
+    def go(*arguments: str, dsn: str = store) -> Result:
+        return CliRunner().invoke(
+            catalog_app(lambda: dsn), list(arguments), env={"COLUMNS": "160", "TERM": "dumb"}
+        )
+
+    return go
+
+
+@pytest.fixture
+def fetch(store: str) -> Fetch:
+    async def rows(sql: str) -> list[tuple[object, ...]]:
+        connection = await asyncpg.connect(store)
+        try:
+            return [tuple(row) for row in await connection.fetch(sql)]
+        finally:
+            await connection.close()
+
+    return lambda sql: asyncio.run(rows(sql))
+
+
+def of_dbt(command: str, path: Path, *options: str) -> tuple[str, ...]:
+    return (command, str(path), "--from", "dbt", "--database", "sales", *options)
+
+
+def test_a_dbt_project_is_taken_over_once(run: Run, fetch: Fetch, project: Path) -> None:
+    rehearsed = run(*of_dbt("import", project, "--dry-run"))
+    assert rehearsed.exit_code == 0, rehearsed.output
+    assert fetch("SELECT count(*) FROM nl_catalog.history") == [(0,)]
+    compared = run(*of_dbt("diff", project))
+    assert compared.exit_code == 1
+    assert rehearsed.output.startswith(compared.output)
+    imported = run(*of_dbt("import", project))
+    lines = imported.output.splitlines(keepends=True)
+    assert sorted(line for line in lines if line[0] == "+") == sorted(TAKEN.splitlines(keepends=True))
+    assert set(LEFT_OUT.splitlines(keepends=True)) <= set(lines)
+    again = run(*of_dbt("import", project))
+    assert again.output.endswith("Nothing to change.\n")
+    assert run(*of_dbt("diff", project)).exit_code == 0
+
+
+def test_people_and_comments_stand_before_an_import(
+    run: Run, fetch: Fetch, store: str, project: Path
+) -> None:
+    execute_now(
+        store,
+        "SELECT nl_catalog.describe('sales.orders', 'what was ordered'),"
+        " nl_catalog.add_synonym('sales.orders', 'Purchase'),"
+        " nl_catalog.define_term('sales', 'net revenue', 'sum(orders.net)')",
+    )
+    imported = run(*of_dbt("import", project))
+    assert (
+        "! metric Net revenue is not taken over: a DBA defined it already (schema.yml, line 67)"
+        in imported.output
+    )
+    assert "2 descriptions stand behind others: nl_catalog.conflicts shows them" in imported.output
+    assert fetch(
+        "SELECT description, synonyms FROM nl_catalog.tables WHERE element = 'sales.public.orders'"
+    ) == [("what was ordered", ["Purchase", "buying"])]
+    assert fetch(
+        "SELECT element, problem, description, comment, source, imported FROM nl_catalog.conflicts ORDER BY 1"
+    ) == [
+        ("sales.public.customers.name", "import differs", None, "as in the contract", "dbt", "who pays"),
+        ("sales.public.orders", "import differs", "what was ordered", None, "dbt", "one line an order"),
+    ]
+    assert fetch("SELECT count(*) FROM nl_catalog.said") == [(1,)]
+    exported = run("export", "sales").output
+    assert "turnover" not in exported
+    assert "food" not in exported
+
+    async def seen() -> Snapshot:
+        async with asyncpg.create_pool(store, min_size=1, max_size=1) as pool:
+            entries = await CachedCatalog(CatalogStore(pool)).entries()
+            return next(snapshot for database, snapshot in entries if database.name == "sales")
+
+    customers, orders, raw = asyncio.run(seen()).tables
+    assert (orders.description, orders.synonyms) == ("what was ordered", ("Purchase", "buying"))
+    assert [column.description for column in customers.columns] == [None, "as in the contract"]
+    assert orders.columns[2].synonyms == ("turnover", "revenue")
+    assert raw.description == "as they came"
+    execute_now(store, "SELECT nl_catalog.describe('sales.orders', NULL)")
+    assert asyncio.run(seen()).tables[1].description == "one line an order"
+
+
+def test_what_an_import_says_can_be_taken_back_and_restored(
+    run: Run, fetch: Fetch, store: str, project: Path
+) -> None:
+    run(*of_dbt("import", project))
+    said = "SELECT element, description, synonyms FROM nl_catalog.imported ORDER BY 1"
+    before = fetch(said)
+    [(version,)] = fetch(
+        "SELECT max(version) FROM nl_catalog.history WHERE element = 'sales.public.orders' AND source = 'dbt'"
+    )
+    execute_now(
+        store, "UPDATE pgparley.snapshot SET body = jsonb_set(body, '{tables}', (body -> 'tables') - 1)"
+    )
+    execute_now(store, "UPDATE pgparley.database SET newest = newest")
+    assert ("gone",) in fetch(
+        "SELECT problem FROM nl_catalog.conflicts WHERE element = 'sales.public.orders'"
+    )
+    (project / "models" / "schema.yml").write_text("models: []\n", "utf-8")
+    emptied = run(*of_dbt("import", project))
+    assert emptied.exit_code == 0, emptied.output
+    assert fetch(said) == []
+    assert fetch("SELECT * FROM nl_catalog.terms") == []
+    asyncio.run(_newest(store))
+    execute_now(store, f"SELECT nl_catalog.restore({version})")
+    assert fetch(said) == [each for each in before if each[0] == "sales.public.orders"]
+    assert fetch("SELECT count(*) FROM nl_catalog.said") == [(0,)]
+
+
+async def _newest(dsn: str) -> None:
+    async with asyncpg.create_pool(dsn, min_size=1, max_size=1) as pool:
+        await CatalogStore(pool).save_snapshot(Snapshot("sales", ("public",), (CUSTOMERS, ORDERS, RAW)))
+
+
+def test_a_manifest_says_the_same(run: Run, project: Path) -> None:
+    nodes = {
+        "model.shop.customers": {
+            "name": "customers",
+            "resource_type": "model",
+            "schema": "public",
+            "alias": "customers",
+            "description": "who buys",
+            "columns": {"id": {"name": "id", "description": "", "meta": {"synonyms": ["number"]}}},
+            "config": {"materialized": "table", "meta": {}},
+        },
+        "model.shop.orders": {
+            "name": "stg",
+            "resource_type": "model",
+            "schema": "public",
+            "alias": "orders",
+            "columns": {},
+        },
+        "model.shop.part": {
+            "name": "part",
+            "resource_type": "model",
+            "schema": "public",
+            "config": {"materialized": "ephemeral"},
+        },
+        "test.shop.one": {
+            "name": "one",
+            "resource_type": "test",
+            "attached_node": "model.shop.orders",
+            "column_name": "customer_id",
+            "test_metadata": {
+                "name": "relationships",
+                "kwargs": {"to": "ref('customers')", "field": "id", "column_name": "customer_id"},
+            },
+        },
+    }
+    metrics = {
+        "metric.shop.net": {
+            "name": "net",
+            "type": "simple",
+            "type_params": {
+                "metric_aggregation_params": {"semantic_model": "o", "agg": "sum", "expr": "net"}
+            },
+        }
+    }
+    models = {
+        "semantic_model.shop.o": {"name": "o", "node_relation": {"alias": "orders", "schema_name": "public"}}
+    }
+    manifest = {"nodes": nodes, "sources": {}, "metrics": metrics, "semantic_models": models}
+    (project / "target").mkdir()
+    (project / "target" / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    imported = run(*of_dbt("import", project))
+    assert imported.output == (
+        "+ sales.public.customers description: who buys\n"
+        "+ sales.public.customers.id synonym: number\n"
+        "+ sales join public.orders.customer_id = public.customers.id: many-to-one\n"
+        "+ sales term net: SUM(orders.net)\n"
+        "4 changes.\n"
+    )
+
+
+OSI = """\
+version: 0.2.0.dev0
+semantic_model:
+- name: shop
+  datasets:
+  - name: o
+    source: warehouse.public.orders
+    primary_key: [id]
+    description: one line an order
+    ai_context: {synonyms: [purchase], instructions: be kind}
+    fields:
+    - name: amount
+      expression: {dialects: [{dialect: SNOWFLAKE, expression: x}, {dialect: ANSI_SQL, expression: net}]}
+      description: without VAT
+    - name: doubled
+      expression: {dialects: [{dialect: ANSI_SQL, expression: net * 2}]}
+  - name: c
+    source: {kind: table, object: public.customers}
+  - name: q
+    source: select 1
+  relationships:
+  - {name: buys, from: o, to: c, from_columns: [customer_id], to_columns: [id]}
+  metrics:
+  - name: net_revenue
+    expression: {dialects: [{dialect: ANSI_SQL, expression: SUM(o.amount)}]}
+    ai_context: {synonyms: [turnover]}
+  - name: both
+    expression: {dialects: [{dialect: ANSI_SQL, expression: SUM(o.amount) / count(c.id)}]}
+  - name: of_field
+    expression: {dialects: [{dialect: ANSI_SQL, expression: SUM(o.doubled)}]}
+"""
+
+
+def test_an_open_semantic_file_is_taken_over(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "shop.yaml"
+    file.write_text(OSI, "utf-8")
+    imported = run("import", str(file), "--from", "osi", "--database", "sales")
+    assert imported.output == (
+        "+ sales.public.orders description: one line an order\n"
+        "+ sales.public.orders synonym: purchase\n"
+        "+ sales.public.orders.id key: unique\n"
+        "+ sales.public.orders.net description: without VAT\n"
+        "+ sales join public.orders.customer_id = public.customers.id: many-to-one\n"
+        "+ sales term net revenue: SUM(orders.net)\n"
+        "+ sales term turnover: SUM(orders.net)\n"
+        "! field o.doubled is not taken over: it is no column of the table (shop.yaml, line 14)\n"
+        "! dataset q is not taken over: its source is no name of a table (shop.yaml, line 18)\n"
+        "! metric of_field is not taken over: it reads the field doubled, which is no column of the table"
+        " (shop.yaml, line 28)\n"
+        "! metric both is not taken over: it reads several tables (shop.yaml, line 26)\n"
+        "7 changes.\n"
+    )
+
+
+BOMB = "a: &a [x]\nb: [*a, *a]\n"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        (
+            "schema.yml",
+            BOMB,
+            "schema.yml, line 1: anchors and aliases (& and *) are not taken; write it out.",
+        ),
+        (
+            "schema.yml",
+            "models:\n- description: x\n",
+            "schema.yml, line 2: Object missing required field `name`",
+        ),
+        ("manifest.json", "{", "manifest.json: this is no JSON:"),
+        ("manifest.json", '{"nodes": ' + "[" * 100_000, "manifest.json"),
+        ("schema.yml", "x" * 100_000_000, "schema.yml is too large: 20 MB are allowed."),
+        ("manifest.json", " " * 100_000_000, "manifest.json is too large: 50 MB are allowed."),
+    ],
+    ids=["bomb", "no name", "no json", "deep", "100 MB of YAML", "100 MB of JSON"],
+)
+def test_what_is_no_file_of_the_tool_is_refused(
+    run: Run, fetch: Fetch, tmp_path: Path, given: tuple[str, str, str]
+) -> None:
+    name, text, said = given
+    file = tmp_path / name
+    file.write_text(text, "utf-8")
+    refused = run(*of_dbt("import", file))
+    assert refused.exit_code == 1
+    assert said in refused.output
+    assert len(refused.output) < 1000
+    assert fetch("SELECT count(*) FROM nl_catalog.history") == [(0,)]
+
+
+def test_hostile_texts_are_data(run: Run, fetch: Fetch, tmp_path: Path) -> None:
+    text = "'); DROP TABLE pgparley.imported; -- <script>alert(1)</script>\x1b[2J $$ \\ %s"
+    node = {
+        "name": "orders",
+        "resource_type": "model",
+        "schema": "public",
+        "description": text + "\x00",
+        "meta": {"synonyms": ["'; DROP", "a\x1bb", "x" * 61, 7, None]},
+        "columns": {text: {"name": text, "description": "x"}},
+    }
+    metric = {"name": "m", "type": "simple", "type_params": {"measure": text}, "label": text}
+    file = tmp_path / "manifest.json"
+    file.write_text(json.dumps({"nodes": {"model.x": node}, "metrics": {"metric.m": metric}}), "utf-8")
+    imported = run(*of_dbt("import", file))
+    assert imported.exit_code == 0, imported.output
+    assert "\x1b" not in imported.output
+    assert fetch("SELECT element, description, synonyms FROM nl_catalog.imported") == [
+        ("sales.public.orders", text, ["'; DROP"])
+    ]
+
+
+def test_from_and_database_go_together(run: Run, project: Path) -> None:
+    assert run("import", str(project), "--from", "dbt").exit_code == 2
+    unknown = run("import", str(project), "--from", "dbt", "--database", "nowhere")
+    assert unknown.exit_code == 1
+    assert 'no database "nowhere" is registered, or it is not open to you' in unknown.output
+
+
+def test_an_import_neither_hides_nor_verifies_nor_changes_what_people_say(store: str, fetch: Fetch) -> None:
+    execute_now(store, "SELECT nl_catalog.define_term('sales', 'mine', 'sum(orders.net)')")
+    for call, state in (
+        ("hide('sales.orders')", "22023"),
+        ("verify('sales', 'how many?', 'SELECT 1')", "42501"),
+        ("define_term('sales', 'mine', 'max(orders.net)')", "42501"),
+        ("drop_term('sales', 'mine')", "42501"),
+        ("import_as('Robert''); DROP')", "22023"),
+    ):
+        with pytest.raises(asyncpg.PostgresError) as refused:
+            execute_now(store, f"BEGIN; SELECT nl_catalog.import_as('dbt'); SELECT nl_catalog.{call}")
+        assert (refused.value.sqlstate, bool(refused.value.detail), bool(refused.value.hint)) == (
+            state,
+            True,
+            True,
+        )
+    assert fetch("SELECT definition, source FROM nl_catalog.terms") == [("sum(orders.net)", None)]
+
+
+def test_a_steward_imports_into_open_databases_alone(
+    run: Run, server: Cluster, store: str, project: Path
+) -> None:
+    execute_now(
+        store,
+        "CREATE ROLE dbt_ci LOGIN; GRANT nl_steward TO dbt_ci; SELECT nl_catalog.grant_database('hr', 'dbt_ci')",
+    )
+    dsn = server.dsn("imported", user="dbt_ci")
+    try:
+        assert "not open to you" in run(*of_dbt("import", project), dsn=dsn).output
+        execute_now(store, "SELECT nl_catalog.grant_database('sales', 'dbt_ci')")
+        assert run(*of_dbt("import", project), dsn=dsn).exit_code == 0
+    finally:
+        execute_now(store, "DROP OWNED BY dbt_ci; DROP ROLE dbt_ci")
+
+
+def test_imports_at_once_lose_nothing(store: str, fetch: Fetch, project: Path) -> None:
+    (project / "shop.yaml").write_text(OSI, "utf-8")
+    said = [(Tool.DBT, project), (Tool.OSI, project / "shop.yaml"), (Tool.DBT, project)]
+
+    async def one(tool: Tool, path: Path) -> None:
+        connection = await asyncpg.connect(store)
+        async with connection.transaction():
+            await one_at_a_time(connection)
+            file = await for_database(connection, read_tool(tool, path), tool, "sales", "x")
+            await apply(connection, file)
+        await connection.close()
+
+    async def together() -> None:
+        await asyncio.gather(*(one(*each) for each in said))
+
+    asyncio.run(together())
+    found = fetch("SELECT source, count(*) FROM nl_catalog.imported GROUP BY 1 ORDER BY 1")
+    assert found == [("dbt", 5), ("osi", 3)]
+    assert fetch("SELECT count(*) FROM nl_catalog.joins") == [(1,)]
+    assert fetch("SELECT description FROM nl_catalog.tables WHERE element = 'sales.public.orders'") == [
+        ("one line an order",)
+    ]

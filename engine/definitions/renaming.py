@@ -206,8 +206,9 @@ def _of_renamed(ref: Any, rename: Rename) -> bool:
 
 
 def _output_edit(bound: Bound, body: str, node: Any, rename: Rename) -> Iterator[Edit]:
-    if isinstance(node.val, ast.ColumnRef) and _is_old(bound.refs.get(id(node.val)), rename):
-        end = _identifiers(body, node.val.location, len(node.val.fields))[-1][1]
+    column = node.val
+    if isinstance(column, ast.ColumnRef) and _is_old(bound.refs.get(id(column)), rename):
+        end = _identifiers(body, column.location or 0, len(column.fields or ()))[-1][1]
         yield (end, end, f" AS {quote_ident(rename.old[-1])}")
 
 

@@ -76,6 +76,13 @@ class Metrics:
             ["figure", "function", "k"],
             registry=own,
         )
+        self.drift = Counter(
+            "pgparley_schema_drift",
+            "Changes found in schemas by database",
+            ["database", "what"],
+            registry=own,
+        )
+        self.renames = Gauge("pgparley_renames_proposed", "Renames that nobody has decided on", registry=own)
         self.overdue = Gauge(
             OVERDUE, "Statements that a server has not stopped at their deadline", registry=own
         )

@@ -135,6 +135,17 @@ class GenerationSettings:
     rules_off: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class CatalogSettings:
+    """How the engine keeps the catalog up to date. `watch`: seconds between two looks at a schema; 0 never looks."""
+
+    watch: float = 300.0
+
+    def __post_init__(self) -> None:
+        if self.watch < 0:
+            raise ValueError(f"watch is at least 0, not {self.watch}")
+
+
 class ScoreFunction(StrEnum):
     """What selection judges candidates by: see `engine.calibration.scores`. `none` shows everything."""
 
@@ -288,6 +299,7 @@ class EngineSections:
     dialogue: DialogueSettings = field(default_factory=DialogueSettings)
     learning: LearningSettings = field(default_factory=LearningSettings)
     guard: GuardSettings = field(default_factory=GuardSettings)
+    catalog: CatalogSettings = field(default_factory=CatalogSettings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ NAVIGATION = (
     ("/health", "Health"),
     ("/questions", "Questions"),
     ("/learned", "Learned"),
+    ("/drift", "Drift"),
     ("/coverage", "Coverage"),
 )
 """Where the head of every page leads."""

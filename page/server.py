@@ -38,7 +38,17 @@ def application(
     app.router.add_post("/sign-in", doors.enter)
     app.router.add_post("/sign-out", doors.leave)
     app.router.add_get("/", views.databases)
-    for name in ("database", "table", "column", "search", "health", "questions", "learned", "coverage"):
+    for name in (
+        "database",
+        "table",
+        "column",
+        "search",
+        "health",
+        "questions",
+        "learned",
+        "drift",
+        "coverage",
+    ):
         app.router.add_get(f"/{name}", getattr(views, name))
     app.router.add_post("/do/{name}", views.perform)
     app.router.add_static("/static", Path(__file__).parent / "static")

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import asyncpg
 
-from schema_catalog.drift import Change, compare
+from schema_catalog.drift import Change, compare, renames
+from schema_catalog.element_numbers import Numbers, read_numbers, schema_digest
 from schema_catalog.identity import read_identity
 from schema_catalog.introspect import introspect
 from schema_catalog.pg import CATALOG_PATH, Connection
@@ -89,10 +90,22 @@ async def _search_path(connection: Connection, schemas: tuple[str, ...]) -> tupl
     return tuple(schema for schema in path if schema != own)
 
 
-async def take(database: Database, settings: ConnectSettings) -> tuple[Snapshot, str | None]:
-    """The schema of `database` and its identity now; raises `UnreachableError`."""
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A database as it is now. `numbers`: of the same moment as `snapshot`."""
+
+    snapshot: Snapshot
+    numbers: Numbers
+    identity: str | None
+
+
+async def take(database: Database, settings: ConnectSettings) -> Taken:
+    """Reads `database`; raises `UnreachableError`."""
     async with connected(database.dsn, settings) as connection:
-        return await introspect(connection, database), await read_identity(connection)
+        async with connection.transaction(isolation="repeatable_read", readonly=True):
+            snapshot = await introspect(connection, database)
+            numbers = await read_numbers(connection, database.schemas)
+        return Taken(snapshot, numbers, await read_identity(connection))
 
 
 async def owners_to_trust(
@@ -108,12 +121,28 @@ async def owners_to_trust(
 
 
 async def refresh(store: CatalogStore, database: Database, settings: ConnectSettings) -> tuple[Change, ...]:
-    """Takes a snapshot, stores it and returns the changes; raises `UnreachableError` and the store's errors."""
+    """Takes a snapshot, stores it and returns the changes; raises `UnreachableError` and the store's errors.
+
+    What changed since an earlier snapshot, and what may have been renamed, is noted before it counts: what it breaks
+    is then still known.
+    """
     before = await store.newest(database.name)
-    after, identity = await take(database, settings)
-    await store.save_snapshot(after)
-    await store.set_identity(database.name, identity)
-    return compare(before, after)
+    taken = await take(database, settings)
+    changes = compare(before, taken.snapshot)
+    if before is not None:
+        known = await store.drift.numbers(database.name) if taken.identity == database.identity else {}
+        found = renames(before, taken.snapshot, known, taken.numbers)
+        await store.drift.note(database.name, changes, found)
+    await store.save_snapshot(taken.snapshot)
+    await store.drift.keep_numbers(database.name, taken.numbers)
+    await store.set_identity(database.name, taken.identity)
+    return changes
+
+
+async def digest_now(database: Database, settings: ConnectSettings) -> str:
+    """What changes with the schema of `database`, by one query; raises `UnreachableError`."""
+    async with connected(database.dsn, settings) as connection:
+        return await schema_digest(connection, database.schemas)
 
 
 @dataclass(frozen=True, slots=True)

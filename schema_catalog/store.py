@@ -16,6 +16,7 @@ import asyncpg
 import msgspec
 
 from schema_catalog.definitions import DefinitionStore, Join
+from schema_catalog.drift_store import DriftStore
 from schema_catalog.knowledge import Knowledge, Said
 from schema_catalog.pg import Pool
 from schema_catalog.types import Attributes, Database, Login, Snapshot, Term
@@ -56,6 +57,15 @@ class Entry:
         return (self.snapshot_id, self.taken_at)
 
 
+# What was hidden or sensitive stays so under a new name until somebody decides whether it is the same.
+_SAID = """
+    SELECT database, element, k.description, coalesce(k.synonyms, '{}'),
+           coalesce(k.hidden, false) OR coalesce(p.hidden, false),
+           (coalesce(p.attributes, '{}') || coalesce(k.attributes, '{}'))::text
+    FROM pgparley.knowledge k FULL JOIN pgparley.kept_back p USING (database, element)
+    ORDER BY database, element
+"""
+
 _ENTRY = """
     SELECT d.name, d.dsn, d.dbname, d.search_path, d.schemas, d.identity, d.registered_at, s.id, s.taken_at,
            ARRAY(SELECT ARRAY[l.asker, l.dsn] FROM pgparley.login l
@@ -75,6 +85,7 @@ class CatalogStore:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
+        self.drift = DriftStore(pool)
 
     async def add(self, database: Database) -> None:
         """Registers `database` with its logins; raises `DuplicateNameError`."""
@@ -176,10 +187,7 @@ class CatalogStore:
         """What counts of what is said of each database; those of which nothing is said are left out."""
         elements, imported = defaultdict[str, list[Knowledge]](list), defaultdict[str, list[Knowledge]](list)
         joins, terms = defaultdict[str, list[Join]](list), defaultdict[str, list[Term]](list)
-        for database, element, description, synonyms, hidden, attributes in await self._pool.fetch(
-            "SELECT database, element, description, synonyms, hidden, attributes::text"
-            " FROM pgparley.knowledge ORDER BY database, element"
-        ):
+        for database, element, description, synonyms, hidden, attributes in await self._pool.fetch(_SAID):
             elements[database].append(
                 Knowledge(tuple(element), description, tuple(synonyms), hidden, _attributes(attributes))
             )

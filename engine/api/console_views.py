@@ -27,6 +27,10 @@ _SQL = {
                to_char(s.taken_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"')
         FROM pgparley.database d LEFT JOIN pgparley.snapshot s ON s.id = d.newest
         ORDER BY d.name""",
+    "nl_drift": """
+        SELECT id::int, database, what, kind, old, new, state, array_to_string(breaks, '; '),
+               to_char(found_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"')
+        FROM nl_catalog.drift ORDER BY state <> 'proposed', found_at DESC, id DESC LIMIT 100""",
     "nl_questions": """
         SELECT qid, asker, dbname, question, reply -> 'rows' -> 0 ->> 'kind', jsonb_array_length(reply -> 'rows'),
                to_char(asked_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"'), (reply ->> 'seconds')::float8

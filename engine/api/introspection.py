@@ -44,7 +44,7 @@ async def _about(request: TopicRequest, qid: str, questions: Questions) -> RowSe
                     for role, content in (
                         ("system", prompt.system),
                         ("user", prompt.user),
-                        ("assistant", prompt.prefix),
+                        ("assistant", prompt.prefix + prompt.begun),
                     )
                     if content
                 )

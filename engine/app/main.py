@@ -16,6 +16,7 @@ from engine.api.console_views import ConsoleViews
 from engine.api.endpoints import EngineAPI
 from engine.api.question_store import Questions
 from engine.api.service import Service
+from engine.app.schema_watch import SchemaWatch
 from engine.app.warmup import warm_up
 from engine.calibration.fingerprint import pipeline_fingerprint
 from engine.calibration.service import Calibrating
@@ -162,6 +163,8 @@ async def serve(settings: EngineSettings) -> None:
         views = ConsoleViews(pool, settings.model, ready, calibrating, lambda: upstream.overdue)
         learner = Learner(built, LearningStore(pool, settings.learning))
         metrics = Metrics()
+        looking = SchemaWatch(pool, upstream, metrics, settings.catalog)
+        watching = group.create_task(looking.run(), name="schema-watch")
         metrics.overdue.set_function(lambda: upstream.overdue)
         service = Service(built, questions, settings.limits, points, learner, quotas=QuotaStore(pool))
         app = EngineAPI(service, metrics, ready, views, calibrating).application()
@@ -176,6 +179,7 @@ async def serve(settings: EngineSettings) -> None:
         finally:
             warming.cancel()
             checking.cancel()
+            watching.cancel()
             await runner.cleanup()
             await learner.aclose()
             settings.socket.unlink(missing_ok=True)

@@ -17,7 +17,14 @@ import msgspec
 
 from engine.models.encoder import packaged_model
 from engine.models.shipped import ENGINE, root
-from engine.settings import EncoderSettings, EngineSettings, Limits, SelectionSettings, UpstreamSettings
+from engine.settings import (
+    CatalogSettings,
+    EncoderSettings,
+    EngineSettings,
+    Limits,
+    SelectionSettings,
+    UpstreamSettings,
+)
 
 SHAPING = (
     "alternatives",
@@ -71,6 +78,7 @@ def counting(settings: EngineSettings) -> EngineSettings:
         vectors=None,
         router=None if settings.router is None else Path(),
         encoder=EncoderSettings(),
+        catalog=CatalogSettings(),
         model=replace(settings.model, base_url=None, api_key=""),
         limits=replace(
             settings.limits,

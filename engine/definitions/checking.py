@@ -15,6 +15,7 @@ import structlog
 
 from engine.core.deadline import Deadline
 from engine.core.ports import StatementError, Upstream
+from engine.definitions.renaming import write_renames
 from engine.definitions.statement import DefinitionError, statement_of
 from engine.errors import CancelledError, NLError, UnsafeSQLError
 from engine.guard import Refused, Rules, check
@@ -49,8 +50,11 @@ async def check_pending(
 ) -> tuple[tuple[Stored, Verdict], ...]:
     """Checks what is new, and all of a database with a newer snapshot; raises the store's errors.
 
+    Definitions follow accepted renames first.
+
     `database`: of this one alone. What belongs to a database that does not answer stays as it was, with the reason.
     """
+    await write_renames(pool)
     store = DefinitionStore(pool)
     outcomes: list[tuple[Stored, Verdict]] = []
     for name, pending in groupby(await store.pending(database), key=lambda each: each.database):

@@ -105,14 +105,21 @@ def _qualifier(column: Any, inner: frozenset[str]) -> Iterator[Name]:
 
 def _own_names(query: Any) -> Iterator[str]:
     """Of the tables that a query, its WITH queries or its subqueries read."""
-    stack = [query]
-    while stack:
-        node = stack.pop()
+    for node in nodes(query):
         alias = getattr(node, "alias", None)
         if isinstance(alias, ast.Alias):
             yield str(alias.aliasname)
         elif isinstance(node, ast.RangeVar):
             yield str(node.relname)
+
+
+def nodes(root: Any) -> Iterator[Any]:
+    """Every node of a parse tree."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Node):
+            yield node
         stack += _parts(node)
 
 

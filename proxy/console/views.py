@@ -46,6 +46,7 @@ _SHAPES: dict[str, TypedColumns] = {
         "function k database points needed promised observed tested possible observed_of_all shown generated",
     ),
     "nl_catalog": columns("sssiis", "database dbname fingerprint tables columns refreshed"),
+    "nl_drift": columns("issssssss", "id database what kind old new state breaks found"),
     "nl_feedback": columns("sssissiii", "qid user dbname n kind at examples votes approved"),
     "nl_models": columns("ssss", "role name address state"),
     "nl_questions": columns("sssssisN", "qid user dbname question kind rows asked seconds"),
@@ -93,7 +94,9 @@ NAMES = frozenset({*_SHAPES, "help"})
 FOR_ADMINS = frozenset({"nl_questions", "nl_feedback"})
 """Views that statisticians may not see: they show users' questions."""
 
-FROM_ENGINE = frozenset({"nl_calibration", "nl_catalog", "nl_feedback", "nl_models", "nl_questions"})
+FROM_ENGINE = frozenset(
+    {"nl_calibration", "nl_catalog", "nl_drift", "nl_feedback", "nl_models", "nl_questions"}
+)
 """Views whose rows come from the engine."""
 
 ENGINE_ADDS = frozenset({"nl_stats"})
@@ -381,7 +384,7 @@ HELP = """
 \tSHOW SOCKETS|ACTIVE_SOCKETS|LISTS|MEM|STATE
 \tSHOW DNS_HOSTS|DNS_ZONES
 \tSHOW STATS|STATS_TOTALS|STATS_AVERAGES|TOTALS
-\tSHOW NL_CATALOG|NL_QUESTIONS|NL_STATS|NL_MODELS|NL_FEEDBACK|NL_CALIBRATION
+\tSHOW NL_CATALOG|NL_QUESTIONS|NL_STATS|NL_MODELS|NL_FEEDBACK|NL_CALIBRATION|NL_DRIFT
 \tSET <key> = <value>
 \tRELOAD
 \tPAUSE [<db>]

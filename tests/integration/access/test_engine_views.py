@@ -39,6 +39,9 @@ async def test_every_view_fits_its_columns(server: Server) -> None:
         await pool.execute(
             "INSERT INTO pgparley.database (name, dsn, dbname, search_path) VALUES ('s', 'secret', 's', '{}')"
         )
+        await pool.execute(
+            "SELECT pgparley.note_drift('s', 'renamed', 'table', '{public,a}', '{public,b}', 'same number')"
+        )
         vote = Vote("many", ("public", "t", "a"), ("public", "t", "b"), 1.0)
         taught = NewExample("ana", "s", "how many?", "SELECT 1", ExampleKind.CHOSEN, "q1", (vote,))
         await LearningStore(pool, LearningSettings()).keep([taught])
@@ -59,6 +62,7 @@ async def test_every_view_fits_its_columns(server: Server) -> None:
         assert seen["nl_questions"][0][3:6] == ("how many?", "candidate", 1)
         assert seen["nl_feedback"][0][3:5] == (1, "chosen")
         assert seen["nl_feedback"][0][6:] == (1, 1, 0)
+        assert seen["nl_drift"][0][2:7] == ("renamed", "table", "s.public.a", "s.public.b", "proposed")
         assert "hunter2" not in str(seen)
         assert "secret" not in str(seen)
         with pytest.raises(UnsupportedError):

@@ -22,7 +22,7 @@ from pgparley.catalog_commands import catalog_app
 from pgparley.cluster import Cluster
 from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.introspect import introspect
-from schema_catalog.refresh import ConnectSettings
+from schema_catalog.refresh import ConnectSettings, refresh
 from schema_catalog.store import CatalogStore
 from tests.support.scripted import ScriptedLLM
 
@@ -279,3 +279,29 @@ async def test_a_lock_of_the_moment_refuses_nothing(pool: Any, tools: Tools, mus
         assert await checked(pool, tools) == []
     assert (await pool.fetchval("SELECT reason FROM nl_catalog.terms")).startswith("not checked: ")
     assert await checked(pool, tools) == [("checked", None)]
+
+
+async def test_definitions_follow_an_accepted_rename_or_say_why_not(
+    pool: Any, tools: Tools, music: Any
+) -> None:
+    store = CatalogStore(pool)
+    await refresh(store, (await store.get("music")).database, ConnectSettings())
+    await pool.execute("SELECT nl_catalog.define_term('music', 'made', 'album.maker IS NOT NULL')")
+    for question, sql in (
+        ("who?", "SELECT maker FROM album"),
+        ("what?", "SELECT x.maker FROM (SELECT * FROM album) x"),
+    ):
+        await pool.execute("SELECT nl_catalog.verify('music', $1, $2)", question, sql)
+    await checked(pool, tools)
+    await music.execute("ALTER TABLE album RENAME COLUMN maker TO label")
+    await refresh(store, (await store.get("music")).database, ConnectSettings())
+    assert {state for state, _ in await checked(pool, tools)} == {"refused"}
+    await pool.execute("SELECT nl_catalog.accept_rename(id) FROM nl_catalog.drift WHERE state = 'proposed'")
+    await checked(pool, tools)
+    found = await pool.fetch("SELECT definition, state FROM nl_catalog.terms")
+    assert [tuple(row) for row in found] == [("album.label IS NOT NULL", "checked")]
+    found = await pool.fetch("SELECT sql, state, reason FROM nl_catalog.verified_queries ORDER BY question")
+    assert tuple(found[1]) == ("SELECT label AS maker FROM album", "checked", None)
+    assert found[0]["sql"] == "SELECT x.maker FROM (SELECT * FROM album) x"
+    assert found[0]["state"] == "refused"
+    assert found[0]["reason"].startswith("the rename of public.album.maker could not be written into it: ")

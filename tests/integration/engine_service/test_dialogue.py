@@ -11,6 +11,7 @@ import pytest
 
 from engine.api.question_store import Questions
 from engine.api.service import Service
+from engine.app.schema_watch import SchemaWatch
 from engine.core.tools import Tools
 from engine.errors import (
     InvalidSettingError,
@@ -20,7 +21,8 @@ from engine.errors import (
     UnknownQuestionError,
     UnsupportedError,
 )
-from engine.settings import DialogueSettings, Limits
+from engine.metrics import Metrics
+from engine.settings import CatalogSettings, DialogueSettings, Limits
 from engine.types import (
     AnswerRequest,
     Asker,
@@ -184,6 +186,18 @@ async def test_a_changed_catalog_ends_it(
         await later.answer(AnswerRequest(ANA, reply.qid, n=1))
     assert problem.value.sqlstate == "NL004"
     assert "again" in (problem.value.hint or "")
+
+
+async def test_a_rename_that_the_watch_finds_ends_it(
+    asking: Service, pool: Any, admin: Any, tools: Tools
+) -> None:
+    reply = await asked(asking)
+    await admin.execute("ALTER TABLE singer RENAME family_name TO surname")
+    await SchemaWatch(pool, tools.upstream, Metrics(), CatalogSettings()).look()
+    with pytest.raises(StaleDialogueError) as problem:
+        await asking.answer(AnswerRequest(ANA, reply.qid, n=1))
+    assert problem.value.sqlstate == "NL004"
+    assert "changed" in (problem.value.detail or "")
 
 
 async def test_nothing_unreadable_is_an_option(asking: Service) -> None:

@@ -25,6 +25,7 @@ PAGES = [
     "/health?database=sales",
     "/questions",
     "/learned",
+    "/drift",
     "/coverage",
 ]
 BEYOND = """

@@ -235,6 +235,27 @@ async def test_learned_examples_are_approved_and_revoked(visit: Visit, site: Pag
     assert {tuple(row) for row in rows} == {(None, None)}
 
 
+async def test_a_proposed_rename_is_decided_on(visit: Visit, site: PageSite) -> None:
+    change = (
+        "INSERT INTO pgparley.drift (database, what, kind, old, new, detail, breaks, state)"
+        " VALUES ('{}', 'renamed', 'column', '{{public,orders,amount}}', '{{public,orders,net}}', 'the same number',"
+        """ '[{{"kind": "term", "key": "x", "shown": "term <b>turnover</b>"}}]', 'proposed')"""
+    )
+    await execute(site.dsn, change.format("sales"), change.format("hr"))
+    steward = await visit("steward")
+    text = (await steward.get("/drift")).text
+    for shown in ("→", "the same number", "term &lt;b&gt;turnover&lt;/b&gt;", "proposed"):
+        assert shown in text
+    assert re.findall(r"\bhr\b", text) == []
+    numbers = dict(await fetch(site.dsn, "SELECT database, id FROM pgparley.drift"))
+    assert (await steward.do("decline_rename", id=str(numbers["hr"]))).status in {403, 422}
+    done = await steward.do("decline_rename", "/drift", id=str(numbers["sales"]))
+    assert (done.status, done.location) == (303, "/drift")
+    assert f"declined by {site.roles['steward']}" in (await steward.get("/drift")).text
+    states = dict(await fetch(site.dsn, "SELECT database, state FROM pgparley.drift"))
+    assert states == {"sales": "declined", "hr": "proposed"}
+
+
 async def test_coverage_is_drawn_for_whom_it_concerns(visit: Visit) -> None:
     admin = (await (await visit("admin")).get("/coverage")).text
     assert "promised 90%, observed 94.0% (47 of 50)" in admin

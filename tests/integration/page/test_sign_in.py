@@ -18,6 +18,7 @@ PAGES = [
     "/health",
     "/questions",
     "/learned",
+    "/drift",
     "/coverage",
     "/database?database=sales",
 ]

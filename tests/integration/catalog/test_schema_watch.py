@@ -1,0 +1,245 @@
+"""Changes of schemas on a real server: noticed by a digest, noted, renames proposed and decided on."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import asyncpg
+import pytest
+
+from engine.app.schema_watch import SchemaWatch
+from engine.metrics import Metrics
+from engine.settings import CatalogSettings
+from pgparley.cluster import Cluster
+from schema_catalog.knowledge import described
+from schema_catalog.migrate import migrate
+from schema_catalog.refresh import ConnectSettings, digest_now, refresh
+from schema_catalog.store import CatalogStore
+from schema_catalog.types import Database
+
+MakeDatabase = Callable[[str], Awaitable[Database]]
+MakeRole = Callable[..., Awaitable[str]]
+
+SHOP = """
+CREATE TABLE customers (no int PRIMARY KEY, status text);
+CREATE TABLE orders (id int, cust_no int, net numeric);
+"""
+
+
+@pytest.fixture
+async def pool(make_database: MakeDatabase) -> AsyncIterator[asyncpg.Pool]:
+    made = await make_database("SELECT 1")
+    async with asyncpg.create_pool(made.dsn, min_size=1, max_size=3) as opened:
+        async with opened.acquire() as connection:
+            await migrate(connection)
+        yield opened
+
+
+@pytest.fixture
+async def shop(make_database: MakeDatabase, pool: asyncpg.Pool) -> AsyncIterator[asyncpg.Connection]:
+    """A connection to the registered database sales, of which a snapshot was taken."""
+    made = await make_database(SHOP)
+    store = CatalogStore(pool)
+    await store.add(Database("sales", made.dsn, made.dbname, ("public",)))
+    await read_anew(pool)
+    connection = await asyncpg.connect(made.dsn)
+    yield connection
+    await connection.close()
+
+
+async def read_anew(pool: asyncpg.Pool) -> None:
+    store = CatalogStore(pool)
+    await refresh(store, (await store.get("sales")).database, ConnectSettings())
+
+
+async def drift(pool: asyncpg.Pool) -> list[tuple[Any, ...]]:
+    rows = await pool.fetch("SELECT what, old, new, state FROM nl_catalog.drift ORDER BY id")
+    return [tuple(row) for row in rows]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ALTER TABLE orders ADD COLUMN vat numeric",
+        "ALTER TABLE orders RENAME COLUMN net TO net_amount",
+        "ALTER TABLE orders RENAME TO purchases",
+        "ALTER TABLE orders ALTER COLUMN id TYPE bigint",
+        "ALTER TABLE orders ALTER COLUMN id SET NOT NULL",
+        "ALTER TABLE orders ADD UNIQUE (id)",
+        "ALTER TABLE orders ADD FOREIGN KEY (cust_no) REFERENCES customers",
+        "COMMENT ON COLUMN orders.net IS 'net of returns'",
+        "COMMENT ON TABLE orders IS 'what was sold'",
+        "DROP TABLE customers",
+        "CREATE VIEW late AS SELECT * FROM orders",
+    ],
+)
+async def test_the_digest_changes_with_the_schema(
+    statement: str, shop: asyncpg.Connection, pool: asyncpg.Pool
+) -> None:
+    database = (await CatalogStore(pool).get("sales")).database
+    before = await digest_now(database, ConnectSettings())
+    await shop.execute(statement)
+    assert await digest_now(database, ConnectSettings()) != before
+
+
+async def test_the_digest_stays_where_rows_and_the_hidden_change(
+    shop: asyncpg.Connection, pool: asyncpg.Pool
+) -> None:
+    database = (await CatalogStore(pool).get("sales")).database
+    before = await digest_now(database, ConnectSettings())
+    await shop.execute("INSERT INTO customers VALUES (1, 'A'); ANALYZE; CREATE INDEX ON orders (net)")
+    assert await digest_now(database, ConnectSettings()) == before
+
+
+async def test_the_watch_refreshes_what_changed_and_one_engine_at_a_time(
+    shop: asyncpg.Connection, pool: asyncpg.Pool
+) -> None:
+    store, metrics, nothing = CatalogStore(pool), Metrics(), None
+    watch = SchemaWatch(pool, nothing, metrics, CatalogSettings(watch=0.001))  # type: ignore[arg-type]  # no values are allowed
+    await watch.look()
+    await shop.execute("ALTER TABLE orders RENAME COLUMN net TO net_amount")
+    async with store.drift.turn("sales", 0.001) as mine:
+        assert mine
+        await watch.look()
+        assert await drift(pool) == []
+    await watch.look()
+    assert await drift(pool) == [
+        ("renamed", "sales.public.orders.net", "sales.public.orders.net_amount", "proposed")
+    ]
+    snapshot = await store.newest("sales")
+    assert snapshot is not None
+    assert [column.name for column in snapshot.tables[1].columns] == ["id", "cust_no", "net_amount"]
+    assert metrics.registry.get_sample_value("pgparley_renames_proposed") == 1
+    labels = {"database": "sales", "what": "renamed"}
+    assert metrics.registry.get_sample_value("pgparley_schema_drift_total", labels) == 1
+
+
+async def test_nobody_looks_again_before_the_interval_is_over(
+    shop: asyncpg.Connection, pool: asyncpg.Pool
+) -> None:
+    watch = SchemaWatch(pool, None, Metrics(), CatalogSettings(watch=3600))  # type: ignore[arg-type]  # as above
+    await watch.look()
+    await shop.execute("DROP TABLE orders")
+    await watch.look()
+    assert await drift(pool) == []
+
+
+async def test_a_database_that_does_not_answer_is_noted(
+    shop: asyncpg.Connection, pool: asyncpg.Pool, server: Cluster
+) -> None:
+    await pool.execute("UPDATE pgparley.database SET dsn = $1", server.dsn("not_there"))
+    watch = SchemaWatch(pool, None, Metrics(), CatalogSettings())  # type: ignore[arg-type]  # as above
+    await watch.look()
+    problem = await pool.fetchval("SELECT problem FROM pgparley.schema_watch")
+    assert problem.startswith("cannot connect: ")
+
+
+async def said(pool: asyncpg.Pool) -> list[tuple[Any, ...]]:
+    rows = await pool.fetch(
+        "SELECT element, description, synonyms, hidden FROM nl_catalog.said ORDER BY element"
+    )
+    return [tuple(row) for row in rows]
+
+
+async def test_accepting_carries_over_what_was_said(shop: Any, pool: Any) -> None:
+    await pool.execute("SELECT nl_catalog.describe('sales.orders.net', 'net of returns')")
+    await pool.execute("SELECT nl_catalog.add_synonym('sales.orders', 'purchase')")
+    await pool.execute("SELECT nl_catalog.declare_join('sales.orders.cust_no', 'sales.customers.no')")
+    await shop.execute("ALTER TABLE orders RENAME TO sold; ALTER TABLE sold RENAME COLUMN net TO amount")
+    await read_anew(pool)
+    assert await drift(pool) == [
+        ("renamed", "sales.public.orders", "sales.public.sold", "proposed"),
+        ("renamed", "sales.public.orders.net", "sales.public.sold.amount", "proposed"),
+    ]
+    assert await pool.fetchval("SELECT breaks FROM nl_catalog.drift ORDER BY id LIMIT 1") == [
+        "join sales.public.orders.cust_no = sales.public.customers.no",
+        "knowledge of sales.public.orders",
+        "knowledge of sales.public.orders.net",
+    ]
+    for number in await pool.fetch("SELECT id FROM nl_catalog.drift ORDER BY id"):
+        await pool.execute("SELECT nl_catalog.accept_rename($1)", number["id"])
+    assert await said(pool) == [
+        ("sales.public.sold", None, ["purchase"], False),
+        ("sales.public.sold.amount", "net of returns", [], False),
+    ]
+    assert await pool.fetchval("SELECT from_column FROM nl_catalog.joins") == "sales.public.sold.cust_no"
+    assert {state for *_, state in await drift(pool)} == {"accepted"}
+    history = await pool.fetch("SELECT element, after FROM nl_catalog.history WHERE kind = 'element'")
+    assert ("sales.public.orders", None) in [tuple(row) for row in history]
+
+
+async def test_declining_changes_nothing_and_a_decision_stands(shop: Any, pool: Any) -> None:
+    await pool.execute("SELECT nl_catalog.describe('sales.orders.net', 'net of returns')")
+    await shop.execute("ALTER TABLE orders RENAME COLUMN net TO amount")
+    await read_anew(pool)
+    number = await pool.fetchval("SELECT id FROM nl_catalog.drift")
+    await pool.execute("SELECT nl_catalog.decline_rename($1)", number)
+    assert await said(pool) == [("sales.public.orders.net", "net of returns", [], False)]
+    for call in ("accept_rename", "decline_rename"):
+        with pytest.raises(asyncpg.ObjectNotInPrerequisiteStateError) as error:
+            await pool.execute(f"SELECT nl_catalog.{call}($1)", number)
+        assert error.value.detail
+        assert error.value.hint
+
+
+async def test_what_was_hidden_stays_so_until_somebody_decides(shop: Any, pool: Any) -> None:
+    await pool.execute("SELECT nl_catalog.hide('sales.orders.net')")
+    await shop.execute("ALTER TABLE orders RENAME COLUMN net TO amount")
+    await read_anew(pool)
+    store = CatalogStore(pool)
+
+    async def visible() -> set[str]:
+        snapshot = await store.newest("sales")
+        assert snapshot is not None
+        left = described(snapshot, (await store.said())["sales"])
+        assert left is not None
+        return {column.name for _, column in left.columns()}
+
+    assert "amount" not in await visible()
+    await pool.execute("SELECT nl_catalog.decline_rename(id) FROM nl_catalog.drift")
+    assert "amount" in await visible()
+
+
+async def test_a_proposal_follows_further_renames_and_ends_with_the_old_name(shop: Any, pool: Any) -> None:
+    for old, new in (("net", "amount"), ("amount", "total")):
+        await shop.execute(f"ALTER TABLE orders RENAME COLUMN {old} TO {new}")
+        await read_anew(pool)
+    assert await drift(pool) == [
+        ("renamed", "sales.public.orders.net", "sales.public.orders.total", "proposed")
+    ]
+    await shop.execute("ALTER TABLE orders RENAME COLUMN total TO net")
+    await read_anew(pool)
+    assert (await drift(pool))[0][3] == "obsolete"
+
+
+async def test_a_table_that_takes_anothers_name_is_no_rename(shop: Any, pool: Any) -> None:
+    await shop.execute("ALTER TABLE orders RENAME TO old_orders; CREATE TABLE orders (LIKE old_orders)")
+    await read_anew(pool)
+    assert await drift(pool) == [("added", None, "sales.public.old_orders", "noted")]
+
+
+async def test_only_admins_and_stewards_of_the_database_decide(
+    shop: Any,
+    pool: Any,
+    make_role: MakeRole,
+) -> None:
+    await shop.execute("ALTER TABLE orders RENAME COLUMN net TO amount")
+    await read_anew(pool)
+    number = await pool.fetchval("SELECT id FROM nl_catalog.drift")
+    reader, steward = await make_role(), await make_role("LOGIN IN ROLE nl_steward")
+    call = f"SELECT nl_catalog.accept_rename({number})"
+    async with pool.acquire() as connection:
+        await connection.execute(f"SET ROLE {reader}")
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await connection.execute(call)
+        await connection.execute(f"RESET ROLE; SET ROLE {steward}")
+        assert await connection.fetch("SELECT FROM nl_catalog.drift") == []
+        with pytest.raises(asyncpg.UndefinedObjectError):
+            await connection.execute(call)
+        await connection.execute("RESET ROLE")
+        await connection.execute(f"SELECT nl_catalog.grant_database('sales', '{steward}')")
+        await connection.execute(f"SET ROLE {steward}")
+        await connection.execute(call)
+        await connection.execute("RESET ROLE")
+    assert await pool.fetchval("SELECT decided_by FROM nl_catalog.drift") == steward

@@ -171,10 +171,10 @@ def evaluate(
     *,
     verified: Annotated[bool, typer.Option("--verified", help="Ask the catalog's verified queries.")] = False,
     database: Annotated[
-        str | None, typer.Option(help="Only this database's; of those that name none.")
+        str | None, typer.Option(help="Only its questions; also that of those that name none.")
     ] = None,
     user: Annotated[str | None, typer.Option(help="The role that asks (default: you).")] = None,
-    k: Annotated[int | None, typer.Option("-k", help="Candidates at most (default: [limits] k).")] = None,
+    k: Annotated[int | None, typer.Option("-k", help="Candidates at most (default: as configured).")] = None,
     named: Annotated[bool, typer.Option("--named", help="Ask as with nl.db set to the database.")] = False,
     json: Annotated[Path | None, typer.Option("--json", help="Write the report here, as JSON.")] = None,
     junit: Annotated[Path | None, typer.Option("--junit", help="Write it here as JUnit XML.")] = None,

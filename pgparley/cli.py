@@ -147,7 +147,7 @@ def calibrate(
     ] = None,
     status: Annotated[bool, typer.Option("--status", help="Show points and observed coverage.")] = False,
     user: Annotated[str | None, typer.Option(help="The role that asks (default: you).")] = None,
-    k: Annotated[int | None, typer.Option("-k", help="Candidates at most (default: [limits] k).")] = None,
+    k: Annotated[int | None, typer.Option("-k", help="Candidates at most (default: as configured).")] = None,
     again: Annotated[bool, typer.Option("--again", help="Judge also what was judged before.")] = False,
     named: Annotated[bool, typer.Option("--named", help="Ask as with nl.db set to the database.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Write the status as JSON.")] = False,

@@ -57,6 +57,7 @@ class EngineAPI:
     ready: asyncio.Event
     views: ConsoleViews
     calibrating: Calibrating
+    evaluating: Evaluating
 
     def application(self) -> web.Application:
         """The aiohttp application."""
@@ -82,12 +83,11 @@ class EngineAPI:
         app.router.add_post(
             "/v1/calibration/status", self._verb("status", StatusRequest, self.calibrating.status)
         )
-        evaluating = Evaluating(self.calibrating.tools, self.calibrating.limits)
         app.router.add_post(
-            "/v1/evaluation/evaluate", self._verb("evaluate", EvaluateRequest, evaluating.evaluate)
+            "/v1/evaluation/evaluate", self._verb("evaluate", EvaluateRequest, self.evaluating.evaluate)
         )
         app.router.add_post(
-            "/v1/evaluation/verified", self._verb("verified", VerifiedRequest, evaluating.verified)
+            "/v1/evaluation/verified", self._verb("verified", VerifiedRequest, self.evaluating.verified)
         )
         app.router.add_get("/health", self._health)
         app.router.add_get("/ready", self._readiness)

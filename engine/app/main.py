@@ -28,6 +28,7 @@ from engine.definitions.checking import watch
 from engine.dialogue import certainty
 from engine.dialogue.certainty import FittedCertainty
 from engine.errors import InvalidSettingError, ModelUnavailableError
+from engine.evaluation.evaluating import Evaluating
 from engine.learning.feedback import Learner
 from engine.learning.store import LearningStore
 from engine.linking.source import StoredValues
@@ -159,6 +160,7 @@ async def serve(settings: EngineSettings) -> None:
         checking = group.create_task(watch(pool, built.upstream, ConnectSettings()), name="definitions")
         points = calibration(settings, pool)
         calibrating = Calibrating(built, points, settings.limits)
+        evaluating = Evaluating(built, settings.limits)
         upstream = built.upstream
         views = ConsoleViews(pool, settings.model, ready, calibrating, lambda: upstream.overdue)
         learner = Learner(built, LearningStore(pool, settings.learning))
@@ -167,7 +169,7 @@ async def serve(settings: EngineSettings) -> None:
         watching = group.create_task(looking.run(), name="schema-watch")
         metrics.overdue.set_function(lambda: upstream.overdue)
         service = Service(built, questions, settings.limits, points, learner, quotas=QuotaStore(pool))
-        app = EngineAPI(service, metrics, ready, views, calibrating).application()
+        app = EngineAPI(service, metrics, ready, views, calibrating, evaluating).application()
         runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=10.0)
         await runner.setup()
         try:

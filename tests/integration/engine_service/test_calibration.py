@@ -27,6 +27,7 @@ from engine.calibration.store import CalibrationStore, Source, StoredPoint
 from engine.calibration.types import JudgeRequest, Outcome, PairsRequest, StatusRequest
 from engine.core.tools import Tools
 from engine.errors import InvalidSettingError, NoRouteError, UnsupportedError
+from engine.evaluation.evaluating import Evaluating
 from engine.llm.settings import ModelSettings
 from engine.metrics import Metrics
 from engine.settings import Limits, ScoreFunction, SelectionSettings
@@ -353,7 +354,16 @@ async def engine(
     """The configuration file of an engine that answers on a socket."""
     ready = asyncio.Event()
     console = ConsoleViews(pool, ModelSettings(), ready, calibrating, lambda: 0)
-    runner = web.AppRunner(EngineAPI(learning, Metrics(), ready, console, calibrating).application())
+    runner = web.AppRunner(
+        EngineAPI(
+            learning,
+            Metrics(),
+            ready,
+            console,
+            calibrating,
+            Evaluating(calibrating.tools, calibrating.limits),
+        ).application()
+    )
     await runner.setup()
     await web.UnixSite(runner, str(tmp_path / "e.sock")).start()
     file = tmp_path / "pgparley.toml"

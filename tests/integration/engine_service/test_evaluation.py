@@ -147,7 +147,11 @@ async def engine(service: Service, remembering: Tools, pool: Any, tmp_path: Path
     ready = asyncio.Event()
     calibrating = Calibrating(remembering, CalibrationStore(pool, "recipe"), LIMITS)
     console = ConsoleViews(pool, ModelSettings(), ready, calibrating, lambda: 0)
-    runner = web.AppRunner(EngineAPI(service, Metrics(), ready, console, calibrating).application())
+    runner = web.AppRunner(
+        EngineAPI(
+            service, Metrics(), ready, console, calibrating, Evaluating(calibrating.tools, calibrating.limits)
+        ).application()
+    )
     await runner.setup()
     await web.UnixSite(runner, str(tmp_path / "e.sock")).start()
     file = tmp_path / "pgparley.toml"

@@ -20,6 +20,7 @@ from engine.api.service import Service
 from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
 from engine.core.tools import Tools
+from engine.evaluation.evaluating import Evaluating
 from engine.learning.feedback import Learner
 from engine.learning.store import LearningStore
 from engine.llm.settings import ModelSettings
@@ -109,7 +110,14 @@ async def _listening(service: Service, pool: Pool, path: Path) -> web.AppRunner:
     nothing: Any = None
     calibrating = Calibrating(Tools(*[nothing] * 5), CalibrationStore(pool, "recipe"), Limits())
     views = ConsoleViews(pool, ModelSettings(), asyncio.Event(), calibrating, lambda: 0)
-    app = EngineAPI(service, Metrics(), asyncio.Event(), views, calibrating).application()
+    app = EngineAPI(
+        service,
+        Metrics(),
+        asyncio.Event(),
+        views,
+        calibrating,
+        Evaluating(calibrating.tools, calibrating.limits),
+    ).application()
     runner = web.AppRunner(app, handler_cancellation=True)
     await runner.setup()
     await web.UnixSite(runner, str(path)).start()

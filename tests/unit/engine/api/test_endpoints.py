@@ -44,10 +44,11 @@ def _said(words: str) -> AskReply:
 
 
 def interface() -> web.Application:
-    # Neither a view nor the calibration is asked for.
+    # Neither a view, nor the calibration, nor an evaluation is asked for.
     views = cast("Any", SimpleNamespace(view=None))
     calibrating = cast("Any", SimpleNamespace(judge=None, pairs=None, status=None))
-    return EngineAPI(Scripted(), Metrics(), asyncio.Event(), views, calibrating).application()
+    evaluating = cast("Any", SimpleNamespace(evaluate=None, verified=None))
+    return EngineAPI(Scripted(), Metrics(), asyncio.Event(), views, calibrating, evaluating).application()
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ class FieldKind(Enum):
     LINE = "line"
     TEXT = "text"
     NUMBER = "number"
+    OPTIONAL = "optional"
     WORDS = "words"
 
 
@@ -69,6 +70,7 @@ _QUESTION = Field("question", "Question")
 _FROM, _TO = Field("from_column", "Column"), Field("to_column", "refers to column")
 _DESCRIPTION = Field("description", "Description", FieldKind.TEXT)
 _EXAMPLE = Field("example", "Example", FieldKind.NUMBER)
+_ATTRIBUTE, _VALUE = Field("attribute", "Attribute"), Field("value", "Value", FieldKind.OPTIONAL)
 _RENAME = Field("id", "Rename", FieldKind.NUMBER)
 
 ACTIONS = {
@@ -79,6 +81,10 @@ ACTIONS = {
         Action("drop_synonym", "Remove", "The synonym was removed.", (_ELEMENT, _SYNONYM)),
         Action("hide", "Hide from questions", "It is hidden from questions.", (_ELEMENT,)),
         Action("show", "Show to questions", "It is no longer hidden.", (_ELEMENT,)),
+        Action("set_attribute", "Save", "The attribute was saved.", (_ELEMENT, _ATTRIBUTE, _VALUE)),
+        Action("register", "Register", "An engine registers it in a second or two.", (_DATABASE,)),
+        Action("unregister", "Take back", "It is not to be registered any more.", (_DATABASE,)),
+        Action("refresh", "Read it again", "An engine reads its schema in a second or two.", (_DATABASE,)),
         Action(
             "declare_join",
             "Declare join",
@@ -151,6 +157,8 @@ def _argument(field: Field, text: str) -> Any:
             return text.replace("\r\n", "\n")
         case FieldKind.LINE:
             return text.strip()
+        case FieldKind.OPTIONAL:
+            return text.strip() or None
 
 
 def _first_line(problem: asyncpg.PostgresError) -> str:

@@ -43,7 +43,8 @@ class Views:
         session = self.desk.session(request)
         async with self.desk.reading(session) as connection:
             found = await elements.overviews(connection)
-        return self.desk.answer(session, "/", "databases", databases=found)
+            waiting = await elements.waiting(connection) if session.signed.admin else ()
+        return self.desk.answer(session, "/", "databases", databases=found, waiting=waiting)
 
     async def database(self, request: web.Request) -> web.Response:
         """One database: its picture, tables and definitions."""

@@ -157,7 +157,7 @@ class DriftStore:
     async def turn(self, database: str, interval: float) -> AsyncIterator[bool]:
         """Whether it is this engine's turn to look at a database; while the block runs, it is no other's.
 
-        It is nobody's until `interval` seconds after the last look.
+        It is nobody's until `interval` seconds after the last look, unless somebody asked for one.
         """
         async with self._pool.acquire() as connection:
             locked = await connection.fetchval(
@@ -171,7 +171,8 @@ class DriftStore:
             try:
                 yield await connection.fetchval(
                     "SELECT NOT EXISTS (SELECT FROM pgparley.schema_watch"
-                    " WHERE database = $1 AND looked_at > clock_timestamp() - $2::interval)",
+                    " WHERE database = $1 AND NOT asked"
+                    " AND looked_at > clock_timestamp() - $2::interval)",
                     database,
                     timedelta(seconds=interval),
                 )
@@ -181,6 +182,17 @@ class DriftStore:
                     _LOCKS,
                     database,
                 )
+
+    async def asked(self) -> frozenset[str]:
+        """The databases that somebody wants to have read again now."""
+        rows = await self._pool.fetch("SELECT database FROM pgparley.schema_watch WHERE asked")
+        return frozenset(row["database"] for row in rows)
+
+    async def looking(self, database: str) -> None:
+        """Notes that a look begins: what is asked for from now on is asked for anew."""
+        await self._pool.execute(
+            "UPDATE pgparley.schema_watch SET asked = false WHERE database = $1 AND asked", database
+        )
 
     async def digest(self, database: str) -> str | None:
         """Of the schema at the last look; None where nobody has looked."""

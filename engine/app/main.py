@@ -165,7 +165,7 @@ async def serve(settings: EngineSettings) -> None:
         views = ConsoleViews(pool, settings.model, ready, calibrating, lambda: upstream.overdue)
         learner = Learner(built, LearningStore(pool, settings.learning))
         metrics = Metrics()
-        looking = SchemaWatch(pool, upstream, metrics, settings.catalog)
+        looking = SchemaWatch(pool, upstream, metrics, settings.catalog, settings.store_dsn)
         watching = group.create_task(looking.run(), name="schema-watch")
         metrics.overdue.set_function(lambda: upstream.overdue)
         service = Service(built, questions, settings.limits, points, learner, quotas=QuotaStore(pool))

@@ -1,13 +1,15 @@
-"""Looks on a schedule whether the schemas of the registered databases have changed, and refreshes those that have.
+"""Looks whether the schemas of the registered databases have changed, and refreshes those that have.
 
-Owns the schedule and the report. What a refresh does is `schema_catalog.refresh`'s and the value reader's; definitions
-are checked by `engine.definitions.checking.watch`, which notices the new snapshot. Of several engines over one store
-one looks at a database at a time.
+Looks on a schedule, and within a second or two where somebody asks for it by `nl_catalog.refresh`; registers what
+`nl_catalog.register` asks for. Owns the schedule and the report. What a refresh does is `schema_catalog.refresh`'s and
+the value reader's; definitions are checked by `engine.definitions.checking.watch`, which notices the new snapshot. Of
+several engines over one store one looks at a database at a time.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import dataclass, field
 
 import asyncpg
@@ -18,9 +20,11 @@ from engine.linking.value_reader import refresh_values
 from engine.metrics import Metrics
 from engine.settings import CatalogSettings
 from schema_catalog.drift_store import Finding
+from schema_catalog.dsn import as_uri, with_dbname
 from schema_catalog.naming import dotted
 from schema_catalog.pg import Pool
-from schema_catalog.refresh import ConnectSettings, UnreachableError, digest_now, refresh
+from schema_catalog.refresh import ConnectSettings, UnreachableError, describe, digest_now, refresh
+from schema_catalog.registrations import Registrations
 from schema_catalog.store import CatalogError, CatalogStore
 from schema_catalog.types import Database
 from schema_catalog.values import ValueStore
@@ -28,42 +32,78 @@ from schema_catalog.values import ValueStore
 LONGEST_SLEEP = 60.0
 """Seconds until an engine asks again whether something is due: another one may have ended in between."""
 
+INTERVAL = 1.0
+"""Seconds between two looks for what somebody asked for."""
+
+_EVER = 1e9
+"""Seconds after which nobody looks again by themselves."""
+
 log = structlog.stdlib.get_logger("engine")
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaWatch:
-    """The watch of one engine."""
+    """The watch of one engine. `store`: the store's connection string, by which databases beside it are registered."""
 
     pool: Pool
     upstream: Upstream
     metrics: Metrics
     settings: CatalogSettings
+    store: str = field(repr=False)
     connect: ConnectSettings = field(default_factory=ConnectSettings)
 
     async def run(self) -> None:
-        """Looks until cancelled; returns at once where the settings say never."""
-        if self.settings.watch == 0:
-            return
+        """Looks until cancelled; where the settings say never, at what somebody asks for alone."""
+        due = 0.0
         while True:
             try:
-                await self.look()
+                if self.settings.watch and time.monotonic() >= due:
+                    due = time.monotonic() + min(self.settings.watch, LONGEST_SLEEP)
+                    await self.look()
+                await self.answer()
             except Exception as problem:  # noqa: BLE001 - costs one round, never the engine
                 log.warning("schemas not watched", problem=f"{type(problem).__name__}: {problem}")
-            await asyncio.sleep(min(self.settings.watch, LONGEST_SLEEP))
+            await asyncio.sleep(INTERVAL)
 
     async def look(self) -> None:
         """Looks at each database whose turn it is; raises the store's errors."""
         store = CatalogStore(self.pool)
-        for entry in await store.list():
-            name = entry.database.name
-            async with store.drift.turn(name, self.settings.watch) as mine:
+        await self._look_at_each(store, [entry.database for entry in await store.list()], self.settings.watch)
+
+    async def answer(self) -> None:
+        """Registers, and looks at, what somebody asked for; raises the store's errors."""
+        store, registrations = CatalogStore(self.pool), Registrations(self.pool)
+        for name in await registrations.waiting():
+            async with store.drift.turn(name, _EVER) as mine:
                 if mine:
-                    await self._look_at(store, entry.database)
+                    await self._register(store, registrations, name)
+        asked = await store.drift.asked()
+        if asked:
+            databases = [entry.database for entry in await store.list() if entry.database.name in asked]
+            await self._look_at_each(store, databases, _EVER)
+
+    async def _register(self, store: CatalogStore, registrations: Registrations, name: str) -> None:
+        try:
+            database = await describe(name, with_dbname(as_uri(self.store), name), (), self.connect)
+            await store.add(database)
+        except (UnreachableError, CatalogError) as problem:
+            await registrations.failed(name, str(problem))
+            log.warning("database not registered", database=name, problem=str(problem))
+            return
+        await registrations.done(name)
+        log.info("database registered", database=name)
+        await self._look_at(store, database)
+
+    async def _look_at_each(self, store: CatalogStore, databases: list[Database], interval: float) -> None:
+        for database in databases:
+            async with store.drift.turn(database.name, interval) as mine:
+                if mine:
+                    await self._look_at(store, database)
         self.metrics.renames.set(await store.drift.proposed())
 
     async def _look_at(self, store: CatalogStore, database: Database) -> None:
         last = await store.drift.last(database.name)
+        await store.drift.looking(database.name)
         try:
             # Before the snapshot: what changes in between makes another digest next time.
             digest = await digest_now(database, self.connect)

@@ -66,6 +66,54 @@ async def test_what_is_typed_is_said_and_shown(visit: Visit, site: PageSite) -> 
     }
 
 
+async def test_attributes_are_said_and_taken_back_where_they_stand(visit: Visit, site: PageSite) -> None:
+    steward = await visit("steward")
+    said = {
+        "status": "deprecated",
+        "sensitivity": "sensitive",
+        "unit": "EUR",
+        "time_zone": "Europe/Berlin",
+        "key": "unique",
+    }
+    for name, value in said.items():
+        done = await steward.do(
+            "set_attribute", COLUMN, element="sales.public.orders.net", attribute=name, value=value
+        )
+        assert (done.status, done.location) == (303, COLUMN), name
+    text = (await steward.get(COLUMN)).text
+    for value in ("deprecated", "sensitive", "unique"):
+        assert f"<option selected>{value}</option>" in text
+    assert 'value="EUR"' in text
+    assert "key unique" in text
+    orders = (await steward.get(TABLE.replace("customers", "orders"))).text
+    assert "status deprecated, sensitivity sensitive, unit EUR, time zone Europe/Berlin, key unique" in orders
+    assert 'id="attribute-status"' in orders
+    assert 'id="attribute-unit"' not in orders
+    wrong = await steward.do(
+        "set_attribute", COLUMN, element="sales.public.orders.net", attribute="time_zone", value="Mars"
+    )
+    assert (wrong.status, "a name of pg_timezone_names" in wrong.text) == (422, True)
+    for name in said:
+        await steward.do(
+            "set_attribute", COLUMN, element="sales.public.orders.net", attribute=name, value=" "
+        )
+    assert await fetch(site.dsn, "SELECT FROM nl_catalog.said") == []
+
+
+async def test_a_database_is_registered_and_read_again_by_an_engine_that_is_asked(
+    visit: Visit, site: PageSite
+) -> None:
+    admin, steward = await visit("admin"), await visit("steward")
+    await admin.do("register", database="postgres")
+    assert "An engine registers it in a second or two." in (await admin.get("/")).text
+    assert "Register a database" not in (await steward.get("/")).text
+    assert (await steward.do("register", database="postgres")).status == 403
+    await admin.do("unregister", database="postgres")
+    assert await fetch(site.dsn, "SELECT FROM nl_catalog.registrations") == []
+    assert (await steward.do("refresh", database="sales")).status == 303
+    assert "waits for an engine to read its schema" in (await steward.get("/")).text
+
+
 async def test_definitions_come_and_go(visit: Visit, site: PageSite) -> None:
     steward, page = await visit("steward"), "/database?database=sales"
     await steward.do(

@@ -144,6 +144,27 @@ FROM (SELECT t.database, t.term AS name, t.state, t.reason FROM nl_catalog.terms
 WHERE d.state = 'refused';
 COMMENT ON VIEW nl_catalog.health IS 'What databases lack for questions about them, and what in the catalog is not used.';
 
+-- Of a question that came near to no database, and of one whose likeliest statement says nothing of some of its words, the words as well.
+CREATE OR REPLACE FUNCTION pgparley.failed_words(reply jsonb) RETURNS TABLE (word text, nearest text) LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp AS $$
+    WITH link AS (
+        SELECT line ->> 'event' AS event, d.name, substr(line ->> 'detail', length(d.name) + 3) AS rest
+        FROM jsonb_array_elements($1 -> 'trace') AS line
+             JOIN pgparley.database d ON starts_with(line ->> 'detail', d.name || ': ')
+        WHERE line ->> 'stage' = 'link'
+    )
+    (SELECT DISTINCT ON (unknown.rest) unknown.rest, pgparley.written(e.database, e.element)
+     FROM link unknown
+          LEFT JOIN link near ON near.name = unknown.name AND lower(near.event) = lower(unknown.rest)
+          LEFT JOIN pgparley.element e ON e.database = near.name
+               AND e.element[2] || '.' || coalesce(e.element[3], '*') = near.rest
+     WHERE unknown.event = 'nothing stands for'
+     ORDER BY unknown.rest, e.element IS NULL, unknown.name)
+    UNION ALL
+    SELECT DISTINCT line ->> 'detail', NULL FROM jsonb_array_elements($1 -> 'trace') AS line
+    WHERE line ->> 'event' = 'nothing stands for' AND line ->> 'stage' <> 'link'
+$$;
+
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA nl_catalog FROM PUBLIC;
 
 -- As in 0009.

@@ -93,7 +93,7 @@ class FakeUpstream:
     hidden: set[object] = field(default_factory=set)
     unreachable: set[str] = field(default_factory=set)
 
-    async def readable(self, database: Database, asker: Asker) -> ReadableColumns:
+    async def readable(self, database: Database, asker: Asker, _: Snapshot | None = None) -> ReadableColumns:
         """As the server would say; all roles are alike here."""
         assert asker.user == "ann"
         if database.name in self.unreachable:
@@ -247,6 +247,11 @@ async def test_a_question_that_nothing_matches_has_no_route() -> None:
     state = await route(asked("Boil eggs softly"), tools(MUSIC, SHOP, ZOO))
     assert state.routes == ()
     assert "no table or column" in said(state, "nothing matches")
+    assert [line.detail for line in state.trace if line.event == "nothing stands for"] == [
+        "boil",
+        "egg",
+        "softly",
+    ]
 
 
 async def test_a_question_without_words() -> None:

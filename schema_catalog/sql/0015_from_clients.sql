@@ -153,7 +153,7 @@ SET search_path = pg_catalog, pg_temp AS $$
              JOIN pgparley.database d ON starts_with(line ->> 'detail', d.name || ': ')
         WHERE line ->> 'stage' = 'link'
     )
-    (SELECT DISTINCT ON (unknown.rest) unknown.rest, pgparley.written(e.database, e.element)
+    (SELECT DISTINCT ON (unknown.rest) unknown.rest, nullif(pgparley.written(e.database, e.element), '')
      FROM link unknown
           LEFT JOIN link near ON near.name = unknown.name AND lower(near.event) = lower(unknown.rest)
           LEFT JOIN pgparley.element e ON e.database = near.name

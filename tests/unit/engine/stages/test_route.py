@@ -193,7 +193,8 @@ async def test_what_the_asker_may_not_read_is_neither_scored_nor_encoded_nor_nam
         tools(MUSIC, SHOP, ZOO, hidden=hidden, encoder=encoder),
     )
     assert "music" not in names(state)
-    everything = f"{state.trace} {state.routes} {encoder.seen}"
+    trace = [line for line in state.trace if line.event != "nothing stands for"]  # the question's own words
+    everything = f"{trace} {state.routes} {encoder.seen}"
     for secret in ("singer_id", "concert", "stadium", "order_item", "quantity'", "species'"):
         assert secret not in everything
     shop = await route(asked("names of customers", db="shop"), tools(MUSIC, SHOP, ZOO, hidden=hidden))

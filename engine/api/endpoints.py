@@ -100,7 +100,8 @@ class EngineAPI:
         """`answer`, whose replies are counted and logged."""
 
         async def logged(request: Question) -> AskReply:
-            reply = await answer(request)
+            with self.metrics.under_way.track_inprogress():
+                reply = await answer(request)
             self.metrics.answered(reply)
             log.info(
                 "question answered",

@@ -168,6 +168,7 @@ async def serve(settings: EngineSettings) -> None:
         looking = SchemaWatch(pool, upstream, metrics, settings.catalog)
         watching = group.create_task(looking.run(), name="schema-watch")
         metrics.overdue.set_function(lambda: upstream.overdue)
+        metrics.ready.set_function(ready.is_set)
         service = Service(built, questions, settings.limits, points, learner, quotas=QuotaStore(pool))
         app = EngineAPI(service, metrics, ready, views, calibrating, evaluating).application()
         runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=10.0)

@@ -40,6 +40,9 @@ class GatewayMetrics:
         self.loans_overdue = counter(
             "pgparley_loans_overdue", "Sessions ended because the server did not stop in time"
         )
+        self.audit_lost = counter(
+            "pgparley_audit_lines_lost", "Lines of the audit log that could not be written"
+        )
         self.engine_seconds = Histogram(
             "pgparley_nl_engine_seconds",
             "Seconds that the engine took for a request",

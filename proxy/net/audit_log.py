@@ -21,7 +21,7 @@ from proxy.console.reports import ClientReport
 from proxy.protocol.commands import EngineReply
 from proxy.settings import AuditRedaction
 
-SYSLOG = "syslog"
+_SYSLOG = "syslog"
 _DEVICE = "/dev/log"
 
 _OF_REPLIES = frozenset({"NL001", "NL002"})
@@ -51,6 +51,12 @@ class _Syslog(_Reporting, logging.handlers.SysLogHandler):
     ident = "pgparley: "
 
 
+def syslog_device(target: str) -> str | None:
+    """The socket of the syslog that `audit_log` names; None where it names a file, or nothing."""
+    kind, _, device = target.partition(":")
+    return (device or _DEVICE) if kind == _SYSLOG else None
+
+
 class AuditLog:
     """Where the lines go. `lost`: called for each that could not be written.
 
@@ -63,10 +69,10 @@ class AuditLog:
         self._redaction = redaction
         self._lost = lost
         self._handler: _Reporting | None = None
-        kind, _, device = target.partition(":")
-        if kind == SYSLOG:
+        device = syslog_device(target)
+        if device is not None:
             authpriv = logging.handlers.SysLogHandler.LOG_AUTHPRIV
-            self._handler = _Syslog(address=device or _DEVICE, facility=authpriv)
+            self._handler = _Syslog(address=device, facility=authpriv)
         elif target:
             self._handler = _File(target)
         if self._handler is not None:

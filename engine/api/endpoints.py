@@ -25,6 +25,7 @@ from engine.errors import BusyError, NLError
 from engine.evaluation.evaluating import Evaluating
 from engine.evaluation.types import EvaluateRequest, VerifiedRequest
 from engine.metrics import Metrics
+from engine.tracing import SpanKind, span
 from engine.types import (
     AnswerRequest,
     AskReply,
@@ -121,7 +122,9 @@ class EngineAPI:
     ) -> Callable[[web.Request], Awaitable[web.Response]]:
         async def handle(http: web.Request) -> web.Response:
             try:
-                reply = await answer(msgspec.json.decode(await http.read(), type=body))
+                request = msgspec.json.decode(await http.read(), type=body)
+                with span(f"engine {name}", SpanKind.SERVER, http.headers):
+                    reply = await answer(request)
             except msgspec.DecodeError as problem:
                 self.metrics.requests.labels(name, "malformed").inc()
                 return web.json_response({"message": str(problem)}, status=400)

@@ -4,16 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 BROWSER := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/browser
+POOLER := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/pooler
 PROMTOOL := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/prometheus
 SERVERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/servers
 
 RELEASE := .venv-release
-.PHONY: demo test test-all check servers browser promtool lock packages sbom audit screenshots bench bench-ablations bench-abstain bench-dialogue bench-encoder bench-guard bench-lending bench-llm bench-personal bench-quality bench-real bench-routing bench-wire compat clean
+.PHONY: demo test test-all check servers browser promtool pooler lock packages sbom audit screenshots bench bench-ablations bench-abstain bench-dialogue bench-encoder bench-guard bench-lending bench-llm bench-personal bench-quality bench-real bench-routing bench-wire compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
 
-test: check servers browser promtool  ## what CI runs
+test: check servers browser promtool pooler  ## what CI runs
 	@$(BIN)/pgparley fetch-model
 ifeq ($(strip $(ARGS)),)
 	$(BIN)/python -m coverage run -m pytest tests/unit tests/property
@@ -24,7 +25,7 @@ else
 	$(BIN)/python -m pytest $(ARGS)
 endif
 
-test-all: check servers browser promtool  ## the slow tests as well
+test-all: check servers browser promtool pooler  ## the slow tests as well
 	@$(BIN)/pgparley fetch-model
 	$(BIN)/python -m pytest -m "slow or not slow" $(ARGS)
 
@@ -51,6 +52,15 @@ $(PROMTOOL)/.installed:
 	@echo "Getting Prometheus for the tests into $(@D): 20 MB, once."
 	@mkdir -p $(@D)
 	-cd $(@D) && apt-get download --quiet prometheus && dpkg-deb --extract prometheus_*.deb . && touch $@
+
+pooler: $(POOLER)/.installed  ## PgBouncer, for the tests of a pooler behind the gateway
+
+# As above, with the libraries that Debian splits off.
+$(POOLER)/.installed:
+	@echo "Getting PgBouncer for the tests into $(@D): half a megabyte, once."
+	@mkdir -p $(@D)
+	-cd $(@D) && apt-get download --quiet pgbouncer libevent-2.1-7 libc-ares2 \
+		&& for package in *.deb; do dpkg-deb --extract $$package . || exit 1; done && touch $@
 
 lock: $(RELEASE)/.installed  ## requirements/*.txt: the versions of constraints.txt with the hashes of their files
 	$(RELEASE)/bin/uv pip compile $(LOCK) --output-file requirements/gateway.txt pyproject.toml

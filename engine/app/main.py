@@ -16,6 +16,8 @@ from engine.api.console_views import ConsoleViews
 from engine.api.endpoints import EngineAPI
 from engine.api.question_store import Questions
 from engine.api.service import Service
+from engine.app.listening import AddressSite
+from engine.app.retention import keep_no_longer
 from engine.app.schema_watch import SchemaWatch
 from engine.app.warmup import warm_up
 from engine.calibration.fingerprint import pipeline_fingerprint
@@ -157,6 +159,7 @@ async def serve(settings: EngineSettings) -> None:
     ready = asyncio.Event()
     async with tools(settings) as (built, questions, pool), asyncio.TaskGroup() as group:
         warming = group.create_task(warm_up(built, settings.limits.warm_databases, ready), name="warm-up")
+        expiring = group.create_task(keep_no_longer(questions), name="retention")
         checking = group.create_task(watch(pool, built.upstream, ConnectSettings()), name="definitions")
         points = calibration(settings, pool)
         calibrating = Calibrating(built, points, settings.limits)
@@ -168,19 +171,28 @@ async def serve(settings: EngineSettings) -> None:
         looking = SchemaWatch(pool, upstream, metrics, settings.catalog, settings.store_dsn)
         watching = group.create_task(looking.run(), name="schema-watch")
         metrics.overdue.set_function(lambda: upstream.overdue)
+        metrics.ready.set_function(ready.is_set)
         service = Service(built, questions, settings.limits, points, learner, quotas=QuotaStore(pool))
+        metrics.running.set_function(lambda: service.admission.running)
+        metrics.waiting.set_function(lambda: service.admission.waiting)
         app = EngineAPI(service, metrics, ready, views, calibrating, evaluating).application()
+        address = AddressSite(settings.listening) if settings.listening.listen else None
+        if address is not None:
+            app = address.guarded(app)
         runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=10.0)
         await runner.setup()
         try:
             settings.socket.unlink(missing_ok=True)
             await web.UnixSite(runner, str(settings.socket)).start()
             settings.socket.chmod(0o600)
-            log.info("engine ready", socket=str(settings.socket))
+            if address is not None:
+                await address.site(runner).start()
+            log.info("engine ready", socket=str(settings.socket), listen=settings.listening.listen)
             await stop.wait()
         finally:
             warming.cancel()
             checking.cancel()
+            expiring.cancel()
             watching.cancel()
             await runner.cleanup()
             await learner.aclose()

@@ -1,4 +1,4 @@
-"""Looks on a schedule whether the schemas of the registered databases have changed, and refreshes those that have.
+"""Looks whether schemas of registered databases have changed, by a schedule and when one tells; refreshes those.
 
 Owns the schedule and the report. What a refresh does is `schema_catalog.refresh`'s and the value reader's; definitions
 are checked by `engine.definitions.checking.watch`, which notices the new snapshot. Of several engines over one store
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import asyncpg
 import structlog
 
+from engine.app.schema_notices import SchemaNotices
 from engine.core.ports import Upstream
 from engine.linking.value_reader import refresh_values
 from engine.metrics import Metrics
@@ -27,6 +28,9 @@ from schema_catalog.values import ValueStore
 
 LONGEST_SLEEP = 60.0
 """Seconds until an engine asks again whether something is due: another one may have ended in between."""
+
+QUIET = 1.0
+"""Seconds from a notice to the look: a migration is many statements, and another engine may be looking."""
 
 log = structlog.stdlib.get_logger("engine")
 
@@ -45,22 +49,40 @@ class SchemaWatch:
         """Looks until cancelled; returns at once where the settings say never."""
         if self.settings.watch == 0:
             return
-        while True:
-            try:
-                await self.look()
-            except Exception as problem:  # noqa: BLE001 - costs one round, never the engine
-                log.warning("schemas not watched", problem=f"{type(problem).__name__}: {problem}")
-            await asyncio.sleep(min(self.settings.watch, LONGEST_SLEEP))
+        notices = SchemaNotices(self.connect, self.settings.watch)
+        try:
+            while True:
+                await self._round(notices)
+                await notices.wait(min(self.settings.watch, LONGEST_SLEEP))
+                await asyncio.sleep(min(self.settings.watch, QUIET))
+        finally:
+            await notices.aclose()
 
-    async def look(self) -> None:
-        """Looks at each database whose turn it is; raises the store's errors."""
+    async def _round(self, notices: SchemaNotices) -> None:
+        try:
+            for name in await self.look(notices.taken()):
+                notices.tell(name)
+            await notices.follow([entry.database for entry in await CatalogStore(self.pool).list()])
+        except Exception as problem:  # noqa: BLE001 - costs one round, never the engine
+            log.warning("schemas not watched", problem=f"{type(problem).__name__}: {problem}")
+
+    async def look(self, told: frozenset[str] = frozenset()) -> frozenset[str]:
+        """Looks at each database whose turn it is, and at those `told` of; raises the store's errors.
+
+        Returns those of `told` that another engine was looking at, perhaps since before the change.
+        """
         store = CatalogStore(self.pool)
+        left: set[str] = set()
         for entry in await store.list():
             name = entry.database.name
-            async with store.drift.turn(name, self.settings.watch) as mine:
+            interval = 0.0 if name in told else self.settings.watch
+            async with store.drift.turn(name, interval) as mine:
                 if mine:
                     await self._look_at(store, entry.database)
+                elif name in told:
+                    left.add(name)
         self.metrics.renames.set(await store.drift.proposed())
+        return frozenset(left)
 
     async def _look_at(self, store: CatalogStore, database: Database) -> None:
         last = await store.drift.last(database.name)

@@ -15,7 +15,14 @@ import msgspec
 
 from engine.calibration.types import JudgeReply, JudgeRequest, Pairs, PairsRequest, Status, StatusRequest
 from engine.errors import CancelledError, InternalError, ModelUnavailableError, NLError, ReportedError
-from engine.evaluation.types import EvaluateReply, EvaluateRequest, VerifiedQueries, VerifiedRequest
+from engine.evaluation.types import (
+    EvaluateReply,
+    EvaluateRequest,
+    TrialReply,
+    TrialRequest,
+    VerifiedQueries,
+    VerifiedRequest,
+)
 from engine.types import (
     AnswerRequest,
     AskReply,
@@ -35,7 +42,9 @@ from engine.types import (
 )
 
 EngineReply = AskReply | Chosen | RowSet
-_Reply = TypeVar("_Reply", bound=EngineReply | JudgeReply | Pairs | Status | EvaluateReply | VerifiedQueries)
+_Reply = TypeVar(
+    "_Reply", bound=EngineReply | JudgeReply | Pairs | Status | EvaluateReply | VerifiedQueries | TrialReply
+)
 _VERBS: dict[type[EngineRequest], tuple[str, type[EngineReply]]] = {
     AskRequest: ("/v1/ask", AskReply),
     ChooseRequest: ("/v1/choose", Chosen),
@@ -109,6 +118,10 @@ class EngineClient:
     async def verified(self, request: VerifiedRequest, *, timeout: float) -> VerifiedQueries:  # noqa: ASYNC109 - a budget
         """The verified queries of the catalog."""
         return await self._call("/v1/evaluation/verified", request, VerifiedQueries, timeout)
+
+    async def begin_trial(self, request: TrialRequest, *, timeout: float) -> TrialReply:  # noqa: ASYNC109 - a budget
+        """The catalog with a file imported, for questions that name it; nothing of it is kept in the store."""
+        return await self._call("/v1/evaluation/trial", request, TrialReply, timeout)
 
     async def consult(self, request: EngineRequest, *, timeout: float) -> EngineReply:  # noqa: ASYNC109 - a budget
         """The reply to a session's request, within the request's own `timeout` where it has one."""

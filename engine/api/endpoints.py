@@ -23,7 +23,7 @@ from engine.calibration.service import Calibrating
 from engine.calibration.types import JudgeRequest, PairsRequest, StatusRequest
 from engine.errors import NLError
 from engine.evaluation.evaluating import Evaluating
-from engine.evaluation.types import EvaluateRequest, VerifiedRequest
+from engine.evaluation.types import EvaluateRequest, TrialRequest, VerifiedRequest
 from engine.metrics import Metrics
 from engine.types import (
     AnswerRequest,
@@ -88,6 +88,9 @@ class EngineAPI:
         )
         app.router.add_post(
             "/v1/evaluation/verified", self._verb("verified", VerifiedRequest, self.evaluating.verified)
+        )
+        app.router.add_post(
+            "/v1/evaluation/trial", self._verb("trial", TrialRequest, self.evaluating.trials.begin)
         )
         app.router.add_get("/health", self._health)
         app.router.add_get("/ready", self._readiness)

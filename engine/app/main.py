@@ -29,6 +29,7 @@ from engine.dialogue import certainty
 from engine.dialogue.certainty import FittedCertainty
 from engine.errors import InvalidSettingError, ModelUnavailableError
 from engine.evaluation.evaluating import Evaluating
+from engine.evaluation.trial import Trials
 from engine.learning.feedback import Learner
 from engine.learning.store import LearningStore
 from engine.linking.source import StoredValues
@@ -160,7 +161,7 @@ async def serve(settings: EngineSettings) -> None:
         checking = group.create_task(watch(pool, built.upstream, ConnectSettings()), name="definitions")
         points = calibration(settings, pool)
         calibrating = Calibrating(built, points, settings.limits)
-        evaluating = Evaluating(built, settings.limits)
+        evaluating = Evaluating(built, settings.limits, Trials(pool, built.upstream))
         upstream = built.upstream
         views = ConsoleViews(pool, settings.model, ready, calibrating, lambda: upstream.overdue)
         learner = Learner(built, LearningStore(pool, settings.learning))

@@ -28,6 +28,7 @@ from engine.calibration.types import JudgeRequest, Outcome, PairsRequest, Status
 from engine.core.tools import Tools
 from engine.errors import InvalidSettingError, NoRouteError, UnsupportedError
 from engine.evaluation.evaluating import Evaluating
+from engine.evaluation.trial import Trials
 from engine.llm.settings import ModelSettings
 from engine.metrics import Metrics
 from engine.settings import Limits, ScoreFunction, SelectionSettings
@@ -361,7 +362,7 @@ async def engine(
             ready,
             console,
             calibrating,
-            Evaluating(calibrating.tools, calibrating.limits),
+            Evaluating(calibrating.tools, calibrating.limits, Trials(pool, calibrating.tools.upstream)),
         ).application()
     )
     await runner.setup()

@@ -21,6 +21,7 @@ from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
 from engine.core.tools import Tools
 from engine.evaluation.evaluating import Evaluating
+from engine.evaluation.trial import Trials
 from engine.learning.feedback import Learner
 from engine.learning.store import LearningStore
 from engine.llm.settings import ModelSettings
@@ -116,7 +117,7 @@ async def _listening(service: Service, pool: Pool, path: Path) -> web.AppRunner:
         asyncio.Event(),
         views,
         calibrating,
-        Evaluating(calibrating.tools, calibrating.limits),
+        Evaluating(calibrating.tools, calibrating.limits, Trials(pool, nothing)),
     ).application()
     runner = web.AppRunner(app, handler_cancellation=True)
     await runner.setup()

@@ -1,4 +1,4 @@
--- A steward or an nl_admin is told once a session, by a NOTICE, that something waits for a decision.
+-- For who looks after large catalogs: a NOTICE, once a session, that something waits for a decision; and views that take less time.
 
 CREATE INDEX ON pgparley.definition (database) WHERE state = 'refused';
 
@@ -47,3 +47,31 @@ BEGIN
     RETURN QUERY SELECT d FROM pgparley.databases_of_caller() AS d;
 END
 $$;
+
+-- The name of an element is made once, not at each reading, and what is said and imported of it is looked up together.
+ALTER TABLE pgparley.element ADD COLUMN written text GENERATED ALWAYS AS
+    (quote_ident(database) || '.' || quote_ident(element[1]) || '.' || quote_ident(element[2])
+     || coalesce('.' || quote_ident(element[3]), '')) STORED;
+COMMENT ON COLUMN pgparley.element.written IS 'As pgparley.written() gives it.';
+CREATE INDEX ON pgparley.element (written);
+
+CREATE VIEW pgparley.said_together AS
+SELECT database, element, k.description, coalesce(k.hidden, false) AS hidden, i.description AS imported,
+       CASE WHEN i.element IS NULL THEN k.synonyms ELSE pgparley.with_imported(k.synonyms, i.synonyms) END AS synonyms,
+       coalesce(i.attributes, '{}') || coalesce(k.attributes, '{}') AS attributes
+FROM pgparley.knowledge k FULL JOIN pgparley.imports_together i USING (database, element);
+COMMENT ON VIEW pgparley.said_together IS 'What people and imports say of an element; imported: the import''s description, which stands behind a comment.';
+
+CREATE OR REPLACE VIEW nl_catalog.tables WITH (security_barrier) AS
+SELECT e.database, e.element[1] AS schema, e.element[2] AS "table", e.written AS element, e.type AS kind,
+       coalesce(s.description, e.comment, s.imported) AS description, e.comment, coalesce(s.synonyms, '{}') AS synonyms,
+       coalesce(s.hidden, false) AS hidden, coalesce(s.attributes, '{}') AS attributes
+FROM pgparley.element e LEFT JOIN pgparley.said_together s USING (database, element)
+WHERE e.place = 0 AND e.database IN (SELECT pgparley.open_databases());
+
+CREATE OR REPLACE VIEW nl_catalog.columns WITH (security_barrier) AS
+SELECT e.database, e.element[1] AS schema, e.element[2] AS "table", e.element[3] AS "column", e.place, e.written AS element,
+       e.type, coalesce(s.description, e.comment, s.imported) AS description, e.comment, coalesce(s.synonyms, '{}') AS synonyms,
+       coalesce(s.hidden, false) AS hidden, coalesce(s.attributes, '{}') AS attributes
+FROM pgparley.element e LEFT JOIN pgparley.said_together s USING (database, element)
+WHERE e.place > 0 AND e.database IN (SELECT pgparley.open_databases());

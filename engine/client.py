@@ -23,6 +23,7 @@ from engine.evaluation.types import (
     VerifiedQueries,
     VerifiedRequest,
 )
+from engine.suggestions.types import SuggestReply, SuggestRequest
 from engine.types import (
     AnswerRequest,
     AskReply,
@@ -43,7 +44,15 @@ from engine.types import (
 
 EngineReply = AskReply | Chosen | RowSet
 _Reply = TypeVar(
-    "_Reply", bound=EngineReply | JudgeReply | Pairs | Status | EvaluateReply | VerifiedQueries | TrialReply
+    "_Reply",
+    bound=EngineReply
+    | JudgeReply
+    | Pairs
+    | Status
+    | EvaluateReply
+    | VerifiedQueries
+    | TrialReply
+    | SuggestReply,
 )
 _VERBS: dict[type[EngineRequest], tuple[str, type[EngineReply]]] = {
     AskRequest: ("/v1/ask", AskReply),
@@ -122,6 +131,10 @@ class EngineClient:
     async def begin_trial(self, request: TrialRequest, *, timeout: float) -> TrialReply:  # noqa: ASYNC109 - a budget
         """The catalog with a file imported, for questions that name it; nothing of it is kept in the store."""
         return await self._call("/v1/evaluation/trial", request, TrialReply, timeout)
+
+    async def suggest(self, request: SuggestRequest, *, timeout: float) -> SuggestReply:  # noqa: ASYNC109 - a budget
+        """What the language model proposes to say of a table; none of it counts yet."""
+        return await self._call("/v1/suggest", request, SuggestReply, timeout)
 
     async def consult(self, request: EngineRequest, *, timeout: float) -> EngineReply:  # noqa: ASYNC109 - a budget
         """The reply to a session's request, within the request's own `timeout` where it has one."""

@@ -24,6 +24,7 @@ from pgparley.login_commands import (
     logins_in_short,
 )
 from pgparley.store_session import SETTINGS, run_on_store
+from pgparley.suggest_command import add_suggest_command
 from pgparley.terminal import AsJson, cell, fail, minute, print_json, print_table, printable
 from pgparley.value_commands import add_values_command, read_anew, report_values
 from schema_catalog.definitions import State
@@ -50,6 +51,7 @@ def catalog_app(
     store_dsn: Callable[[], str],
     upstream: Callable[[], UpstreamSettings] = UpstreamSettings,
     guard: Callable[[], GuardSettings] = GuardSettings,
+    engine: Callable[[], str] = str,
 ) -> typer.Typer:
     """The commands; what they need of the configuration is asked for when one of them runs."""
     app = typer.Typer(help="Register databases and see what is known of them.", no_args_is_help=True)
@@ -107,6 +109,7 @@ def catalog_app(
     add_values_command(app, store_dsn, upstream)
     add_login_commands(app, store_dsn)
     add_knowledge_commands(app, store_dsn)
+    add_suggest_command(app, engine)
 
     @app.command()
     def remove(name: Name) -> None:

@@ -56,7 +56,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(
-    catalog_app(lambda: _config().engine.store, lambda: _config().upstream, lambda: _config().guard),
+    catalog_app(
+        lambda: _config().engine.store,
+        lambda: _config().upstream,
+        lambda: _config().guard,
+        lambda: str(_config().engine.socket),
+    ),
     name="catalog",
 )
 app.add_typer(store_app(lambda: _config().engine.store), name="store")

@@ -1,7 +1,7 @@
 """The engine's interface: HTTP and JSON on a Unix socket, for gateways on the same machine.
 
 `POST /v1/…` takes and gives the dataclasses of `engine.types`, `/v1/calibration/…` those of `engine.calibration.types`,
-`/v1/evaluation/…` those of `engine.evaluation.types`;
+`/v1/evaluation/…` those of `engine.evaluation.types`, `/v1/suggest` those of `engine.suggestions.types`;
 `GET /health`, `/ready` and `/metrics`. The asker that a request names is trusted: the socket's mode is 600.
 """
 
@@ -25,6 +25,8 @@ from engine.errors import NLError
 from engine.evaluation.evaluating import Evaluating
 from engine.evaluation.types import EvaluateRequest, TrialRequest, VerifiedRequest
 from engine.metrics import Metrics
+from engine.suggestions.suggesting import Suggesting
+from engine.suggestions.types import SuggestRequest
 from engine.types import (
     AnswerRequest,
     AskReply,
@@ -58,6 +60,7 @@ class EngineAPI:
     views: ConsoleViews
     calibrating: Calibrating
     evaluating: Evaluating
+    suggesting: Suggesting
 
     def application(self) -> web.Application:
         """The aiohttp application."""
@@ -92,6 +95,7 @@ class EngineAPI:
         app.router.add_post(
             "/v1/evaluation/trial", self._verb("trial", TrialRequest, self.evaluating.trials.begin)
         )
+        app.router.add_post("/v1/suggest", self._verb("suggest", SuggestRequest, self.suggesting.suggest))
         app.router.add_get("/health", self._health)
         app.router.add_get("/ready", self._readiness)
         app.router.add_get("/metrics", self._exposition)

@@ -51,6 +51,7 @@ from engine.schema_linking import branching, linker
 from engine.schema_linking.branching import TrainedBranching
 from engine.schema_linking.linker import TrainedLinker
 from engine.settings import EngineSettings
+from engine.suggestions.suggesting import Suggesting
 from engine.upstream import Databases
 from schema_catalog.catalog import CachedCatalog, StoreUnavailableError
 from schema_catalog.migrate import MigrationError, migrate
@@ -169,8 +170,9 @@ async def serve(settings: EngineSettings) -> None:
         looking = SchemaWatch(pool, upstream, metrics, settings.catalog)
         watching = group.create_task(looking.run(), name="schema-watch")
         metrics.overdue.set_function(lambda: upstream.overdue)
+        suggesting = Suggesting(built.catalog, built.model, pool)
         service = Service(built, questions, settings.limits, points, learner, quotas=QuotaStore(pool))
-        app = EngineAPI(service, metrics, ready, views, calibrating, evaluating).application()
+        app = EngineAPI(service, metrics, ready, views, calibrating, evaluating, suggesting).application()
         runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=10.0)
         await runner.setup()
         try:

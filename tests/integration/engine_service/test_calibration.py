@@ -32,6 +32,7 @@ from engine.evaluation.trial import Trials
 from engine.llm.settings import ModelSettings
 from engine.metrics import Metrics
 from engine.settings import Limits, ScoreFunction, SelectionSettings
+from engine.suggestions.suggesting import Suggesting
 from engine.types import (
     Asker,
     AskRequest,
@@ -363,6 +364,7 @@ async def engine(
             console,
             calibrating,
             Evaluating(calibrating.tools, calibrating.limits, Trials(pool, calibrating.tools.upstream)),
+            Suggesting(calibrating.tools.catalog, calibrating.tools.model, pool),
         ).application()
     )
     await runner.setup()

@@ -28,6 +28,7 @@ from engine.learning.store import LearningStore
 from engine.llm.settings import ModelSettings
 from engine.metrics import Metrics
 from engine.settings import DialogueSettings, LearningSettings, Limits
+from engine.suggestions.suggesting import Suggesting
 from engine.types import Asker, AskRequest, RowKind
 from pgparley.config import load
 from pgparley.evaluation.command import Evaluation, evaluate
@@ -150,8 +151,9 @@ async def engine(service: Service, remembering: Tools, pool: Any, tmp_path: Path
     calibrating = Calibrating(remembering, CalibrationStore(pool, "recipe"), LIMITS)
     console = ConsoleViews(pool, ModelSettings(), ready, calibrating, lambda: 0)
     evaluating = Evaluating(remembering, LIMITS, Trials(pool, remembering.upstream))
+    suggesting = Suggesting(remembering.catalog, remembering.model, pool)
     runner = web.AppRunner(
-        EngineAPI(service, Metrics(), ready, console, calibrating, evaluating).application()
+        EngineAPI(service, Metrics(), ready, console, calibrating, evaluating, suggesting).application()
     )
     await runner.setup()
     await web.UnixSite(runner, str(tmp_path / "e.sock")).start()

@@ -28,6 +28,7 @@ from engine.llm.settings import ModelSettings
 from engine.metrics import Metrics
 from engine.routing.router import HybridRouter
 from engine.settings import DialogueSettings, LearningSettings, Limits, UpstreamSettings
+from engine.suggestions.suggesting import Suggesting
 from engine.upstream import Databases
 from pgparley.cluster import Cluster
 from schema_catalog.catalog import CachedCatalog
@@ -118,6 +119,7 @@ async def _listening(service: Service, pool: Pool, path: Path) -> web.AppRunner:
         views,
         calibrating,
         Evaluating(calibrating.tools, calibrating.limits, Trials(pool, nothing)),
+        Suggesting(calibrating.tools.catalog, calibrating.tools.model, pool),
     ).application()
     runner = web.AppRunner(app, handler_cancellation=True)
     await runner.setup()

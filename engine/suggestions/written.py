@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -27,9 +28,10 @@ SYNONYMS = 3
 DESCRIPTION_LENGTH, SYNONYM_LENGTH = 120, 40
 
 _FORM = """start: {lines}
-TEXT: /[A-Za-z][^\\n|"`]{{2,{description}}}/
-WORDS: /[^\\n|"`:]{{0,{synonyms}}}/
+TEXT: /[A-Za-z][^\\n|"`,.;:]{{2,70}}/
+WORDS: /([A-Za-z][A-Za-z ]{{1,24}}(, [A-Za-z][A-Za-z ]{{1,24}}){{0,2}})?/
 """
+"""A small model ends a description where a comma would stand, and goes on without end where it may write one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +44,19 @@ class Asked:
 
 
 def lacking(table: Table, suggested: frozenset[tuple[str, ...]]) -> tuple[Asked, ...]:
-    """The table and its columns that lack a description or synonyms, but for those of `suggested`."""
+    """The table and its columns that lack a description or synonyms, but for those of `suggested`.
+
+    A column that is a primary or foreign key is left out: the key tells what it holds.
+    """
+    keys = {key for key in (table.primary_key, *(key.columns for key in table.foreign_keys)) if key}
     every = [Asked(f"table {quote_ident(table.name)}", table.key, table)]
     every += [Asked(quote_ident(column.name), (*table.key, column.name), column) for column in table.columns]
     return tuple(
         each
         for each in every
-        if each.element not in suggested and not (each.shown.description and each.shown.synonyms)
+        if each.element not in suggested
+        and each.element[2:] not in keys
+        and not (each.shown.description and each.shown.synonyms)
     )
 
 
@@ -83,7 +91,7 @@ def _near(column: Column, table: Table, asked: Sequence[Asked]) -> bool:
 def grammar(asked: Sequence[Asked]) -> str:
     """The answer's form in Lark: the lines in their order."""
     lines = " ".join(f'{json.dumps(f"{each.name}: ")} TEXT " | " WORDS "\\n"' for each in asked)
-    return _FORM.format(lines=lines, description=DESCRIPTION_LENGTH - 3, synonyms=SYNONYM_LENGTH * SYNONYMS)
+    return _FORM.format(lines=lines)
 
 
 def suggestions(answer: str, asked: Sequence[Asked]) -> tuple[Suggestion, ...]:
@@ -98,7 +106,13 @@ def suggestions(answer: str, asked: Sequence[Asked]) -> tuple[Suggestion, ...]:
         if not each.shown.description:
             found += _described(each, description)
         found += _synonyms(each, synonyms.split(","))
-    return tuple(found)
+    return tuple(_telling(found))
+
+
+def _telling(found: Sequence[Suggestion]) -> Iterable[Suggestion]:
+    """Those of `found` that tell elements of a table apart: of two with the same words neither does."""
+    texts = Counter(_folded(each.text) for each in found)
+    return (each for each in found if texts[_folded(each.text)] == 1)
 
 
 def _described(each: Asked, text: str) -> Iterable[Suggestion]:

@@ -73,7 +73,7 @@ async def test_what_was_suggested_is_not_asked_for_again(suggesting: Suggesting,
     reply = await suggesting.suggest(SuggestRequest("music", table="singer"))
     assert reply.suggestions == ()
     names = model.prompts[0].user.partition("### Names\n")[2]
-    assert names == "singer_id\nname\nstage_name\nfamily_name\n### Lines"
+    assert names == "name\nstage_name\nfamily_name\n### Lines"
 
 
 async def test_nothing_hidden_and_no_value_of_what_is_sensitive_reaches_the_model(

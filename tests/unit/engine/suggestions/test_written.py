@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import llguidance
 import pytest
 
@@ -9,6 +11,7 @@ from engine.suggestions.written import Asked, asking, grammar, lacking, suggesti
 from schema_catalog.types import (
     Attributes,
     Column,
+    ForeignKey,
     Sensitivity,
     Snapshot,
     Suggestion,
@@ -41,6 +44,16 @@ def test_what_lacks_a_description_or_synonyms_is_asked_for_once() -> None:
     assert [each.name for each in asked()] == ["table orders", "net", '"Odd name"', "pin"]
     later = lacking(ORDERS, frozenset({ORDERS.key, NET}))
     assert [each.name for each in later] == ['"Odd name"', "pin"]
+
+
+def test_columns_of_keys_are_not_asked_for() -> None:
+    keyed = replace(ORDERS, primary_key=("net",), foreign_keys=(ForeignKey(("pin",), "public", "x", ("y",)),))
+    assert [each.name for each in lacking(keyed, frozenset())] == ["table orders", '"Odd name"']
+
+
+def test_what_is_said_of_two_elements_alike_is_dropped() -> None:
+    found = suggestions("net: an amount | sum, total\npin: the amount | Sum, code", asked())
+    assert [each.text for each in found] == ["total", "the amount", "code"]
 
 
 def test_values_of_sensitive_columns_are_in_no_prompt() -> None:

@@ -7,14 +7,23 @@ worker loads this module.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+import ssl
+from dataclasses import dataclass, field
 from typing import Self, TypeVar
 
 import aiohttp
 import msgspec
 
 from engine.calibration.types import JudgeReply, JudgeRequest, Pairs, PairsRequest, Status, StatusRequest
-from engine.errors import CancelledError, InternalError, ModelUnavailableError, NLError, ReportedError
+from engine.errors import (
+    CancelledError,
+    EngineLostError,
+    InternalError,
+    ModelUnavailableError,
+    NLError,
+    ReportedBusyError,
+    ReportedError,
+)
 from engine.evaluation.types import (
     EvaluateReply,
     EvaluateRequest,
@@ -66,15 +75,28 @@ _VERBS: dict[type[EngineRequest], tuple[str, type[EngineReply]]] = {
     TopicRequest: ("/v1/topic", RowSet),
 }
 _OK = 200
+_UNAUTHORIZED = 401
+_BUSY = 429
 _FAILURES = frozenset({400, 503})
 _READY_SECONDS = 2.0
+_NO_SECRET = ErrorReply(
+    "28000",
+    "the engine does not take this gateway's secret",
+    hint="The operator should give both the same: secret_file in [engine], engine_secret_file in [gateway].",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class EngineAddress:
-    """Where the engine listens: the path of a Unix socket, or an http URL. Empty: there is none."""
+    """Where the engine listens: the path of a Unix socket, or a URL. Empty: there is none.
+
+    `secret`: what an engine on TCP wants to be shown. `ca_file`: who may have signed its certificate; empty: those
+    whom the system trusts.
+    """
 
     target: str
+    secret: str = field(default="", repr=False)
+    ca_file: str = ""
 
     @property
     def is_url(self) -> bool:
@@ -86,8 +108,8 @@ class EngineClient:
     """Asks the engine. Connects on the first request; `close` it, or leave its block, inside the same event loop.
 
     A cancelled call aborts its request, which the engine sees as a closed connection. `timeout`: seconds that a call
-    may take in all. Every call raises `NLError`: with the fields that the engine gave, 57014 when its time is over,
-    58000 where the engine does not answer.
+    may take in all. Every call raises `NLError`: with the fields that the engine gave (`ReportedBusyError` where it
+    has no place for a question), 57014 when its time is over, `EngineLostError` where the engine does not answer.
     """
 
     def __init__(self, address: EngineAddress) -> None:
@@ -137,10 +159,9 @@ class EngineClient:
         return await self._call("/v1/suggest", request, SuggestReply, timeout)
 
     async def consult(self, request: EngineRequest, *, timeout: float) -> EngineReply:  # noqa: ASYNC109 - a budget
-        """The reply to a session's request, within the request's own `timeout` where it has one."""
-        seconds = getattr(request, "timeout", None) or timeout
+        """The reply to a session's request."""
         path, kind = _VERBS[type(request)]
-        return await self._call(path, request, kind, seconds)
+        return await self._call(path, request, kind, timeout)
 
     async def ready(self) -> bool:
         """Whether the engine has loaded the models and indexes of the first question; never raises `NLError`."""
@@ -174,10 +195,11 @@ class EngineClient:
                 hint="Raise nl.timeout, or ask for fewer candidates with nl.k.",
             ) from error
         except (aiohttp.ClientError, OSError) as error:
-            raise ModelUnavailableError(
+            raise EngineLostError(
                 "the engine does not answer",
                 detail=f"{type(error).__name__} at {self._address.target}.",
                 hint="The operator should see that the engine process runs. Plain SQL is not affected.",
+                sent=not isinstance(error, aiohttp.ClientConnectorError),
             ) from error
         return _decode(status, body, kind)
 
@@ -191,15 +213,23 @@ class EngineClient:
         if self._session is None:
             target = self._address.target
             connector = (
-                aiohttp.TCPConnector(limit=0)
+                aiohttp.TCPConnector(limit=0, ssl=self._trusted())
                 if self._address.is_url
                 else aiohttp.UnixConnector(path=target, limit=0)
             )
+            secret = self._address.secret
             # Deadlines are the caller's; aiohttp's own five minutes would cut them.
             self._session = aiohttp.ClientSession(
-                connector=connector, timeout=aiohttp.ClientTimeout(total=None), trust_env=False
+                connector=connector,
+                timeout=aiohttp.ClientTimeout(total=None),
+                trust_env=False,
+                headers={"Authorization": f"Bearer {secret}"} if secret else None,
             )
         return self._session
+
+    def _trusted(self) -> ssl.SSLContext | bool:
+        ca_file = self._address.ca_file
+        return ssl.create_default_context(cafile=ca_file) if ca_file else True
 
     def _url(self, path: str) -> str:
         base = self._address.target.rstrip("/") if self._address.is_url else "http://engine"
@@ -210,6 +240,10 @@ def _decode(status: int, body: bytes, kind: type[_Reply]) -> _Reply:
     try:
         if status == _OK:
             return msgspec.json.decode(body, type=kind)
+        if status == _UNAUTHORIZED:
+            raise ReportedError(_NO_SECRET)
+        if status == _BUSY:
+            raise ReportedBusyError(msgspec.json.decode(body, type=ErrorReply))
         if status in _FAILURES:
             raise ReportedError(msgspec.json.decode(body, type=ErrorReply))
     except msgspec.MsgspecError as error:

@@ -61,6 +61,10 @@ class QuotaError(NLError):
     sqlstate = "53400"
 
 
+class BusyError(QuotaError):
+    """As many questions as the engine answers, and lets wait, are under way: another engine may have a place."""
+
+
 class DatabaseDiffersError(NLError):
     """The chosen statement belongs to another database and a transaction is open."""
 
@@ -71,6 +75,14 @@ class ModelUnavailableError(NLError):
     """The engine or its language model does not answer."""
 
     sqlstate = "58000"
+
+
+class EngineLostError(ModelUnavailableError):
+    """The engine does not answer. `sent`: whether it may have the request, and have done what it asks for."""
+
+    def __init__(self, message: str, *, detail: str, hint: str, sent: bool) -> None:
+        super().__init__(message, detail=detail, hint=hint)
+        self.sent = sent
 
 
 class DatabaseUnavailableError(NLError):
@@ -138,3 +150,7 @@ class ReportedError(NLError):
     def __init__(self, reply: ErrorReply) -> None:
         super().__init__(reply.message, detail=reply.detail, hint=reply.hint)
         self.sqlstate = reply.sqlstate
+
+
+class ReportedBusyError(ReportedError):
+    """A `BusyError` of an engine, as its client sees it."""

@@ -83,6 +83,10 @@ class Metrics:
             registry=own,
         )
         self.renames = Gauge("pgparley_renames_proposed", "Renames that nobody has decided on", registry=own)
+        self.running = Gauge("pgparley_questions_running", "Questions that are being answered", registry=own)
+        self.waiting = Gauge(
+            "pgparley_questions_waiting", "Questions that wait for one of the engine's places", registry=own
+        )
         self.overdue = Gauge(
             OVERDUE, "Statements that a server has not stopped at their deadline", registry=own
         )

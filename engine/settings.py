@@ -61,6 +61,19 @@ class UpstreamSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ListenSettings:
+    """Where gateways on other machines ask. `listen`: address:port; empty: nowhere.
+
+    `secret_file`: holds what they have to show. The certificate may be left out on a loopback address alone.
+    """
+
+    listen: str = ""
+    tls_cert_file: str = ""
+    tls_key_file: str = ""
+    secret_file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class EncoderSettings:
     """How the encoder runs.
 
@@ -83,7 +96,8 @@ class Limits:
     `k`: candidates shown where the asker sets none; `k_max`: where they do. `calls`: model calls for one
     question, repairs apart. `row_cap`: rows of a chosen statement that runs on another database than the
     asker's. `ttl`: how long a question can be chosen from. `warm_databases`: schemas that the model reads when
-    the engine starts, so that the first question on them need not wait for that.
+    the engine starts, so that the first question on them need not wait for that. `concurrent`: questions that are
+    answered at once; `waiting`: how many more may wait for their turn, the roles in turn.
 
     `run_candidates`: whether statements run before one is chosen, as the asker and read-only, to merge those that
     say the same in other words. `run_seconds` and `run_rows` bound each of them; one that the planner puts above
@@ -98,6 +112,7 @@ class Limits:
     ttl: float = 86_400.0
     question_characters: int = 4_000
     concurrent: int = 4
+    waiting: int = 200
     warm_databases: int = 8
     run_candidates: bool = True
     run_seconds: float = 2.0
@@ -308,9 +323,11 @@ class EngineSettings(EngineSections):
 
     `socket`: the Unix socket of its interface. `vectors`: a file that keeps the vectors of schema texts; None keeps
     none, and every start encodes them anew. `router`: the folder of trained routers; None routes by retrieval alone.
+    `listening`: where it is asked beside its socket.
     """
 
     socket: Path
     store_dsn: str
     vectors: Path | None = None
     router: Path | None = None
+    listening: ListenSettings = field(default_factory=ListenSettings)

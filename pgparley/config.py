@@ -19,7 +19,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import msgspec
 
 from engine.llm.settings import EmbeddedModelSettings, ModelSettings
-from engine.settings import EngineSections, EngineSettings
+from engine.settings import EngineSections, EngineSettings, ListenSettings
 from page.settings import PageSettings
 from proxy.settings import GatewaySettings
 
@@ -36,12 +36,17 @@ class EngineSection:
     """`[engine]`. `socket`: of its interface. `store`: DSN of the database that holds catalog and questions.
 
     `vectors`: a file that keeps the vectors of schema texts between starts. `router`: the folder of trained routers.
+    `listen` and what follows: see `ListenSettings`.
     """
 
     socket: Path
     store: str = "postgresql:///pgparley"
     vectors: Path | None = None
     router: Path | None = None
+    listen: str = ""
+    tls_cert_file: str = ""
+    tls_key_file: str = ""
+    secret_file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,8 @@ class Config(EngineSections):
             section.name: getattr(self, section.name) for section in dataclasses.fields(EngineSections)
         }
         own = self.engine
-        return EngineSettings(own.socket, own.store, own.vectors, own.router, **sections)
+        listening = ListenSettings(own.listen, own.tls_cert_file, own.tls_key_file, own.secret_file)
+        return EngineSettings(own.socket, own.store, own.vectors, own.router, **sections, listening=listening)
 
 
 def cache_dir(environment: Mapping[str, str] = os.environ) -> Path:

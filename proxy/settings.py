@@ -64,7 +64,12 @@ class GatewaySettings:
     """Whether several workers share the port (`so_reuseport`)."""
     listen_backlog: int = 128
     engine: str = ""
-    """The engine: the path of its Unix socket, or an http URL. Empty: NL statements get 58000."""
+    """The engine: the path of its Unix socket, or a URL; several, separated by commas, over one store. Empty: NL
+    statements get 58000."""
+    engine_secret_file: str = ""
+    """File of the secret that engines on other machines want to be shown."""
+    engine_ca_file: str = ""
+    """Authorities of their certificates; empty: those that the system trusts."""
     nl_timeout: float = 60.0
     """Seconds that an NL statement may take where it does not say otherwise itself."""
     nl_progress: float = 5.0
@@ -143,6 +148,8 @@ class GatewaySettings:
 FIXED = frozenset(
     {
         "engine",
+        "engine_ca_file",
+        "engine_secret_file",
         "lend_addr",
         "listen_addr",
         "listen_backlog",

@@ -1,8 +1,8 @@
-"""The engine's interface: HTTP and JSON on a Unix socket, for gateways on the same machine.
+"""The engine's interface, HTTP and JSON; where it is reached is `engine.app.listening`'s.
 
 `POST /v1/…` takes and gives the dataclasses of `engine.types`, `/v1/calibration/…` those of `engine.calibration.types`,
 `/v1/evaluation/…` those of `engine.evaluation.types`, `/v1/suggest` those of `engine.suggestions.types`;
-`GET /health`, `/ready` and `/metrics`. The asker that a request names is trusted: the socket's mode is 600.
+`GET /health`, `/ready` and `/metrics`. The asker that a request names is trusted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from engine.api.console_views import ConsoleViews
 from engine.api.service import Service, as_reply
 from engine.calibration.service import Calibrating
 from engine.calibration.types import JudgeRequest, PairsRequest, StatusRequest
-from engine.errors import NLError
+from engine.errors import BusyError, NLError
 from engine.evaluation.evaluating import Evaluating
 from engine.evaluation.types import EvaluateRequest, TrialRequest, VerifiedRequest
 from engine.metrics import Metrics
@@ -41,6 +41,7 @@ from engine.types import (
     ViewRequest,
 )
 
+_BUSY = 429
 _UNAVAILABLE = frozenset({"58000", "57014", "53400", "XX000"})
 """SQLSTATEs that are answered with HTTP 503, not 400."""
 
@@ -143,7 +144,7 @@ class EngineAPI:
 
     def _failed(self, name: str, problem: NLError) -> web.Response:
         self.metrics.requests.labels(name, problem.sqlstate).inc()
-        return _json(problem.reply(), 503 if problem.sqlstate in _UNAVAILABLE else 400)
+        return _json(problem.reply(), _status(problem))
 
     async def _health(self, _http: web.Request) -> web.Response:
         """200 while the process lives."""
@@ -161,6 +162,12 @@ class EngineAPI:
         except NLError:
             log.warning("calibration unknown")
         return web.Response(body=generate_latest(self.metrics.registry), content_type="text/plain")
+
+
+def _status(problem: NLError) -> int:
+    if isinstance(problem, BusyError):
+        return _BUSY
+    return 503 if problem.sqlstate in _UNAVAILABLE else 400
 
 
 def _json(value: object, status: int) -> web.Response:

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 
 from engine import pipeline
 from engine.api import introspection
+from engine.api.admission import Admission
 from engine.api.answer_rows import answer_rows
 from engine.api.corrections import corrected
 from engine.api.dialogues import after_answer, after_more, after_rejection, check_has_statements
@@ -87,13 +88,13 @@ class Service:
         self._learner = learner
         self._questions = questions
         self._limits = limits
-        self._places = asyncio.Semaphore(limits.concurrent)
+        self.admission = Admission(limits.concurrent, limits.waiting)
 
     async def ask(self, request: AskRequest) -> AskReply:
         """Answers a question and stores the answer.
 
-        Raises `QuotaError` where too many are under way, or the asker had as many as they may in an hour, and
-        `NotPermittedError` where they may not ask at all. So does every method that answers anew.
+        Raises `BusyError` where too many are under way, `QuotaError` where the asker had as many as they may in an
+        hour, and `NotPermittedError` where they may not ask at all. So does every method that answers anew.
         """
         self._check(request)
         return await self._asked(request, Dialogue())
@@ -118,16 +119,10 @@ class Service:
         return await self._asked(*after_more(stored, request))
 
     async def _asked(self, request: AskRequest, dialogue: Dialogue) -> AskReply:
-        if self._places.locked():
-            raise QuotaError(
-                "too many questions at once",
-                detail=f"The engine answers {self._limits.concurrent} at a time.",
-                hint="Ask again in a moment; operators: raise [limits] concurrent.",
-            )
         model = RecordingModel(self._tools.model)
-        async with self._places:
+        started = time.monotonic()
+        async with self.admission.place(request.asker.user, self._seconds(request)):
             await self._admit(request.asker)
-            started = time.monotonic()
             begun = replace(self._state(request, started), dialogue=dialogue)
             state = await pipeline.run(begun, replace(self._tools, model=model))
         qid = self._questions.new_qid()
@@ -229,8 +224,11 @@ class Service:
             )
         self._limits.width(request.k)
 
+    def _seconds(self, request: AskRequest) -> float:
+        """What a question may take, the wait for its turn included."""
+        return min(request.timeout or self._limits.timeout, self._limits.timeout)
+
     def _state(self, request: AskRequest, started: float) -> State:
-        seconds = min(request.timeout or self._limits.timeout, self._limits.timeout)
         k = self._limits.width(request.k) + len(request.exclude)
         # Whether a set has one member shows when a second one is looked for.
         k = max(k, 2) if request.run else k
@@ -238,7 +236,7 @@ class Service:
             ask=request,
             k=k,
             calls=max(self._limits.calls, k),
-            deadline=Deadline(started + seconds),
+            deadline=Deadline(started + self._seconds(request)),
             started=started,
         )
 

@@ -16,6 +16,7 @@ from engine.api.console_views import ConsoleViews
 from engine.api.endpoints import EngineAPI
 from engine.api.question_store import Questions
 from engine.api.service import Service
+from engine.app.listening import AddressSite
 from engine.app.schema_watch import SchemaWatch
 from engine.app.warmup import warm_up
 from engine.calibration.fingerprint import pipeline_fingerprint
@@ -172,14 +173,21 @@ async def serve(settings: EngineSettings) -> None:
         metrics.overdue.set_function(lambda: upstream.overdue)
         suggesting = Suggesting(built.catalog, built.model, pool)
         service = Service(built, questions, settings.limits, points, learner, quotas=QuotaStore(pool))
+        metrics.running.set_function(lambda: service.admission.running)
+        metrics.waiting.set_function(lambda: service.admission.waiting)
         app = EngineAPI(service, metrics, ready, views, calibrating, evaluating, suggesting).application()
+        address = AddressSite(settings.listening) if settings.listening.listen else None
+        if address is not None:
+            app = address.guarded(app)
         runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=10.0)
         await runner.setup()
         try:
             settings.socket.unlink(missing_ok=True)
             await web.UnixSite(runner, str(settings.socket)).start()
             settings.socket.chmod(0o600)
-            log.info("engine ready", socket=str(settings.socket))
+            if address is not None:
+                await address.site(runner).start()
+            log.info("engine ready", socket=str(settings.socket), listen=settings.listening.listen)
             await stop.wait()
         finally:
             warming.cancel()

@@ -89,6 +89,7 @@ def counting(settings: EngineSettings) -> EngineSettings:
             ttl=limits.ttl,
             question_characters=limits.question_characters,
             concurrent=limits.concurrent,
+            waiting=limits.waiting,
             warm_databases=limits.warm_databases,
         ),
         # By which function stands with each score, and the promise is no part of them.

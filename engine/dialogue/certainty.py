@@ -111,6 +111,7 @@ def set_features(state: State, every: Sequence[Features]) -> Features:
         "leads": logit(math.exp(first["confidence"])) if len(every) > 1 else 0.0,
         "shortfall": min(each["shortfall"] for each in every),
         "unknown": math.log1p(len(route.unknown)),
+        "forks": math.log1p(sum(each["forked"] for each in every)),
         **{name: first[name] for name in ("likelihood", "fruitless", "invented", "unsaid")},
     }
     if route.sets:
@@ -141,6 +142,7 @@ def candidate_features(state: State) -> Sequence[Features]:
             "unsaid": float(bool(each.unsaid)),
             "agrees": _agreement(each, routes[each.database]),
             "decoded": _decoded(each, routes[each.database]),
+            "forked": float(each.forked),
         }
         for place, (each, share, likelihood) in enumerate(
             zip(state.candidates, _shares(state.candidates), known, strict=True)

@@ -75,6 +75,8 @@ def _of_sublink(node: Any) -> _Figured:
         select = select.larg
     if select.valuesLists:
         return "column1", True
+    if not select.targetList:  # PostgreSQL refuses it, after this has read it.
+        return None, False
     target = select.targetList[0]
     return target.name or output_name(target.val), True
 

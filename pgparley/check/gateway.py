@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 
-from engine.client import EngineAddress, EngineClient
+from engine.client import EngineClient
 from pgparley.check.finding import Finding, ok, problem, said, warning
 from pgparley.config import Config
 from proxy.net import access
+from proxy.net.engine_addresses import engine_addresses
 from proxy.settings import GatewaySettings
 
 _SECONDS = 5.0
@@ -21,7 +23,7 @@ async def check_gateway(config: Config) -> AsyncIterator[Finding]:
     """What a worker needs, in the order in which it needs it."""
     yield _logins(config.gateway)
     yield await _server(config.gateway)
-    yield await _engine(config.gateway.engine)
+    yield await _engine(config.gateway)
 
 
 def _logins(settings: GatewaySettings) -> Finding:
@@ -59,15 +61,22 @@ async def _server(settings: GatewaySettings) -> Finding:
     return ok("server", f"{name} answers{', with TLS' if answer == b'S' else ''}")
 
 
-async def _engine(address: str) -> Finding:
-    if not address:
+async def _engine(settings: GatewaySettings) -> Finding:
+    try:
+        addresses = engine_addresses(settings)
+    except access.AccessError as error:
+        return problem("engine", said(error), "Correct engine_secret_file in [gateway].")
+    if not addresses:
         return warning(
             "engine", "none is configured", "Questions get 58000 until [gateway] engine names one."
         )
-    async with EngineClient(EngineAddress(address)) as client:
-        if await client.ready():
-            return ok("engine", f"{address} is ready")
+    async with AsyncExitStack() as stack:
+        clients = [await stack.enter_async_context(EngineClient(each)) for each in addresses]
+        ready = await asyncio.gather(*(client.ready() for client in clients))
+    missing = [each.target for each, is_ready in zip(addresses, ready, strict=True) if not is_ready]
+    if not missing:
+        return ok("engine", f"{settings.engine} is ready")
     action = (
         "Start it with pgparley serve, or wait until it has loaded its models; plain SQL works without it."
     )
-    return warning("engine", f"{address} is not ready", action)
+    return warning("engine", f"{', '.join(missing)} is not ready", action)

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pglast.stream import RawStream
 
@@ -68,6 +68,7 @@ def reworded(draw: st.DrawFn) -> str:
 
 
 @given(reworded())
+@example("SELECT (SELECT FROM orders) FROM customers")
 @settings(max_examples=2000)
 def test_names_and_normal_form(sql: str) -> None:
     if isinstance(check(sql), Allowed):

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from engine.client import EngineAddress, EngineClient
+from engine.engines import Engines
 from engine.errors import InternalError, NLError
 from engine.types import EngineRequest, ErrorReply, SessionLoan
 from proxy.console.reports import ClientReport
 from proxy.metrics import GatewayMetrics
 from proxy.net import access
 from proxy.net.cancel_keys import CancelKeys
+from proxy.net.engine_addresses import engine_addresses
 from proxy.net.login_service import LoginService
 from proxy.net.ports import ClosableConnection, ShutdownMode
 from proxy.net.session.consultation import Consultation
@@ -53,7 +54,7 @@ class GatewayContext:
         self.metrics = GatewayMetrics()
         self.access = access.load(settings)
         self.dialer = Dialer(settings, self.access.server_tls)
-        self.engine = EngineClient(EngineAddress(settings.engine))
+        self.engine = Engines(engine_addresses(settings))
         self.log: structlog.typing.FilteringBoundLogger = structlog.get_logger("proxy")
         self.tasks = Tasks(self.log)
         self.login_service = LoginService(settings, self.access, self.dialer, self.spawn, self.log)

@@ -5,10 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
-import sys
-import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -18,9 +15,7 @@ from aiohttp import web
 from pgparley import cluster
 from tests.chat_server import chat_server, completion
 from tests.conftest import ROOT, free_port
-
-START = 120.0
-"""Seconds within which a part is up: the engine loads its models."""
+from tests.support.parts import START, command, connected, outcomes, part, until_engine_is
 
 
 @pytest.fixture(scope="module")
@@ -56,38 +51,6 @@ base_url = "{model}/v1"
 """
 
 
-def command(config: Path, *arguments: str) -> list[str]:
-    return [sys.executable, "-m", "pgparley.cli", "--config", str(config), *arguments]
-
-
-@contextmanager
-def part(config: Path, name: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A part as a process, which ends by itself when it is told to."""
-    process = subprocess.Popen(command(config, "serve", name), cwd=ROOT)  # noqa: S603 - our own program
-    try:
-        yield process
-    finally:
-        process.terminate()
-        code = process.wait(30)
-    assert code == 0
-
-
-def outcomes(config: Path) -> dict[str, str]:
-    """What `pgparley check gateway` finds, by what it looks at."""
-    words = command(config, "check", "gateway", "--json")
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, check=False)  # noqa: S603 - our own program
-    report = json.loads(done.stdout)
-    assert done.returncode == (0 if report["working"] else 1)
-    return {finding["check"]: finding["outcome"] for finding in report["findings"]}
-
-
-def until_engine_is(config: Path, outcome: str) -> None:
-    deadline = time.monotonic() + START
-    while outcomes(config)["engine"] != outcome:
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
-
-
 @pytest.mark.timeout(3 * START)
 async def test_the_engine_comes_and_goes_behind_a_gateway_that_relays(config: Path) -> None:
     await asyncio.to_thread(_comes_and_goes, config)
@@ -110,16 +73,6 @@ def _comes_and_goes(config: Path) -> None:
             "server": "ok",
             "engine": "warning",
         }
-
-
-def connected(port: int) -> psycopg.Connection[tuple[object, ...]]:
-    deadline = time.monotonic() + START
-    while True:
-        try:
-            return psycopg.connect(host="127.0.0.1", port=port, user="postgres", dbname="postgres")
-        except psycopg.OperationalError:
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
 
 
 async def test_an_engine_without_its_store_ends_and_says_why(config: Path) -> None:

@@ -1,0 +1,110 @@
+"""Which question is answered next, where more are asked at once than the engine answers.
+
+A place is free, or the question waits, and the roles that wait get places in turn: who asks a hundred questions keeps
+nobody else waiting for more than one of them. Where too many wait, or the wait would be longer than the asker's own
+time, the question is refused at once. Owns the places and the queue; quotas are `schema_catalog.quotas`'.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from engine.errors import BusyError
+
+ASSUMED_SECONDS = 5.0
+"""What a question takes, until one was answered."""
+
+_RECENT = 0.1
+"""What the newest question counts in the mean of what questions take."""
+
+
+class Admission:
+    """The places of one engine. Not for several event loops."""
+
+    def __init__(self, places: int, waiting: int) -> None:
+        """`places`: questions answered at once. `waiting`: how many may wait for one."""
+        self._places = places
+        self._most_waiting = waiting
+        self._taken = 0
+        self._seconds = ASSUMED_SECONDS
+        self._queues: dict[str, deque[asyncio.Future[None]]] = {}
+        """Of each role that waits; the role whose turn it is comes first."""
+
+    @property
+    def running(self) -> int:
+        """Questions that are being answered."""
+        return self._taken
+
+    @property
+    def waiting(self) -> int:
+        """Questions that wait for a place."""
+        return sum(map(len, self._queues.values()))
+
+    @asynccontextmanager
+    async def place(self, role: str, seconds: float) -> AsyncIterator[None]:
+        """Holds a place for a question of `role`, which has `seconds` in all. Raises `BusyError` where it gets none."""
+        await self._enter(role, seconds)
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self._seconds += _RECENT * (time.monotonic() - began - self._seconds)
+            self._leave()
+
+    async def _enter(self, role: str, seconds: float) -> None:
+        if self._taken < self._places:
+            self._taken += 1
+            return
+        wait = self._turn(role)
+        if self.waiting >= self._most_waiting or wait >= seconds:
+            raise _busy(self._places, self.waiting, wait)
+        mine: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._queues.setdefault(role, deque()).append(mine)
+        try:
+            await mine
+        except asyncio.CancelledError:
+            if mine.cancelled():
+                self._forget(role, mine)
+            else:  # It had just been given a place.
+                self._leave()
+            raise
+
+    def _turn(self, role: str) -> float:
+        """Seconds until a further question of `role` begins, if nobody else comes: each round is one of each role."""
+        own = len(self._queues.get(role, ()))
+        before = sum(min(len(queue), own + 1) for name, queue in self._queues.items() if name != role) + own
+        return (before + 1) / self._places * self._seconds
+
+    def _leave(self) -> None:
+        """Gives a place back, to the next in turn where one waits."""
+        while self._queues:
+            role, queue = next(iter(self._queues.items()))
+            first = queue.popleft()
+            del self._queues[role]
+            if queue:
+                self._queues[role] = queue
+            if not first.done():
+                first.set_result(None)
+                return
+        self._taken -= 1
+
+    def _forget(self, role: str, mine: asyncio.Future[None]) -> None:
+        queue = self._queues.get(role, deque())
+        if mine in queue:
+            queue.remove(mine)
+        if not queue:
+            self._queues.pop(role, None)
+
+
+def _busy(places: int, waiting: int, wait: float) -> BusyError:
+    return BusyError(
+        "too many questions at once",
+        detail=f"The engine answers {places} at a time, and {waiting} wait.",
+        hint=f"Ask again in about {max(1, math.ceil(wait))} seconds; operators: raise [limits] concurrent or waiting,"
+        " or run another engine.",
+    )

@@ -1,0 +1,111 @@
+"""Where the engine is asked: at its Unix socket, and at an address for gateways on other machines.
+
+Who may use the socket may name any asker; so may who knows the secret that gateways show at the address. Owns both
+sites, TLS and the secret; the interface is `engine.api.endpoints`'.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import socket
+import ssl
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from aiohttp import web
+
+from engine.errors import InvalidSettingError
+from engine.settings import ListenSettings
+
+SHORTEST_SECRET = 16
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class AddressSite:
+    """The address of `settings` and its files; raises `InvalidSettingError` where it is not safe."""
+
+    def __init__(self, settings: ListenSettings) -> None:
+        self.host, self.port = _parted(settings.listen)
+        self._secret = _secret(settings)
+        self._tls = _tls(settings, self.host)
+
+    def guarded(self, app: web.Application) -> web.Application:
+        """`app`, whose verbs want the secret from who comes over TCP; probes and metrics do not."""
+
+        @web.middleware
+        async def shown(request: web.Request, handler: Handler) -> web.StreamResponse:
+            if request.method == "GET" or _is_local(request) or self._shows(request):
+                return await handler(request)
+            raise web.HTTPUnauthorized(text="the secret of this engine's gateways is missing")
+
+        app.middlewares.append(shown)
+        return app
+
+    def site(self, runner: web.AppRunner) -> web.TCPSite:
+        """Not started yet."""
+        return web.TCPSite(runner, self.host, self.port, ssl_context=self._tls)
+
+    def _shows(self, request: web.Request) -> bool:
+        given = request.headers.get("Authorization", "").encode()
+        return hmac.compare_digest(given, b"Bearer " + self._secret)
+
+
+def _is_local(request: web.Request) -> bool:
+    own = request.get_extra_info("socket")
+    return own is not None and own.family == socket.AF_UNIX
+
+
+def _parted(listen: str) -> tuple[str, int]:
+    host, colon, port = listen.rpartition(":")
+    host = host.strip("[]")
+    if not colon or not host or not port.isdecimal() or int(port) > 65535:  # noqa: PLR2004 - ports have 16 bits
+        raise InvalidSettingError(
+            f'"{listen}" is no address for the engine', hint='Set listen in [engine], as in "10.0.0.7:6434".'
+        )
+    return host, int(port)
+
+
+def _secret(settings: ListenSettings) -> bytes:
+    hint = (
+        "Write one to a file that the engine and its gateways read, as in: openssl rand -base64 32 > FILE. Name it as"
+        " secret_file in [engine] and as engine_secret_file in [gateway]."
+    )
+    if not settings.secret_file:
+        raise InvalidSettingError("an engine that listens on an address needs a secret", hint=hint)
+    try:
+        secret = Path(settings.secret_file).read_bytes().strip()
+    except OSError as problem:
+        raise InvalidSettingError(
+            f"secret_file of [engine] cannot be read: {problem}", hint=hint
+        ) from problem
+    if len(secret) < SHORTEST_SECRET:
+        raise InvalidSettingError(f"the engine's secret is shorter than {SHORTEST_SECRET} bytes", hint=hint)
+    return secret
+
+
+def _tls(settings: ListenSettings, host: str) -> ssl.SSLContext | None:
+    hint = "Set tls_cert_file and tls_key_file in [engine], or listen on 127.0.0.1."
+    if not settings.tls_cert_file and not settings.tls_key_file:
+        if _is_loopback(host):
+            return None
+        raise InvalidSettingError(
+            f"questions, rows and the engine's secret would travel to {host} in the clear", hint=hint
+        )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        context.load_cert_chain(settings.tls_cert_file, settings.tls_key_file or None)
+    except (OSError, ssl.SSLError) as problem:
+        raise InvalidSettingError(
+            f"the engine's certificate or key cannot be used: {problem}", hint=hint
+        ) from problem
+    return context
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

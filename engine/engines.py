@@ -1,0 +1,129 @@
+"""Several engines over one store, as a gateway asks them.
+
+Each keeps nothing that another needs: a dialogue goes on at any of them. Owns which engine is asked, and what may be
+asked of another one where it does not answer, or has no place; what is asked is `engine.client`'s.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import structlog
+
+from engine.client import EngineAddress, EngineClient, EngineReply
+from engine.errors import EngineLostError, ModelUnavailableError, NLError, ReportedBusyError
+from engine.types import (
+    AnswerRequest,
+    AskRequest,
+    EngineRequest,
+    MoreRequest,
+    PlanRequest,
+    RowSet,
+    ShowRequest,
+    TopicRequest,
+)
+
+RESTS = 2.0
+"""Seconds for which an engine that did not answer is asked last."""
+
+AHEAD = 2
+"""Questions by which the engine that knows a database may be ahead of the others before one of them is asked."""
+
+REPEATABLE = (AskRequest, MoreRequest, AnswerRequest, PlanRequest, ShowRequest, TopicRequest)
+"""What may be asked twice: a lost reply leaves an answer that nobody saw, and nothing learned."""
+
+_Reply = TypeVar("_Reply")
+
+log = structlog.stdlib.get_logger("engine")
+
+
+@dataclass(slots=True, eq=False)
+class _Place:
+    """One engine. `asked`: requests that it has not replied to. `rests_until`: by `time.monotonic`."""
+
+    address: str
+    client: EngineClient
+    asked: int = 0
+    rests_until: float = 0.0
+
+
+class Engines:
+    """The engines of a gateway. Connects on the first request; `close` it inside the same event loop.
+
+    Questions on a database go to the same engine, whose model server has read its schema, unless that one has more to
+    do than others. Every call raises as `EngineClient`'s, of the engine that was asked last.
+    """
+
+    def __init__(self, addresses: Sequence[EngineAddress]) -> None:
+        """`addresses`: none means that every call raises `ModelUnavailableError`."""
+        self._places = [_Place(each.target, EngineClient(each)) for each in addresses]
+
+    async def consult(self, request: EngineRequest, *, timeout: float) -> EngineReply:  # noqa: ASYNC109 - a budget
+        """The reply to a session's request, within the request's own `timeout` where it has one."""
+        seconds = getattr(request, "timeout", None) or timeout
+        ends = time.monotonic() + seconds
+        return await self._first(
+            self._order(request.asker.dbname),
+            lambda client: client.consult(request, timeout=max(0.0, ends - time.monotonic())),
+            repeatable=isinstance(request, REPEATABLE),
+        )
+
+    async def view(self, name: str, *, timeout: float) -> RowSet:  # noqa: ASYNC109 - a budget
+        """The rows of one of the console's views."""
+        return await self._first(
+            self._order(""), lambda client: client.view(name, timeout=timeout), repeatable=True
+        )
+
+    async def ready(self) -> bool:
+        """Whether one of them has loaded what the first question needs."""
+        return any(await asyncio.gather(*(place.client.ready() for place in self._places)))
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        for place in self._places:
+            await place.client.close()
+
+    def _order(self, dbname: str) -> Sequence[_Place]:
+        """The engines, those first that should be asked first."""
+        now = time.monotonic()
+        least = min((place.asked for place in self._places), default=0)
+        return sorted(
+            self._places,
+            key=lambda place: (
+                place.rests_until > now,
+                max(0, place.asked - least - AHEAD + 1),
+                hashlib.sha256(f"{place.address} {dbname}".encode()).digest(),
+            ),
+        )
+
+    async def _first(
+        self,
+        places: Sequence[_Place],
+        ask: Callable[[EngineClient], Awaitable[_Reply]],
+        *,
+        repeatable: bool,
+    ) -> _Reply:
+        """What the first of `places` replies that has a place; of a request that is not `repeatable` no second copy."""
+        problem: NLError = ModelUnavailableError(
+            "no engine is configured", hint="Set engine in the gateway's settings and restart it."
+        )
+        for place in places:
+            place.asked += 1
+            try:
+                return await ask(place.client)
+            except ReportedBusyError as busy:
+                problem = busy
+            except EngineLostError as lost:
+                log.warning("engine lost", engine=place.address, sent=lost.sent, problem=lost.detail)
+                place.rests_until = time.monotonic() + RESTS
+                if lost.sent and not repeatable:
+                    raise
+                problem = lost
+            finally:
+                place.asked -= 1
+        raise problem

@@ -1,0 +1,85 @@
+"""Parts of an installation as processes of their own, as a service manager runs them.
+
+Owns starting and ending them, and what `pgparley check` says of a configuration.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from pathlib import Path
+
+import psycopg
+
+from engine.client import EngineAddress, EngineClient
+from tests.conftest import ROOT
+
+START = 120.0
+"""Seconds within which a part is up: the engine loads its models."""
+
+
+def command(config: Path, *arguments: str) -> list[str]:
+    """The command line with a configuration."""
+    return [sys.executable, "-m", "pgparley.cli", "--config", str(config), *arguments]
+
+
+@contextmanager
+def part(config: Path, name: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A part as a process, which ends by itself when it is told to, unless it was killed in between."""
+    process = subprocess.Popen(command(config, "serve", name), cwd=ROOT)  # noqa: S603 - our own program
+    try:
+        yield process
+    finally:
+        killed = process.poll() is not None
+        process.terminate()
+        code = process.wait(30)
+    assert killed or code == 0
+
+
+def outcomes(config: Path) -> dict[str, str]:
+    """What `pgparley check gateway` finds, by what it looks at."""
+    words = command(config, "check", "gateway", "--json")
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, check=False)  # noqa: S603 - our own program
+    report = json.loads(done.stdout)
+    assert done.returncode == (0 if report["working"] else 1)
+    return {finding["check"]: finding["outcome"] for finding in report["findings"]}
+
+
+def until_engine_is(config: Path, outcome: str) -> None:
+    """Waits until `pgparley check` says so."""
+    deadline = time.monotonic() + START
+    while outcomes(config)["engine"] != outcome:
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
+def until_ready(addresses: Sequence[EngineAddress]) -> None:
+    """Waits until all of these engines have loaded what the first question needs."""
+    deadline = time.monotonic() + len(addresses) * START
+    while not asyncio.run(_are_ready(addresses)):
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
+async def _are_ready(addresses: Sequence[EngineAddress]) -> bool:
+    async with AsyncExitStack() as stack:
+        clients = [await stack.enter_async_context(EngineClient(each)) for each in addresses]
+        return all(await asyncio.gather(*(client.ready() for client in clients)))
+
+
+def connected(
+    port: int, dbname: str = "postgres", user: str = "postgres"
+) -> psycopg.Connection[tuple[object, ...]]:
+    """A session through the gateway at `port`, which may still be starting."""
+    deadline = time.monotonic() + START
+    while True:
+        try:
+            return psycopg.connect(host="127.0.0.1", port=port, user=user, dbname=dbname, autocommit=True)
+        except psycopg.OperationalError:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)

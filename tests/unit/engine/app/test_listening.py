@@ -1,0 +1,111 @@
+"""An engine at an address: whoever comes over TCP shows its secret, and nothing travels in the clear."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+import pytest
+import trustme
+from aiohttp import web
+
+from engine.app.listening import AddressSite
+from engine.client import EngineAddress, EngineClient
+from engine.errors import EngineLostError, InvalidSettingError, NLError
+from engine.settings import ListenSettings
+from engine.types import RowSet
+from tests.conftest import free_port
+
+SECRET = "a secret of gateways and engines"
+
+
+@asynccontextmanager
+async def listening(settings: ListenSettings, unix: Path) -> AsyncIterator[None]:
+    async def view(_: web.Request) -> web.Response:
+        return web.json_response({"rows": [["seen"]]})
+
+    async def ready(_: web.Request) -> web.Response:
+        return web.Response()
+
+    app = web.Application()
+    app.router.add_post("/v1/view", view)
+    app.router.add_get("/ready", ready)
+    address = AddressSite(settings)
+    runner = web.AppRunner(address.guarded(app))
+    await runner.setup()
+    await address.site(runner).start()
+    await web.UnixSite(runner, str(unix)).start()
+    yield
+    await runner.cleanup()
+
+
+@pytest.fixture
+def secret_file(tmp_path: Path) -> str:
+    file = tmp_path / "secret"
+    file.write_text(f"{SECRET}\n", encoding="utf-8")
+    return str(file)
+
+
+async def seen(address: EngineAddress) -> RowSet:
+    async with EngineClient(address) as client:
+        return await client.view("nl_models", timeout=5.0)
+
+
+async def test_the_secret_is_wanted_over_tcp_alone(secret_file: str, tmp_path: Path) -> None:
+    port = free_port()
+    url, unix = f"http://127.0.0.1:{port}", tmp_path / "e.sock"
+    async with listening(ListenSettings(f"127.0.0.1:{port}", secret_file=secret_file), unix):
+        assert (await seen(EngineAddress(url, SECRET))).rows == (("seen",),)
+        assert (await seen(EngineAddress(str(unix)))).rows == (("seen",),)
+        for wrong in ("", "another secret, as long as that one"):
+            with pytest.raises(NLError) as refused:
+                await seen(EngineAddress(url, wrong))
+            assert refused.value.sqlstate == "28000"
+            assert "engine_secret_file" in str(refused.value.hint)
+        async with EngineClient(EngineAddress(url)) as probe:
+            assert await probe.ready()
+        async with aiohttp.ClientSession() as session, session.post(f"{url}/v1/view") as response:
+            assert response.status == 401
+
+
+async def test_another_machine_comes_by_tls(secret_file: str, tmp_path: Path) -> None:
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    made, pem = authority.issue_cert("127.0.0.1"), tmp_path / "engine.pem"
+    made.private_key_and_cert_chain_pem.write_to_path(str(pem))
+    port = free_port()
+    settings = ListenSettings(f"0.0.0.0:{port}", str(pem), str(pem), secret_file)
+    url = f"https://127.0.0.1:{port}"
+    async with listening(settings, tmp_path / "e.sock"):
+        assert (await seen(EngineAddress(url, SECRET, str(tmp_path / "ca.pem")))).rows == (("seen",),)
+        with pytest.raises(EngineLostError) as untrusted:
+            await seen(EngineAddress(url, SECRET))
+    assert not untrusted.value.sent
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (ListenSettings("somewhere"), "no address"),
+        (ListenSettings("127.0.0.1:6434"), "needs a secret"),
+        (ListenSettings("127.0.0.1:6434", secret_file="/nowhere/secret"), "cannot be read"),
+        (ListenSettings("10.0.0.7:6434", secret_file="{secret}"), "in the clear"),
+        (ListenSettings("10.0.0.7:6434", "{secret}", "{secret}", "{secret}"), "certificate or key"),
+    ],
+)
+def test_what_would_not_be_safe_is_refused_with_what_to_do(
+    settings: ListenSettings, words: str, secret_file: str
+) -> None:
+    fields = (settings.listen, settings.tls_cert_file, settings.tls_key_file, settings.secret_file)
+    with pytest.raises(InvalidSettingError, match=words) as refused:
+        AddressSite(ListenSettings(*(each.replace("{secret}", secret_file) for each in fields)))
+    assert refused.value.hint
+
+
+def test_a_secret_that_can_be_guessed(tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    file.write_text("12345", encoding="utf-8")
+    with pytest.raises(InvalidSettingError, match="shorter than 16"):
+        AddressSite(ListenSettings("127.0.0.1:6434", secret_file=str(file)))

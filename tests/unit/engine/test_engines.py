@@ -1,0 +1,155 @@
+"""Several engines behind one gateway: who is asked, and what is asked of another one, over real sockets."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import msgspec
+import pytest
+from aiohttp import web
+
+from engine.client import EngineAddress
+from engine.engines import Engines
+from engine.errors import BusyError, EngineLostError, ModelUnavailableError, ReportedBusyError
+from engine.types import (
+    AnswerRow,
+    Asker,
+    AskReply,
+    AskRequest,
+    ChooseRequest,
+    Chosen,
+    EngineRequest,
+    RowKind,
+)
+
+ANA = Asker("ana", "music")
+ASK = AskRequest(ANA, "how many?")
+
+
+class OneEngine:
+    """Answers with its name. `busy`: has no place; `dies`: breaks connections; `held`: replies when that is set.
+
+    `came`: counts down as requests come.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.asked = 0
+        self.came = asyncio.Semaphore(0)
+        self.busy = self.dies = False
+        self.held = asyncio.Event()
+        self.held.set()
+
+    async def handle(self, request: web.Request) -> web.Response:
+        self.asked += 1
+        self.came.release()
+        await self.held.wait()
+        if self.dies:
+            assert request.transport is not None
+            request.transport.abort()
+        if self.busy:
+            return web.Response(body=msgspec.json.encode(BusyError("too many").reply()), status=429)
+        row = AnswerRow(1, RowKind.CANDIDATE, None, None, None, self.name, None, "q1")
+        reply = (
+            Chosen("music", self.name, in_place=True)
+            if request.path == "/v1/choose"
+            else AskReply("q1", (row,))
+        )
+        return web.Response(body=msgspec.json.encode(reply))
+
+
+@asynccontextmanager
+async def served(home: Path, engines: Sequence[OneEngine]) -> AsyncIterator[Engines]:
+    """`engines`, each at a socket of its name."""
+    async with AsyncExitStack() as stack:
+        for each in engines:
+            app = web.Application()
+            app.router.add_post("/v1/{verb}", each.handle)
+            runner = web.AppRunner(app)
+            await runner.setup()
+            stack.push_async_callback(runner.cleanup)
+            await web.UnixSite(runner, str(home / each.name)).start()
+        made = Engines([EngineAddress(str(home / each.name)) for each in engines])
+        stack.push_async_callback(made.close)
+        yield made
+
+
+async def who(engines: Engines, request: EngineRequest = ASK) -> str:
+    reply = await engines.consult(request, timeout=5.0)
+    assert isinstance(reply, AskReply)
+    return reply.rows[0].explanation
+
+
+async def test_a_database_keeps_its_engine_while_that_one_has_no_more_to_do_than_others(
+    tmp_path: Path,
+) -> None:
+    pair = [OneEngine("a"), OneEngine("b")]
+    async with served(tmp_path, pair) as engines:
+        (own,) = {await who(engines) for _ in range(5)}
+        known = next(each for each in pair if each.name == own)
+        other = next(each for each in pair if each is not known)
+        known.held.clear()
+        waiting = [asyncio.create_task(who(engines)) for _ in range(3)]
+        await other.came.acquire()
+        known.held.set()
+        assert sorted(await asyncio.gather(*waiting)).count(own) == 2
+        names = {await who(engines, AskRequest(Asker("ana", f"db{n}"), "?")) for n in range(20)}
+    assert names == {"a", "b"}
+
+
+@pytest.mark.parametrize("trouble", ["busy", "dies", "gone"])
+async def test_a_question_goes_to_another_engine(trouble: str, tmp_path: Path) -> None:
+    pair = [OneEngine("a"), OneEngine("b")]
+    async with served(tmp_path, pair) as engines:
+        first = await who(engines)
+        known, other = sorted(pair, key=lambda each: each.name != first)
+        if trouble == "gone":
+            (tmp_path / known.name).unlink()
+            await engines.close()
+        else:
+            setattr(known, trouble, True)
+        assert await who(engines) == other.name
+        asked = known.asked
+        assert await who(engines) == other.name
+    # One without a place may have one now; one that did not answer rests.
+    assert known.asked == (asked + 1 if trouble == "busy" else asked)
+
+
+async def test_what_may_have_been_learned_is_not_asked_twice(tmp_path: Path) -> None:
+    pair = [OneEngine("a"), OneEngine("b")]
+    choose = ChooseRequest(ANA, "q1", 1)
+    async with served(tmp_path, pair) as engines:
+        for each in pair:
+            each.dies = True
+        with pytest.raises(EngineLostError):
+            await engines.consult(choose, timeout=5.0)
+        assert sum(each.asked for each in pair) == 1
+        for each in pair:
+            each.dies = False
+            (tmp_path / each.name).unlink()
+        await engines.close()
+        # Where nobody listens nothing was sent: both are tried.
+        with pytest.raises(EngineLostError) as lost:
+            await engines.consult(choose, timeout=5.0)
+    assert not lost.value.sent
+
+
+async def test_engines_that_all_have_no_place_say_so(tmp_path: Path) -> None:
+    pair = [OneEngine("a"), OneEngine("b")]
+    async with served(tmp_path, pair) as engines:
+        for each in pair:
+            each.busy = True
+        with pytest.raises(ReportedBusyError) as refused:
+            await engines.consult(ASK, timeout=5.0)
+    assert refused.value.sqlstate == "53400"
+    assert [each.asked for each in pair] == [1, 1]
+
+
+async def test_no_engine_at_all() -> None:
+    engines = Engines([])
+    assert not await engines.ready()
+    with pytest.raises(ModelUnavailableError):
+        await engines.consult(ASK, timeout=5.0)

@@ -71,6 +71,7 @@ _FROM, _TO = Field("from_column", "Column"), Field("to_column", "refers to colum
 _DESCRIPTION = Field("description", "Description", FieldKind.TEXT)
 _EXAMPLE = Field("example", "Example", FieldKind.NUMBER)
 _ATTRIBUTE, _VALUE = Field("attribute", "Attribute"), Field("value", "Value", FieldKind.OPTIONAL)
+_SUGGESTION = Field("id", "Suggestion", FieldKind.NUMBER)
 _RENAME = Field("id", "Rename", FieldKind.NUMBER)
 
 ACTIONS = {
@@ -121,6 +122,8 @@ ACTIONS = {
         Action("revoke_approval", "Revoke", "It counts for its user alone again.", (_EXAMPLE,)),
         Action("accept_rename", "Accept", "What was said is said of the new name.", (_RENAME,)),
         Action("decline_rename", "Decline", "The two are different things.", (_RENAME,)),
+        Action("accept_suggestion", "Accept", "It is said of the element.", (_SUGGESTION,)),
+        Action("decline_suggestion", "Decline", "It is not suggested again.", (_SUGGESTION,)),
     )
 }
 """Everything that a form can do, by the function's name."""

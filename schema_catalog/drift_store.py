@@ -19,17 +19,25 @@ from schema_catalog.pg import Connection, Pool
 
 _NOTE = "SELECT pgparley.note_drift($1, $2, $3, $4::text[], $5::text[], $6)"
 
+_FINDING = """
+    SELECT id, what, kind, old, new, detail, state,
+           ARRAY(SELECT b ->> 'shown' FROM jsonb_array_elements(breaks) AS b) AS breaks
+    FROM pgparley.drift WHERE database = $1
+"""
+
 _LOCKS = "pgparley.schema_watch"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that changed. `breaks`: what of the catalog it makes useless, in words."""
+    """Something that changed. `breaks`: what of the catalog it makes useless; `detail`: what of it; both in words."""
 
     id: int
     what: str
+    kind: str
     old: Element
     new: Element
+    detail: str
     state: str
     breaks: tuple[str, ...]
 
@@ -90,24 +98,13 @@ class DriftStore:
 
     async def found_since(self, database: str, last: int) -> tuple[Finding, ...]:
         """What was noted of a database after the finding `last`, in order."""
-        rows = await self._pool.fetch(
-            "SELECT id, what, old, new, state,"
-            " ARRAY(SELECT b ->> 'shown' FROM jsonb_array_elements(breaks) AS b) AS breaks"
-            " FROM pgparley.drift WHERE database = $1 AND id > $2 ORDER BY id",
-            database,
-            last,
-        )
-        return tuple(
-            Finding(
-                row["id"],
-                row["what"],
-                tuple(row["old"] or ()),
-                tuple(row["new"] or ()),
-                row["state"],
-                tuple(row["breaks"]),
-            )
-            for row in rows
-        )
+        rows = await self._pool.fetch(f"{_FINDING} AND id > $2 ORDER BY id", database, last)
+        return tuple(map(_finding, rows))
+
+    async def waiting(self, database: str) -> tuple[Finding, ...]:
+        """The renames in a database that nobody has decided on, in order."""
+        rows = await self._pool.fetch(f"{_FINDING} AND state = 'proposed' ORDER BY id", database)
+        return tuple(map(_finding, rows))
 
     async def last(self, database: str) -> int:
         """The number of the newest finding of a database, 0 where there is none."""
@@ -214,6 +211,13 @@ class DriftStore:
             )
         except asyncpg.ForeignKeyViolationError:
             return
+
+
+def _finding(row: asyncpg.Record) -> Finding:
+    old, new = tuple(row["old"] or ()), tuple(row["new"] or ())
+    return Finding(
+        row["id"], row["what"], row["kind"], old, new, row["detail"], row["state"], tuple(row["breaks"])
+    )
 
 
 def _rename(row: asyncpg.Record) -> Rename:

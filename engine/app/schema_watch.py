@@ -1,9 +1,9 @@
 """Looks whether the schemas of the registered databases have changed, and refreshes those that have.
 
-Looks on a schedule, and within a second or two where somebody asks for it by `nl_catalog.refresh`; registers what
-`nl_catalog.register` asks for. Owns the schedule and the report. What a refresh does is `schema_catalog.refresh`'s and
-the value reader's; definitions are checked by `engine.definitions.checking.watch`, which notices the new snapshot. Of
-several engines over one store one looks at a database at a time.
+Looks on a schedule, and within a second or two where a database tells or somebody asks (`nl_catalog.refresh`);
+registers what `nl_catalog.register` asks for. Owns the schedule and the report. What a refresh does is
+`schema_catalog.refresh`'s and the value reader's; definitions are checked by `engine.definitions.checking.watch`, which
+notices the new snapshot. Of several engines over one store one looks at a database at a time.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import asyncpg
 import structlog
 
+from engine.app.schema_notices import SchemaNotices
 from engine.core.ports import Upstream
 from engine.linking.value_reader import refresh_values
 from engine.metrics import Metrics
@@ -54,21 +55,38 @@ class SchemaWatch:
 
     async def run(self) -> None:
         """Looks until cancelled; where the settings say never, at what somebody asks for alone."""
+        notices = SchemaNotices(self.connect, self.settings.watch)
         due = 0.0
-        while True:
-            try:
-                if self.settings.watch and time.monotonic() >= due:
-                    due = time.monotonic() + min(self.settings.watch, LONGEST_SLEEP)
-                    await self.look()
-                await self.answer()
-            except Exception as problem:  # noqa: BLE001 - costs one round, never the engine
-                log.warning("schemas not watched", problem=f"{type(problem).__name__}: {problem}")
-            await asyncio.sleep(INTERVAL)
+        try:
+            while True:
+                told = notices.taken()
+                due = await self._round(notices, told, due)
+                await asyncio.sleep(INTERVAL)
+        finally:
+            await notices.aclose()
 
-    async def look(self) -> None:
-        """Looks at each database whose turn it is; raises the store's errors."""
+    async def _round(self, notices: SchemaNotices, told: frozenset[str], due: float) -> float:
+        """Looks where it is `due`, or a database has `told`; returns when it is due again, by `time.monotonic`."""
+        try:
+            if self.settings.watch and (told or time.monotonic() >= due):
+                due = time.monotonic() + min(self.settings.watch, LONGEST_SLEEP)
+                for name in await self.look(told):
+                    notices.tell(name)
+                await notices.follow([entry.database for entry in await CatalogStore(self.pool).list()])
+            await self.answer()
+        except Exception as problem:  # noqa: BLE001 - costs one round, never the engine
+            log.warning("schemas not watched", problem=f"{type(problem).__name__}: {problem}")
+        return due
+
+    async def look(self, told: frozenset[str] = frozenset()) -> frozenset[str]:
+        """Looks at each database whose turn it is, and at those `told` of; raises the store's errors.
+
+        Returns those of `told` that another engine was looking at, perhaps since before the change.
+        """
         store = CatalogStore(self.pool)
-        await self._look_at_each(store, [entry.database for entry in await store.list()], self.settings.watch)
+        databases = [entry.database for entry in await store.list()]
+        left = await self._look_at_each(store, databases, self.settings.watch, told)
+        return frozenset(left & told)
 
     async def answer(self) -> None:
         """Registers, and looks at, what somebody asked for; raises the store's errors."""
@@ -94,12 +112,24 @@ class SchemaWatch:
         log.info("database registered", database=name)
         await self._look_at(store, database)
 
-    async def _look_at_each(self, store: CatalogStore, databases: list[Database], interval: float) -> None:
+    async def _look_at_each(
+        self,
+        store: CatalogStore,
+        databases: list[Database],
+        interval: float,
+        told: frozenset[str] = frozenset(),
+    ) -> set[str]:
+        """Returns those that were not looked at: not due, or another engine's at the moment."""
+        left: set[str] = set()
         for database in databases:
-            async with store.drift.turn(database.name, interval) as mine:
+            name = database.name
+            async with store.drift.turn(name, 0.0 if name in told else interval) as mine:
                 if mine:
                     await self._look_at(store, database)
+                else:
+                    left.add(name)
         self.metrics.renames.set(await store.drift.proposed())
+        return left
 
     async def _look_at(self, store: CatalogStore, database: Database) -> None:
         last = await store.drift.last(database.name)

@@ -26,6 +26,7 @@ PAGES = [
     "/questions",
     "/learned",
     "/drift",
+    "/suggestions",
     "/coverage",
 ]
 BEYOND = """

@@ -305,6 +305,30 @@ async def test_a_proposed_rename_is_decided_on(visit: Visit, site: PageSite) -> 
     assert states == {"sales": "declined", "hr": "proposed"}
 
 
+async def test_suggestions_are_decided_on(visit: Visit, site: PageSite) -> None:
+    suggestion = (
+        "INSERT INTO pgparley.suggestion (database, element, kind, suggestion)"
+        " VALUES ('{0}', '{{public,{1}}}', 'synonym', 'a <b>word</b>'),"
+        " ('{0}', '{{public,{1}}}', 'description', 'what it is')"
+    )
+    for database, table in (("sales", "orders"), ("hr", "salaries")):
+        await execute(site.dsn, suggestion.format(database, table))
+    steward = await visit("steward")
+    text = (await steward.get("/suggestions")).text
+    for shown in ("sales.public.orders", "a &lt;b&gt;word&lt;/b&gt;", "what it is", "Accept", "Decline"):
+        assert shown in text
+    assert re.findall(r"\bhr\b", text) == []
+    rows = await fetch(site.dsn, "SELECT database, kind, id FROM pgparley.suggestion")
+    numbers = {(database, kind): str(number) for database, kind, number in rows}
+    assert (await steward.do("accept_suggestion", id=numbers["hr", "synonym"])).status in {403, 422}
+    done = await steward.do("accept_suggestion", "/suggestions", id=numbers["sales", "description"])
+    assert (done.status, done.location) == (303, "/suggestions")
+    await steward.do("decline_suggestion", "/suggestions", id=numbers["sales", "synonym"])
+    assert "Nothing waits for a decision." in (await steward.get("/suggestions")).text
+    rows = await fetch(site.dsn, "SELECT element, description, synonyms FROM nl_catalog.said")
+    assert [tuple(row) for row in rows] == [("sales.public.orders", "what it is", [])]
+
+
 async def test_coverage_is_drawn_for_whom_it_concerns(visit: Visit) -> None:
     admin = (await (await visit("admin")).get("/coverage")).text
     assert "promised 90%, observed 94.0% (47 of 50)" in admin

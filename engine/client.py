@@ -14,6 +14,7 @@ from typing import Self, TypeVar
 import aiohttp
 import msgspec
 
+from engine import tracing
 from engine.calibration.types import JudgeReply, JudgeRequest, Pairs, PairsRequest, Status, StatusRequest
 from engine.errors import (
     CancelledError,
@@ -25,6 +26,7 @@ from engine.errors import (
     ReportedError,
 )
 from engine.evaluation.types import EvaluateReply, EvaluateRequest, VerifiedQueries, VerifiedRequest
+from engine.tracing import SpanKind, span
 from engine.types import (
     AnswerRequest,
     AskReply,
@@ -155,6 +157,10 @@ class EngineClient:
             self._session = None
 
     async def _call(self, path: str, request: object, kind: type[_Reply], seconds: float) -> _Reply:
+        with span(f"NL {path.rpartition('/')[2]}", SpanKind.CLIENT):
+            return await self._answered(path, request, kind, seconds)
+
+    async def _answered(self, path: str, request: object, kind: type[_Reply], seconds: float) -> _Reply:
         if not self._address.target:
             raise ModelUnavailableError(
                 "no engine is configured", hint="Set engine in the gateway's settings and restart it."
@@ -179,7 +185,7 @@ class EngineClient:
 
     async def _exchange(self, path: str, request: object) -> tuple[int, bytes]:
         body = msgspec.json.encode(request)
-        headers = {"Content-Type": "application/json"}
+        headers = {"Content-Type": "application/json", **tracing.headers()}
         async with self._connected().post(self._url(path), data=body, headers=headers) as response:
             return response.status, await response.read()
 

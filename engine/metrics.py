@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from engine.calibration.types import Status
-from engine.types import AskReply
+from engine.types import AskReply, RowKind
 
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
 
@@ -68,6 +68,18 @@ class Metrics:
         self.stage_seconds = Histogram(
             "pgparley_stage_seconds", "One stage", ["stage"], registry=own, buckets=_SECONDS
         )
+        self.first_candidate_seconds = Histogram(
+            "pgparley_first_candidate_seconds",
+            "From a question's arrival to its first candidate",
+            registry=own,
+            buckets=_SECONDS,
+        )
+        self.answers = Counter(
+            "pgparley_answers", "Answers by the kind of their rows", ["kind"], registry=own
+        )
+        for kind in RowKind:  # a share of none is 0, and not unknown
+            self.answers.labels(kind)
+        self.ready = Gauge("pgparley_engine_ready", "1 once models and schemas are loaded", registry=own)
         self.tokens = Counter("pgparley_model_tokens", "Tokens by kind", ["kind"], registry=own)
         self.model_calls = Counter("pgparley_model_calls", "Calls of the language model", registry=own)
         self.selection = Gauge(
@@ -98,10 +110,13 @@ class Metrics:
             self.selection.labels(figure.name, figure.function, str(figure.k)).set(figure.value)
 
     def answered(self, reply: AskReply) -> None:
-        """Counts the cost of one answer."""
+        """Counts one answer and its cost."""
+        self.answers.labels(reply.rows[0].kind).inc()
         self.question_seconds.observe(reply.seconds)
         for timing in reply.timings:
             self.stage_seconds.labels(timing.stage).observe(timing.seconds)
+        if reply.usage.first_candidate_seconds is not None:
+            self.first_candidate_seconds.observe(reply.usage.first_candidate_seconds)
         self.model_calls.inc(reply.usage.calls)
         for kind in ("prefilled", "cached", "generated"):
             self.tokens.labels(kind).inc(getattr(reply.usage, kind))

@@ -21,6 +21,9 @@ class GatewayMetrics:
         self.registry = CollectorRegistry()
         gauge, counter = partial(Gauge, registry=self.registry), partial(Counter, registry=self.registry)
         self.sessions = gauge("pgparley_sessions", "Client sessions that are open now")
+        self.sessions_max = gauge(
+            "pgparley_sessions_max", "Client sessions that may be open (max_client_conn)"
+        )
         self.sessions_total = counter("pgparley_sessions_opened", "Client sessions since the start")
         self.upstream_failures = counter(
             "pgparley_upstream_connect_failures", "Upstream connections that failed"
@@ -36,6 +39,9 @@ class GatewayMetrics:
         )
         self.loans_overdue = counter(
             "pgparley_loans_overdue", "Sessions ended because the server did not stop in time"
+        )
+        self.audit_lost = counter(
+            "pgparley_audit_lines_lost", "Lines of the audit log that could not be written"
         )
         self.engine_seconds = Histogram(
             "pgparley_nl_engine_seconds",

@@ -43,6 +43,16 @@ class AuthType(StrEnum):
     HBA = "hba"
 
 
+class AuditRedaction(StrEnum):
+    """What the audit log leaves out."""
+
+    NONE = "none"
+    LITERALS = "literals"
+    """Constants of statements; of questions what is quoted, numbers, and words that stand in such a constant."""
+    QUESTIONS = "questions"
+    """Constants of statements, and whole questions."""
+
+
 DEFAULT_AUTH_QUERY = (
     "SELECT rolname, CASE WHEN rolvaliduntil < now() THEN NULL ELSE rolpassword END"
     " FROM pg_catalog.pg_authid WHERE rolname = $1 AND rolcanlogin"
@@ -92,6 +102,10 @@ class GatewaySettings:
     shutdown_grace: float = 5.0
     """Seconds that sessions get to end by themselves when the worker shuts down."""
     log_level: str = "info"
+    audit_log: str = ""
+    """Where NL statements are written down, a JSON object a line: a file, or `syslog`, or `syslog:` and the path of its
+    socket. Empty: nowhere."""
+    audit_redact: AuditRedaction = AuditRedaction.LITERALS
     unix_socket_dir: str = ""
     """Directory of a Unix socket to listen on as well; empty: none."""
     max_client_conn: int = 1000
@@ -147,6 +161,8 @@ class GatewaySettings:
 
 FIXED = frozenset(
     {
+        "audit_log",
+        "audit_redact",
         "engine",
         "engine_ca_file",
         "engine_secret_file",

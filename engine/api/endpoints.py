@@ -1,8 +1,8 @@
-"""The engine's interface: HTTP and JSON on a Unix socket, for gateways on the same machine.
+"""The engine's interface, HTTP and JSON; where it is reached is `engine.app.listening`'s.
 
 `POST /v1/…` takes and gives the dataclasses of `engine.types`, `/v1/calibration/…` those of `engine.calibration.types`,
 `/v1/evaluation/…` those of `engine.evaluation.types`;
-`GET /health`, `/ready` and `/metrics`. The asker that a request names is trusted: the socket's mode is 600.
+`GET /health`, `/ready` and `/metrics`. The asker that a request names is trusted.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from engine.errors import BusyError, NLError
 from engine.evaluation.evaluating import Evaluating
 from engine.evaluation.types import EvaluateRequest, VerifiedRequest
 from engine.metrics import Metrics
+from engine.tracing import SpanKind, span
 from engine.types import (
     AnswerRequest,
     AskReply,
@@ -121,7 +122,9 @@ class EngineAPI:
     ) -> Callable[[web.Request], Awaitable[web.Response]]:
         async def handle(http: web.Request) -> web.Response:
             try:
-                reply = await answer(msgspec.json.decode(await http.read(), type=body))
+                request = msgspec.json.decode(await http.read(), type=body)
+                with span(f"engine {name}", SpanKind.SERVER, http.headers):
+                    reply = await answer(request)
             except msgspec.DecodeError as problem:
                 self.metrics.requests.labels(name, "malformed").inc()
                 return web.json_response({"message": str(problem)}, status=400)

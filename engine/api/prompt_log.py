@@ -1,12 +1,16 @@
-"""A language model that records its prompts, for `NL SHOWPROMPT`."""
+"""A language model that records its prompts, for `NL SHOWPROMPT`, and has each call in a span."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar
 
 from engine.core.deadline import Deadline
 from engine.core.ports import Completion, LanguageModel, Prompt, Weighed
+from engine.tracing import Span, SpanKind, span
+
+_Answer = TypeVar("_Answer", Completion, Weighed)
 
 
 class RecordingModel:
@@ -29,13 +33,30 @@ class RecordingModel:
     async def complete(self, prompt: Prompt, **options: Any) -> Completion:
         """The model's own answer."""
         self.sent += (prompt,)
-        return await self._model.complete(prompt, **options)
+        with _call() as traced:
+            return _counted(await self._model.complete(prompt, **options), traced)
 
     async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:
         """The model's own log-probabilities."""
         self.sent += (prompt,)
-        return await self._model.weigh(prompt, options, deadline=deadline)
+        with _call() as traced:
+            return _counted(await self._model.weigh(prompt, options, deadline=deadline), traced)
 
     async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
         """Passed on and not recorded: no answer comes of it."""
         await self._model.read(prompt, deadline=deadline)
+
+
+def _call() -> AbstractContextManager[Span]:
+    return span("chat", SpanKind.CLIENT)
+
+
+def _counted(answer: _Answer, traced: Span) -> _Answer:
+    """`answer`, whose tokens stand on its span by the names of OpenTelemetry's conventions."""
+    traced.note(
+        gen_ai__operation__name="chat",
+        gen_ai__usage__input_tokens=answer.prefilled + answer.cached,
+        gen_ai__usage__cache_read__input_tokens=answer.cached,
+        gen_ai__usage__output_tokens=answer.generated,
+    )
+    return answer

@@ -78,7 +78,7 @@ class Questions:
         dialogue: Dialogue | None = None,
     ) -> None:
         """Stores an answer for `ttl` seconds; deletes expired ones."""
-        await self._pool.execute("DELETE FROM pgparley.question WHERE expires_at < now()")
+        await self.delete_expired()
         await self._pool.execute(
             "INSERT INTO pgparley.question"
             " (qid, asker, dbname, question, reply, request, prompts, dialogue, expires_at)"
@@ -93,6 +93,10 @@ class Questions:
             _json(dialogue or Dialogue()),
             self._ttl,
         )
+
+    async def delete_expired(self) -> None:
+        """Deletes the questions whose time is over, with what their askers said about the answers."""
+        await self._pool.execute("DELETE FROM pgparley.question WHERE expires_at < now()")
 
     async def get(self, qid: str, user: str) -> AskReply:
         """The answer that `user` got."""

@@ -42,6 +42,7 @@ from engine.errors import (
 from engine.learning.feedback import Learner
 from engine.settings import Limits
 from engine.sql.canonical import canonical
+from engine.tracing import traced
 from engine.types import (
     AnswerRequest,
     AnswerRow,
@@ -63,6 +64,8 @@ from engine.types import (
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.quotas import QuotaStore
 from schema_catalog.types import Database
+
+_STAGES = tuple(traced(stage) for stage in pipeline.STAGES)
 
 
 class Service:
@@ -124,7 +127,7 @@ class Service:
         async with self.admission.place(request.asker.user, self._seconds(request)):
             await self._admit(request.asker)
             begun = replace(self._state(request, started), dialogue=dialogue)
-            state = await pipeline.run(begun, replace(self._tools, model=model))
+            state = await pipeline.run(begun, replace(self._tools, model=model), _STAGES)
         qid = self._questions.new_qid()
         verified = [] if state.verified is None else [state.verified]
         members = (*verified, *await asyncio.to_thread(_wanted, state))

@@ -17,6 +17,7 @@ from engine.api.endpoints import EngineAPI
 from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.app.listening import AddressSite
+from engine.app.retention import keep_no_longer
 from engine.app.schema_watch import SchemaWatch
 from engine.app.warmup import warm_up
 from engine.calibration.fingerprint import pipeline_fingerprint
@@ -158,6 +159,7 @@ async def serve(settings: EngineSettings) -> None:
     ready = asyncio.Event()
     async with tools(settings) as (built, questions, pool), asyncio.TaskGroup() as group:
         warming = group.create_task(warm_up(built, settings.limits.warm_databases, ready), name="warm-up")
+        expiring = group.create_task(keep_no_longer(questions), name="retention")
         checking = group.create_task(watch(pool, built.upstream, ConnectSettings()), name="definitions")
         points = calibration(settings, pool)
         calibrating = Calibrating(built, points, settings.limits)
@@ -169,6 +171,7 @@ async def serve(settings: EngineSettings) -> None:
         looking = SchemaWatch(pool, upstream, metrics, settings.catalog)
         watching = group.create_task(looking.run(), name="schema-watch")
         metrics.overdue.set_function(lambda: upstream.overdue)
+        metrics.ready.set_function(ready.is_set)
         service = Service(built, questions, settings.limits, points, learner, quotas=QuotaStore(pool))
         metrics.running.set_function(lambda: service.admission.running)
         metrics.waiting.set_function(lambda: service.admission.waiting)
@@ -189,6 +192,7 @@ async def serve(settings: EngineSettings) -> None:
         finally:
             warming.cancel()
             checking.cancel()
+            expiring.cancel()
             watching.cancel()
             await runner.cleanup()
             await learner.aclose()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 from engine.client import EngineClient
 from pgparley.check.finding import Finding, ok, problem, said, warning
 from pgparley.config import Config
 from proxy.net import access
+from proxy.net.audit_log import syslog_device
 from proxy.net.engine_addresses import engine_addresses
 from proxy.settings import GatewaySettings
 
@@ -22,6 +25,8 @@ _SSL_REQUEST = bytes.fromhex("0000000804d2162f")
 async def check_gateway(config: Config) -> AsyncIterator[Finding]:
     """What a worker needs, in the order in which it needs it."""
     yield _logins(config.gateway)
+    if config.gateway.audit_log:
+        yield _audit_log(config.gateway.audit_log)
     yield await _server(config.gateway)
     yield await _engine(config.gateway)
 
@@ -34,6 +39,18 @@ def _logins(settings: GatewaySettings) -> Finding:
             "logins", said(error), "Correct [gateway]: docs/security.md says what each setting needs."
         )
     return ok("logins", f"auth_type {settings.auth_type}, TLS with clients {settings.client_tls_sslmode}")
+
+
+def _audit_log(target: str) -> Finding:
+    device = syslog_device(target)
+    if device is not None:
+        usable = Path(device).is_socket()
+    else:
+        usable = os.access(target if Path(target).exists() else Path(target).parent, os.W_OK)
+    if usable:
+        return ok("audit log", target)
+    action = "Make its folder and give it to the gateway's user, or correct audit_log in [gateway]."
+    return problem("audit log", f"{device or target} cannot be written: the gateway does not start", action)
 
 
 async def _server(settings: GatewaySettings) -> Finding:

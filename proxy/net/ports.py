@@ -18,6 +18,7 @@ from proxy.console.tables import Value
 from proxy.console.views import ConsoleSnapshot
 from proxy.metrics import GatewayMetrics
 from proxy.net.access import Access
+from proxy.net.audit_log import AuditTrail
 from proxy.net.cancel_keys import CancelKeys
 from proxy.net.login_service import LoginService
 from proxy.net.session.consultation import ConsultationContext
@@ -92,6 +93,12 @@ class SessionContext(DialContext, ConsultationContext, Protocol):
     @property
     def keys(self) -> CancelKeys:
         """Where its cancel key is known."""
+
+    def trail(self, connection: SessionView) -> AuditTrail | None:
+        """The session's lines in the audit log; None where there is none."""
+
+    def statement_failed(self, connection: SessionView, error: ErrorReply) -> None:
+        """The session's client gets an error for an NL statement."""
 
     def opened(self, connection: SessionView) -> None:
         """A session begins."""

@@ -5,16 +5,18 @@ Owns starting and ending them, and what `pgparley check` says of a configuration
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 
 import psycopg
 
+from engine.client import EngineAddress, EngineClient
 from tests.conftest import ROOT
 
 START = 120.0
@@ -54,6 +56,20 @@ def until_engine_is(config: Path, outcome: str) -> None:
     while outcomes(config)["engine"] != outcome:
         assert time.monotonic() < deadline
         time.sleep(0.2)
+
+
+def until_ready(addresses: Sequence[EngineAddress]) -> None:
+    """Waits until all of these engines have loaded what the first question needs."""
+    deadline = time.monotonic() + len(addresses) * START
+    while not asyncio.run(_are_ready(addresses)):
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
+async def _are_ready(addresses: Sequence[EngineAddress]) -> bool:
+    async with AsyncExitStack() as stack:
+        clients = [await stack.enter_async_context(EngineClient(each)) for each in addresses]
+        return all(await asyncio.gather(*(client.ready() for client in clients)))
 
 
 def connected(

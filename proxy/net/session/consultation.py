@@ -14,6 +14,7 @@ from typing import Protocol
 
 from engine.types import EngineRequest, ErrorReply, SessionLoan
 from proxy.metrics import GatewayMetrics
+from proxy.net.audit_log import AuditTrail
 from proxy.protocol.commands import Command, EngineReply
 from proxy.protocol.session import Session
 from proxy.settings import GatewaySettings
@@ -65,13 +66,15 @@ class Consultation:
         session: Session,
         perform: Callable[[list[Command]], None],
         pause_server: Callable[..., None],
+        trail: AuditTrail | None = None,
     ) -> None:
-        """`pause_server` stops reading from the server while `full`."""
+        """`pause_server` stops reading from the server while `full`. `trail`: where the request is logged."""
         self._context = context
         self._session = session
         self._perform = perform
         self._metrics = context.metrics
         self._pause_server = pause_server
+        self._trail = trail
         self._progress_seconds = context.settings.nl_progress
         self._grace = context.settings.loan_grace
         self._waiting: deque[Borrower] = deque()
@@ -86,11 +89,25 @@ class Consultation:
         self._schedule_progress(self._progress_seconds)
         try:
             asker = replace(request.asker, session=loan)
-            return await self._context.consult(replace(request, asker=asker))
+            return await self._logged(replace(request, asker=asker))
         finally:
             self.close()
             if loan is not None:
                 self._context.withdraw(loan)
+
+    async def _logged(self, request: EngineRequest) -> EngineReply:
+        """The reply to `request`, which leaves its line in the audit log, however it ends."""
+        trail = self._trail
+        if trail is None:
+            return await self._context.consult(request)
+        trail.begun(request)
+        try:
+            reply = await self._context.consult(request)
+        except asyncio.CancelledError:
+            trail.dropped()
+            raise
+        trail.answered(reply)
+        return reply
 
     def close(self) -> None:
         """Stops the progress notices and refuses the borrowers that wait."""

@@ -271,8 +271,7 @@ class SessionConnection(asyncio.Protocol):
             case StatementSeen():
                 context.metrics.statements.labels(command.kind).inc()
             case StatementFailed():
-                context.metrics.errors.labels(command.error.sqlstate).inc()
-                context.log.info("nl_failed", sqlstate=command.error.sqlstate, message=command.error.message)
+                context.statement_failed(self, command.error)
             case Close():
                 context.log.debug("session_ends", reason=command.reason)
                 self._close()
@@ -332,7 +331,8 @@ class SessionConnection(asyncio.Protocol):
     async def _consult(self, request: EngineRequest) -> None:
         requested_at = time.perf_counter()
         context = self._context
-        self._consultation = Consultation(context, self._session, self._perform, self._pause_server)
+        trail = context.trail(self)
+        self._consultation = Consultation(context, self._session, self._perform, self._pause_server, trail)
         reply = await self._consultation.reply(request)
         replied_at = time.perf_counter()
         before, self._received_at = requested_at - self._received_at, replied_at

@@ -72,6 +72,10 @@ class SessionRegistry:
         """Sets the client that the console shows for `connection`."""
         self._client_reports[connection] = client_report
 
+    def client_of(self, connection: SessionView) -> ClientReport | None:
+        """The client that the console shows for `connection`."""
+        return self._client_reports.get(connection)
+
     def remove(self, connection: SessionView) -> None:
         """A session has ended."""
         self.connections.discard(connection)

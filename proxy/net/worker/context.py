@@ -19,6 +19,7 @@ from engine.types import EngineRequest, ErrorReply, SessionLoan
 from proxy.console.reports import ClientReport
 from proxy.metrics import GatewayMetrics
 from proxy.net import access
+from proxy.net.audit_log import AuditLog, AuditTrail
 from proxy.net.cancel_keys import CancelKeys
 from proxy.net.engine_addresses import engine_addresses
 from proxy.net.login_service import LoginService
@@ -57,6 +58,8 @@ class GatewayContext:
         self.engine = Engines(engine_addresses(settings))
         self.log: structlog.typing.FilteringBoundLogger = structlog.get_logger("proxy")
         self.tasks = Tasks(self.log)
+        self.audit = AuditLog(settings.audit_log, settings.audit_redact, self._audit_line_lost)
+        self._trails: dict[SessionView, AuditTrail | None] = {}
         self.login_service = LoginService(settings, self.access, self.dialer, self.spawn, self.log)
         self.pump: Pump | None = None
         """The compiled relay; None where it was not built."""
@@ -164,6 +167,7 @@ class GatewayContext:
     def closed(self, connection: SessionView, key: bytes | None) -> None:
         """A session has ended; `key` was its cancel key, None where it had none."""
         self.sessions.remove(connection)
+        self._trails.pop(connection, None)
         if key is not None:
             self.keys.remove(key)
         self.metrics.sessions.dec()
@@ -171,6 +175,25 @@ class GatewayContext:
     def client_identified(self, connection: SessionView, client_report: ClientReport) -> None:
         """Sets the client that the console shows for `connection`."""
         self.sessions.identify(connection, client_report)
+
+    def _audit_line_lost(self) -> None:
+        self.metrics.audit_lost.inc()
+        self.log.error("audit_line_lost", target=self.settings.audit_log)
+
+    def trail(self, connection: SessionView) -> AuditTrail | None:
+        """The session's lines in the audit log; None where there is none."""
+        if connection not in self._trails:
+            client = self.sessions.client_of(connection)
+            self._trails[connection] = None if client is None else self.audit.trail(client)
+        return self._trails[connection]
+
+    def statement_failed(self, connection: SessionView, error: ErrorReply) -> None:
+        """The session's client gets an error for an NL statement."""
+        self.metrics.errors.labels(error.sqlstate).inc()
+        self.log.info("nl_failed", sqlstate=error.sqlstate, message=error.message)
+        trail = self.trail(connection)
+        if trail is not None:
+            trail.failed(error)
 
     # -- the engine
 

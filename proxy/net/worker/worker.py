@@ -133,6 +133,7 @@ class Worker:
         await context.tasks.end()
         context.login_service.close()
         await context.engine.close()
+        context.audit.close()
         pump.stop(context.pump)
         await context.loans.close()
         if self._channel is not None:

@@ -52,6 +52,7 @@ def report(context: GatewayContext) -> WorkerReport:
     period, recent = sessions.recent()
     sockets = context.prewarm_pool.waiting
     context.metrics.spares.set(len(sockets))
+    context.metrics.sessions_max.set(context.settings.max_client_conn)
     return WorkerReport(
         pid=os.getpid(),
         started=context.started,

@@ -124,7 +124,7 @@ async def _listening(service: Service, pool: Pool, path: Path) -> web.AppRunner:
     return runner
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def house(
     wire_cluster: Cluster,
     loop_thread: LoopThread,

@@ -13,7 +13,7 @@ import pytest
 from pgparley import cluster
 from tests.conftest import ROOT
 
-SOURCES = ("engine", "packages", "pgparley", "proxy", "schema_catalog")
+SOURCES = ("engine", "packages", "page", "pgparley", "proxy", "schema_catalog")
 FILES = ("LICENSE", "NOTICE", "README.md", "pyproject.toml", "setup.py")
 
 

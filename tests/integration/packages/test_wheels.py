@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
-import time
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from pgparley import cluster
-from tests.conftest import ROOT, free_port
+from tests.conftest import ROOT
+from tests.support.installed import Installed
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -22,31 +19,10 @@ MOST = 100 << 20
 """Bytes that a gateway's libraries may take on the disk."""
 
 
-@dataclass(frozen=True, slots=True)
-class Installed:
-    """A virtual environment with the gateway alone."""
-
-    folder: Path
-
-    @property
-    def libraries(self) -> Path:
-        (found,) = self.folder.glob("lib/python*/site-packages")
-        return found
-
-    def run(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        """Runs a program of the environment in a folder without the sources."""
-        words = [str(self.folder / "bin" / command[0]), *command[1:]]
-        return subprocess.run(words, cwd=self.folder, check=check, capture_output=True, text=True)  # noqa: S603
-
-
 @pytest.fixture(scope="module")
 def installed(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Installed:
     folder = tmp_path_factory.mktemp("gateway")
-    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)  # noqa: S603
-    found = Installed(folder)
-    constraints = str(ROOT / "constraints.txt")
-    found.run("pip", "--quiet", "install", "--constraint", constraints, str(wheels["pgparley"]))
-    return found
+    return Installed.by(sys.executable, folder, wheels["pgparley"])
 
 
 def test_the_gateways_wheel_has_the_compiled_relay_and_no_weights(wheels: dict[str, Path]) -> None:
@@ -101,34 +77,5 @@ def test_a_gateway_alone_relays(installed: Installed, upstream: cluster.Cluster,
     if not compiled:
         for module in installed.libraries.glob("proxy/*/*.so"):
             module.unlink()
-    asked = installed.run("python", "-c", "from proxy.protocol import fast; print(fast.COMPILED)")
-    assert asked.stdout.strip() == str(compiled)
-    port = free_port()
-    settings = ["--yes", "--force", "--server", f"{upstream.socket_dir}:{upstream.port}"]
-    installed.run("pgparley", "init", *settings, "--listen", f"127.0.0.1:{port}")
-    command = [str(installed.folder / "bin" / "pgparley"), "serve", "gateway"]
-    process = subprocess.Popen(command, cwd=installed.folder)  # noqa: S603 - our own program
-    try:
-        with _connected(port) as session:
-            rows = session.execute(
-                "SELECT g, repeat('x', 100) FROM generate_series(1, 20000) AS g"
-            ).fetchall()
-            assert len(rows) == 20000
-            with pytest.raises(psycopg.OperationalError) as refused:
-                session.execute("NL: How many are there?")
-            assert refused.value.sqlstate == "58000"
-    finally:
-        process.terminate()
-        assert process.wait(30) == 0
-
-
-def _connected(port: int) -> psycopg.Connection[tuple[object, ...]]:
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            return psycopg.connect(
-                host="127.0.0.1", port=port, user="postgres", dbname="postgres", autocommit=True
-            )
-        except psycopg.OperationalError:
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+    assert installed.compiled is compiled
+    assert installed.relays(f"{upstream.socket_dir}:{upstream.port}") == 20_000

@@ -14,11 +14,12 @@ import psycopg
 import pytest
 from aiohttp import web
 
+from engine.client import EngineAddress
 from engine.settings import Limits
 from pgparley import cluster
 from tests.chat_server import chat_server, completion
 from tests.conftest import ROOT, free_port
-from tests.support.parts import START, command, connected, part, until_engine_is
+from tests.support.parts import START, command, connected, part, until_ready
 
 ASKERS, EACH = 10, 3
 
@@ -113,7 +114,8 @@ async def test_an_engine_is_killed_while_it_is_asked(
         engines = [stack.enter_context(part(each, "engine")) for each in (near, far)]
         stack.enter_context(part(near, "gateway"))
         stack.callback(scripted.may.set)
-        await asyncio.to_thread(until_engine_is, near, "ok")
+        addresses = [EngineAddress(f"{tmp_path}/near.sock"), EngineAddress(f"http://{remote}")]
+        await asyncio.to_thread(until_ready, addresses)
         session = await asyncio.to_thread(connected, port, "music", "analyst")
         session.close()
         askers = [asyncio.create_task(ask(port, number)) for number in range(ASKERS)]

@@ -80,6 +80,12 @@ def test_what_is_copied_exists_and_gets_into_the_build() -> None:
         assert name in STAGES
 
 
+def test_the_build_has_every_package_of_the_wheel() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    packages = {name.rstrip("*") for name in project["tool"]["setuptools"]["packages"]["find"]["include"]}
+    assert packages <= set(STAGES["build"].copies)
+
+
 def test_nothing_of_the_machine_that_builds_gets_into_the_build() -> None:
     ignored = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
     patterns = [line.removeprefix("**/") for line in ignored if line.startswith("**/")]

@@ -13,6 +13,7 @@ import msgspec
 import typer.main
 from typer.core import TyperGroup
 
+from engine.metrics import Metrics
 from pgparley.cli import app
 from pgparley.config import Config, load
 from proxy.console import views
@@ -74,6 +75,7 @@ def test_every_metric_is_on_the_page() -> None:
     families |= {
         line.split()[2] for line in exposition([]).decode().splitlines() if line.startswith("# TYPE")
     }
+    families |= {family.name for family in Metrics().registry.collect()}
     for name in families:
         assert f"`{name.removesuffix('_total')}`" in PAGE, name
 

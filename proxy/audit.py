@@ -1,0 +1,200 @@
+"""A line of the audit log: which request of whom, what came of it, and how much of its text is written down.
+
+Owns the fields, the outcomes and the redaction. Writes nothing: that is `proxy.net.audit_log`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from engine.types import (
+    AnswerRequest,
+    AskReply,
+    AskRequest,
+    ChooseRequest,
+    Chosen,
+    CorrectRequest,
+    EngineRequest,
+    ErrorReply,
+    MoreRequest,
+    NoneRequest,
+    PlanRequest,
+    RowKind,
+    ShowRequest,
+    TopicRequest,
+)
+from proxy.protocol import lexer
+from proxy.protocol.commands import EngineReply
+from proxy.protocol.lexer import TokenKind
+from proxy.settings import AuditRedaction
+
+HIDDEN = "?"
+"""What stands in place of a literal."""
+
+
+class Outcome(StrEnum):
+    """What became of a request."""
+
+    ANSWERED = "answered"
+    ASKED_BACK = "asked_back"
+    ABSTAINED = "abstained"
+    RAN = "ran"
+    IN_SESSION = "in_session"
+    """Handed to the asker's own session, where it runs as any statement of theirs."""
+    REFUSED = "refused"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class AuditLine:
+    """One line. `session`: the id of SHOW CLIENTS. `rows`: of the result, None where they are not the gateway's.
+
+    `statements`: those that were shown, or the one that ran. `source`: the database that they belong to.
+    """
+
+    time: str
+    session: int
+    role: str
+    database: str
+    verb: str
+    outcome: Outcome
+    qid: str | None = None
+    n: int | None = None
+    question: str | None = None
+    source: str | None = None
+    statements: tuple[str, ...] = ()
+    sqlstate: str | None = None
+    rows: int | None = None
+    ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request's part of its line."""
+
+    verb: str
+    qid: str | None = None
+    n: int | None = None
+    text: str | None = None
+    statements: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Replied:
+    """A reply's part of its line."""
+
+    outcome: Outcome
+    qid: str | None = None
+    source: str | None = None
+    statements: tuple[str, ...] = ()
+    sqlstate: str | None = None
+    rows: int | None = None
+
+
+def asked(request: EngineRequest) -> Asked:
+    """The verb of `request`, and what its asker said."""
+    verb = request.topic if isinstance(request, TopicRequest) else _VERBS[type(request)]
+    match request:
+        case AskRequest():
+            return Asked(verb, text=request.question)
+        case AnswerRequest():
+            return Asked(verb, request.qid, request.n, request.text)
+        case NoneRequest():
+            return Asked(verb, request.qid, text=request.why)
+        case CorrectRequest():
+            return Asked(verb, request.qid, statements=(request.sql,))
+        case MoreRequest():
+            return Asked(verb, request.qid)
+    return Asked(verb, request.qid, request.n)
+
+
+_VERBS: dict[type[EngineRequest], str] = {
+    AskRequest: "ask",
+    AnswerRequest: "answer",
+    NoneRequest: "none",
+    MoreRequest: "more",
+    ChooseRequest: "choose",
+    PlanRequest: "plan",
+    CorrectRequest: "correct",
+    ShowRequest: "show",
+}
+
+
+def replied(reply: EngineReply) -> Replied:
+    """What came of a request."""
+    match reply:
+        case ErrorReply():
+            return Replied(_ERRORS.get(reply.sqlstate, Outcome.REFUSED), sqlstate=reply.sqlstate)
+        case Chosen():
+            outcome, rows = (Outcome.IN_SESSION, None) if reply.in_place else (Outcome.RAN, len(reply.rows))
+            return Replied(outcome, source=reply.database, statements=(reply.sql,), rows=rows)
+        case AskReply():
+            kind = reply.rows[0].kind if reply.rows else RowKind.ABSTAIN
+            sources = sorted({row.database for row in reply.rows if row.database is not None})
+            shown = tuple(row.sql for row in reply.rows if row.sql is not None)
+            outcome = _KINDS.get(kind, Outcome.ANSWERED)
+            return Replied(outcome, reply.qid, ", ".join(sources) or None, shown, rows=len(reply.rows))
+    return Replied(Outcome.ANSWERED, rows=len(reply.rows))
+
+
+_ERRORS = {"57014": Outcome.CANCELLED, "58000": Outcome.FAILED, "XX000": Outcome.FAILED}
+_KINDS = {RowKind.OPTION: Outcome.ASKED_BACK, RowKind.ABSTAIN: Outcome.ABSTAINED}
+
+_LITERALS = frozenset(
+    {
+        TokenKind.STRING,
+        TokenKind.ESCAPE_STRING,
+        TokenKind.UNICODE_STRING,
+        TokenKind.BIT_STRING,
+        TokenKind.DOLLAR_STRING,
+        TokenKind.NUMBER,
+        TokenKind.COMMENT,
+    }
+)
+_WORD = re.compile(r"\w+")
+_QUOTED = re.compile(r"""'[^']*'|"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|`[^`]*`""")
+
+
+def redacted_statement(sql: str) -> str:
+    """`sql` without its literals and comments, of which a `?` is left; what is not closed goes to its end."""
+    return "".join(
+        HIDDEN if token.kind in _LITERALS or not token.closed else sql[token.start : token.end]
+        for token in lexer.tokens(sql)
+    )
+
+
+def redacted_text(text: str, statements: Iterable[str]) -> str:
+    """`text` without what is quoted, words with digits, and words that stand in a literal of `statements`."""
+    values = {word for sql in statements for literal in _literals(sql) for word in _words(literal)}
+
+    def shown(match: re.Match[str]) -> str:
+        word = match.group()
+        return HIDDEN if word.casefold() in values or any(map(str.isdigit, word)) else word
+
+    return _WORD.sub(shown, _QUOTED.sub(HIDDEN, text))
+
+
+def _literals(sql: str) -> Iterable[str]:
+    for token in lexer.tokens(sql):
+        if token.kind in _LITERALS:
+            yield lexer.string_value(sql, token) or sql[token.start : token.end]
+
+
+def _words(text: str) -> Collection[str]:
+    return {word.casefold() for word in _WORD.findall(text)}
+
+
+def written(
+    text: str | None, statements: tuple[str, ...], redaction: AuditRedaction
+) -> tuple[str | None, tuple[str, ...]]:
+    """The question and the statements as they may be written down."""
+    if redaction is AuditRedaction.NONE:
+        return text, statements
+    hidden = tuple(redacted_statement(sql) for sql in statements)
+    if text is None or redaction is AuditRedaction.QUESTIONS:
+        return None, hidden
+    return redacted_text(text, statements), hidden

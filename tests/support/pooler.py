@@ -1,0 +1,76 @@
+"""PgBouncer between the gateway and the server, as `make pooler` unpacks it.
+
+Owns its configuration, starting and stopping it.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pgparley.cluster import Cluster
+from pgparley.config import cache_dir
+from tests.conftest import free_port
+
+PLACE = cache_dir() / "pooler"
+PROGRAM = PLACE / "usr" / "sbin" / "pgbouncer"
+_SECONDS = 10.0
+
+
+@contextmanager
+def pgbouncer(server: Cluster, folder: Path, mode: str, roles: tuple[str, ...]) -> Iterator[int]:
+    """PgBouncer with one connection to the server for each database and role; yields its port."""
+    port = free_port()
+    users, file = folder / "users.txt", folder / "pgbouncer.ini"
+    users.write_text("".join(f'"{role}" ""\n' for role in roles), encoding="utf-8")
+    file.write_text(
+        f"""[databases]
+* = host={server.socket_dir} port={server.port}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = {port}
+unix_socket_dir =
+auth_type = trust
+auth_file = {users}
+pool_mode = {mode}
+default_pool_size = 1
+""",
+        encoding="utf-8",
+    )
+    for each in (folder, *folder.parents[:2]):
+        each.chmod(0o755)
+    # It refuses to run as root; the server's account may use the server's socket.
+    account = pwd.getpwuid(server.data_dir.stat().st_uid)
+    libraries = os.pathsep.join(map(str, (PLACE / "usr" / "lib").glob("*-linux-gnu")))
+    with (folder / "pgbouncer.log").open("wb") as log:
+        process = subprocess.Popen(  # noqa: S603 - the program that was unpacked
+            [str(PROGRAM), "-q", str(file)],
+            env={**os.environ, "LD_LIBRARY_PATH": libraries},
+            user=account.pw_uid if os.getuid() == 0 else None,
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        _until_listening(port)
+        yield port
+    finally:
+        process.terminate()
+        process.wait(_SECONDS)
+
+
+def _until_listening(port: int) -> None:
+    deadline = time.monotonic() + _SECONDS
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+        except OSError:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        else:
+            return

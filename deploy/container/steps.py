@@ -207,6 +207,12 @@ def size(root: Path) -> int:
     return sum(seen.values())
 
 
+def check_relay(stage: Stage) -> None:
+    """Raises `StepError` where the wheel fell back to the relay in Python."""
+    if not list(stage.root.glob("opt/pgparley/lib/*/site-packages/proxy/net/_pump*.so")):
+        raise StepError("the relay was not compiled: is there a compiler, and are there Python's headers?")
+
+
 def start(stage: Stage, upstream: str, role: str) -> None:
     """Runs the image's command as its user on a read-only root, and asks PostgreSQL at `upstream` through it."""
     host, _, port = upstream.rpartition(":")
@@ -285,10 +291,7 @@ def main() -> None:
         stage = steps.stage(given.image)
         base = size(given.work / "base")
         tell("size", f"{(size(stage.root) - base) / MIB:.1f} MiB on a base of {base / MIB:.1f} MiB")
-        if not list(stage.root.glob("opt/pgparley/lib/*/site-packages/proxy/net/_pump*.so")):
-            raise StepError(
-                "the wheel was built without its compiled relay: is there a compiler, and are there Python's headers?"
-            )
+        check_relay(stage)
         if given.upstream:
             start(stage, given.upstream, given.role)
     except StepError as problem:

@@ -10,7 +10,7 @@ SERVERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/servers
 HELM := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/helm
 
 RELEASE := .venv-release
-.PHONY: demo test test-all check servers browser promtool pooler helm lock packages sbom audit screenshots bench bench-ablations bench-abstain bench-dialogue bench-encoder bench-guard bench-lending bench-llm bench-personal bench-quality bench-real bench-routing bench-wire compat clean
+.PHONY: demo test test-all check servers browser promtool pooler helm lock packages sbom audit screenshots morning bench bench-ablations bench-abstain bench-dialogue bench-encoder bench-guard bench-lending bench-llm bench-personal bench-quality bench-real bench-routing bench-wire compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
@@ -102,6 +102,10 @@ $(RELEASE)/.installed: Makefile
 
 screenshots: $(VENV)/.installed browser  ## the pictures of docs/page.md, from the demo's databases
 	$(BIN)/python docs/screenshots.py
+
+morning: $(VENV)/.installed browser  ## a DBA's morning from psql and on the page; writes docs/morning.md
+	@$(BIN)/pgparley fetch-model
+	$(BIN)/python -m docs.morning
 
 check: $(VENV)/.installed  ## ruff, mypy --strict
 	$(BIN)/ruff check .

@@ -1,7 +1,8 @@
 """What the DBA's page takes over a large catalog: `python -m benchmarks.page`, milliseconds from request to HTML.
 
 A server of its own with a store of 100 databases, each of 50 tables of 20 columns with a comment: 100,000 columns. Each
-page counts by the median and the slowest of its rounds, over HTTP, signed in as an nl_admin.
+page counts by the median and the slowest of its rounds, over HTTP, signed in as an nl_admin. Statements on the views
+`nl_catalog.tables` and `nl_catalog.columns` follow.
 """
 
 from __future__ import annotations
@@ -35,6 +36,16 @@ WORDS = re.findall(
     """customer order invoice region net gross status city country name date amount price quantity product supplier
     employee department salary flight airport player team season score member loan fine book author title""",
 )
+
+VIEWS = {
+    "count": "SELECT count(*) FROM nl_catalog.columns",
+    "what lacks a description": "SELECT * FROM nl_catalog.columns WHERE description IS NULL LIMIT 100",
+    "a word in descriptions": "SELECT * FROM nl_catalog.columns WHERE description LIKE '%invoice%' LIMIT 100",
+    "a table's columns": """SELECT * FROM nl_catalog.columns WHERE database = 'db7' AND "table" = 't7'""",
+    "one element": "SELECT * FROM nl_catalog.tables WHERE element = 'db7.public.t7'",
+    "all tables": "SELECT * FROM nl_catalog.tables",
+    "all columns": "SELECT * FROM nl_catalog.columns",
+}
 
 PAGES = {
     "search: a common name": "/search?words=customer",
@@ -113,6 +124,21 @@ async def measured(running: Cluster, rounds: int) -> list[tuple[str, list[float]
         return [(name, [await once(http, url + path) for _ in range(rounds)]) for name, path in PAGES.items()]
 
 
+async def read(dsn: str, rounds: int) -> list[tuple[str, list[float]]]:
+    """Each statement's name and the seconds of its rounds, until asyncpg has all rows as an nl_admin."""
+    connection = await asyncpg.connect(dsn)
+    await connection.execute("SET ROLE visitor")
+    found: list[tuple[str, list[float]]] = []
+    for name, statement in VIEWS.items():
+        found.append((name, []))
+        for _ in range(rounds):
+            began = time.perf_counter()
+            await connection.fetch(statement)
+            found[-1][1].append(time.perf_counter() - began)
+    await connection.close()
+    return found
+
+
 async def once(http: aiohttp.ClientSession, address: str) -> float:
     """Seconds until the whole page is there."""
     began = time.perf_counter()
@@ -131,7 +157,8 @@ def main() -> None:
         running = cluster.start(Path(folder) / "pg")
         try:
             asyncio.run(fill(running.dsn()))
-            for name, seconds in asyncio.run(measured(running, options.rounds)):
+            pages = asyncio.run(measured(running, options.rounds))
+            for name, seconds in (*pages, *asyncio.run(read(running.dsn(), options.rounds))):
                 print(
                     f"{name:<32} {1000 * statistics.median(seconds):5.0f} ms, at most {1000 * max(seconds):.0f} ms"
                 )

@@ -25,7 +25,15 @@ from engine.errors import (
     ReportedBusyError,
     ReportedError,
 )
-from engine.evaluation.types import EvaluateReply, EvaluateRequest, VerifiedQueries, VerifiedRequest
+from engine.evaluation.types import (
+    EvaluateReply,
+    EvaluateRequest,
+    TrialReply,
+    TrialRequest,
+    VerifiedQueries,
+    VerifiedRequest,
+)
+from engine.suggestions.types import SuggestReply, SuggestRequest
 from engine.tracing import SpanKind, span
 from engine.types import (
     AnswerRequest,
@@ -46,7 +54,17 @@ from engine.types import (
 )
 
 EngineReply = AskReply | Chosen | RowSet
-_Reply = TypeVar("_Reply", bound=EngineReply | JudgeReply | Pairs | Status | EvaluateReply | VerifiedQueries)
+_Reply = TypeVar(
+    "_Reply",
+    bound=EngineReply
+    | JudgeReply
+    | Pairs
+    | Status
+    | EvaluateReply
+    | VerifiedQueries
+    | TrialReply
+    | SuggestReply,
+)
 _VERBS: dict[type[EngineRequest], tuple[str, type[EngineReply]]] = {
     AskRequest: ("/v1/ask", AskReply),
     ChooseRequest: ("/v1/choose", Chosen),
@@ -133,6 +151,14 @@ class EngineClient:
     async def verified(self, request: VerifiedRequest, *, timeout: float) -> VerifiedQueries:  # noqa: ASYNC109 - a budget
         """The verified queries of the catalog."""
         return await self._call("/v1/evaluation/verified", request, VerifiedQueries, timeout)
+
+    async def begin_trial(self, request: TrialRequest, *, timeout: float) -> TrialReply:  # noqa: ASYNC109 - a budget
+        """The catalog with a file imported, for questions that name it; nothing of it is kept in the store."""
+        return await self._call("/v1/evaluation/trial", request, TrialReply, timeout)
+
+    async def suggest(self, request: SuggestRequest, *, timeout: float) -> SuggestReply:  # noqa: ASYNC109 - a budget
+        """What the language model proposes to say of a table; none of it counts yet."""
+        return await self._call("/v1/suggest", request, SuggestReply, timeout)
 
     async def consult(self, request: EngineRequest, *, timeout: float) -> EngineReply:  # noqa: ASYNC109 - a budget
         """The reply to a session's request."""

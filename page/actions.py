@@ -24,6 +24,7 @@ class FieldKind(Enum):
     LINE = "line"
     TEXT = "text"
     NUMBER = "number"
+    OPTIONAL = "optional"
     WORDS = "words"
 
 
@@ -69,6 +70,8 @@ _QUESTION = Field("question", "Question")
 _FROM, _TO = Field("from_column", "Column"), Field("to_column", "refers to column")
 _DESCRIPTION = Field("description", "Description", FieldKind.TEXT)
 _EXAMPLE = Field("example", "Example", FieldKind.NUMBER)
+_ATTRIBUTE, _VALUE = Field("attribute", "Attribute"), Field("value", "Value", FieldKind.OPTIONAL)
+_SUGGESTION = Field("id", "Suggestion", FieldKind.NUMBER)
 _RENAME = Field("id", "Rename", FieldKind.NUMBER)
 
 ACTIONS = {
@@ -79,6 +82,10 @@ ACTIONS = {
         Action("drop_synonym", "Remove", "The synonym was removed.", (_ELEMENT, _SYNONYM)),
         Action("hide", "Hide from questions", "It is hidden from questions.", (_ELEMENT,)),
         Action("show", "Show to questions", "It is no longer hidden.", (_ELEMENT,)),
+        Action("set_attribute", "Save", "The attribute was saved.", (_ELEMENT, _ATTRIBUTE, _VALUE)),
+        Action("register", "Register", "An engine registers it in a second or two.", (_DATABASE,)),
+        Action("unregister", "Take back", "It is not to be registered any more.", (_DATABASE,)),
+        Action("refresh", "Read it again", "An engine reads its schema in a second or two.", (_DATABASE,)),
         Action(
             "declare_join",
             "Declare join",
@@ -115,6 +122,8 @@ ACTIONS = {
         Action("revoke_approval", "Revoke", "It counts for its user alone again.", (_EXAMPLE,)),
         Action("accept_rename", "Accept", "What was said is said of the new name.", (_RENAME,)),
         Action("decline_rename", "Decline", "The two are different things.", (_RENAME,)),
+        Action("accept_suggestion", "Accept", "It is said of the element.", (_SUGGESTION,)),
+        Action("decline_suggestion", "Decline", "It is not suggested again.", (_SUGGESTION,)),
     )
 }
 """Everything that a form can do, by the function's name."""
@@ -151,6 +160,8 @@ def _argument(field: Field, text: str) -> Any:
             return text.replace("\r\n", "\n")
         case FieldKind.LINE:
             return text.strip()
+        case FieldKind.OPTIONAL:
+            return text.strip() or None
 
 
 def _first_line(problem: asyncpg.PostgresError) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from page.attributes import ATTRIBUTES, Stated
 from schema_catalog.pg import Connection
 
 
@@ -32,7 +33,10 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A database in a list, with how many of its tables and columns have a description."""
+    """A database in a list, with how many of its tables and columns have a description.
+
+    `problem`: why its schema could not be read.
+    """
 
     database: str
     description: str | None
@@ -42,11 +46,23 @@ class Overview:
     tables_described: int
     columns: int
     columns_described: int
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A database that an engine is to register. `problem`: why that failed; None: it was not tried yet."""
+
+    database: str
+    problem: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """An element with what is said of it. `name`: as the functions take it; `kind`: of a table, or a column's type."""
+    """An element with what is said of it. `name`: as the functions take it; `kind`: of a table, or a column's type.
+
+    `attributes`: all that can be said of it, with what is.
+    """
 
     path: Path
     name: str
@@ -55,6 +71,7 @@ class Element:
     comment: str | None
     synonyms: tuple[str, ...]
     hidden: bool
+    attributes: tuple[Stated, ...] = ()
 
     @property
     def own_description(self) -> str:
@@ -105,7 +122,7 @@ class Change:
 _OVERVIEW = """
     SELECT d.database, d.description, d.hidden, d.refreshed_at,
            coalesce(t.n, 0) AS tables, coalesce(t.described, 0) AS tables_described,
-           coalesce(c.n, 0) AS columns, coalesce(c.described, 0) AS columns_described
+           coalesce(c.n, 0) AS columns, coalesce(c.described, 0) AS columns_described, d.problem
     FROM nl_catalog.databases d
          LEFT JOIN (SELECT database, count(*) AS n, count(description) AS described
                     FROM nl_catalog.tables GROUP BY 1) AS t USING (database)
@@ -119,10 +136,11 @@ _DATABASE = (
     " FROM nl_catalog.databases"
 )
 _TABLES = (
-    'SELECT schema, "table", element, kind, description, comment, synonyms, hidden FROM nl_catalog.tables'
+    'SELECT schema, "table", element, kind, description, comment, synonyms, hidden, attributes'
+    " FROM nl_catalog.tables"
 )
 _COLUMNS = (
-    'SELECT schema, "table", "column", element, type AS kind, description, comment, synonyms, hidden'
+    'SELECT schema, "table", "column", element, type AS kind, description, comment, synonyms, hidden, attributes'
     " FROM nl_catalog.columns"
 )
 
@@ -130,6 +148,12 @@ _COLUMNS = (
 async def overviews(connection: Connection) -> tuple[Overview, ...]:
     """All databases that are open to the caller, by name."""
     return tuple(Overview(**row) for row in await connection.fetch(_OVERVIEW))
+
+
+async def waiting(connection: Connection) -> tuple[Waiting, ...]:
+    """The databases that wait to be registered, as an nl_admin sees them."""
+    rows = await connection.fetch("SELECT database, problem FROM nl_catalog.registrations ORDER BY 1")
+    return tuple(Waiting(**row) for row in rows)
 
 
 async def element(connection: Connection, path: Path) -> Element | None:
@@ -230,7 +254,17 @@ def _element(database: str, row: Any) -> Element:
     named = dict(row)
     path = Path(database, *(named.get(part) or "" for part in ("schema", "table", "column")))
     said = (named["description"], named["comment"], tuple(named["synonyms"]), named["hidden"])
-    return Element(path, named["element"], named["kind"], *said)
+    return Element(path, named["element"], named["kind"], *said, _stated(path, named.get("attributes")))
+
+
+def _stated(path: Path, attributes: str | None) -> tuple[Stated, ...]:
+    """All attributes of a table or column; `attributes` is JSON, None where they were not read."""
+    if attributes is None:
+        return ()
+    values = json.loads(attributes)
+    return tuple(
+        Stated(each, values.get(each.name, "")) for each in ATTRIBUTES if path.column or each.of_tables
+    )
 
 
 def _said(after: dict[str, Any] | None) -> str:
@@ -239,4 +273,6 @@ def _said(after: dict[str, Any] | None) -> str:
     parts = [f"“{after['description']}”"] if after["description"] else []
     parts += [f"synonyms {', '.join(after['synonyms'])}"] if after["synonyms"] else []
     parts += ["hidden"] if after["hidden"] else []
+    said = after.get("attributes", {})
+    parts += [f"{each.label.lower()} {said[each.name]}" for each in ATTRIBUTES if each.name in said]
     return "; ".join(parts) or "nothing is said"

@@ -59,7 +59,8 @@ _FAILED = """
     SELECT f.asked_at, f.question, f.outcome, coalesce(f.reason, '') AS reason, coalesce(f.database, '') AS database,
            coalesce(f.sql, '') AS sql, f.words, f.nearest,
            EXISTS (SELECT FROM nl_catalog.verified_queries v
-                   WHERE v.database = f.database AND lower(v.question) = lower(f.question)) AS verified
+                   WHERE (v.database = f.database OR f.database IS NULL)
+                     AND lower(v.question) = lower(f.question)) AS verified
     FROM nl_catalog.failed_questions f ORDER BY f.asked_at DESC LIMIT $1
 """
 

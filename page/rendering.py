@@ -22,6 +22,7 @@ NAVIGATION = (
     ("/questions", "Questions"),
     ("/learned", "Learned"),
     ("/drift", "Drift"),
+    ("/suggestions", "Suggestions"),
     ("/coverage", "Coverage"),
 )
 """Where the head of every page leads."""

@@ -1,7 +1,8 @@
 """A picture of a schema: tables in layers below what they refer to, as numbers for a template to draw.
 
 Owns the layout alone: layers by the longest way along foreign keys, each ordered by the mean place of what its tables
-refer to (Sugiyama, Tagawa and Toda 1981, steps 2 and 3). Tables that nothing joins stand in a grid below.
+refer to (Sugiyama, Tagawa and Toda 1981, steps 2 and 3). Tables that nothing joins stand in a grid below. A join that
+passes a row goes through a gap between its boxes, in a lane of its own.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 MOST = 150
 """Tables that are drawn: those with the most joins."""
@@ -16,7 +18,7 @@ MOST = 150
 WIDTH, HEIGHT = 168, 36
 """Of a box, in pixels."""
 
-_ACROSS, _DOWN, _MARGIN = 24, 56, 12
+_ACROSS, _DOWN, _MARGIN = 36, 64, 24
 _ROW = 6
 _LETTERS = 21
 
@@ -80,11 +82,12 @@ def schema_graph(tables: Sequence[Name], joins: Sequence[Join]) -> Graph:
     )
     boxes = {box.name: box for y, row in enumerate(rows) for box in _placed(row, y, max(map(len, rows)))}
     most = max((len(row) for row in rows), default=0)
+    width = 2 * _MARGIN + most * (WIDTH + _ACROSS) - _ACROSS
     return Graph(
-        2 * _MARGIN + most * (WIDTH + _ACROSS) - _ACROSS,
+        width,
         2 * _MARGIN + len(rows) * (HEIGHT + _DOWN) - _DOWN,
         tuple(boxes.values()),
-        tuple(_line(join, boxes) for join in inside),
+        _lines(inside, boxes, width),
         len(tables) - len(drawn),
     )
 
@@ -132,15 +135,86 @@ def _placed(row: Sequence[Name], y: int, most: int) -> Iterable[Box]:
         yield Box(name, label, _MARGIN + indent + x * (WIDTH + _ACROSS), _MARGIN + y * (HEIGHT + _DOWN))
 
 
-def _line(join: Join, boxes: Mapping[Name, Box]) -> Line:
-    one, other = boxes[join.table], boxes[join.referred]
-    x, to = one.x + WIDTH // 2, other.x + WIDTH // 2
-    if one is other:
-        side = one.x + WIDTH
-        path = f"M{side} {one.y + 10} c16 -4 16 20 0 16"
-    elif one.y > other.y:
-        top, bottom = other.y + HEIGHT, one.y
-        path = f"M{x} {bottom} C{x} {bottom - 28} {to} {top + 28} {to} {top}"
-    else:
-        path = f"M{x} {one.y + HEIGHT} C{x} {one.y + HEIGHT + 44} {to} {other.y - 44} {to} {other.y}"
-    return Line(path, join.words, join.declared)
+def _lines(joins: Sequence[Join], boxes: Mapping[Name, Box], width: int) -> tuple[Line, ...]:
+    """The joins as paths that touch no box but their own two."""
+    lanes, ports = _lanes(joins, boxes, width), _ports(joins, boxes)
+    lines = []
+    for number, join in enumerate(joins):
+        one, other = boxes[join.table], boxes[join.referred]
+        start, end = ports.get((number, 0), 0), ports.get((number, 1), 0)
+        if one is other:
+            path = f"M{one.x + WIDTH} {one.y + 10} c16 -4 16 20 0 16"
+        elif one.y == other.y:
+            rise = one.y - min(_DOWN, _MARGIN) - 6
+            path = f"M{start} {one.y} C{start} {rise} {end} {rise} {end} {one.y}"
+        else:
+            path = _through(start, end, (one.y, other.y), lanes[number])
+        lines.append(Line(path, join.words, join.declared))
+    return tuple(lines)
+
+
+def _through(start: int, end: int, rows: tuple[int, int], lanes: Sequence[tuple[int, int]]) -> str:
+    """From the row at `rows[0]` to that at `rows[1]`; `lanes`: (row, x) of those between, on the way."""
+    up = rows[0] > rows[1]
+    x, y = start, rows[0] if up else rows[0] + HEIGHT
+    path = f"M{x} {y}"
+    for row, to in (*lanes, (rows[1], end)):
+        near, far = (row + HEIGHT, row) if up else (row, row + HEIGHT)
+        middle = (y + near) // 2
+        path += f" C{x} {middle} {to} {middle} {to} {near}"
+        x, y = to, near
+        if row != rows[1]:
+            path, y = f"{path} V{far}", far
+    return path
+
+
+def _lanes(
+    joins: Sequence[Join], boxes: Mapping[Name, Box], width: int
+) -> Mapping[int, Sequence[tuple[int, int]]]:
+    """Of each join, by its number, (row, x) for the rows that it passes: in the gap nearest to its straight line."""
+    across: dict[int, list[int]] = defaultdict(list)
+    for box in boxes.values():
+        across[box.y].append(box.x)
+    taken: dict[tuple[int, int, int], list[tuple[float, int]]] = defaultdict(list)
+    for number, join in enumerate(joins):
+        one, other = boxes[join.table], boxes[join.referred]
+        for y, begins in across.items():
+            if min(one.y, other.y) < y < max(one.y, other.y):
+                straight = one.x + WIDTH / 2 + (other.x - one.x) * (y - one.y) / (other.y - one.y)
+                gap = min(_gaps(begins, width), key=lambda gap: abs(sum(gap) / 2 - straight))
+                taken[y, *gap].append((straight, number))
+    found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for (y, left, right), passing in taken.items():
+        for place, (_, number) in enumerate(sorted(passing), 1):
+            found[number].append((y, left + (right - left) * place // (len(passing) + 1)))
+    return defaultdict(
+        list,
+        {
+            n: sorted(row, reverse=boxes[joins[n].table].y > boxes[joins[n].referred].y)
+            for n, row in found.items()
+        },
+    )
+
+
+def _gaps(across: Sequence[int], width: int) -> Iterable[tuple[int, int]]:
+    """(left, right) of what is free in a row whose boxes begin at `across`."""
+    edges = sorted(across)
+    yield (max(0, edges[0] - WIDTH // 2), edges[0])
+    for one, other in pairwise(edges):
+        yield (one + WIDTH, other)
+    yield (edges[-1] + WIDTH, min(width, edges[-1] + WIDTH + WIDTH // 2))
+
+
+def _ports(joins: Sequence[Join], boxes: Mapping[Name, Box]) -> Mapping[tuple[int, int], int]:
+    """Where both ends of each join are, by its number and 0 or 1: x, side by side on an edge, in the others' order."""
+    ends: dict[tuple[Name, bool], list[tuple[int, int, int]]] = defaultdict(list)
+    for number, join in enumerate(joins):
+        one, other = boxes[join.table], boxes[join.referred]
+        if one is not other:
+            ends[join.table, one.y >= other.y].append((other.x, number, 0))
+            ends[join.referred, other.y >= one.y].append((one.x, number, 1))
+    return {
+        (number, end): boxes[name].x + WIDTH * place // (len(found) + 1)
+        for (name, _), found in ends.items()
+        for place, (_, number, end) in enumerate(sorted(found), 1)
+    }

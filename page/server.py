@@ -47,6 +47,7 @@ def application(
         "questions",
         "learned",
         "drift",
+        "suggestions",
         "coverage",
     ):
         app.router.add_get(f"/{name}", getattr(views, name))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import asyncpg
 from aiohttp import web
 
-from page import drift, elements, failures, health, learned
+from page import drift, elements, failures, health, learned, suggestions
 from page.actions import ACTIONS, Action, ActionError, perform
 from page.coverage_plot import TICKS, across, down, marks
 from page.desk import Desk, UnreadableError, log
@@ -43,7 +43,8 @@ class Views:
         session = self.desk.session(request)
         async with self.desk.reading(session) as connection:
             found = await elements.overviews(connection)
-        return self.desk.answer(session, "/", "databases", databases=found)
+            waiting = await elements.waiting(connection) if session.signed.admin else ()
+        return self.desk.answer(session, "/", "databases", databases=found, waiting=waiting)
 
     async def database(self, request: web.Request) -> web.Response:
         """One database: its picture, tables and definitions."""
@@ -123,6 +124,13 @@ class Views:
         async with self.desk.reading(session) as connection:
             changes = await drift.changes(connection)
         return self.desk.answer(session, "/drift", "drift", changes=changes)
+
+    async def suggestions(self, request: web.Request) -> web.Response:
+        """What the language model suggests to say."""
+        session = self.desk.session(request)
+        async with self.desk.reading(session) as connection:
+            found = await suggestions.waiting(connection)
+        return self.desk.answer(session, "/suggestions", "suggestions", suggestions=found)
 
     async def coverage(self, request: web.Request) -> web.Response:
         """The calibration: all of it for an nl_admin, else of the databases that are open to the role."""

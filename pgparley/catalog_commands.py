@@ -24,11 +24,14 @@ from pgparley.login_commands import (
     logins_in_short,
 )
 from pgparley.store_session import SETTINGS, run_on_store
+from pgparley.suggest_command import add_suggest_command
 from pgparley.terminal import AsJson, cell, fail, minute, print_json, print_table, printable
 from pgparley.value_commands import add_values_command, read_anew, report_values
 from schema_catalog.definitions import State
 from schema_catalog.drift import Change
+from schema_catalog.drift_store import Finding
 from schema_catalog.dsn import DSNError, as_uri, redacted, with_dbname
+from schema_catalog.event_triggers import INSTALL, REMOVE
 from schema_catalog.naming import dotted, quote_ident
 from schema_catalog.pg import Pool
 from schema_catalog.refresh import UnreachableError, describe, owners_to_trust, refresh
@@ -48,6 +51,7 @@ def catalog_app(
     store_dsn: Callable[[], str],
     upstream: Callable[[], UpstreamSettings] = UpstreamSettings,
     guard: Callable[[], GuardSettings] = GuardSettings,
+    engine: Callable[[], str] = str,
 ) -> typer.Typer:
     """The commands; what they need of the configuration is asked for when one of them runs."""
     app = typer.Typer(help="Register databases and see what is known of them.", no_args_is_help=True)
@@ -94,9 +98,18 @@ def catalog_app(
         """Read the schema again and say what changed."""
         run_on_store(store_dsn(), lambda pool: _refresh(pool, name, upstream(), guard()))
 
+    @app.command("event-trigger")
+    def event_trigger(
+        *,
+        remove: Annotated[bool, typer.Option("--remove", help="The SQL that takes it back.")] = False,
+    ) -> None:
+        """Print SQL for a superuser of a registered database: it then tells when its schema has changed."""
+        typer.echo(REMOVE if remove else INSTALL, nl=False)
+
     add_values_command(app, store_dsn, upstream)
     add_login_commands(app, store_dsn)
     add_knowledge_commands(app, store_dsn)
+    add_suggest_command(app, engine)
 
     @app.command()
     def remove(name: Name) -> None:
@@ -259,6 +272,7 @@ async def _refresh(pool: Pool, name: str | None, settings: UpstreamSettings, gua
             typer.echo(f"pgparley: {printable(f'{entry.database.name}: {error}')}.", err=True)
         else:
             _report(entry.database.name, changes)
+            _report_renames(await store.drift.waiting(entry.database.name))
             await _report_identity(store, entry.database)
             report_values(read)
     await _report_definitions(pool, name, settings, guard)
@@ -299,6 +313,16 @@ def _report(name: str, changes: tuple[Change, ...]) -> None:
         detail = f" ({change.detail})" if change.detail else ""
         line = f"  {change.difference.sign} {change.what} {change.name}{detail}"
         typer.echo(printable(line))
+
+
+def _report_renames(waiting: Iterable[Finding]) -> None:
+    for each in waiting:
+        typer.echo(
+            printable(f"  ? {each.kind} {dotted(each.old)} may be {dotted(each.new)} now: {each.detail}")
+        )
+        for broken in each.breaks:
+            typer.echo(printable(f"    breaks {broken}"))
+        typer.echo(f"    SELECT nl_catalog.accept_rename({each.id}), or decline_rename({each.id})")
 
 
 async def _remove(store: CatalogStore, name: str) -> None:

@@ -56,7 +56,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(
-    catalog_app(lambda: _config().engine.store, lambda: _config().upstream, lambda: _config().guard),
+    catalog_app(
+        lambda: _config().engine.store,
+        lambda: _config().upstream,
+        lambda: _config().guard,
+        lambda: str(_config().engine.socket),
+    ),
     name="catalog",
 )
 app.add_typer(store_app(lambda: _config().engine.store), name="store")
@@ -181,6 +186,13 @@ def evaluate(
     baseline: Annotated[
         Path | None, typer.Option("--baseline", help="An earlier --json: say what got better and worse.")
     ] = None,
+    tried: Annotated[
+        Path | None,
+        typer.Option(
+            "--with", help="A file as `catalog export` writes it: what it would change; nothing is saved."
+        ),
+    ] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write it here as a page.")] = None,
     fail_under: Annotated[
         float | None, typer.Option("--fail-under", min=0.0, max=1.0, help="The least share right first.")
     ] = None,
@@ -192,7 +204,9 @@ def evaluate(
     if (file is None) != verified:
         typer.echo("pgparley: give either a file or --verified", err=True)
         raise typer.Exit(2)
-    run = Evaluation(file, user or getpass.getuser(), database, k, named, json, junit, baseline, fail_under)
+    run = Evaluation(
+        file, user or getpass.getuser(), database, k, named, json, junit, baseline, fail_under, tried, html
+    )
     sys.exit(asyncio.run(run_evaluation(_config(), run)))
 
 

@@ -14,7 +14,7 @@ import asyncpg
 import msgspec
 
 from schema_catalog.naming import dotted
-from schema_catalog.pg import Pool
+from schema_catalog.pg import Connection, Pool
 from schema_catalog.types import ColumnKey, Term
 
 Element = tuple[str, ...]
@@ -79,9 +79,9 @@ _ROWS = "SELECT d.database, d.kind, d.element, d.body::text, d.reads::text FROM 
 
 
 class DefinitionStore:
-    """The definitions of all databases. Raises asyncpg's errors or `OSError`."""
+    """The definitions of all databases, also in a transaction. Raises asyncpg's errors or `OSError`."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool | Connection) -> None:
         self._pool = pool
 
     async def of_schemas(self) -> tuple[Stored, ...]:

@@ -19,17 +19,25 @@ from schema_catalog.pg import Connection, Pool
 
 _NOTE = "SELECT pgparley.note_drift($1, $2, $3, $4::text[], $5::text[], $6)"
 
+_FINDING = """
+    SELECT id, what, kind, old, new, detail, state,
+           ARRAY(SELECT b ->> 'shown' FROM jsonb_array_elements(breaks) AS b) AS breaks
+    FROM pgparley.drift WHERE database = $1
+"""
+
 _LOCKS = "pgparley.schema_watch"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that changed. `breaks`: what of the catalog it makes useless, in words."""
+    """Something that changed. `breaks`: what of the catalog it makes useless; `detail`: what of it; both in words."""
 
     id: int
     what: str
+    kind: str
     old: Element
     new: Element
+    detail: str
     state: str
     breaks: tuple[str, ...]
 
@@ -90,24 +98,13 @@ class DriftStore:
 
     async def found_since(self, database: str, last: int) -> tuple[Finding, ...]:
         """What was noted of a database after the finding `last`, in order."""
-        rows = await self._pool.fetch(
-            "SELECT id, what, old, new, state,"
-            " ARRAY(SELECT b ->> 'shown' FROM jsonb_array_elements(breaks) AS b) AS breaks"
-            " FROM pgparley.drift WHERE database = $1 AND id > $2 ORDER BY id",
-            database,
-            last,
-        )
-        return tuple(
-            Finding(
-                row["id"],
-                row["what"],
-                tuple(row["old"] or ()),
-                tuple(row["new"] or ()),
-                row["state"],
-                tuple(row["breaks"]),
-            )
-            for row in rows
-        )
+        rows = await self._pool.fetch(f"{_FINDING} AND id > $2 ORDER BY id", database, last)
+        return tuple(map(_finding, rows))
+
+    async def waiting(self, database: str) -> tuple[Finding, ...]:
+        """The renames in a database that nobody has decided on, in order."""
+        rows = await self._pool.fetch(f"{_FINDING} AND state = 'proposed' ORDER BY id", database)
+        return tuple(map(_finding, rows))
 
     async def last(self, database: str) -> int:
         """The number of the newest finding of a database, 0 where there is none."""
@@ -157,7 +154,7 @@ class DriftStore:
     async def turn(self, database: str, interval: float) -> AsyncIterator[bool]:
         """Whether it is this engine's turn to look at a database; while the block runs, it is no other's.
 
-        It is nobody's until `interval` seconds after the last look.
+        It is nobody's until `interval` seconds after the last look, unless somebody asked for one.
         """
         async with self._pool.acquire() as connection:
             locked = await connection.fetchval(
@@ -171,7 +168,8 @@ class DriftStore:
             try:
                 yield await connection.fetchval(
                     "SELECT NOT EXISTS (SELECT FROM pgparley.schema_watch"
-                    " WHERE database = $1 AND looked_at > clock_timestamp() - $2::interval)",
+                    " WHERE database = $1 AND NOT asked"
+                    " AND looked_at > clock_timestamp() - $2::interval)",
                     database,
                     timedelta(seconds=interval),
                 )
@@ -181,6 +179,17 @@ class DriftStore:
                     _LOCKS,
                     database,
                 )
+
+    async def asked(self) -> frozenset[str]:
+        """The databases that somebody wants to have read again now."""
+        rows = await self._pool.fetch("SELECT database FROM pgparley.schema_watch WHERE asked")
+        return frozenset(row["database"] for row in rows)
+
+    async def looking(self, database: str) -> None:
+        """Notes that a look begins: what is asked for from now on is asked for anew."""
+        await self._pool.execute(
+            "UPDATE pgparley.schema_watch SET asked = false WHERE database = $1 AND asked", database
+        )
 
     async def digest(self, database: str) -> str | None:
         """Of the schema at the last look; None where nobody has looked."""
@@ -202,6 +211,13 @@ class DriftStore:
             )
         except asyncpg.ForeignKeyViolationError:
             return
+
+
+def _finding(row: asyncpg.Record) -> Finding:
+    old, new = tuple(row["old"] or ()), tuple(row["new"] or ())
+    return Finding(
+        row["id"], row["what"], row["kind"], old, new, row["detail"], row["state"], tuple(row["breaks"])
+    )
 
 
 def _rename(row: asyncpg.Record) -> Rename:

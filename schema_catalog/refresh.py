@@ -34,14 +34,10 @@ class UnreachableError(Exception):
     """A registered database cannot be read. The message names no password."""
 
 
-@asynccontextmanager
-async def connected(dsn: str, settings: ConnectSettings) -> AsyncIterator[Connection]:
-    """A connection under the search path that the server sets, closed after the block.
-
-    Raises `UnreachableError` where connecting or a query of the block fails.
-    """
+async def opened(dsn: str, settings: ConnectSettings) -> Connection:
+    """A connection under the search path that the server sets; raises `UnreachableError`."""
     try:
-        connection = await asyncpg.connect(
+        return await asyncpg.connect(
             dsn,
             timeout=settings.connect_timeout,
             command_timeout=settings.query_timeout,
@@ -51,6 +47,12 @@ async def connected(dsn: str, settings: ConnectSettings) -> AsyncIterator[Connec
         )
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, ValueError) as error:
         raise UnreachableError(f"cannot connect: {str(error) or type(error).__name__}") from error
+
+
+@asynccontextmanager
+async def connected(dsn: str, settings: ConnectSettings) -> AsyncIterator[Connection]:
+    """`opened`, and closed after the block; also raises `UnreachableError` where a query of the block fails."""
+    connection = await opened(dsn, settings)
     try:
         yield connection
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:

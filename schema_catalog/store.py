@@ -18,7 +18,7 @@ import msgspec
 from schema_catalog.definitions import DefinitionStore, Join
 from schema_catalog.drift_store import DriftStore
 from schema_catalog.knowledge import Knowledge, Said
-from schema_catalog.pg import Pool
+from schema_catalog.pg import Connection, Pool
 from schema_catalog.types import Attributes, Database, Login, Snapshot, Term
 
 
@@ -185,28 +185,7 @@ class CatalogStore:
 
     async def said(self) -> dict[str, Said]:
         """What counts of what is said of each database; those of which nothing is said are left out."""
-        elements, imported = defaultdict[str, list[Knowledge]](list), defaultdict[str, list[Knowledge]](list)
-        joins, terms = defaultdict[str, list[Join]](list), defaultdict[str, list[Term]](list)
-        for database, element, description, synonyms, hidden, attributes in await self._pool.fetch(_SAID):
-            elements[database].append(
-                Knowledge(tuple(element), description, tuple(synonyms), hidden, _attributes(attributes))
-            )
-        for database, element, description, synonyms, attributes in await self._pool.fetch(
-            "SELECT database, element, description, synonyms, attributes::text"
-            " FROM pgparley.imports_together ORDER BY database, element"
-        ):
-            said = Knowledge(tuple(element), description, tuple(synonyms), hidden=False)
-            imported[database].append(replace(said, attributes=_attributes(attributes)))
-        for each in await DefinitionStore(self._pool).of_schemas():
-            match each.definition:
-                case Join() as join:
-                    joins[each.database].append(join)
-                case Term() as term:
-                    terms[each.database].append(term)
-        return {
-            name: Said(tuple(elements[name]), tuple(joins[name]), tuple(terms[name]), tuple(imported[name]))
-            for name in {*elements, *imported, *joins, *terms}
-        }
+        return await read_said(self._pool)
 
     async def version(self) -> int:
         """A number that grows with every change of the catalog: one row read by primary key."""
@@ -214,6 +193,35 @@ class CatalogStore:
             "SELECT version FROM pgparley.catalog_version WHERE only_row"
         )
         return version
+
+
+async def read_said(store: Pool | Connection) -> dict[str, Said]:
+    """What counts of what is said of each database; those of which nothing is said are left out.
+
+    Raises asyncpg's errors or `OSError`.
+    """
+    elements, imported = defaultdict[str, list[Knowledge]](list), defaultdict[str, list[Knowledge]](list)
+    joins, terms = defaultdict[str, list[Join]](list), defaultdict[str, list[Term]](list)
+    for database, element, description, synonyms, hidden, attributes in await store.fetch(_SAID):
+        elements[database].append(
+            Knowledge(tuple(element), description, tuple(synonyms), hidden, _attributes(attributes))
+        )
+    for database, element, description, synonyms, attributes in await store.fetch(
+        "SELECT database, element, description, synonyms, attributes::text"
+        " FROM pgparley.imports_together ORDER BY database, element"
+    ):
+        said = Knowledge(tuple(element), description, tuple(synonyms), hidden=False)
+        imported[database].append(replace(said, attributes=_attributes(attributes)))
+    for each in await DefinitionStore(store).of_schemas():
+        match each.definition:
+            case Join() as join:
+                joins[each.database].append(join)
+            case Term() as term:
+                terms[each.database].append(term)
+    return {
+        name: Said(tuple(elements[name]), tuple(joins[name]), tuple(terms[name]), tuple(imported[name]))
+        for name in {*elements, *imported, *joins, *terms}
+    }
 
 
 def _attributes(body: str) -> Attributes:

@@ -228,6 +228,22 @@ class Snapshot:
         return replace(self, tables=tables, shadowed=self.shadowed | shadowed, terms=terms)
 
 
+class SuggestionKind(StrEnum):
+    """What an element would get by a suggestion."""
+
+    DESCRIPTION = "description"
+    SYNONYM = "synonym"
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """What the language model proposes to say: `text` for an element, (schema, table) or (schema, table, column)."""
+
+    element: tuple[str, ...]
+    kind: SuggestionKind
+    text: str
+
+
 ReadableColumns = frozenset[ColumnKey]
 """The columns that a role may SELECT."""
 

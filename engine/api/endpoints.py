@@ -1,7 +1,7 @@
 """The engine's interface, HTTP and JSON; where it is reached is `engine.app.listening`'s.
 
 `POST /v1/…` takes and gives the dataclasses of `engine.types`, `/v1/calibration/…` those of `engine.calibration.types`,
-`/v1/evaluation/…` those of `engine.evaluation.types`;
+`/v1/evaluation/…` those of `engine.evaluation.types`, `/v1/suggest` those of `engine.suggestions.types`;
 `GET /health`, `/ready` and `/metrics`. The asker that a request names is trusted.
 """
 
@@ -23,8 +23,10 @@ from engine.calibration.service import Calibrating
 from engine.calibration.types import JudgeRequest, PairsRequest, StatusRequest
 from engine.errors import BusyError, NLError
 from engine.evaluation.evaluating import Evaluating
-from engine.evaluation.types import EvaluateRequest, VerifiedRequest
+from engine.evaluation.types import EvaluateRequest, TrialRequest, VerifiedRequest
 from engine.metrics import Metrics
+from engine.suggestions.suggesting import Suggesting
+from engine.suggestions.types import SuggestRequest
 from engine.tracing import SpanKind, span
 from engine.types import (
     AnswerRequest,
@@ -60,6 +62,7 @@ class EngineAPI:
     views: ConsoleViews
     calibrating: Calibrating
     evaluating: Evaluating
+    suggesting: Suggesting
 
     def application(self) -> web.Application:
         """The aiohttp application."""
@@ -91,6 +94,10 @@ class EngineAPI:
         app.router.add_post(
             "/v1/evaluation/verified", self._verb("verified", VerifiedRequest, self.evaluating.verified)
         )
+        app.router.add_post(
+            "/v1/evaluation/trial", self._verb("trial", TrialRequest, self.evaluating.trials.begin)
+        )
+        app.router.add_post("/v1/suggest", self._verb("suggest", SuggestRequest, self.suggesting.suggest))
         app.router.add_get("/health", self._health)
         app.router.add_get("/ready", self._readiness)
         app.router.add_get("/metrics", self._exposition)

@@ -31,6 +31,7 @@ from engine.dialogue import certainty
 from engine.dialogue.certainty import FittedCertainty
 from engine.errors import InvalidSettingError, ModelUnavailableError
 from engine.evaluation.evaluating import Evaluating
+from engine.evaluation.trial import Trials
 from engine.learning.feedback import Learner
 from engine.learning.store import LearningStore
 from engine.linking.source import StoredValues
@@ -52,6 +53,7 @@ from engine.schema_linking import branching, linker
 from engine.schema_linking.branching import TrainedBranching
 from engine.schema_linking.linker import TrainedLinker
 from engine.settings import EngineSettings
+from engine.suggestions.suggesting import Suggesting
 from engine.upstream import Databases
 from schema_catalog.catalog import CachedCatalog, StoreUnavailableError
 from schema_catalog.migrate import MigrationError, migrate
@@ -163,19 +165,20 @@ async def serve(settings: EngineSettings) -> None:
         checking = group.create_task(watch(pool, built.upstream, ConnectSettings()), name="definitions")
         points = calibration(settings, pool)
         calibrating = Calibrating(built, points, settings.limits)
-        evaluating = Evaluating(built, settings.limits)
+        evaluating = Evaluating(built, settings.limits, Trials(pool, built.upstream))
         upstream = built.upstream
         views = ConsoleViews(pool, settings.model, ready, calibrating, lambda: upstream.overdue)
         learner = Learner(built, LearningStore(pool, settings.learning))
         metrics = Metrics()
-        looking = SchemaWatch(pool, upstream, metrics, settings.catalog)
+        looking = SchemaWatch(pool, upstream, metrics, settings.catalog, settings.store_dsn)
         watching = group.create_task(looking.run(), name="schema-watch")
         metrics.overdue.set_function(lambda: upstream.overdue)
         metrics.ready.set_function(ready.is_set)
+        suggesting = Suggesting(built.catalog, built.model, pool)
         service = Service(built, questions, settings.limits, points, learner, quotas=QuotaStore(pool))
         metrics.running.set_function(lambda: service.admission.running)
         metrics.waiting.set_function(lambda: service.admission.waiting)
-        app = EngineAPI(service, metrics, ready, views, calibrating, evaluating).application()
+        app = EngineAPI(service, metrics, ready, views, calibrating, evaluating, suggesting).application()
         address = AddressSite(settings.listening) if settings.listening.listen else None
         if address is not None:
             app = address.guarded(app)

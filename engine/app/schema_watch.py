@@ -1,26 +1,31 @@
-"""Looks on a schedule whether the schemas of the registered databases have changed, and refreshes those that have.
+"""Looks whether the schemas of the registered databases have changed, and refreshes those that have.
 
-Owns the schedule and the report. What a refresh does is `schema_catalog.refresh`'s and the value reader's; definitions
-are checked by `engine.definitions.checking.watch`, which notices the new snapshot. Of several engines over one store
-one looks at a database at a time.
+Looks on a schedule, and within a second or two where a database tells or somebody asks (`nl_catalog.refresh`);
+registers what `nl_catalog.register` asks for. Owns the schedule and the report. What a refresh does is
+`schema_catalog.refresh`'s and the value reader's; definitions are checked by `engine.definitions.checking.watch`, which
+notices the new snapshot. Of several engines over one store one looks at a database at a time.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import dataclass, field
 
 import asyncpg
 import structlog
 
+from engine.app.schema_notices import SchemaNotices
 from engine.core.ports import Upstream
 from engine.linking.value_reader import refresh_values
 from engine.metrics import Metrics
 from engine.settings import CatalogSettings
 from schema_catalog.drift_store import Finding
+from schema_catalog.dsn import as_uri, with_dbname
 from schema_catalog.naming import dotted
 from schema_catalog.pg import Pool
-from schema_catalog.refresh import ConnectSettings, UnreachableError, digest_now, refresh
+from schema_catalog.refresh import ConnectSettings, UnreachableError, describe, digest_now, refresh
+from schema_catalog.registrations import Registrations
 from schema_catalog.store import CatalogError, CatalogStore
 from schema_catalog.types import Database
 from schema_catalog.values import ValueStore
@@ -28,42 +33,107 @@ from schema_catalog.values import ValueStore
 LONGEST_SLEEP = 60.0
 """Seconds until an engine asks again whether something is due: another one may have ended in between."""
 
+INTERVAL = 1.0
+"""Seconds between two looks for what somebody asked for."""
+
+_EVER = 1e9
+"""Seconds after which nobody looks again by themselves."""
+
 log = structlog.stdlib.get_logger("engine")
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaWatch:
-    """The watch of one engine."""
+    """The watch of one engine. `store`: the store's connection string, by which databases beside it are registered."""
 
     pool: Pool
     upstream: Upstream
     metrics: Metrics
     settings: CatalogSettings
+    store: str = field(repr=False)
     connect: ConnectSettings = field(default_factory=ConnectSettings)
 
     async def run(self) -> None:
-        """Looks until cancelled; returns at once where the settings say never."""
-        if self.settings.watch == 0:
-            return
-        while True:
-            try:
-                await self.look()
-            except Exception as problem:  # noqa: BLE001 - costs one round, never the engine
-                log.warning("schemas not watched", problem=f"{type(problem).__name__}: {problem}")
-            await asyncio.sleep(min(self.settings.watch, LONGEST_SLEEP))
+        """Looks until cancelled; where the settings say never, at what somebody asks for alone."""
+        notices = SchemaNotices(self.connect, self.settings.watch)
+        due = 0.0
+        try:
+            while True:
+                told = notices.taken()
+                due = await self._round(notices, told, due)
+                await asyncio.sleep(INTERVAL)
+        finally:
+            await notices.aclose()
 
-    async def look(self) -> None:
-        """Looks at each database whose turn it is; raises the store's errors."""
+    async def _round(self, notices: SchemaNotices, told: frozenset[str], due: float) -> float:
+        """Looks where it is `due`, or a database has `told`; returns when it is due again, by `time.monotonic`."""
+        try:
+            if self.settings.watch and (told or time.monotonic() >= due):
+                due = time.monotonic() + min(self.settings.watch, LONGEST_SLEEP)
+                for name in await self.look(told):
+                    notices.tell(name)
+                await notices.follow([entry.database for entry in await CatalogStore(self.pool).list()])
+            await self.answer()
+        except Exception as problem:  # noqa: BLE001 - costs one round, never the engine
+            log.warning("schemas not watched", problem=f"{type(problem).__name__}: {problem}")
+        return due
+
+    async def look(self, told: frozenset[str] = frozenset()) -> frozenset[str]:
+        """Looks at each database whose turn it is, and at those `told` of; raises the store's errors.
+
+        Returns those of `told` that another engine was looking at, perhaps since before the change.
+        """
         store = CatalogStore(self.pool)
-        for entry in await store.list():
-            name = entry.database.name
-            async with store.drift.turn(name, self.settings.watch) as mine:
+        databases = [entry.database for entry in await store.list()]
+        left = await self._look_at_each(store, databases, self.settings.watch, told)
+        return frozenset(left & told)
+
+    async def answer(self) -> None:
+        """Registers, and looks at, what somebody asked for; raises the store's errors."""
+        store, registrations = CatalogStore(self.pool), Registrations(self.pool)
+        for name in await registrations.waiting():
+            async with store.drift.turn(name, _EVER) as mine:
                 if mine:
-                    await self._look_at(store, entry.database)
+                    await self._register(store, registrations, name)
+        asked = await store.drift.asked()
+        if asked:
+            databases = [entry.database for entry in await store.list() if entry.database.name in asked]
+            await self._look_at_each(store, databases, _EVER)
+
+    async def _register(self, store: CatalogStore, registrations: Registrations, name: str) -> None:
+        try:
+            database = await describe(name, with_dbname(as_uri(self.store), name), (), self.connect)
+            await store.add(database)
+        except (UnreachableError, CatalogError) as problem:
+            await registrations.failed(name, str(problem))
+            log.warning("database not registered", database=name, problem=str(problem))
+            return
+        await registrations.done(name)
+        log.info("database registered", database=name)
+        await self._look_at(store, database)
+
+    async def _look_at_each(
+        self,
+        store: CatalogStore,
+        databases: list[Database],
+        interval: float,
+        told: frozenset[str] = frozenset(),
+    ) -> set[str]:
+        """Returns those that were not looked at: not due, or another engine's at the moment."""
+        left: set[str] = set()
+        for database in databases:
+            name = database.name
+            async with store.drift.turn(name, 0.0 if name in told else interval) as mine:
+                if mine:
+                    await self._look_at(store, database)
+                else:
+                    left.add(name)
         self.metrics.renames.set(await store.drift.proposed())
+        return left
 
     async def _look_at(self, store: CatalogStore, database: Database) -> None:
         last = await store.drift.last(database.name)
+        await store.drift.looking(database.name)
         try:
             # Before the snapshot: what changes in between makes another digest next time.
             digest = await digest_now(database, self.connect)

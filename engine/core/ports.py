@@ -170,8 +170,13 @@ class Upstream(Protocol):
     def overdue(self) -> int:
         """Statements that a server has not stopped at their deadline."""
 
-    async def readable(self, database: Database, asker: Asker) -> ReadableColumns:
-        """The columns that the asker may SELECT. Empty where the asker is nobody there, or may not connect."""
+    async def readable(
+        self, database: Database, asker: Asker, snapshot: Snapshot | None = None
+    ) -> ReadableColumns:
+        """The columns that the asker may SELECT. Empty where the asker is nobody there, or may not connect.
+
+        `snapshot`: what they are wanted for; an answer from before it does not count.
+        """
 
     async def rules(self, database: Database) -> Rules:
         """The guard's rules for the server."""

@@ -55,12 +55,22 @@ async def check_pending(
     `database`: of this one alone. What belongs to a database that does not answer stays as it was, with the reason.
     """
     await write_renames(pool)
-    store = DefinitionStore(pool)
+    return await check_definitions(DefinitionStore(pool), CatalogStore(pool), upstream, settings, database)
+
+
+async def check_definitions(
+    store: DefinitionStore,
+    catalog: CatalogStore,
+    upstream: Upstream,
+    settings: ConnectSettings,
+    database: str | None = None,
+) -> tuple[tuple[Stored, Verdict], ...]:
+    """As `check_pending`, of the definitions in `store` as they stand."""
     outcomes: list[tuple[Stored, Verdict]] = []
     for name, pending in groupby(await store.pending(database), key=lambda each: each.database):
         left = list(pending)
         try:
-            snapshot, reader, asker = await _opened(CatalogStore(pool), name, settings)
+            snapshot, reader, asker = await _opened(catalog, name, settings)
             while left:
                 verdict = await _verdict(left[0].definition, snapshot, reader, asker, upstream)
                 await store.note(left[0], verdict)

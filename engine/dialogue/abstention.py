@@ -24,7 +24,12 @@ def refused(state: State, refusal: Refusal, stage: str) -> State:
     """`state` with the refusal; `NL WHY` shows it with all that would help, of which the answer's row has the best."""
     line = TraceLine(stage, f"refused: {refusal.reason}", refusal.words)
     helps = (TraceLine(stage, "would help", each) for each in refusal.helps)
-    return replace(state, refusal=refusal).noted(line, *helps)
+    return replace(state, refusal=refusal).noted(line, *helps, *_failed(refusal, stage))
+
+
+def _failed(refusal: Refusal, stage: str) -> tuple[TraceLine, ...]:
+    """What the catalog keeps of the words that failed."""
+    return tuple(TraceLine(stage, "nothing stands for", each) for each in refusal.phrases)
 
 
 def abstention(state: State) -> Refusal:

@@ -45,13 +45,14 @@ class Refusal:
     """Why there is no statement, and what would help.
 
     `words`: a sentence without its full stop. `helps`: sentences for the asker or a DBA, the best first. `next`: a
-    statement that can be pasted.
+    statement that can be pasted. `phrases`: of the question, those by which it failed, where no link has said so.
     """
 
     reason: RefusalReason
     words: str
     helps: tuple[str, ...] = ()
     next: str = HELP
+    phrases: tuple[str, ...] = ()
 
     @property
     def explanation(self) -> str:
@@ -120,11 +121,7 @@ def lacking(phrases: Sequence[UnknownPhrase], databases: Sequence[str], *, partl
     if found is not None:
         text, nearest = found
         words += f" (the nearest is {_element(nearest)})"
-        refresh = f"pgparley catalog refresh {databases[0]}" if databases else "pgparley catalog refresh"
-        comment = _comment(nearest, text)
-        helps.append(
-            f"Where something holds it, a DBA can say so with a comment, as in {comment}, and {refresh}"
-        )
+        helps.append(f"Where something holds it, a DBA can say so: {_synonym(databases, nearest, text)}")
     reason = RefusalReason.NEEDS_DEFINITION if partly else RefusalReason.NOT_ANSWERABLE
     return Refusal(reason, words, tuple(helps))
 
@@ -139,6 +136,7 @@ def undefined(values: Sequence[Literal], database: str) -> Refusal:
             "Name values as they are stored",
             f"A DBA can let stored values be found: pgparley catalog values {database} --allow {column}",
         ),
+        phrases=tuple(each.text for each in values),
     )
 
 
@@ -160,8 +158,9 @@ def unlikely(tables: Sequence[str], unsaid: Sequence[str] = ()) -> Refusal:
         f"What was found is hardly what you ask{silent} ({spoken(tables, 'and')} came nearest)",
         (
             "Name the table or column you mean, or ask a smaller part",
-            "A DBA could describe the columns that hold it: COMMENT ON COLUMN, and then pgparley catalog refresh",
+            "A DBA could say which columns hold it: SELECT nl_catalog.add_synonym('database.table.column', '…')",
         ),
+        phrases=tuple(unsaid),
     )
 
 
@@ -196,7 +195,8 @@ def _element(key: ColumnKey) -> str:
     return quote_ident(key[1]) if key[2] == "*" else f"{quote_ident(key[1])}.{quote_ident(key[2])}"
 
 
-def _comment(key: ColumnKey, phrase: str) -> str:
-    kind = "TABLE" if key[2] == "*" else "COLUMN"
-    name = ".".join(map(quote_ident, key if key[2] != "*" else key[:2]))
-    return f"COMMENT ON {kind} {name} IS '… {phrase.replace(chr(39), '')} …'"
+def _synonym(databases: Sequence[str], key: ColumnKey, phrase: str) -> str:
+    """The call that makes `phrase` a word for an element of the first of `databases`."""
+    parts = (*databases[:1], *(key if key[2] != "*" else key[:2]))
+    element, word = (text.replace("'", "''") for text in (".".join(map(quote_ident, parts)), phrase))
+    return f"SELECT nl_catalog.add_synonym('{element}', '{word}')"

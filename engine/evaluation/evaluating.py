@@ -28,6 +28,7 @@ from engine.errors import (
     NLError,
     NoRouteError,
 )
+from engine.evaluation.trial import Trials
 from engine.evaluation.types import (
     EvaluateReply,
     EvaluateRequest,
@@ -62,12 +63,13 @@ class Evaluating:
 
     tools: Tools
     limits: Limits
+    trials: Trials
 
     async def evaluate(self, request: EvaluateRequest) -> EvaluateReply:
         """Asks one question and judges its answer.
 
-        Raises `InvalidSettingError` where `k` is out of range, and what the other questions would meet as well:
-        `ModelUnavailableError`, `DatabaseUnavailableError`.
+        Raises `InvalidSettingError` where `k` is out of range or the trial is forgotten, and what the other questions
+        would meet as well: `ModelUnavailableError`, `DatabaseUnavailableError`.
         """
         state = self._state(request)
         try:
@@ -116,6 +118,7 @@ class Evaluating:
     ) -> EvaluateReply:
         tools = replace(
             self.tools,
+            catalog=self.tools.catalog if request.trial is None else self.trials.catalog(request.trial),
             memory=OthersLessons(self.tools.memory, normal_form(request.question)),
             # No question is taken at random to be shown whole: an evaluation can be repeated.
             selection=replace(self.tools.selection, audit=0.0),

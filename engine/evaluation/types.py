@@ -27,6 +27,7 @@ class EvaluateRequest:
     """A question with the statement that answers it, to be asked as `asker`.
 
     `named`: the asker names the database; else they are only connected to it. `k`: rows at most.
+    `trial`: the name of a trial whose catalog counts, else the stored one.
     """
 
     asker: Asker
@@ -35,6 +36,7 @@ class EvaluateRequest:
     sql: str
     k: int | None = None
     named: bool = False
+    trial: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,23 @@ class EvaluateReply:
     shown: int = 0
     rank: int | None = None
     seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRequest:
+    """Asks for the catalog as it would be after a file of knowledge was imported. `name`: the file's, for messages."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrialReply:
+    """`trial`: what questions name it by. `changes`, and what it defines that is `refused`, are lines to show."""
+
+    trial: str
+    changes: tuple[str, ...]
+    refused: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

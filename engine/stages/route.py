@@ -17,6 +17,7 @@ from engine.core.tools import Tools
 from engine.errors import CancelledError, ModelUnavailableError, NLError, NoRouteError, UnsupportedError
 from engine.routing.scoring import probabilities
 from engine.routing.second_look import LOOKED_AT
+from engine.text.tokens import question_words
 from engine.types import TraceLine
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.naming import quote_ident
@@ -99,7 +100,7 @@ async def _views(state: State, tools: Tools, entries: Sequence[Entry]) -> tuple[
         database, snapshot = entry
         async with semaphore:
             try:
-                readable = await tools.upstream.readable(database, state.ask.asker)
+                readable = await tools.upstream.readable(database, state.ask.asker, snapshot)
             except UnsupportedError as refusal:
                 refusals.append(refusal)
                 return None
@@ -150,7 +151,8 @@ def _routed(state: State, databases: Sequence[Database], matches: Sequence[Match
     if state.ask.db is None and not any(match.words or match.evidence >= MIN_EVIDENCE for match in matches):
         best = max(match.evidence for match in matches)
         return replace(state, routes=()).noted(
-            TraceLine("route", "nothing matches", "no table or column comes close to the question", best)
+            TraceLine("route", "nothing matches", "no table or column comes close to the question", best),
+            *(TraceLine("route", "nothing stands for", word) for word in question_words(state.ask.question)),
         )
     return _chosen(state, databases, matches)
 

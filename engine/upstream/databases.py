@@ -36,7 +36,7 @@ from engine.upstream.rows import TypeNames, rows
 from engine.upstream.ttl_cache import TTLCache
 from schema_catalog.pg import Connection
 from schema_catalog.privileges import readable_columns, row_secured_tables
-from schema_catalog.types import Database, ReadableColumns, TableKey
+from schema_catalog.types import Database, ReadableColumns, Snapshot, TableKey
 
 log = structlog.stdlib.get_logger("engine")
 
@@ -85,7 +85,7 @@ class Databases:
         self._frame = Frame(settings, clock)
         self._types = TypeNames()
         ttl = settings.privileges_ttl
-        self._readable = TTLCache[tuple[Database, str], ReadableColumns](ttl, clock)
+        self._readable = TTLCache[tuple[Database, str, int], ReadableColumns](ttl, clock)
         self._secured = TTLCache[Database, frozenset[TableKey]](ttl, clock)
         self._rules = TTLCache[Database, Rules](ttl, clock)
         self._dropped: dict[Database, tuple[Dropped, ...]] = {}
@@ -103,18 +103,21 @@ class Databases:
 
     # -- system catalogs, read by the catalog's role
 
-    async def readable(self, database: Database, asker: Asker) -> ReadableColumns:
+    async def readable(
+        self, database: Database, asker: Asker, snapshot: Snapshot | None = None
+    ) -> ReadableColumns:
         """The columns that `asker` may SELECT there, at most `privileges_ttl` seconds old.
 
-        Empty where the asker has neither a session nor a login there, where that role does not exist, or may not
-        connect. Raises `DatabaseUnavailableError`.
+        Of a `snapshot` that is asked about for the first time they are read anew: a column that is new, or has a new
+        name, is in no older answer. Empty where the asker has neither a session nor a login there, where that role does
+        not exist, or may not connect. Raises `DatabaseUnavailableError`.
         """
         access = await self._accesses.find(database, asker)
         if access is None:
             return frozenset()
         role, trusted = access.role, self._settings.trusted_owners
         return await self._readable.get(
-            (database, role),
+            (database, role, id(snapshot)),
             lambda: self._asked(database, lambda connection: readable_columns(connection, role, trusted)),
         )
 

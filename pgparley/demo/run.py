@@ -1,8 +1,8 @@
 """`pgparley demo`: from nothing to five answered questions in a real psql.
 
-Owns the order of the steps, and starting and stopping. Everything it starts is what `pgparley serve` and the other
-commands start; it keeps its files in one directory, so that a second run finds them. The questions are
-`pgparley.demo.asking`'s.
+Owns the order of the steps. Everything it starts is what `pgparley serve` and the other commands start; it keeps its
+files in one directory, so that a second run finds them. The questions are `pgparley.demo.asking`'s, starting and
+stopping `pgparley.demo.serving`'s.
 """
 
 from __future__ import annotations
@@ -12,28 +12,22 @@ import os
 import socket
 import sys
 import tempfile
-import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import asyncpg
 from rich.console import Console
 
-from engine.client import EngineAddress, EngineClient
 from pgparley import cluster as postgres
 from pgparley.demo.asking import ask_all, talk
 from pgparley.demo.prepare import prepare
 from pgparley.demo.questions import QUESTIONS
+from pgparley.demo.serving import pgparley, serving
 from pgparley.demo.site import Site
 from pgparley.model import fetch
 from schema_catalog.types import EVERYONE
 
 ENOUGH = 4
 """Questions of the five whose database and rows must be right for the demo to succeed."""
-
-READY_TIMEOUT = 300.0
-"""Seconds for the model and the engine to start."""
 
 STORE = "pgparley"
 
@@ -68,7 +62,8 @@ async def run(cache: Path, *, keep: bool) -> int:
         await configure(site)
         console.rule("3. The catalog")
         await register(site, databases)
-        async with _serving(site, console, keep=keep):
+        console.rule("4. The gateway, the engine and the model")
+        async with serving(site, console, keep=keep):
             console.rule("5. Five questions through psql")
             right = await ask_all(site, console)
             console.rule("6. A question that is asked back, and one that is not answered")
@@ -119,64 +114,12 @@ async def register(site: Site, databases: tuple[tuple[str, str], ...]) -> None:
     Each asker logs in there under their own name: the demo's server lets every role in through its socket, and is
     the one that the gateway stands before, so that equal names are the same people.
     """
-    listed = await _pgparley(site, "catalog", "list", "--json")
+    listed = await pgparley(site, "catalog", "list", "--json")
     for name, dsn in databases:
         command = ["refresh", name] if f'"{name}"' in listed else ["add", name, "--dsn", dsn]
-        sys.stdout.write(await _pgparley(site, "catalog", *command))
-        sys.stdout.write(await _pgparley(site, "catalog", "login", name, EVERYONE))
-        sys.stdout.write(await _pgparley(site, "catalog", "values", name, "--allow-all-text"))
-
-
-async def _pgparley(site: Site, *arguments: str) -> str:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "pgparley.cli", "--config", str(site.config), *arguments),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    output = (await process.communicate())[0].decode()
-    if process.returncode != 0:
-        raise RuntimeError(f"pgparley {' '.join(arguments[:2])} failed: {output}")
-    return output
-
-
-@asynccontextmanager
-async def _serving(site: Site, console: Console, *, keep: bool) -> AsyncIterator[None]:
-    """`pgparley serve`, from ready until the end, or for good where `keep` and nothing failed."""
-    console.rule("4. The gateway, the engine and the model")
-    output = await asyncio.to_thread(site.log.open, "wb")
-    with output:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "pgparley.cli", "--config", str(site.config), "serve"),
-            stdout=output,
-            stderr=output,
-            start_new_session=keep,
-        )
-    site.pid_file.write_text(str(process.pid), encoding="utf-8")
-    kept = False
-    try:
-        began = time.monotonic()
-        with console.status(
-            "starting; the model reads the schemas, which takes a minute or two the first time"
-        ):
-            await _until_ready(site, process)
-        console.print(f"Ready in {time.monotonic() - began:.1f} s; the log is {site.log}")
-        yield
-        kept = keep
-    finally:
-        if not kept:
-            process.terminate()
-            await process.wait()
-
-
-async def _until_ready(site: Site, process: asyncio.subprocess.Process) -> None:
-    async with (
-        EngineClient(EngineAddress(str(site.engine_socket))) as client,
-        asyncio.timeout(READY_TIMEOUT),
-    ):
-        while not await client.ready():
-            if process.returncode is not None:
-                raise RuntimeError(f"pgparley serve ended at once; see {site.log}")
-            await asyncio.sleep(0.25)
+        sys.stdout.write(await pgparley(site, "catalog", *command))
+        sys.stdout.write(await pgparley(site, "catalog", "login", name, EVERYONE))
+        sys.stdout.write(await pgparley(site, "catalog", "values", name, "--allow-all-text"))
 
 
 def _say_how_to_connect(site: Site, console: Console, *, keep: bool) -> None:

@@ -16,15 +16,12 @@ from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainin
 
 from engine.client import EngineAddress, EngineClient
 from engine.errors import NLError
-from engine.evaluation.types import EvaluateRequest, Verdict, VerifiedQuery, VerifiedRequest
+from engine.evaluation.types import EvaluateRequest, TrialRequest, VerifiedQuery, VerifiedRequest
 from engine.types import Asker
 from pgparley.config import Config
 from pgparley.evaluation.junit import junit
 from pgparley.evaluation.questions import read_questions
 from pgparley.evaluation.report import (
-    Change,
-    Comparison,
-    Figures,
     Judged,
     Report,
     ShareFigure,
@@ -33,14 +30,25 @@ from pgparley.evaluation.report import (
     encode,
     figures,
 )
-from pgparley.terminal import fail, print_table
+from pgparley.evaluation.terminal_report import show, show_changes
+from pgparley.terminal import fail, printable
 
 LIST_SECONDS = 30.0
+
+TRIAL_SECONDS = 120.0
+"""For importing a file on trial and checking what it defines."""
+
+MOST_TRIED = 1_000_000
+"""Bytes of a file that is tried: the engine's interface takes no more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One run. `file`: None for the verified queries of the catalog. `user`: who asks. `fail_under`: in [0, 1]."""
+    """One run. `file`: None for the verified queries of the catalog. `user`: who asks. `fail_under`: in [0, 1].
+
+    `tried`: a file of knowledge, as `pgparley catalog export` writes it, with which the questions are asked; without a
+    `baseline` they are asked without it first.
+    """
 
     file: Path | None
     user: str
@@ -51,6 +59,8 @@ class Evaluation:
     junit: Path | None = None
     baseline: Path | None = None
     fail_under: float | None = None
+    tried: Path | None = None
+    html: Path | None = None
 
 
 async def evaluate(config: Config, run: Evaluation) -> int:
@@ -60,18 +70,50 @@ async def evaluate(config: Config, run: Evaluation) -> int:
     try:
         async with EngineClient(EngineAddress(str(config.engine.socket))) as client:
             asked = await _questions(client, run)
-            judged = await _judged(client, asked, run, config.limits.timeout, console)
+            trial = None if run.tried is None else await _trial(client, run.tried, console)
+            ask = _Asking(client, asked, run, config.limits.timeout, console)
+            if trial is not None and before is None:
+                before = await ask.report("asking as it is")
+            report = await ask.report("asking", trial)
     except NLError as problem:
         fail(*(text for text in (problem.message, problem.detail, problem.hint) if text))
-    report = Report(version("pgparley"), figures(judged), judged)
-    _show(report, console)
-    if before is not None:
-        _show_changes(compare(before, report), console)
+    changes = None if before is None else compare(before, report)
+    show(report, console)
+    if changes is not None:
+        show_changes(changes, console)
     if run.json is not None:
         _write(run.json, encode(report))
     if run.junit is not None:
         _write(run.junit, junit(report))
+    if run.html is not None:
+        # The templates' library is slow to load, and seldom needed.
+        from pgparley.evaluation.html_report import html  # noqa: PLC0415
+
+        _write(run.html, html(report, changes, None if run.tried is None else run.tried.name))
     return _status(report.figures.first, run.fail_under, console)
+
+
+def _read_tried(file: Path) -> str:
+    try:
+        text = file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        fail(f"cannot read {file}: {problem}", "--with takes a file as `pgparley catalog export` writes it.")
+    if len(text.encode()) > MOST_TRIED:
+        fail(
+            f"{file} is too large: {MOST_TRIED // 1_000_000} MB can be tried",
+            "Leave out the databases that it is not about: what is said of those stays as it is.",
+        )
+    return text
+
+
+async def _trial(client: EngineClient, file: Path, console: Console) -> str:
+    """The name of a trial of `file`; shows what it changes."""
+    request = TrialRequest(file.name, _read_tried(file))
+    reply = await client.begin_trial(request, timeout=TRIAL_SECONDS)
+    console.print(f"With {len(reply.changes)} changes, none of which is saved:", highlight=False)
+    for line in (*reply.changes, *(f"! {refused}" for refused in reply.refused)):
+        console.print(printable(line), highlight=False, markup=False, soft_wrap=True)
+    return reply.trial
 
 
 def _status(first: ShareFigure, fail_under: float | None, console: Console) -> int:
@@ -93,22 +135,32 @@ async def _questions(client: EngineClient, run: Evaluation) -> tuple[VerifiedQue
     return found
 
 
-async def _judged(
-    client: EngineClient, asked: tuple[VerifiedQuery, ...], run: Evaluation, seconds: float, console: Console
-) -> tuple[Judged, ...]:
-    """Asks one after the other."""
-    judged = []
-    columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("asking", total=len(asked))
-        for each in asked:
-            request = EvaluateRequest(
-                Asker(run.user, ""), each.question, each.database, each.sql, run.k, run.named
-            )
-            # The known statement, the question, and as much again for the statements that are compared.
-            judged.append(Judged(each, await client.evaluate(request, timeout=3 * seconds)))
-            progress.advance(task)
-    return tuple(judged)
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """The questions of a run, to be asked one after the other. `seconds`: that one may take."""
+
+    client: EngineClient
+    asked: tuple[VerifiedQuery, ...]
+    run: Evaluation
+    seconds: float
+    console: Console
+
+    async def report(self, doing: str, trial: str | None = None) -> Report:
+        """Asks them all, with the catalog of `trial`."""
+        judged = []
+        columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=self.console, transient=True) as progress:
+            task = progress.add_task(doing, total=len(self.asked))
+            for each in self.asked:
+                judged.append(await self._judged(each, trial))
+                progress.advance(task)
+        return Report(version("pgparley"), figures(tuple(judged)), tuple(judged))
+
+    async def _judged(self, asked: VerifiedQuery, trial: str | None) -> Judged:
+        asker, run = Asker(self.run.user, ""), self.run
+        request = EvaluateRequest(asker, asked.question, asked.database, asked.sql, run.k, run.named, trial)
+        # The known statement, the question, and as much again for the statements that are compared.
+        return Judged(asked, await self.client.evaluate(request, timeout=3 * self.seconds))
 
 
 def _read_baseline(path: Path) -> Report:
@@ -125,51 +177,3 @@ def _write(path: Path, content: bytes) -> None:
         path.write_bytes(content)
     except OSError as problem:
         fail(f"cannot write {path}: {problem.strerror}", "Name a file in a folder that you may write to.")
-
-
-def _show(report: Report, console: Console) -> None:
-    others = [each for each in report.questions if each.reply.verdict is not Verdict.FIRST]
-    if others:
-        print_table("database", "question", "what happened", "more", rows=map(_cells, others))
-    found = report.figures
-    print_table("figure", "of", "share", "95 %", rows=_lines(found))
-    if found.seconds is not None:
-        interval = ""
-        if found.seconds.low is not None and found.seconds.high is not None:
-            interval = f" [{found.seconds.low:.2f}, {found.seconds.high:.2f}]"
-        console.print(f"Median {found.seconds.median:.2f} s{interval}.", highlight=False, markup=False)
-    if found.failed or found.unjudged:
-        console.print(f"{found.failed} failed, {found.unjudged} could not be judged.", highlight=False)
-
-
-def _cells(each: Judged) -> tuple[str, ...]:
-    reply = each.reply
-    place = "" if reply.rank is None else f"number {reply.rank} of {reply.shown}"
-    return each.asked.database, each.asked.question, reply.verdict, reply.detail or place or reply.sql or ""
-
-
-def _lines(found: Figures) -> list[tuple[str, ...]]:
-    named = (
-        ("first right", found.first),
-        ("right in the set", found.in_set),
-        ("asked back", found.asked_back),
-        ("refused", found.refused),
-    )
-    return [
-        (name, f"{each.hits}/{each.n}", f"{each.share:.3f}", f"[{each.low:.3f}, {each.high:.3f}]")
-        for name, each in named
-    ]
-
-
-def _show_changes(found: Comparison, console: Console) -> None:
-    console.print(
-        f"Of {found.compared} questions judged before, {len(found.better)} are better and {len(found.worse)} worse.",
-        highlight=False,
-    )
-    rows = [*_changes("better", found.better), *_changes("worse", found.worse)]
-    if rows:
-        print_table("", "database", "question", "before", "now", rows=rows)
-
-
-def _changes(word: str, changes: tuple[Change, ...]) -> list[tuple[str, ...]]:
-    return [(word, each.asked.database, each.asked.question, each.before, each.after) for each in changes]

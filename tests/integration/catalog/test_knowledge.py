@@ -7,17 +7,18 @@ import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import asyncpg
 import pytest
 
+from page.attributes import ATTRIBUTES
 from pgparley.cluster import Cluster
 from schema_catalog.catalog import CachedCatalog
 from schema_catalog.migrate import migrate
 from schema_catalog.store import CatalogStore
-from schema_catalog.types import Column, Database, Snapshot, Table, TableKind
+from schema_catalog.types import Attributes, Column, Database, Snapshot, Table, TableKind
 from tests.support.statements import refused
 
 MakeDatabase = Callable[[str], Awaitable[Database]]
@@ -374,16 +375,38 @@ async def test_every_function_and_view_is_documented(admin: asyncpg.Connection) 
         " WHERE c.relnamespace = 'nl_catalog'::regnamespace AND c.relkind = 'v'"
     )
     page = PAGE.read_text("utf-8").partition("## What a DBA says")[2]
-    assert len(rows) == 40
+    assert len(rows) == 48
     for name, comment in rows:
         assert f"`{name}" in page, name
         assert comment, name
-    columns = await admin.fetch(
-        "SELECT DISTINCT attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid"
-        " WHERE c.relnamespace = 'nl_catalog'::regnamespace AND a.attnum > 0"
+
+
+async def test_every_column_and_argument_is_documented(admin: asyncpg.Connection) -> None:
+    page = PAGE.read_text("utf-8").partition("## What a DBA says")[2]
+    views = await admin.fetch(
+        "SELECT c.relname, array_agg(a.attname::text ORDER BY attnum) FROM pg_attribute a"
+        " JOIN pg_class c ON c.oid = a.attrelid"
+        " WHERE c.relnamespace = 'nl_catalog'::regnamespace AND c.relkind = 'v' AND a.attnum > 0 GROUP BY 1"
     )
-    for (name,) in columns:
-        assert re.search(rf"\b{name}\b", page), name
+    for view, columns in views:
+        row = re.search(rf"\| `nl_catalog.{view}` \| (.*) \|\n", page)
+        assert row is not None, view
+        words = re.sub(r"\([^()]*\)", "", row[1]).partition(":")[0]
+        assert [each.strip() for each in words.split(",")] == columns, view
+    functions = await admin.fetch(
+        "SELECT proname, coalesce(proargnames[1:pronargs], '{}') FROM pg_proc"
+        " WHERE pronamespace = 'nl_catalog'::regnamespace"
+    )
+    for function, arguments in functions:
+        assert f"`{function}({', '.join(arguments)})`" in page, function
+
+
+async def test_every_attribute_is_documented(admin: asyncpg.Connection) -> None:
+    table = PAGE.read_text("utf-8").partition("### Attributes")[2].partition("### Definitions")[0]
+    for attribute in ATTRIBUTES:
+        assert f"| `{attribute.name}` |" in table
+        assert all(f"| `{value}` |" in table for value in attribute.choices), attribute.name
+    assert {each.name for each in ATTRIBUTES} == {field.name for field in fields(Attributes)}
 
 
 async def test_all_of_it_runs_with_a_fixed_search_path(admin: asyncpg.Connection) -> None:

@@ -23,7 +23,7 @@ from schema_catalog.migrate import migrate
 from schema_catalog.privileges import readable_columns
 from schema_catalog.refresh import ConnectSettings, refresh
 from schema_catalog.store import CatalogStore
-from schema_catalog.types import Database, ReadableColumns
+from schema_catalog.types import Database, ReadableColumns, Snapshot
 
 MakeDatabase = Callable[[str], Awaitable[Database]]
 MakeRole = Callable[..., Awaitable[str]]
@@ -46,7 +46,7 @@ FLIGHTS = """
 class ServersWord:
     """The part of the upstream that this stage uses: it asks the server."""
 
-    async def readable(self, database: Database, asker: Asker) -> ReadableColumns:
+    async def readable(self, database: Database, asker: Asker, _: Snapshot | None = None) -> ReadableColumns:
         """What the server says that `role` may read."""
         connection = await asyncpg.connect(database.dsn)
         try:

@@ -17,6 +17,7 @@ from schema_catalog.migrate import migrate
 from schema_catalog.refresh import ConnectSettings, digest_now, refresh
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database
+from tests.support.statements import refused
 
 MakeDatabase = Callable[[str], Awaitable[Database]]
 MakeRole = Callable[..., Awaitable[str]]
@@ -96,7 +97,7 @@ async def test_the_watch_refreshes_what_changed_and_one_engine_at_a_time(
     shop: asyncpg.Connection, pool: asyncpg.Pool
 ) -> None:
     store, metrics, nothing = CatalogStore(pool), Metrics(), None
-    watch = SchemaWatch(pool, nothing, metrics, CatalogSettings(watch=0.001))  # type: ignore[arg-type]  # no values are allowed
+    watch = SchemaWatch(pool, nothing, metrics, CatalogSettings(watch=0.001), "")  # type: ignore[arg-type]  # no values are allowed
     await watch.look()
     await shop.execute("ALTER TABLE orders RENAME COLUMN net TO net_amount")
     async with store.drift.turn("sales", 0.001) as mine:
@@ -118,7 +119,7 @@ async def test_the_watch_refreshes_what_changed_and_one_engine_at_a_time(
 async def test_nobody_looks_again_before_the_interval_is_over(
     shop: asyncpg.Connection, pool: asyncpg.Pool
 ) -> None:
-    watch = SchemaWatch(pool, None, Metrics(), CatalogSettings(watch=3600))  # type: ignore[arg-type]  # as above
+    watch = SchemaWatch(pool, None, Metrics(), CatalogSettings(watch=3600), "")  # type: ignore[arg-type]  # as above
     await watch.look()
     await shop.execute("DROP TABLE orders")
     await watch.look()
@@ -129,7 +130,7 @@ async def test_a_database_that_does_not_answer_is_noted(
     shop: asyncpg.Connection, pool: asyncpg.Pool, server: Cluster
 ) -> None:
     await pool.execute("UPDATE pgparley.database SET dsn = $1", server.dsn("not_there"))
-    watch = SchemaWatch(pool, None, Metrics(), CatalogSettings())  # type: ignore[arg-type]  # as above
+    watch = SchemaWatch(pool, None, Metrics(), CatalogSettings(), "")  # type: ignore[arg-type]  # as above
     await watch.look()
     problem = await pool.fetchval("SELECT problem FROM pgparley.schema_watch")
     assert problem.startswith("cannot connect: ")
@@ -243,3 +244,107 @@ async def test_only_admins_and_stewards_of_the_database_decide(
         await connection.execute(call)
         await connection.execute("RESET ROLE")
     assert await pool.fetchval("SELECT decided_by FROM nl_catalog.drift") == steward
+
+
+async def test_a_refresh_that_is_asked_for_is_done_once_whatever_the_schedule_says(
+    shop: asyncpg.Connection, pool: asyncpg.Pool
+) -> None:
+    watch = SchemaWatch(pool, None, Metrics(), CatalogSettings(watch=0), "")  # type: ignore[arg-type]  # as above
+    await watch.answer()
+    await shop.execute("ALTER TABLE orders RENAME COLUMN net TO net_amount")
+    await watch.answer()
+    assert await drift(pool) == []
+    await pool.execute("SELECT nl_catalog.refresh('sales')")
+    assert (await pool.fetchval("SELECT problem FROM nl_catalog.databases")).startswith("waits for an engine")
+    await watch.answer()
+    assert [each[3] for each in await drift(pool)] == ["proposed"]
+    assert await pool.fetchval("SELECT problem FROM nl_catalog.databases") is None
+    await shop.execute("DROP TABLE customers")
+    await watch.answer()
+    assert len(await drift(pool)) == 1
+
+
+async def test_a_database_beside_the_store_is_registered_by_its_name(
+    shop: asyncpg.Connection, pool: asyncpg.Pool, server: Cluster
+) -> None:
+    name = await shop.fetchval("SELECT current_database()")
+    watch = SchemaWatch(pool, None, Metrics(), CatalogSettings(), server.dsn())  # type: ignore[arg-type]  # as above
+    await pool.execute("SELECT nl_catalog.register($1)", name)
+    waiting = await pool.fetchrow("SELECT database, problem FROM nl_catalog.registrations")
+    assert tuple(waiting) == (name, None)
+    await watch.answer()
+    assert await pool.fetch("SELECT FROM nl_catalog.registrations") == []
+    tables = await pool.fetch('SELECT "table" FROM nl_catalog.tables WHERE database = $1 ORDER BY 1', name)
+    assert [row[0] for row in tables] == ["customers", "orders"]
+    twice = await refused(pool.execute("SELECT nl_catalog.register($1)", name), asyncpg.DuplicateObjectError)
+    assert "nl_catalog.refresh" in str(twice.hint)
+    await pool.execute("SELECT nl_catalog.unregister($1)", name)
+    gone = pool.execute("SELECT nl_catalog.unregister($1)", name)
+    await refused(gone, asyncpg.InvalidCatalogNameError)
+    absent = pool.execute("SELECT nl_catalog.register('not there')")
+    await refused(absent, asyncpg.InvalidCatalogNameError)
+
+
+async def test_a_registration_that_fails_says_why_and_can_be_asked_for_again(
+    pool: asyncpg.Pool, server: Cluster
+) -> None:
+    nobody = server.dsn(user="not_there")
+    watch = SchemaWatch(pool, None, Metrics(), CatalogSettings(), nobody)  # type: ignore[arg-type]  # as above
+    await pool.execute("SELECT nl_catalog.register('postgres')")
+    await watch.answer()
+    problem = await pool.fetchval("SELECT problem FROM nl_catalog.registrations")
+    assert problem.startswith("cannot connect: ")
+    assert await pool.fetch("SELECT FROM nl_catalog.databases") == []
+    await pool.execute("SELECT nl_catalog.register('postgres')")
+    assert await pool.fetchval("SELECT problem FROM nl_catalog.registrations") is None
+    await pool.execute("SELECT nl_catalog.unregister('postgres')")
+    assert await pool.fetch("SELECT FROM nl_catalog.registrations") == []
+
+
+async def test_a_steward_has_their_databases_read_again_and_registers_none(
+    shop: asyncpg.Connection, pool: asyncpg.Pool, make_role: MakeRole, server: Cluster
+) -> None:
+    steward = await make_role("LOGIN IN ROLE nl_steward")
+    name = await pool.fetchval("SELECT current_database()")
+    theirs = await asyncpg.connect(server.dsn(name, steward))
+    try:
+        for call in ("register('postgres')", "unregister('sales')"):
+            done = theirs.execute(f"SELECT nl_catalog.{call}")
+            await refused(done, asyncpg.InsufficientPrivilegeError)
+        await refused(theirs.execute("SELECT nl_catalog.refresh('sales')"), asyncpg.InvalidCatalogNameError)
+        await pool.execute("SELECT nl_catalog.register('postgres')")
+        assert await theirs.fetch("SELECT FROM nl_catalog.registrations") == []
+        await pool.execute("SELECT nl_catalog.grant_database('sales', $1)", steward)
+        await theirs.execute("SELECT nl_catalog.refresh('sales')")
+        assert await CatalogStore(pool).drift.asked() == {"sales"}
+        await pool.execute("SELECT nl_catalog.revoke_database('sales', $1)", steward)
+    finally:
+        await theirs.close()
+
+
+async def test_health_counts_what_is_lacking(shop: asyncpg.Connection, pool: asyncpg.Pool) -> None:
+    await shop.execute("ALTER TABLE orders ADD COLUMN status text; COMMENT ON COLUMN orders.net IS 'in euro'")
+    await read_anew(pool)
+    await pool.execute(
+        "SELECT nl_catalog.describe('sales.customers', 'who buys'), nl_catalog.hide('sales.orders.id'),"
+        " nl_catalog.describe('sales.orders.net', 'net of returns'),"
+        " nl_catalog.define_term('sales', 'a', 'nonsense')"
+    )
+    await pool.execute("UPDATE pgparley.definition SET state = 'refused', reason = 'no such column'")
+    rows = await pool.fetch(
+        "SELECT problem, element, detail FROM nl_catalog.health ORDER BY problem, element"
+    )
+    assert [tuple(row) for row in rows] == [
+        ("ambiguous name", "sales.public.customers.status", "“status” stands for 2"),
+        ("ambiguous name", "sales.public.orders.status", "“status” stands for 2"),
+        ("column without description", "sales.public.customers.no", "integer"),
+        ("column without description", "sales.public.customers.status", "text"),
+        ("column without description", "sales.public.orders.cust_no", "integer"),
+        ("column without description", "sales.public.orders.status", "text"),
+        ("conflict", "sales.public.orders.net", "comment differs"),
+        ("refused definition", "a", "no such column"),
+        ("table without description", "sales.public.orders", "table"),
+        ("table without join", "sales.public.customers", "table"),
+        ("table without join", "sales.public.orders", "table"),
+        ("table without key", "sales.public.orders", "table"),
+    ]

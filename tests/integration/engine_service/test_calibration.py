@@ -28,9 +28,11 @@ from engine.calibration.types import JudgeRequest, Outcome, PairsRequest, Status
 from engine.core.tools import Tools
 from engine.errors import InvalidSettingError, NoRouteError, UnsupportedError
 from engine.evaluation.evaluating import Evaluating
+from engine.evaluation.trial import Trials
 from engine.llm.settings import ModelSettings
 from engine.metrics import Metrics
 from engine.settings import Limits, ScoreFunction, SelectionSettings
+from engine.suggestions.suggesting import Suggesting
 from engine.types import (
     Asker,
     AskRequest,
@@ -361,7 +363,8 @@ async def engine(
             ready,
             console,
             calibrating,
-            Evaluating(calibrating.tools, calibrating.limits),
+            Evaluating(calibrating.tools, calibrating.limits, Trials(pool, calibrating.tools.upstream)),
+            Suggesting(calibrating.tools.catalog, calibrating.tools.model, pool),
         ).application()
     )
     await runner.setup()

@@ -193,7 +193,7 @@ async def test_a_rename_that_the_watch_finds_ends_it(
 ) -> None:
     reply = await asked(asking)
     await admin.execute("ALTER TABLE singer RENAME family_name TO surname")
-    await SchemaWatch(pool, tools.upstream, Metrics(), CatalogSettings()).look()
+    await SchemaWatch(pool, tools.upstream, Metrics(), CatalogSettings(), "").look()
     with pytest.raises(StaleDialogueError) as problem:
         await asking.answer(AnswerRequest(ANA, reply.qid, n=1))
     assert problem.value.sqlstate == "NL004"

@@ -22,14 +22,17 @@ from engine.calibration.store import CalibrationStore
 from engine.core.tools import Tools
 from engine.errors import InvalidSettingError, ModelUnavailableError
 from engine.evaluation.evaluating import Evaluating
-from engine.evaluation.types import EvaluateRequest, Verdict, VerifiedQuery, VerifiedRequest
+from engine.evaluation.trial import KEPT, Trials
+from engine.evaluation.types import EvaluateRequest, TrialRequest, Verdict, VerifiedQuery, VerifiedRequest
 from engine.learning.store import LearningStore
 from engine.llm.settings import ModelSettings
 from engine.metrics import Metrics
 from engine.settings import DialogueSettings, LearningSettings, Limits
+from engine.suggestions.suggesting import Suggesting
 from engine.types import Asker, AskRequest, RowKind
 from pgparley.config import load
 from pgparley.evaluation.command import Evaluation, evaluate
+from schema_catalog.store import CatalogStore
 
 QUESTION = "name of each singer"
 SHOWN = ("SELECT name FROM singer", "SELECT stage_name FROM singer", "SELECT family_name FROM singer")
@@ -42,8 +45,8 @@ def remembering(tools: Tools, pool: Any) -> Tools:
 
 
 @pytest.fixture
-def evaluating(remembering: Tools) -> Evaluating:
-    return Evaluating(remembering, LIMITS)
+def evaluating(remembering: Tools, pool: Any) -> Evaluating:
+    return Evaluating(remembering, LIMITS, Trials(pool, remembering.upstream))
 
 
 @pytest.fixture
@@ -115,7 +118,7 @@ async def test_a_question_back_and_a_refusal_are_told(evaluating: Evaluating) ->
         evaluating.tools,
         dialogue=DialogueSettings(question=0.01, row=0.2, abstention=1.0, model_questions=False),
     )
-    back = await Evaluating(asking, LIMITS).evaluate(request())
+    back = await replace(evaluating, tools=asking).evaluate(request())
     assert (back.verdict, back.rank) == (Verdict.ASKED_BACK, None)
     assert back.detail.endswith("?")
     evaluating.tools.model.prompts.clear()  # type: ignore[attr-defined] # scripted
@@ -135,7 +138,7 @@ async def test_errors_end_a_question_or_all(evaluating: Evaluating) -> None:
 
     silent: Any = Silent()
     with pytest.raises(ModelUnavailableError):
-        await Evaluating(replace(evaluating.tools, memory=silent), LIMITS).evaluate(request())
+        await replace(evaluating, tools=replace(evaluating.tools, memory=silent)).evaluate(request())
 
 
 # -- the command, through the engine's interface
@@ -147,10 +150,10 @@ async def engine(service: Service, remembering: Tools, pool: Any, tmp_path: Path
     ready = asyncio.Event()
     calibrating = Calibrating(remembering, CalibrationStore(pool, "recipe"), LIMITS)
     console = ConsoleViews(pool, ModelSettings(), ready, calibrating, lambda: 0)
+    evaluating = Evaluating(remembering, LIMITS, Trials(pool, remembering.upstream))
+    suggesting = Suggesting(remembering.catalog, remembering.model, pool)
     runner = web.AppRunner(
-        EngineAPI(
-            service, Metrics(), ready, console, calibrating, Evaluating(calibrating.tools, calibrating.limits)
-        ).application()
+        EngineAPI(service, Metrics(), ready, console, calibrating, evaluating, suggesting).application()
     )
     await runner.setup()
     await web.UnixSite(runner, str(tmp_path / "e.sock")).start()
@@ -207,3 +210,122 @@ async def test_a_baseline_that_is_none(
         with pytest.raises(typer.Exit):
             await evaluate(load(engine, {}), run)
         assert told in capsys.readouterr().err
+
+
+# -- with a catalog that is not saved
+
+TRIED = """
+version: 1
+databases:
+- name: music
+  tables:
+  - schema: public
+    name: singer
+    columns:
+    - name: stage_name
+      synonyms: [nom de scene]
+    - name: family_name
+      hidden: true
+  terms:
+  - name: old singer
+    definition: singer.age > 40
+  - name: broken
+    definition: singer.no_such_column > 40
+"""
+
+
+async def said(pool: Any) -> list[int]:
+    return [
+        await pool.fetchval(f"SELECT count(*) FROM pgparley.{table}")
+        for table in ("knowledge", "definition", "knowledge_change")
+    ]
+
+
+async def test_a_trial_has_what_the_file_says_and_the_store_does_not(
+    evaluating: Evaluating, pool: Any
+) -> None:
+    model: Any = evaluating.tools.model
+    version = await CatalogStore(pool).version()
+    trial = await evaluating.trials.begin(TrialRequest("tried.yaml", TRIED))
+    assert "+ music.public.singer.stage_name synonym: nom de scene" in trial.changes
+    assert len(trial.changes) == 4
+    assert [line.split(": ")[:2] for line in trial.refused] == [["music", "the term broken would be refused"]]
+    await evaluating.evaluate(request(question="name of each old singer", trial=trial.trial))
+    seen = "\n".join(f"{prompt.system}\n{prompt.user}" for prompt in model.prompts)
+    assert "nom de scene" in seen
+    assert '"old singer": singer.age > 40' in seen
+    assert "family_name" not in seen
+    model.prompts.clear()
+    await evaluating.evaluate(request())
+    assert "nom de scene" not in model.prompts[0].user + model.prompts[0].system
+    assert await said(pool) == [0, 0, 0]
+    assert await CatalogStore(pool).version() == version
+
+
+async def test_what_is_hidden_on_trial_still_judges(evaluating: Evaluating) -> None:
+    trial = await evaluating.trials.begin(TrialRequest("tried.yaml", TRIED))
+    reply = await evaluating.evaluate(request("SELECT family_name FROM singer", trial=trial.trial))
+    assert reply.verdict is Verdict.WRONG
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "version: 1\ndatabases: [{name: nowhere}]",
+            'tried.yaml, line 2: database "nowhere" is not registered',
+        ),
+        ("version: 2\n", "tried.yaml, line 1"),
+        (TRIED.replace("stage_name", "nothing"), "music.public.singer.nothing"),
+        (TRIED.replace("[nom de scene]", '["nom\\u0007"]'), "cannot be a synonym"),
+    ],
+)
+async def test_a_file_that_cannot_be_imported_is_not_tried(
+    text: str, told: str, evaluating: Evaluating, pool: Any
+) -> None:
+    with pytest.raises(InvalidSettingError) as problem:
+        await evaluating.trials.begin(TrialRequest("tried.yaml", text))
+    assert told in problem.value.message
+    assert problem.value.hint
+    assert await said(pool) == [0, 0, 0]
+
+
+async def test_an_old_trial_is_forgotten(evaluating: Evaluating) -> None:
+    nothing = TrialRequest("tried.yaml", "version: 1\ndatabases: []\n")
+    first, *_, last = [(await evaluating.trials.begin(nothing)).trial for _ in range(KEPT + 1)]
+    assert (await evaluating.evaluate(request(trial=last))).verdict is Verdict.FIRST
+    with pytest.raises(InvalidSettingError, match="does not know this trial"):
+        await evaluating.evaluate(request(trial=first))
+
+
+async def test_the_command_says_what_a_file_would_change(
+    engine: Path, model: Any, pool: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked, tried = tmp_path / "questions.yaml", tmp_path / "tried.yaml"
+    asked.write_text(f"- {{question: {QUESTION}, sql: {SHOWN[2]}}}\n", encoding="utf-8")
+    tried.write_text(
+        "version: 1\ndatabases:\n- name: music\n  tables:\n  - schema: public\n    name: singer\n    columns:\n"
+        "    - {name: name, hidden: true}\n    - {name: stage_name, hidden: true}\n",
+        encoding="utf-8",
+    )
+    page = tmp_path / "report.html"
+    run = Evaluation(asked, "ana", "music", k=1, named=True, tried=tried, html=page)
+    model.lines[:] = [SHOWN[0], SHOWN[2]]
+    assert await evaluate(load(engine, {}), run) == 0
+    shown = capsys.readouterr().out
+    assert "With 2 changes, none of which is saved:" in shown
+    assert "Of 1 questions judged before, 1 are better and 0 worse." in shown
+    text = page.read_text("utf-8")
+    assert "asked with tried.yaml, of which nothing was saved" in text
+    assert '<th scope="row" class="good">better</th>' in text
+    assert await said(pool) == [0, 0, 0]
+    for unreadable, told in ((tmp_path / "none.yaml", "cannot read"), (_large(tmp_path), "is too large")):
+        with pytest.raises(typer.Exit):
+            await evaluate(load(engine, {}), replace(run, tried=unreadable))
+        assert told in capsys.readouterr().err
+
+
+def _large(folder: Path) -> Path:
+    file = folder / "large.yaml"
+    file.write_text("#" * 1_000_001, encoding="utf-8")
+    return file

@@ -21,7 +21,7 @@ from pgparley.cluster import Cluster
 from schema_catalog.logins import make_login
 from schema_catalog.naming import quote_ident
 from schema_catalog.pg import Connection
-from schema_catalog.types import Database, Login
+from schema_catalog.types import Database, Login, Snapshot
 
 ANA = Asker("ana", "shop")
 BOB = Asker('Bob "B', "shop")
@@ -211,6 +211,16 @@ async def test_readable_columns_are_remembered_for_a_while(shop: Database, admin
     now[0] += 2
     assert ("public", "products", "price") in await databases.readable(shop, ANA)
     assert await databases.readable(shop, Asker("nobody", "shop")) == frozenset()
+    await databases.aclose()
+
+
+async def test_of_a_newer_snapshot_they_are_read_at_once(shop: Database, admin: Connection) -> None:
+    databases = Databases(UpstreamSettings(privileges_ttl=60), clock=lambda: 100.0)
+    old, new = Snapshot("shop", ("public",), ()), Snapshot("shop", ("public",), ())
+    assert ("public", "products", "name") in await databases.readable(shop, ANA, old)
+    await admin.execute("ALTER TABLE products RENAME COLUMN name TO title")
+    assert ("public", "products", "title") not in await databases.readable(shop, ANA, old)
+    assert ("public", "products", "title") in await databases.readable(shop, ANA, new)
     await databases.aclose()
 
 

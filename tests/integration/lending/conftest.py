@@ -21,12 +21,14 @@ from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
 from engine.core.tools import Tools
 from engine.evaluation.evaluating import Evaluating
+from engine.evaluation.trial import Trials
 from engine.learning.feedback import Learner
 from engine.learning.store import LearningStore
 from engine.llm.settings import ModelSettings
 from engine.metrics import Metrics
 from engine.routing.router import HybridRouter
 from engine.settings import DialogueSettings, LearningSettings, Limits, UpstreamSettings
+from engine.suggestions.suggesting import Suggesting
 from engine.upstream import Databases
 from pgparley.cluster import Cluster
 from schema_catalog.catalog import CachedCatalog
@@ -116,7 +118,8 @@ async def _listening(service: Service, pool: Pool, path: Path) -> web.AppRunner:
         asyncio.Event(),
         views,
         calibrating,
-        Evaluating(calibrating.tools, calibrating.limits),
+        Evaluating(calibrating.tools, calibrating.limits, Trials(pool, nothing)),
+        Suggesting(calibrating.tools.catalog, calibrating.tools.model, pool),
     ).application()
     runner = web.AppRunner(app, handler_cancellation=True)
     await runner.setup()

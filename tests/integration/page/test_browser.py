@@ -26,6 +26,7 @@ PAGES = [
     "/questions",
     "/learned",
     "/drift",
+    "/suggestions",
     "/coverage",
 ]
 BEYOND = """
@@ -78,6 +79,22 @@ async def test_a_word_that_failed_is_mended_without_script(running: Browser, sit
     await tab.wait_for_url(f"{site.url}/sign-in")
 
 
+async def test_attributes_are_changed_by_keyboard(running: Browser, site: PageSite) -> None:
+    tab = await signed_in(await running.new_context(java_script_enabled=False), site, "steward")
+    await tab.goto(site.url + PAGES[3])
+    await tab.get_by_label("Unit").focus()
+    await tab.keyboard.type("EUR")
+    await tab.keyboard.press("Enter")
+    assert await tab.get_by_role("status").inner_text() == "The attribute was saved."
+    await tab.get_by_label("Status").focus()
+    await tab.keyboard.type("dep")
+    await tab.keyboard.press("Tab")
+    await tab.keyboard.press("Enter")
+    await tab.get_by_role("cell", name="status deprecated; unit EUR").wait_for()
+    rows = await fetch(site.dsn, "SELECT attributes::text FROM nl_catalog.said")
+    assert [row[0] for row in rows] == ['{"unit": "EUR", "status": "deprecated"}']
+
+
 async def test_the_keyboard_reaches_the_tables_of_the_picture(running: Browser, site: PageSite) -> None:
     tab = await signed_in(await running.new_context(), site)
     await tab.goto(site.url + PAGES[1])
@@ -102,7 +119,8 @@ async def test_axe_finds_nothing(running: Browser, site: PageSite, scheme: Any) 
         site.dsn,
         "SELECT nl_catalog.add_synonym('sales.orders.net', 'revenue'), nl_catalog.hide('sales.orders.id'),"
         " nl_catalog.describe('sales.orders.net', 'other'), nl_catalog.define_term('sales', 'a', 'b'),"
-        " nl_catalog.verify('sales', 'q', 'SELECT 1'),"
+        " nl_catalog.verify('sales', 'q', 'SELECT 1'), nl_catalog.register('postgres'),"
+        " nl_catalog.set_attribute('sales.orders.net', 'unit', 'EUR'), nl_catalog.refresh('sales'),"
         " nl_catalog.declare_join('sales.orders.net', 'sales.customers.id')",
     )
     context = await running.new_context(color_scheme=scheme)

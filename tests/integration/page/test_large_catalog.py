@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from benchmarks.page import PAGES, fill, measured
+from benchmarks.page import PAGES, fill, measured, read
 from pgparley import cluster
 from pgparley.cluster import Cluster
 
@@ -30,3 +30,10 @@ async def test_a_search_takes_at_most_300_ms(large: Cluster) -> None:
     searches = {name: seconds for name, seconds in quickest.items() if name.startswith("search")}
     assert len(searches) == 4
     assert max(searches.values()) <= MOST, searches
+
+
+async def test_the_views_answer_in_200_ms(large: Cluster) -> None:
+    await fill(large.dsn())
+    quickest = {name: min(seconds) for name, seconds in await read(large.dsn(), rounds=8)}
+    assert quickest.pop("all columns") <= 10 * MOST
+    assert max(quickest.values()) <= 0.2, quickest

@@ -55,6 +55,7 @@ async def test_what_is_typed_is_said_and_shown(visit: Visit, site: PageSite) -> 
         site.roles["steward"],
     ):
         assert shown in text
+    assert "<td>net of returns</td>" in (await steward.get(TABLE.replace("customers", "orders"))).text
     version = (await fetch(site.dsn, "SELECT min(version) FROM nl_catalog.history"))[0][0]
     await steward.do("restore", COLUMN, version=str(version))
     await steward.do("hide", COLUMN, element="sales.public.orders.net")
@@ -64,6 +65,54 @@ async def test_what_is_typed_is_said_and_shown(visit: Visit, site: PageSite) -> 
     assert {row[0] for row in await fetch(site.dsn, "SELECT changed_by FROM nl_catalog.history")} == {
         site.roles["steward"]
     }
+
+
+async def test_attributes_are_said_and_taken_back_where_they_stand(visit: Visit, site: PageSite) -> None:
+    steward = await visit("steward")
+    said = {
+        "status": "deprecated",
+        "sensitivity": "sensitive",
+        "unit": "EUR",
+        "time_zone": "Europe/Berlin",
+        "key": "unique",
+    }
+    for name, value in said.items():
+        done = await steward.do(
+            "set_attribute", COLUMN, element="sales.public.orders.net", attribute=name, value=value
+        )
+        assert (done.status, done.location) == (303, COLUMN), name
+    text = (await steward.get(COLUMN)).text
+    for value in ("deprecated", "sensitive", "unique"):
+        assert f"<option selected>{value}</option>" in text
+    assert 'value="EUR"' in text
+    assert "key unique" in text
+    orders = (await steward.get(TABLE.replace("customers", "orders"))).text
+    assert "status deprecated, sensitivity sensitive, unit EUR, time zone Europe/Berlin, key unique" in orders
+    assert 'id="attribute-status"' in orders
+    assert 'id="attribute-unit"' not in orders
+    wrong = await steward.do(
+        "set_attribute", COLUMN, element="sales.public.orders.net", attribute="time_zone", value="Mars"
+    )
+    assert (wrong.status, "a name of pg_timezone_names" in wrong.text) == (422, True)
+    for name in said:
+        await steward.do(
+            "set_attribute", COLUMN, element="sales.public.orders.net", attribute=name, value=" "
+        )
+    assert await fetch(site.dsn, "SELECT FROM nl_catalog.said") == []
+
+
+async def test_a_database_is_registered_and_read_again_by_an_engine_that_is_asked(
+    visit: Visit, site: PageSite
+) -> None:
+    admin, steward = await visit("admin"), await visit("steward")
+    await admin.do("register", database="postgres")
+    assert "An engine registers it in a second or two." in (await admin.get("/")).text
+    assert "Register a database" not in (await steward.get("/")).text
+    assert (await steward.do("register", database="postgres")).status == 403
+    await admin.do("unregister", database="postgres")
+    assert await fetch(site.dsn, "SELECT FROM nl_catalog.registrations") == []
+    assert (await steward.do("refresh", database="sales")).status == 303
+    assert "waits for an engine to read its schema" in (await steward.get("/")).text
 
 
 async def test_definitions_come_and_go(visit: Visit, site: PageSite) -> None:
@@ -254,6 +303,30 @@ async def test_a_proposed_rename_is_decided_on(visit: Visit, site: PageSite) -> 
     assert f"declined by {site.roles['steward']}" in (await steward.get("/drift")).text
     states = dict(await fetch(site.dsn, "SELECT database, state FROM pgparley.drift"))
     assert states == {"sales": "declined", "hr": "proposed"}
+
+
+async def test_suggestions_are_decided_on(visit: Visit, site: PageSite) -> None:
+    suggestion = (
+        "INSERT INTO pgparley.suggestion (database, element, kind, suggestion)"
+        " VALUES ('{0}', '{{public,{1}}}', 'synonym', 'a <b>word</b>'),"
+        " ('{0}', '{{public,{1}}}', 'description', 'what it is')"
+    )
+    for database, table in (("sales", "orders"), ("hr", "salaries")):
+        await execute(site.dsn, suggestion.format(database, table))
+    steward = await visit("steward")
+    text = (await steward.get("/suggestions")).text
+    for shown in ("sales.public.orders", "a &lt;b&gt;word&lt;/b&gt;", "what it is", "Accept", "Decline"):
+        assert shown in text
+    assert re.findall(r"\bhr\b", text) == []
+    rows = await fetch(site.dsn, "SELECT database, kind, id FROM pgparley.suggestion")
+    numbers = {(database, kind): str(number) for database, kind, number in rows}
+    assert (await steward.do("accept_suggestion", id=numbers["hr", "synonym"])).status in {403, 422}
+    done = await steward.do("accept_suggestion", "/suggestions", id=numbers["sales", "description"])
+    assert (done.status, done.location) == (303, "/suggestions")
+    await steward.do("decline_suggestion", "/suggestions", id=numbers["sales", "synonym"])
+    assert "Nothing waits for a decision." in (await steward.get("/suggestions")).text
+    rows = await fetch(site.dsn, "SELECT element, description, synonyms FROM nl_catalog.said")
+    assert [tuple(row) for row in rows] == [("sales.public.orders", "what it is", [])]
 
 
 async def test_coverage_is_drawn_for_whom_it_concerns(visit: Visit) -> None:

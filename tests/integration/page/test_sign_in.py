@@ -19,6 +19,7 @@ PAGES = [
     "/questions",
     "/learned",
     "/drift",
+    "/suggestions",
     "/coverage",
     "/database?database=sales",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 
 import asyncpg
@@ -85,6 +86,14 @@ async def test_a_question_that_expired_is_gone(steward: asyncpg.Connection, site
     assert len(await steward.fetch("SELECT FROM nl_catalog.failed_questions")) == 3
     await fetch(site.dsn, "UPDATE pgparley.question SET expires_at = now() - interval '1 s'")
     assert await steward.fetch("SELECT FROM nl_catalog.failed_questions") == []
+
+
+async def test_words_fail_also_where_no_database_came_near(site: PageSite) -> None:
+    line = {"stage": "route", "event": "nothing stands for", "detail": "punter"}
+    known = {"stage": "link", "event": "nothing stands for", "detail": "sales: turnover"}
+    reply = json.dumps({"trace": [line, known, line]}).replace("'", "''")
+    rows = await fetch(site.dsn, f"SELECT word, nearest FROM pgparley.failed_words('{reply}') ORDER BY word")
+    assert [tuple(row) for row in rows] == [("punter", None), ("turnover", None)]
 
 
 async def test_bad_approvals_change_nothing_and_say_what_to_do(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,6 +62,44 @@ def test_boxes_never_overlap_and_stand_inside(pairs: list[tuple[int, int]], coun
         assert 0 <= box.y <= graph.height - HEIGHT
         for other in graph.boxes:
             assert box is other or abs(box.x - other.x) >= WIDTH or abs(box.y - other.y) >= HEIGHT
+
+
+def crossed(path: str, graph: Graph) -> set[str]:
+    """The boxes that a path touches: sampled, 24 points of each curve."""
+    points: list[tuple[float, float]] = []
+    for command, numbers in re.findall(r"([MCV])([^MCV]+)", path):
+        values = [float(each) for each in numbers.split()]
+        if command == "M":
+            points.append((values[0], values[1]))
+        elif command == "V":
+            x, y = points[-1]
+            points += [(x, y + (values[0] - y) * step / 24) for step in range(1, 25)]
+        else:
+            (x0, y0), (x1, y1, x2, y2, x3, y3) = points[-1], values
+            for t in (step / 24 for step in range(1, 25)):
+                weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
+                points.append(
+                    (
+                        sum(w * x for w, x in zip(weights, (x0, x1, x2, x3), strict=True)),
+                        sum(w * y for w, y in zip(weights, (y0, y1, y2, y3), strict=True)),
+                    )
+                )
+    return {
+        box.name[1]
+        for box in graph.boxes
+        for x, y in points
+        if box.x <= x <= box.x + WIDTH and box.y <= y <= box.y + HEIGHT
+    }
+
+
+@given(st.lists(st.tuples(st.integers(0, 14), st.integers(0, 14)), max_size=30, unique=True))
+def test_a_join_touches_its_own_two_tables_alone(pairs: list[tuple[int, int]]) -> None:
+    tables = [named(f"t{number}") for number in range(15)]
+    joins = [Join(tables[one], tables[other], f"t{one} t{other}") for one, other in pairs if one != other]
+    graph = schema_graph(tables, joins)
+    for drawn in graph.lines:
+        assert crossed(drawn.path, graph) == set(drawn.words.split())
+        assert all(0 <= float(x) <= graph.width for x in re.findall(r"[ MC](\d+) \d+", drawn.path))
 
 
 def line(promised: float, kept: int, possible: int) -> CoverageLine:

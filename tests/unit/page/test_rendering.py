@@ -11,8 +11,11 @@ from jinja2 import UndefinedError
 import page
 from page.elements import Element
 from page.elements import Path as ElementPath
+from page.ports import Coverage
 from page.rendering import NAVIGATION, Frame, Renderer, element_address
 from page.security import local
+from page.server import application
+from page.settings import PageSettings
 
 FOLDER = Path(page.__file__).parent
 MARKUP = "<script>alert('x')</script>\"'&"
@@ -83,7 +86,22 @@ def test_other_addresses_lead_to_the_first_page(address: str) -> None:
     assert local(address) == "/"
 
 
+class NoCoverage:
+    """A calibration that nobody asks for."""
+
+    async def coverage(self) -> Coverage:
+        """Nothing."""
+        return Coverage(0.0, 0, ())
+
+
 def test_every_page_is_documented() -> None:
     text = (FOLDER.parent / "docs" / "page.md").read_text("utf-8")
     for _, words in NAVIGATION:
         assert f"| {words}" in text
+    app = application("", PageSettings("127.0.0.1:0"), NoCoverage(), https=False)
+    served = {
+        resource.canonical
+        for resource in app.router.resources()
+        if resource.canonical not in {"/static", "/sign-out", "/do/{name}"}
+    }
+    assert set(re.findall(r"^\| [^|]+ \| `(/[\w-]*)`", text, re.MULTILINE)) == served

@@ -7,7 +7,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import msgspec
 import typer.main
@@ -90,6 +90,24 @@ def test_every_command_is_on_the_page() -> None:
 def test_settings_travel_as_they_are() -> None:
     settings = load(EXAMPLE, {}).gateway
     assert msgspec.convert(msgspec.to_builtins(settings), GatewaySettings) == settings
+
+
+def test_every_option_of_the_command_line_is_on_some_page() -> None:
+    pages = "".join(page.read_text("utf-8") for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+    group = typer.main.get_command(app)
+    found = list(options(group))
+    assert len(found) > 40
+    for words, names in found:
+        assert any(re.search(rf"(?<![\w-]){name}(?![\w-])", pages) for name in names), (words, names)
+
+
+def options(command: Any, *words: str) -> Iterator[tuple[tuple[str, ...], list[str]]]:
+    """(command, names) of each option that it or a command below it takes."""
+    for parameter in command.params:
+        if parameter.param_type_name == "option" and "--help" not in parameter.opts:
+            yield words, [*parameter.opts, *parameter.secondary_opts]
+    for name, below in getattr(command, "commands", {}).items():
+        yield from options(below, *words, name)
 
 
 def test_every_command_line_is_on_some_page() -> None:

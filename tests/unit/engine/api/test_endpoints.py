@@ -47,8 +47,13 @@ def interface() -> web.Application:
     # Neither a view, nor the calibration, nor an evaluation is asked for.
     views = cast("Any", SimpleNamespace(view=None))
     calibrating = cast("Any", SimpleNamespace(judge=None, pairs=None, status=None))
-    evaluating = cast("Any", SimpleNamespace(evaluate=None, verified=None))
-    return EngineAPI(Scripted(), Metrics(), asyncio.Event(), views, calibrating, evaluating).application()
+    evaluating = cast(
+        "Any", SimpleNamespace(evaluate=None, verified=None, trials=SimpleNamespace(begin=None))
+    )
+    suggesting = cast("Any", SimpleNamespace(suggest=None))
+    return EngineAPI(
+        Scripted(), Metrics(), asyncio.Event(), views, calibrating, evaluating, suggesting
+    ).application()
 
 
 @pytest.fixture

@@ -93,7 +93,7 @@ class FakeUpstream:
     hidden: set[object] = field(default_factory=set)
     unreachable: set[str] = field(default_factory=set)
 
-    async def readable(self, database: Database, asker: Asker) -> ReadableColumns:
+    async def readable(self, database: Database, asker: Asker, _: Snapshot | None = None) -> ReadableColumns:
         """As the server would say; all roles are alike here."""
         assert asker.user == "ann"
         if database.name in self.unreachable:
@@ -193,7 +193,8 @@ async def test_what_the_asker_may_not_read_is_neither_scored_nor_encoded_nor_nam
         tools(MUSIC, SHOP, ZOO, hidden=hidden, encoder=encoder),
     )
     assert "music" not in names(state)
-    everything = f"{state.trace} {state.routes} {encoder.seen}"
+    trace = [line for line in state.trace if line.event != "nothing stands for"]  # the question's own words
+    everything = f"{trace} {state.routes} {encoder.seen}"
     for secret in ("singer_id", "concert", "stadium", "order_item", "quantity'", "species'"):
         assert secret not in everything
     shop = await route(asked("names of customers", db="shop"), tools(MUSIC, SHOP, ZOO, hidden=hidden))
@@ -247,6 +248,11 @@ async def test_a_question_that_nothing_matches_has_no_route() -> None:
     state = await route(asked("Boil eggs softly"), tools(MUSIC, SHOP, ZOO))
     assert state.routes == ()
     assert "no table or column" in said(state, "nothing matches")
+    assert [line.detail for line in state.trace if line.event == "nothing stands for"] == [
+        "boil",
+        "egg",
+        "softly",
+    ]
 
 
 async def test_a_question_without_words() -> None:

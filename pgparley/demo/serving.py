@@ -1,0 +1,69 @@
+"""The command line and `pgparley serve` as processes over a site: started, waited for, ended."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from rich.console import Console
+
+from engine.client import EngineAddress, EngineClient
+from pgparley.demo.site import Site
+
+READY_TIMEOUT = 300.0
+"""Seconds for the model and the engine to start."""
+
+
+async def pgparley(site: Site, *arguments: str) -> str:
+    """The output of a command under the site's configuration; raises `RuntimeError` where it fails."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "pgparley.cli", "--config", str(site.config), *arguments),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    output = (await process.communicate())[0].decode()
+    if process.returncode != 0:
+        raise RuntimeError(f"pgparley {' '.join(arguments[:2])} failed: {output}")
+    return output
+
+
+@asynccontextmanager
+async def serving(site: Site, console: Console, *, keep: bool) -> AsyncIterator[None]:
+    """`pgparley serve`, from ready until the end, or for good where `keep` and nothing failed."""
+    output = await asyncio.to_thread(site.log.open, "wb")
+    with output:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "pgparley.cli", "--config", str(site.config), "serve"),
+            stdout=output,
+            stderr=output,
+            start_new_session=keep,
+        )
+    site.pid_file.write_text(str(process.pid), encoding="utf-8")
+    kept = False
+    try:
+        began = time.monotonic()
+        with console.status(
+            "starting; the model reads the schemas, which takes a minute or two the first time"
+        ):
+            await _until_ready(site, process)
+        console.print(f"Ready in {time.monotonic() - began:.1f} s; the log is {site.log}")
+        yield
+        kept = keep
+    finally:
+        if not kept:
+            process.terminate()
+            await process.wait()
+
+
+async def _until_ready(site: Site, process: asyncio.subprocess.Process) -> None:
+    async with (
+        EngineClient(EngineAddress(str(site.engine_socket))) as client,
+        asyncio.timeout(READY_TIMEOUT),
+    ):
+        while not await client.ready():
+            if process.returncode is not None:
+                raise RuntimeError(f"pgparley serve ended at once; see {site.log}")
+            await asyncio.sleep(0.25)

@@ -1,0 +1,201 @@
+"""Suggested descriptions and synonyms: written by a scripted model, kept in a real store, decided on by SQL."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+from aiohttp import web
+from typer.testing import CliRunner
+
+from engine.api.console_views import ConsoleViews
+from engine.api.endpoints import EngineAPI
+from engine.api.service import Service
+from engine.calibration.service import Calibrating
+from engine.calibration.store import CalibrationStore
+from engine.core.tools import Tools
+from engine.errors import InvalidSettingError
+from engine.evaluation.evaluating import Evaluating
+from engine.evaluation.trial import Trials
+from engine.llm.settings import ModelSettings
+from engine.metrics import Metrics
+from engine.settings import Limits
+from engine.suggestions.suggesting import TOGETHER, Suggesting
+from engine.suggestions.types import SuggestReply, SuggestRequest
+from pgparley.catalog_commands import catalog_app
+from schema_catalog.store import CatalogStore
+from schema_catalog.types import SuggestionKind
+from schema_catalog.values import ColumnValues, ValueStore
+
+SINGER = ("public", "singer")
+ANSWER = "table singer: people who sing | vocalists\nage: years since birth | years\nsalary: what they earn | pay, wage"
+
+
+@pytest.fixture
+def suggesting(tools: Tools, model: Any, pool: Any) -> Suggesting:
+    model.lines[:] = [ANSWER]
+    return Suggesting(tools.catalog, model, pool)
+
+
+async def listed(pool: Any) -> list[tuple[Any, ...]]:
+    rows = await pool.fetch("SELECT element, kind, suggestion, state FROM nl_catalog.suggestions ORDER BY id")
+    return [tuple(row) for row in rows]
+
+
+async def waiting(pool: Any, text: str) -> int:
+    return int(await pool.fetchval("SELECT id FROM nl_catalog.suggestions WHERE suggestion = $1", text))
+
+
+async def test_what_is_suggested_waits_and_counts_for_nothing(
+    suggesting: Suggesting, tools: Tools, pool: Any
+) -> None:
+    version = await CatalogStore(pool).version()
+    reply = await suggesting.suggest(SuggestRequest("music"))
+    assert (reply.table, reply.left) == (SINGER, 0)
+    assert [(each.kind, each.text) for each in reply.suggestions[:2]] == [
+        (SuggestionKind.DESCRIPTION, "people who sing"),
+        (SuggestionKind.SYNONYM, "vocalists"),
+    ]
+    assert len(await listed(pool)) == len(reply.suggestions) == 7
+    assert {state for *_, state in await listed(pool)} == {"proposed"}
+    assert await CatalogStore(pool).version() == version
+    assert await pool.fetch("SELECT FROM pgparley.knowledge") == []
+    assert await suggesting.suggest(SuggestRequest("music", SINGER)) == SuggestReply()
+
+
+async def test_what_was_suggested_is_not_asked_for_again(suggesting: Suggesting, model: Any) -> None:
+    await suggesting.suggest(SuggestRequest("music"))
+    model.prompts.clear()
+    reply = await suggesting.suggest(SuggestRequest("music", table="singer"))
+    assert reply.suggestions == ()
+    names = model.prompts[0].user.partition("### Names\n")[2]
+    assert names == "name\nstage_name\nfamily_name\n### Lines"
+
+
+async def test_nothing_hidden_and_no_value_of_what_is_sensitive_reaches_the_model(
+    suggesting: Suggesting, model: Any, pool: Any
+) -> None:
+    values = ValueStore(pool)
+    for column, held in (("name", "Joe"), ("stage_name", "Jay"), ("family_name", "Ash")):
+        await values.allow("music", [(*SINGER, column)])
+        await values.keep("music", ColumnValues((*SINGER, column), (held,)))
+    await pool.execute(
+        "SELECT nl_catalog.set_attribute('music.singer.stage_name', 'sensitivity', 'sensitive')"
+    )
+    await pool.execute("SELECT nl_catalog.hide('music.singer.family_name')")
+    await suggesting.suggest(SuggestRequest("music"))
+    seen = "".join(prompt.system + prompt.user for prompt in model.prompts)
+    assert "name: 'Joe'" in seen
+    for never in ("Jay", "Ash", "family_name"):
+        assert never not in seen
+
+
+async def test_a_wide_table_takes_several_calls(suggesting: Suggesting, model: Any, pool: Any) -> None:
+    await pool.execute(
+        "UPDATE pgparley.snapshot SET body = jsonb_set(body, '{tables,0,columns}', ("
+        "SELECT jsonb_agg(body #> '{tables,0,columns,0}' || jsonb_build_object('name', 'c' || n))"
+        " FROM generate_series(1, 30) AS n)) WHERE database = 'copy'"
+    )
+    model.lines[:] = ["c1: first", "c12: twelfth", "c30: thirtieth"]
+    reply = await suggesting.suggest(SuggestRequest("copy"))
+    assert [each.text for each in reply.suggestions] == ["first", "twelfth", "thirtieth"]
+    assert len(model.prompts) == 31 // TOGETHER + 1
+
+
+@pytest.mark.parametrize(
+    ("request_", "told"),
+    [
+        (SuggestRequest("nowhere"), "not registered"),
+        (SuggestRequest("music", table="nothing"), "is no table"),
+    ],
+)
+async def test_what_is_not_there(suggesting: Suggesting, request_: SuggestRequest, told: str) -> None:
+    with pytest.raises(InvalidSettingError, match=told) as problem:
+        await suggesting.suggest(request_)
+    assert problem.value.hint
+
+
+async def test_accepting_says_it_and_declining_puts_it_away(suggesting: Suggesting, pool: Any) -> None:
+    await suggesting.suggest(SuggestRequest("music"))
+    for text in ("people who sing", "vocalists"):
+        await pool.execute("SELECT nl_catalog.accept_suggestion($1)", await waiting(pool, text))
+    await pool.execute("SELECT nl_catalog.decline_suggestion($1)", await waiting(pool, "pay"))
+    rows = await pool.fetch("SELECT element, description, synonyms FROM nl_catalog.said")
+    assert [tuple(row) for row in rows] == [("music.public.singer", "people who sing", ["vocalists"])]
+    assert len(await pool.fetch("SELECT FROM nl_catalog.history")) == 2
+    by = await pool.fetch("SELECT state, decided_by FROM nl_catalog.suggestions WHERE decided_at IS NOT NULL")
+    assert {tuple(row) for row in by} == {("accepted", "postgres"), ("declined", "postgres")}
+    for call in ("accept_suggestion", "decline_suggestion"):
+        with pytest.raises(asyncpg.ObjectNotInPrerequisiteStateError) as error:
+            await pool.execute(f"SELECT nl_catalog.{call}($1)", await waiting(pool, "pay"))
+        assert error.value.detail
+        assert error.value.hint
+    await pool.execute("SELECT nl_catalog.describe('music.singer.age', 'in years')")
+    with pytest.raises(asyncpg.ObjectNotInPrerequisiteStateError, match="has a description by now"):
+        await pool.execute(
+            "SELECT nl_catalog.accept_suggestion($1)", await waiting(pool, "years since birth")
+        )
+    with pytest.raises(asyncpg.UndefinedObjectError):
+        await pool.execute("SELECT nl_catalog.accept_suggestion(0)")
+
+
+async def test_only_admins_and_stewards_of_the_database_see_and_decide(
+    suggesting: Suggesting, pool: Any
+) -> None:
+    await suggesting.suggest(SuggestRequest("music"))
+    number = await waiting(pool, "vocalists")
+    call = f"SELECT nl_catalog.accept_suggestion({number})"
+    await pool.execute("GRANT nl_steward TO ana")
+    async with pool.acquire() as connection:
+        await connection.execute("SET ROLE bob")
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await connection.execute(call)
+        await connection.execute("RESET ROLE; SET ROLE ana")
+        assert await connection.fetch("SELECT FROM nl_catalog.suggestions") == []
+        with pytest.raises(asyncpg.UndefinedObjectError):
+            await connection.execute(call)
+        await connection.execute("RESET ROLE; SELECT nl_catalog.grant_database('music', 'ana'); SET ROLE ana")
+        await connection.execute(call)
+        await connection.execute("RESET ROLE")
+    by = await pool.fetchval("SELECT decided_by FROM nl_catalog.suggestions WHERE state = 'accepted'")
+    assert by == "ana"
+
+
+@pytest.fixture
+async def socket(
+    suggesting: Suggesting, service: Service, tools: Tools, pool: Any, tmp_path: Path
+) -> AsyncIterator[str]:
+    """Where an engine answers."""
+    ready = asyncio.Event()
+    calibrating = Calibrating(tools, CalibrationStore(pool, "recipe"), Limits())
+    views = ConsoleViews(pool, ModelSettings(), ready, calibrating, lambda: 0)
+    evaluating = Evaluating(tools, Limits(), Trials(pool, tools.upstream))
+    api = EngineAPI(service, Metrics(), ready, views, calibrating, evaluating, suggesting)
+    runner = web.AppRunner(api.application())
+    await runner.setup()
+    await web.UnixSite(runner, str(tmp_path / "e.sock")).start()
+    yield str(tmp_path / "e.sock")
+    await runner.cleanup()
+
+
+async def test_the_command_goes_from_table_to_table(socket: str, pool: Any, model: Any) -> None:
+    app = catalog_app(lambda: "", engine=lambda: socket)
+
+    async def run(*arguments: str) -> tuple[int, str]:
+        result = await asyncio.to_thread(CliRunner().invoke, app, ["suggest", *arguments])
+        return result.exit_code, result.output
+
+    status, output = await run("music")
+    assert status == 0
+    assert "public.singer: 7 suggestions, 0 tables left" in output
+    assert "  ? public.singer.age description: years since birth" in output
+    assert "7 suggestions. Accept or decline them" in output
+    model.lines[:] = ["nothing that can be read"]
+    assert await run("music") == (0, "public.singer: 0 suggestions, 0 tables left\nNothing to suggest.\n")
+    status, output = await run("nowhere")
+    assert status == 1
+    assert "not registered" in output

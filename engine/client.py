@@ -176,6 +176,17 @@ class EngineClient:
         except (aiohttp.ClientError, OSError, TimeoutError):
             return False
 
+    async def metrics(self) -> str:
+        """The engine's own page for Prometheus; empty where it does not answer."""
+        try:
+            async with (
+                asyncio.timeout(_READY_SECONDS),
+                self._connected().get(self._url("/metrics")) as response,
+            ):
+                return await response.text() if response.status == _OK else ""
+        except (aiohttp.ClientError, OSError, TimeoutError):
+            return ""
+
     async def close(self) -> None:
         """Closes the connections."""
         if self._session is not None:

@@ -1,16 +1,23 @@
-"""/metrics over HTTP: the workers' and the engine's on one page, from the supervisor."""
+"""/metrics over HTTP: the workers' and the engines' on one page, from the supervisor."""
 
 from __future__ import annotations
 
-import aiohttp
-from aiohttp import web
+import asyncio
+from collections.abc import Iterable, Mapping
 
+from aiohttp import web
+from prometheus_client import Metric, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.registry import Collector
+
+from engine.client import EngineAddress, EngineClient
 from proxy.metrics import exposition
+from proxy.net.access import AccessError
+from proxy.net.engine_addresses import engine_addresses
 from proxy.net.worker.worker_ipc import WorkerChannel, WorkerRequest
 from proxy.settings import GatewaySettings
 
 _TYPE = "text/plain; version=0.0.4"
-_ENGINE_SECONDS = 2.0
 
 
 class MetricsPage:
@@ -48,16 +55,36 @@ class MetricsPage:
         return web.Response(body=text + await self._engines(), headers={"Content-Type": _TYPE})
 
     async def _engines(self) -> bytes:
-        """The engine's own page; nothing, where it does not answer."""
-        target = self._settings.engine
-        url = target.startswith(("http://", "https://"))
-        connector = None if url else aiohttp.UnixConnector(path=target)
-        timeout = aiohttp.ClientTimeout(total=_ENGINE_SECONDS)
+        """The pages of the engines that answer as one; nothing, where none does."""
         try:
-            async with (
-                aiohttp.ClientSession(connector=connector, timeout=timeout) as session,
-                session.get(f"{target.rstrip('/') if url else 'http://engine'}/metrics") as response,
-            ):
-                return await response.read()
-        except (aiohttp.ClientError, OSError, TimeoutError):
+            addresses = engine_addresses(self._settings)
+        except AccessError:
             return b""
+        pages = await asyncio.gather(*(_page(address) for address in addresses))
+        if len(addresses) == 1:
+            return pages[0].encode()
+        return generate_latest(_Engines(dict(zip((each.target for each in addresses), pages, strict=True))))
+
+
+class _Engines(Collector):
+    """Pages of several engines, by address: each sample gets the label `engine`."""
+
+    def __init__(self, pages: Mapping[str, str]) -> None:
+        self._pages = pages
+
+    def collect(self) -> Iterable[Metric]:
+        """The families of all pages."""
+        families: dict[str, Metric] = {}
+        for address, page in self._pages.items():
+            for family in text_string_to_metric_families(page):
+                whole = families.setdefault(
+                    family.name, Metric(family.name, family.documentation, family.type)
+                )
+                for name, labels, value, *_ in family.samples:
+                    whole.add_sample(name, {**labels, "engine": address}, value)
+        return families.values()
+
+
+async def _page(address: EngineAddress) -> str:
+    async with EngineClient(address) as client:
+        return await client.metrics()

@@ -1,4 +1,4 @@
-"""Runs the Dockerfile's steps for an image in clean roots, where there is no container engine: as root, by debootstrap.
+"""Runs the Dockerfile's steps for an image in clean roots, without a container engine: as root, with debootstrap.
 
     python deploy/container/steps.py --work /var/tmp/steps gateway --upstream 127.0.0.1:5432 --role postgres
 
@@ -26,7 +26,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 CONTEXT = HERE.parents[1]
 
-PACKAGES = "ca-certificates,python3,python3-venv,python3-pip,python-is-python3"
+PACKAGES = "ca-certificates,python3,python3-dev,python3-venv,python3-pip,python-is-python3"
 """What Debian's own Python needs to be like the base image's."""
 
 FOLDERS = ("/run/pgparley", "/var/cache/pgparley", "/tmp")  # noqa: S108 - inside the root
@@ -207,6 +207,12 @@ def size(root: Path) -> int:
     return sum(seen.values())
 
 
+def check_relay(stage: Stage) -> None:
+    """Raises `StepError` where the wheel fell back to the relay in Python."""
+    if not list(stage.root.glob("opt/pgparley/lib/*/site-packages/proxy/net/_pump*.so")):
+        raise StepError("the relay was not compiled: is there a compiler, and are there Python's headers?")
+
+
 def start(stage: Stage, upstream: str, role: str) -> None:
     """Runs the image's command as its user on a read-only root, and asks PostgreSQL at `upstream` through it."""
     host, _, port = upstream.rpartition(":")
@@ -285,6 +291,7 @@ def main() -> None:
         stage = steps.stage(given.image)
         base = size(given.work / "base")
         tell("size", f"{(size(stage.root) - base) / MIB:.1f} MiB on a base of {base / MIB:.1f} MiB")
+        check_relay(stage)
         if given.upstream:
             start(stage, given.upstream, given.role)
     except StepError as problem:

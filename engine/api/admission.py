@@ -1,7 +1,8 @@
 """Which question is answered next, where more are asked at once than the engine answers.
 
 A place is free, or the question waits, and the roles that wait get places in turn: who asks a hundred questions keeps
-nobody else waiting for more than one of them. Where too many wait, or the wait would be longer than the asker's own
+nobody else waiting for more than one of them. Where too many wait, the newest of the role with most of them is
+refused; a question whose wait would be longer than the asker's own
 time, the question is refused at once. Owns the places and the queue; quotas are `schema_catalog.quotas`'.
 """
 
@@ -32,6 +33,7 @@ class Admission:
         self._most_waiting = waiting
         self._taken = 0
         self._seconds = ASSUMED_SECONDS
+        self._answered = 0
         self._queues: dict[str, deque[asyncio.Future[None]]] = {}
         """Of each role that waits; the role whose turn it is comes first."""
 
@@ -53,7 +55,9 @@ class Admission:
         try:
             yield
         finally:
-            self._seconds += _RECENT * (time.monotonic() - began - self._seconds)
+            self._answered += 1
+            newest = max(_RECENT, 1 / self._answered)
+            self._seconds += newest * (time.monotonic() - began - self._seconds)
             self._leave()
 
     async def _enter(self, role: str, seconds: float) -> None:
@@ -61,7 +65,7 @@ class Admission:
             self._taken += 1
             return
         wait = self._turn(role)
-        if self.waiting >= self._most_waiting or wait >= seconds:
+        if wait >= seconds or not self._has_room(role):
             raise _busy(self._places, self.waiting, wait)
         mine: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._queues.setdefault(role, deque()).append(mine)
@@ -73,6 +77,19 @@ class Admission:
             else:  # It had just been given a place.
                 self._leave()
             raise
+
+    def _has_room(self, role: str) -> bool:
+        """Whether one more of `role` may wait; where all room is taken, at the cost of a role that has more waiting."""
+        if self.waiting < self._most_waiting:
+            return True
+        most = max(self._queues, key=lambda name: len(self._queues[name]), default=role)
+        if len(self._queues.get(most, ())) <= len(self._queues.get(role, ())) + 1:
+            return False
+        refused = _busy(self._places, self.waiting, self._turn(most))
+        newest = self._queues[most].pop()
+        if not newest.done():
+            newest.set_exception(refused)
+        return True
 
     def _turn(self, role: str) -> float:
         """Seconds until a further question of `role` begins, if nobody else comes: each round is one of each role."""

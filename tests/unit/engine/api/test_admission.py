@@ -61,6 +61,40 @@ async def test_a_full_queue_refuses_with_when_to_come_back() -> None:
     assert refused.value.detail == "The engine answers 1 at a time, and 1 wait."
 
 
+async def test_where_the_queue_is_full_who_waits_most_makes_room() -> None:
+    admission = Admission(places=1, waiting=3)
+    asked = Asked(admission)
+    waiting = {name: await asked.ask(name, name[0]) for name in ("a1", "a2", "a3", "a4", "b1")}
+    await asyncio.sleep(0)
+    assert isinstance(waiting["a4"].exception(), BusyError)
+    # Now both would have as many: the newcomer goes.
+    refused = await asked.ask("b2", "b")
+    await asyncio.sleep(0)
+    assert isinstance(refused.exception(), BusyError)
+    for name in ("a1", "a2", "b1", "a3"):
+        await asked.end(name)
+    assert asked.begun == ["a1", "a2", "b1", "a3"]
+    assert (admission.running, admission.waiting) == (0, 0)
+
+
+async def test_what_was_answered_says_how_long_the_wait_is() -> None:
+    admission = Admission(places=1, waiting=10)
+    asked = Asked(admission)
+    await asked.ask("a", "ana")
+    await asked.end("a")
+    await asked.ask("b", "ben")
+    task = asyncio.create_task(_enters(admission, ASSUMED_SECONDS / 2))
+    await asyncio.sleep(0)
+    assert admission.waiting == 1
+    await asked.end("b")
+    await task
+
+
+async def _enters(admission: Admission, seconds: float) -> None:
+    async with admission.place("cyn", seconds):
+        pass
+
+
 async def test_nobody_waits_whose_time_would_be_over() -> None:
     admission = Admission(places=1, waiting=10)
     await Asked(admission).ask("a", "ana")

@@ -1,9 +1,9 @@
 """Which question is answered next, where more are asked at once than the engine answers.
 
 A place is free, or the question waits, and the roles that wait get places in turn: who asks a hundred questions keeps
-nobody else waiting for more than one of them. Where too many wait, the newest of the role with most of them is
-refused; a question whose wait would be longer than the asker's own
-time, the question is refused at once. Owns the places and the queue; quotas are `schema_catalog.quotas`'.
+nobody else waiting for more than one of them. Where too many wait, the newest of the role with most of them is refused;
+a question that would wait longer than its asker's own time is refused at once. Owns the places and the queue; quotas
+are `schema_catalog.quotas`'.
 """
 
 from __future__ import annotations

@@ -43,8 +43,10 @@ default_pool_size = 1
 """,
         encoding="utf-8",
     )
-    for each in (folder, *folder.parents[:2]):
-        each.chmod(0o755)
+    # pytest's folders are its user's alone; what lies above them stays as it is.
+    for each in (folder, *folder.parents):
+        if each.stat().st_mode & 0o777 == 0o700:
+            each.chmod(0o755)
     # It refuses to run as root; the server's account may use the server's socket.
     account = pwd.getpwuid(server.data_dir.stat().st_uid)
     libraries = os.pathsep.join(map(str, (PLACE / "usr" / "lib").glob("*-linux-gnu")))

@@ -27,16 +27,20 @@ def mentioned_tables(question: str, snapshot: Snapshot) -> tuple[Table, ...]:
     columns = {identifier_words(column.name) for _, column in snapshot.columns()}
     tables = [(table, identifier_words(table.name)) for table in snapshot.tables]
     endings = {column[-1] for column in columns if column}
-    names = columns.union(
-        (name for _, name in tables), (identifier_words(each.name) for each in snapshot.terms)
-    )
+    synonyms = {identifier_words(each) for table in snapshot.tables for each in table.synonyms} - {()}
+    names = columns | synonyms
+    names.update(name for _, name in tables)
+    names.update(identifier_words(each.name) for each in snapshot.terms)
     alone = _standing_alone(identifier_words(question), names)
     terms = (each for each in snapshot.terms if identifier_words(each.name) in alone)
     of_terms = {element[:2] for each in terms for element in each.reads}
+    called = synonyms & alone
     return tuple(
         table
         for table, name in tables
-        if table.key in of_terms or (name in alone and name[-1] not in endings)
+        if table.key in of_terms
+        or (name in alone and name[-1] not in endings)
+        or not called.isdisjoint(map(identifier_words, table.synonyms))
     )
 
 

@@ -24,9 +24,11 @@ async def clarify(state: State, tools: Tools) -> State:
     found = await asyncio.to_thread(fingerprints, state)
     left = replace(state.dialogue, survivors=state.considered, fingerprints=found)
     state = replace(state, dialogue=left)
-    if not state.candidates or state.verified is not None:
+    if not state.candidates:
         return state
     state = await asyncio.to_thread(with_chances, state, tools.certainty)
+    if state.verified is not None:
+        return state
     chances = Chances(tuple(candidate.confidence for candidate in state.candidates))
     proposal = await asyncio.to_thread(proposed, state) if may_ask(state, tools) else None
     worth = None if proposal is None else _worth(chances, proposal, tools.certainty)

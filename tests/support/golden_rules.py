@@ -54,6 +54,12 @@ SCHEMAS: Mapping[str, Snapshot] = {
             replace(each, kind=TableKind.VIEW) if each.name == "singer" else each for each in MUSIC.tables
         ),
     ),
+    "words": replace(
+        MUSIC,
+        tables=tuple(
+            replace(each, synonyms=("arena",)) if each.name == "stadium" else each for each in MUSIC.tables
+        ),
+    ),
     "tour": replace(
         MUSIC,
         tables=(*MUSIC.tables, table("tour", "tour_id stadium_id", ("stadium_id", "stadium", "stadium_id"))),

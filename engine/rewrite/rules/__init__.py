@@ -23,6 +23,7 @@ RULES: tuple[Rule, ...] = (
     Rule("compare_by_reference", 1, RuleKind.READING, references.compare_by_reference),
     Rule("literal_in_its_column", 1, RuleKind.READING, literals.literal_in_its_column),
     Rule("drop_unsaid_literal", 1, RuleKind.READING, literals.drop_unsaid_literal),
+    Rule("drop_naming_literal", 1, RuleKind.READING, literals.drop_naming_literal),
     Rule("exclude_referring_rows", 1, RuleKind.READING, quantifiers.exclude_referring_rows),
     Rule("count_referring_rows", 1, RuleKind.READING, grouping.count_referring_rows),
     Rule("both", 1, RuleKind.READING, quantifiers.both),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterator, Sequence
 
 import sqlglot
 from sqlglot import exp
@@ -15,7 +14,7 @@ from engine.rewrite.rule import Context, Statement
 from engine.rewrite.scope import Scopes, identifier
 from engine.sql.tree import parsed
 from engine.text.tokens import identifier_words
-from schema_catalog.types import ColumnKey
+from schema_catalog.types import ColumnKey, Table
 
 _NUMBER = r"^\s*([-+]?([0-9]{1,3}(,[0-9]{3})+|[0-9]+)([.][0-9]+)?)(?![0-9.,]|[-/:eE][-+]?[0-9])"
 """A number at the start of a text, thousands in groups: `1,200`, `-3.5 km`; not `1,20`, `1.2.3`, `1e5`, a date."""
@@ -109,27 +108,58 @@ def drop_unsaid_literal(statement: Statement, context: Context) -> str | None:
     said = set(identifier_words(context.question))
     for link in context.values:
         said.update(word for value in link.values for word in identifier_words(value))
+
+    def is_unsaid(table: Table, column: exp.Column, literal: exp.Literal) -> bool:
+        keys = {name for key in table.foreign_keys for name in key.columns} | set(table.primary_key)
+        return (literal.is_string or column.name in keys) and not said & set(identifier_words(literal.name))
+
+    return _drop(statement, is_unsaid)
+
+
+def drop_naming_literal(statement: Statement, context: Context) -> str | None:
+    """Leaves out the tests for a text that names a table which the question names and the statement reads.
+
+    Not where the column is known to hold it. "punters", where the catalog calls customers so, are all customers, not
+    those whose segment is 'punter'.
+    """
+    reads = {read.table.key for reads in statement.scopes.reads.values() for read in reads if read.table}
+    mentioned = [table for table in context.mentioned if table.key in reads]
+    names = {identifier_words(name) for table in mentioned for name in (table.name, *table.synonyms)}
+
+    def is_name(table: Table, column: exp.Column, literal: exp.Literal) -> bool:
+        words = identifier_words(literal.name)
+        held = {
+            identifier_words(value)
+            for link in context.values
+            if link.column == (*table.key, column.name)
+            for value in link.values
+        }
+        return literal.is_string and words in names and words not in held
+
+    return _drop(statement, is_name)
+
+
+def _drop(statement: Statement, unwanted: Callable[[Table, exp.Column, exp.Literal], bool]) -> str | None:
+    """Leaves out the tests of a table's column by a literal that are `unwanted`."""
     dropped = []
     for select in statement.tree.find_all(exp.Select):
         tests = tests_of(select)
-        unsaid = [test for test in tests if _is_unsaid(test, said, statement.scopes)]
-        if unsaid:
-            kept = without_tests(tests, unsaid)
+        left_out = [test for test in tests if _is_unwanted(test, unwanted, statement.scopes)]
+        if left_out:
+            kept = without_tests(tests, left_out)
             select.set("where", exp.Where(this=exp.and_(*kept, copy=False)) if kept else None)
-            dropped += [test.sql(dialect="postgres") for test in unsaid]
+            dropped += [test.sql(dialect="postgres") for test in left_out]
     return f"leaves out {', '.join(dropped)}" if dropped else None
 
 
-def _is_unsaid(test: exp.Expr, said: AbstractSet[str], scopes: Scopes) -> bool:
+def _is_unwanted(
+    test: exp.Expr, unwanted: Callable[[Table, exp.Column, exp.Literal], bool], scopes: Scopes
+) -> bool:
     literal = test.expression if isinstance(test, exp.EQ | exp.Like | exp.ILike) else None
     if not isinstance(literal, exp.Literal) or not isinstance(test.this, exp.Column):
         return False
     read = scopes.reading(test.this)
-    if read is None or read.table is None:
-        return False
-    keys = {name for key in read.table.foreign_keys for name in key.columns} | set(read.table.primary_key)
-    wanted = literal.is_string or test.this.name in keys
-    return wanted and not said & set(identifier_words(literal.name))
+    return read is not None and read.table is not None and unwanted(read.table, test.this, literal)
 
 
 def text_as_number(statement: Statement, _context: Context) -> str | None:

@@ -34,6 +34,13 @@ def test_a_name_that_a_column_may_mean_is_no_tables() -> None:
     assert mentioned_tables("Which country has most cities?", snapshot) == (city,)
 
 
+def test_a_synonym_names_its_table() -> None:
+    club = replace(table("club", "club_id"), synonyms=("side", "first team"))
+    snapshot = replace(MUSIC, tables=(club, *MUSIC.tables))
+    asked = ("How many sides are there?", "Names of first teams", "Names of teams")
+    assert [mentioned_tables(question, snapshot) for question in asked] == [(club,), (club,), ()]
+
+
 def test_a_longer_name_hides_those_within_it_and_no_others() -> None:
     tables = (table("order", "a"), table("order_line", "b"), table("line", "c"))
     asked = ("Lines of each order line", "Order lines of an order", "Order lines", "Nothing")

@@ -74,6 +74,12 @@ async def test_a_sure_one_is_shown_with_its_chance() -> None:
     assert [each.confidence for each in done.candidates] == [0.95]
 
 
+async def test_beside_a_verified_statement_the_others_have_their_chances_and_nothing_is_asked() -> None:
+    done = await clarify(state(verified=NAMES[0]), given(0.5, 0.45))
+    assert (done.dialogue.pending, done.refusal) == (None, None)
+    assert [each.confidence for each in done.candidates] == [0.5, 0.45]
+
+
 async def test_who_takes_no_question_is_shown_the_list() -> None:
     before = state()
     done = await clarify(replace(before, ask=replace(before.ask, ask=False)), given(0.5, 0.45))

@@ -26,6 +26,7 @@ RULES: tuple[Rule, ...] = (
     Rule("drop_naming_literal", 1, RuleKind.READING, literals.drop_naming_literal),
     Rule("exclude_referring_rows", 1, RuleKind.READING, quantifiers.exclude_referring_rows),
     Rule("count_referring_rows", 1, RuleKind.READING, grouping.count_referring_rows),
+    Rule("show_groups", 1, RuleKind.READING, grouping.show_groups),
     Rule("both", 1, RuleKind.READING, quantifiers.both),
     Rule("none_of_them", 2, RuleKind.READING, quantifiers.none_of_them),
     Rule("keep_unmatched", 1, RuleKind.READING, unknowns.keep_unmatched),

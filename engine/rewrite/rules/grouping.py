@@ -33,6 +33,28 @@ def group_by_shown(statement: Statement, _context: Context) -> str | None:
     return f"groups by {', '.join(added)} as well" if added else None
 
 
+_MEASURES = (exp.Count, exp.Sum, exp.Avg)
+
+
+def show_groups(statement: Statement, _context: Context) -> str | None:
+    """Shows what a statement groups by where it shows nothing but a number for each group: numbers of what?"""
+    select = statement.tree
+    group = select.args.get("group")
+    if (
+        not isinstance(select, exp.Select)
+        or group is None
+        or group.find(*_GROUPING_SETS, exp.Literal) is not None
+    ):
+        return None
+    if select.args.get("limit") or select.args.get("having") or not group.expressions:
+        return None
+    if not all(isinstance(each.unalias(), _MEASURES) for each in select.expressions):
+        return None
+    shown = [each.copy() for each in group.expressions]
+    select.set("expressions", [*shown, *select.expressions])
+    return f"shows {', '.join(each.sql(dialect='postgres') for each in shown)}"
+
+
 def _ungrouped(select: exp.Select, group: exp.Group, scopes: Scopes) -> exp.Column | None:
     """The first column shown or sorted by that is not functionally dependent on what is grouped by."""
     order = select.args.get("order")

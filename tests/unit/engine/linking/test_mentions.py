@@ -69,3 +69,8 @@ def link(span: str, value: str, similarity: float = 1.0, relation: Relation = Re
 )
 def test_a_value_that_is_named_is_compared_with(sql: str, found: list[ValueLink], left: list[str]) -> None:
     assert values_not_used("Which singers are from Kenya?", sql, found) == left
+
+
+def test_a_code_is_a_name_as_the_first_word_as_well() -> None:
+    assert values_not_used("KEN singers", "SELECT 1 FROM singer", [link("KEN", "KEN")]) == ["KEN"]
+    assert values_not_used("Kenya has singers", "SELECT 1 FROM singer", [link("Kenya", "Kenya")]) == []

@@ -82,6 +82,14 @@ class Metrics:
         self.ready = Gauge("pgparley_engine_ready", "1 once models and schemas are loaded", registry=own)
         self.tokens = Counter("pgparley_model_tokens", "Tokens by kind", ["kind"], registry=own)
         self.model_calls = Counter("pgparley_model_calls", "Calls of the language model", registry=own)
+        self.circuit_open = Gauge(
+            "pgparley_model_circuit_open",
+            "1 while the language model is not called because it failed too often",
+            registry=own,
+        )
+        self.circuit_opened = Counter(
+            "pgparley_model_circuit_opened", "Times that calls of the language model stopped", registry=own
+        )
         self.selection = Gauge(
             "pgparley_nl_selection",
             "What selection promises and what was observed",

@@ -1,6 +1,7 @@
-"""How many questions an asker may ask: counted in the store, so that all engines count together.
+"""How many questions an asker may ask, and tokens use: counted in the store, so that all engines count together.
 
-Owns the SQL of it (`sql/`, table `quota`); whose quota counts is decided there. Does not know what a question is.
+Owns the SQL of it (`sql/`, tables `quota`, `token_budget`, `token_use`); whose quota and budget count is decided there.
+Does not know what a question is.
 """
 
 from __future__ import annotations
@@ -23,19 +24,41 @@ class Exhausted:
     again_at: datetime | None
 
 
+@dataclass(frozen=True, slots=True)
+class BudgetSpent:
+    """No further question today. `anew_at`: when the next day begins; None where `tokens_a_day` is 0."""
+
+    tokens_a_day: int
+    used: int
+    anew_at: datetime | None
+
+
 class QuotaStore:
-    """The quotas of all roles. `timeout`: seconds that the store may take."""
+    """The quotas and budgets of all roles. `timeout`: seconds that the store may take.
+
+    Every method raises `StoreUnavailableError`.
+    """
 
     def __init__(self, pool: Pool, *, timeout: float = 5.0) -> None:
         self._pool = pool
         self._timeout = timeout
 
-    async def admit(self, asker: str) -> Exhausted | None:
-        """Counts a question of `asker`'s, unless their quota is exhausted; raises `StoreUnavailableError`."""
+    async def admit(self, asker: str) -> Exhausted | BudgetSpent | None:
+        """Counts a question of `asker`'s, unless their quota or budget leaves no room for it."""
+        row = await self._row("SELECT * FROM pgparley.admit_within_budget($1)", asker)
+        budget, used, anew_at, most, spent, again_at = row
+        if budget is not None and used >= budget:
+            return BudgetSpent(budget, used, anew_at)
+        return None if most is None or spent < most else Exhausted(most, again_at)
+
+    async def spend(self, asker: str, *, prefilled: int, cached: int, generated: int) -> None:
+        """Adds the tokens of one question of `asker`'s to their day."""
+        await self._row("SELECT pgparley.spend_tokens($1, $2, $3, $4)", asker, prefilled, cached, generated)
+
+    async def _row(self, sql: str, *values: object) -> asyncpg.Record:
         try:
             async with asyncio.timeout(self._timeout):
-                [row] = await self._pool.fetch("SELECT * FROM pgparley.admit($1)", asker)
+                [row] = await self._pool.fetch(sql, *values)
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
             raise StoreUnavailableError("the store of quotas does not answer") from error
-        most, spent, again_at = row
-        return None if most is None or spent < most else Exhausted(most, again_at)
+        return row

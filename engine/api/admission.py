@@ -3,7 +3,7 @@
 A place is free, or the question waits, and the roles that wait get places in turn: who asks a hundred questions keeps
 nobody else waiting for more than one of them. Where too many wait, the newest of the role with most of them is refused;
 a question that would wait longer than its asker's own time is refused at once. Owns the places and the queue; quotas
-are `schema_catalog.quotas`'.
+are `engine.api.allowance`'s.
 """
 
 from __future__ import annotations

@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from engine.calibration.service import Calibrating
 from engine.calibration.types import StatusRequest
 from engine.errors import UnsupportedError
+from engine.llm.circuit import Outage
 from engine.llm.settings import ModelSettings
 from engine.metrics import OVERDUE, figures, ratio
 from engine.types import Cell, RowSet, ViewRequest
@@ -55,6 +55,7 @@ class ConsoleViews:
     """The views over one store.
 
     `ready`: set once the models are loaded. `overdue`: counts the statements that a server has not stopped in time.
+    `outage`: of the model server, while it is not asked.
     """
 
     pool: Pool
@@ -62,6 +63,7 @@ class ConsoleViews:
     ready: asyncio.Event
     calibrating: Calibrating
     overdue: Callable[[], int]
+    outage: Callable[[], Outage | None] = lambda: None
 
     async def view(self, request: ViewRequest) -> RowSet:
         """The rows of a view; raises `UnsupportedError` where there is none of that name."""
@@ -107,7 +109,13 @@ class ConsoleViews:
 
     def _models(self) -> tuple[tuple[Cell, ...], ...]:
         state = "ready" if self.ready.is_set() else "starting"
-        where = urlsplit(self.model.base_url or "")
-        # Host and port alone: a URL may hold a password.
-        address = f"{where.hostname or ''}:{where.port or ''}"
-        return (("generate", self.model.model, address, state), ("encode", "all-MiniLM-L6-v2", "", state))
+        outage = self.outage()
+        answers = (
+            state
+            if outage is None
+            else f"failed {outage.failures} times in a row, at last with: {outage.last}"
+        )
+        return (
+            ("generate", self.model.model, self.model.address, answers),
+            ("encode", "all-MiniLM-L6-v2", "", state),
+        )

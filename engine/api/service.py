@@ -7,16 +7,15 @@ Knows neither HTTP nor SQL text. Topics are answered by `engine.api.introspectio
 from __future__ import annotations
 
 import asyncio
-import math
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from engine import pipeline
 from engine.api import introspection
 from engine.api.admission import Admission
+from engine.api.allowance import Allowance
 from engine.api.answer_rows import answer_rows
 from engine.api.corrections import corrected
 from engine.api.dialogues import after_answer, after_more, after_rejection, check_has_statements
@@ -33,8 +32,6 @@ from engine.errors import (
     DatabaseDiffersError,
     InternalError,
     ModelUnavailableError,
-    NotPermittedError,
-    QuotaError,
     ReportedError,
     SyntaxProblemError,
     UnknownQuestionError,
@@ -83,9 +80,9 @@ class Service:
     ) -> None:
         """`points`, `learner`: where choices become calibration points and feedback; None switches that off.
 
-        `quotas`: how many questions an hour each asker has; None: as many as they like.
+        `quotas`: how many questions an hour and tokens a day each asker has; None: as many as they like.
         """
-        self._quotas = quotas
+        self._allowance = None if quotas is None else Allowance(quotas)
         self._tools = tools
         self._points = points
         self._learner = learner
@@ -97,7 +94,8 @@ class Service:
         """Answers a question and stores the answer.
 
         Raises `BusyError` where too many are under way, `QuotaError` where the asker had as many as they may in an
-        hour, and `NotPermittedError` where they may not ask at all. So does every method that answers anew.
+        hour, or tokens as they may in a day, and `NotPermittedError` where they may not ask at all. So does every
+        method that answers anew.
         """
         self._check(request)
         return await self._asked(request, Dialogue())
@@ -124,8 +122,8 @@ class Service:
     async def _asked(self, request: AskRequest, dialogue: Dialogue) -> AskReply:
         model = RecordingModel(self._tools.model)
         started = time.monotonic()
-        async with self.admission.place(request.asker.user, self._seconds(request)):
-            await self._admit(request.asker)
+        place = self.admission.place(request.asker.user, self._seconds(request))
+        async with place, self._allowed(request.asker, model):
             begun = replace(self._state(request, started), dialogue=dialogue)
             state = await pipeline.run(begun, replace(self._tools, model=model), _STAGES)
         qid = self._questions.new_qid()
@@ -146,28 +144,18 @@ class Service:
                 await self._points.answered(qid, state.selection)
         return reply
 
-    async def _admit(self, asker: Asker) -> None:
-        """Counts the question against the asker's quota; raises `QuotaError` and `NotPermittedError`."""
-        if self._quotas is None:
+    @asynccontextmanager
+    async def _allowed(self, asker: Asker, model: RecordingModel) -> AsyncIterator[None]:
+        """A question that the asker may ask; what it cost by its end, however it ends, is added to their day."""
+        if self._allowance is None:
+            yield
             return
         with _stored():
-            exhausted = await self._quotas.admit(asker.user)
-        if exhausted is None:
-            return
-        if exhausted.again_at is None:
-            raise NotPermittedError(
-                "you may not ask questions",
-                detail=f'The quota of "{asker.user}" is 0 questions an hour.',
-                hint="An nl_admin says who may ask: nl_catalog.set_quota(). Plain SQL is not affected.",
-            )
-        again = exhausted.again_at.astimezone(UTC)
-        minutes = max(1, math.ceil((again - datetime.now(UTC)).total_seconds() / 60))
-        raise QuotaError(
-            "you have asked as many questions as you may in an hour",
-            detail=f'The quota of "{asker.user}" is {exhausted.questions_an_hour} questions an hour.',
-            hint=f"Ask again at {again:%H:%M:%S} UTC, in {minutes} minutes, or ask an nl_admin for more:"
-            " nl_catalog.set_quota().",
-        )
+            await self._allowance.admit(asker.user)
+        try:
+            yield
+        finally:
+            await self._allowance.spend(asker.user, model.usage)
 
     async def choose(self, request: ChooseRequest) -> Chosen:
         """The chosen statement, run as the asker where it cannot run in their session.

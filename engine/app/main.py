@@ -35,7 +35,9 @@ from engine.evaluation.trial import Trials
 from engine.learning.feedback import Learner
 from engine.learning.store import LearningStore
 from engine.linking.source import StoredValues
+from engine.llm.circuit import Circuit, Outage
 from engine.llm.client import ChatModel
+from engine.llm.settings import ModelSettings
 from engine.metrics import Metrics
 from engine.models.encoder import EncoderUnavailableError, MiniLMEncoder
 from engine.models.linker import LinkerEncoder
@@ -71,8 +73,10 @@ log = structlog.stdlib.get_logger("engine")
 
 
 @asynccontextmanager
-async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Questions, Pool]]:
-    """The stages' tools, the stored questions, and the store's pool, migrated first.
+async def tools(
+    settings: EngineSettings, circuit: Circuit | None = None
+) -> AsyncIterator[tuple[Tools, Questions, Pool]]:
+    """The stages' tools, the stored questions, and the store's pool, migrated first. `circuit`: the model server's.
 
     Raises `ModelUnavailableError` without a model server, `InvalidSettingError` where a rule that is switched off does
     not exist, `StoreUnavailableError`, and `PackagedError` where a packaged model cannot be read.
@@ -87,7 +91,7 @@ async def tools(settings: EngineSettings) -> AsyncIterator[tuple[Tools, Question
         stack.push_async_callback(pool.close)
         upstream = Databases(settings.upstream, settings.guard)
         stack.push_async_callback(upstream.aclose)
-        model = ChatModel(settings.model, settings.model.base_url)
+        model = ChatModel(settings.model, settings.model.base_url, circuit)
         stack.push_async_callback(model.aclose)
         encoder = MiniLMEncoder(settings.encoder)
         catalog = CachedCatalog(CatalogStore(pool))
@@ -143,6 +147,22 @@ def _versions(settings: EngineSettings) -> Versions | None:
     return Versions(routers, lambda artifact: PointerModel(artifact, settings.encoder))
 
 
+def _circuit(settings: ModelSettings, metrics: Metrics) -> Circuit:
+    """The circuit to the model server, of which the metrics and the log tell."""
+
+    def changed(outage: Outage | None) -> None:
+        metrics.circuit_open.set(outage is not None)
+        if outage is None:
+            log.info("model circuit closed", model=settings.address)
+        else:
+            metrics.circuit_opened.inc()
+            log.warning(
+                "model circuit opened", model=settings.address, failures=outage.failures, last=outage.last
+            )
+
+    return Circuit(settings, changed)
+
+
 async def _store(dsn: str) -> Pool:
     try:
         pool = await asyncpg.create_pool(dsn, min_size=1, max_size=4, timeout=CONNECT_TIMEOUT)
@@ -158,8 +178,9 @@ async def serve(settings: EngineSettings) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    ready = asyncio.Event()
-    async with tools(settings) as (built, questions, pool), asyncio.TaskGroup() as group:
+    ready, metrics = asyncio.Event(), Metrics()
+    circuit = _circuit(settings.model, metrics)
+    async with tools(settings, circuit) as (built, questions, pool), asyncio.TaskGroup() as group:
         warming = group.create_task(warm_up(built, settings.limits.warm_databases, ready), name="warm-up")
         expiring = group.create_task(keep_no_longer(questions), name="retention")
         checking = group.create_task(watch(pool, built.upstream, ConnectSettings()), name="definitions")
@@ -167,9 +188,10 @@ async def serve(settings: EngineSettings) -> None:
         calibrating = Calibrating(built, points, settings.limits)
         evaluating = Evaluating(built, settings.limits, Trials(pool, built.upstream))
         upstream = built.upstream
-        views = ConsoleViews(pool, settings.model, ready, calibrating, lambda: upstream.overdue)
+        views = ConsoleViews(
+            pool, settings.model, ready, calibrating, lambda: upstream.overdue, lambda: circuit.outage
+        )
         learner = Learner(built, LearningStore(pool, settings.learning))
-        metrics = Metrics()
         looking = SchemaWatch(pool, upstream, metrics, settings.catalog, settings.store_dsn)
         watching = group.create_task(looking.run(), name="schema-watch")
         metrics.overdue.set_function(lambda: upstream.overdue)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from engine.llm.settings import ModelSettings
 from engine.models.encoder import packaged_model
 from engine.models.shipped import ENGINE, root
 from engine.settings import (
@@ -70,7 +71,7 @@ def pipeline_fingerprint(settings: EngineSettings) -> str:
 
 def counting(settings: EngineSettings) -> EngineSettings:
     """The settings with those at their default that change no candidate and no score. Any other counts."""
-    limits, selection, upstream = Limits(), SelectionSettings(), UpstreamSettings()
+    limits, selection, upstream, model = Limits(), SelectionSettings(), UpstreamSettings(), ModelSettings()
     return replace(
         settings,
         socket=Path(),
@@ -79,7 +80,14 @@ def counting(settings: EngineSettings) -> EngineSettings:
         router=None if settings.router is None else Path(),
         encoder=EncoderSettings(),
         catalog=CatalogSettings(),
-        model=replace(settings.model, base_url=None, api_key=""),
+        model=replace(
+            settings.model,
+            base_url=None,
+            api_key="",
+            circuit_failures=model.circuit_failures,
+            circuit_pause=model.circuit_pause,
+            circuit_patience=model.circuit_patience,
+        ),
         limits=replace(
             settings.limits,
             # How many were looked for stands with each point.

@@ -1,12 +1,16 @@
 """The language model behind any OpenAI-compatible server, through the `openai` client.
 
-Owns the mapping of the server's failures to `NLError`s, and the fields of a request with grammar and prefix.
+Owns the mapping of the server's failures to `NLError`s, and the fields of a request with grammar and prefix. When no
+call is made is `engine.llm.circuit`'s.
 """
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import openai
@@ -15,6 +19,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionMessageParam, ChatCo
 from engine.core.deadline import Deadline
 from engine.core.ports import Completion, Prompt, Token, Weighed
 from engine.errors import CancelledError, ModelUnavailableError
+from engine.llm.circuit import Circuit, Outage
 from engine.llm.settings import GrammarSupport, ModelSettings
 
 TOP_LOGPROBS = 20
@@ -23,14 +28,32 @@ TOP_LOGPROBS = 20
 LARK = "%llguidance {}\n"
 """Tells `llama-server` that a grammar is llguidance's Lark and not its own GBNF."""
 
+CONNECT_SECONDS = 5.0
+"""What a connection may take to be made."""
+
+_TOLD = 200
+"""Characters of a failure that later refusals repeat: a server's may be a whole page."""
+
+_TOO_MANY = 429
+_FAILED = 500
+
 
 class ChatModel:
-    """Implements `engine.core.ports.LanguageModel`."""
+    """Implements `engine.core.ports.LanguageModel`.
 
-    def __init__(self, settings: ModelSettings, base_url: str) -> None:
-        self._settings = settings
-        self._base_url = base_url
-        self._client = openai.AsyncOpenAI(base_url=base_url, api_key=settings.api_key, max_retries=1)
+    A call that meets no connection, or a server that is too busy or fails, is made once more within its deadline.
+    """
+
+    def __init__(self, settings: ModelSettings, base_url: str, circuit: Circuit | None = None) -> None:
+        """`circuit`: one that others look at as well; None makes one."""
+        self._settings = replace(settings, base_url=base_url)
+        self._circuit = circuit or Circuit(settings)
+        self._client = openai.AsyncOpenAI(
+            base_url=base_url,
+            api_key=settings.api_key,
+            max_retries=1,
+            timeout=openai.Timeout(None, connect=CONNECT_SECONDS),
+        )
 
     @property
     def grammars(self) -> bool:
@@ -69,9 +92,36 @@ class ChatModel:
 
     async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
         """See `engine.core.ports.LanguageModel.read`."""
-        await self._ask(prompt, deadline, 1, 0.0, {"keep_prompt": True})
+        # Nobody's question waits for it: it is made while the circuit is open, too, and closes it.
+        await self._send(prompt, deadline, 1, 0.0, {"keep_prompt": True})
+        self._circuit.answered(deadline.clock())
 
     async def _ask(
+        self, prompt: Prompt, deadline: Deadline, max_tokens: int, temperature: float, extra: dict[str, Any]
+    ) -> ChatCompletion:
+        """A call, unless the circuit is open; the circuit learns how it ended."""
+        circuit, began = self._circuit, deadline.clock()
+        outage = circuit.refused(began)
+        if outage is not None:
+            raise _refused(self._settings.address, outage, began)
+        try:
+            reply = await self._send(prompt, deadline, max_tokens, temperature, extra)
+        except CancelledError:
+            circuit.timed_out(began, deadline.clock())
+            raise
+        except ModelUnavailableError as problem:
+            if _is_servers(problem.__cause__):
+                circuit.failed(began, deadline.clock(), str(problem.__cause__)[:_TOLD])
+            else:
+                circuit.answered(deadline.clock())
+            raise
+        except BaseException:
+            circuit.given_up(began, deadline.clock())
+            raise
+        circuit.answered(deadline.clock())
+        return reply
+
+    async def _send(
         self, prompt: Prompt, deadline: Deadline, max_tokens: int, temperature: float, extra: dict[str, Any]
     ) -> ChatCompletion:
         messages: list[ChatCompletionMessageParam] = [
@@ -82,29 +132,49 @@ class ChatModel:
             messages.append({"role": "assistant", "content": prompt.prefix})
             extra = {**extra, "continue_final_message": True, "add_generation_prompt": False}
         try:
-            return await self._client.chat.completions.create(
-                model=self._settings.model,
-                messages=messages,
-                max_tokens=max_tokens,
-                temperature=temperature,
-                logprobs=True,
-                extra_body=extra,
-                timeout=deadline.remaining(),
-            )
-        except openai.APITimeoutError as problem:
+            # The client's own timeouts are of single steps, and begin anew with the second attempt.
+            async with asyncio.timeout(deadline.remaining()):
+                return await self._client.chat.completions.create(
+                    model=self._settings.model,
+                    messages=messages,
+                    max_tokens=max_tokens,
+                    temperature=temperature,
+                    logprobs=True,
+                    extra_body=extra,
+                )
+        except TimeoutError as problem:
             raise CancelledError(
                 "the language model did not answer in time", hint="Raise nl.timeout."
             ) from problem
         except openai.OpenAIError as problem:
             raise ModelUnavailableError(
                 "the language model is not available",
-                detail=f"{self._base_url}: {problem}",
+                detail=f"{self._settings.address}: {problem}",
                 hint="Check [model] base_url, api_key and model, and that the server runs.",
             ) from problem
 
     async def aclose(self) -> None:
         """Closes the connections."""
         await self._client.close()
+
+
+def _is_servers(problem: BaseException | None) -> bool:
+    """Whether the server was not there, had too much to do or failed; otherwise it answers, and refused a request."""
+    if isinstance(problem, openai.APIStatusError):
+        return problem.status_code == _TOO_MANY or problem.status_code >= _FAILED
+    return True
+
+
+def _refused(address: str, outage: Outage, now: float) -> ModelUnavailableError:
+    since = datetime.now(UTC) - timedelta(seconds=now - outage.since)
+    wait = math.ceil(outage.again_at - now)
+    again = f"It is tried again in {wait} seconds." if wait > 0 else "It is being tried again."
+    return ModelUnavailableError(
+        "the language model is not available",
+        detail=f"{address} has failed {outage.failures} times in a row since {since:%Y-%m-%d %H:%M:%S} UTC,"
+        f" at last with: {outage.last}",
+        hint=f"{again} Operators: see that the model server runs, then pgparley check model.",
+    )
 
 
 def _constraint(support: GrammarSupport, grammar: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from urllib.parse import urlsplit
 
 
 class GrammarSupport(StrEnum):
@@ -24,12 +25,29 @@ class GrammarSupport(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """An OpenAI-compatible server. `base_url` None: pgparley starts the embedded one on loopback."""
+    """An OpenAI-compatible server. `base_url` None: pgparley starts the embedded one on loopback.
+
+    `circuit_failures`: in a row, after which no call is made for `circuit_pause` seconds, and then one to see; 0: calls
+    are always made. `circuit_patience`: seconds without an answer that count as a failure.
+    """
 
     base_url: str | None = None
     api_key: str = "none"
     model: str = "qwen2.5-coder-1.5b-instruct-q4_k_m"
     grammar: GrammarSupport = GrammarSupport.STRUCTURED_OUTPUTS
+    circuit_failures: int = 5
+    circuit_pause: float = 15.0
+    circuit_patience: float = 30.0
+
+    def __post_init__(self) -> None:
+        if self.circuit_failures < 0 or min(self.circuit_pause, self.circuit_patience) < 0:
+            raise ValueError("circuit_failures, circuit_pause and circuit_patience are 0 or more")
+
+    @property
+    def address(self) -> str:
+        """Host and port of `base_url` alone: a URL may hold a password."""
+        where = urlsplit(self.base_url or "")
+        return f"{where.hostname or ''}:{where.port or ''}"
 
 
 @dataclass(frozen=True, slots=True)

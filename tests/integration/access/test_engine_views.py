@@ -16,6 +16,7 @@ from engine.core.tools import Tools
 from engine.errors import UnsupportedError
 from engine.learning.store import LearningStore, NewExample
 from engine.learning.types import ExampleKind, Vote
+from engine.llm.circuit import Outage
 from engine.llm.settings import ModelSettings
 from engine.settings import LearningSettings, Limits
 from engine.types import AnswerRow, Asker, AskReply, AskRequest, RowKind, ViewRequest
@@ -59,6 +60,12 @@ async def test_every_view_fits_its_columns(server: Server) -> None:
             for formats in ((), (1,)):
                 assert all(row(values, shape, formats) for values in seen[name])
             assert description(shape, ())
+        assert seen["nl_models"][0][2:] == ("there:1", "starting")
+        outage = Outage(0.0, 7, "Connection error.", 9.0)
+        down = ConsoleViews(pool, model, asyncio.Event(), calibrating, lambda: 0, lambda: outage)
+        assert (await down.view(ViewRequest("nl_models"))).rows[0][3] == (
+            "failed 7 times in a row, at last with: Connection error."
+        )
         assert seen["nl_questions"][0][3:6] == ("how many?", "candidate", 1)
         assert seen["nl_feedback"][0][3:5] == (1, "chosen")
         assert seen["nl_feedback"][0][6:] == (1, 1, 0)

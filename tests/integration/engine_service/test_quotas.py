@@ -127,7 +127,9 @@ async def test_who_sets_and_sees_quotas(server: Cluster, pool: Any) -> None:
     await pool.execute("GRANT nl_steward TO ana")
     theirs = await asyncpg.connect(server.dsn("store", "ana"))
     try:
-        assert [tuple(row) for row in await theirs.fetch("SELECT * FROM nl_catalog.quotas")] == [("staff", 5)]
+        assert [tuple(row) for row in await theirs.fetch("SELECT * FROM nl_catalog.quotas")] == [
+            ("staff", 5, None)
+        ]
         with pytest.raises(asyncpg.InsufficientPrivilegeError, match="only an nl_admin says who may ask"):
             await theirs.execute(f"{SET}('ana', 1000)")
         for forbidden in (

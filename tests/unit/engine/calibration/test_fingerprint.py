@@ -65,6 +65,7 @@ def test_a_setting_that_shapes_answers_is_part_of_it(other: EngineSettings) -> N
     [
         replace(SETTINGS, socket=Path("/elsewhere"), store_dsn="postgresql://other", router=Path("/other")),
         replace(SETTINGS, model=ModelSettings(base_url="http://localhost", api_key="secret")),
+        replace(SETTINGS, model=ModelSettings(circuit_failures=0, circuit_pause=1.0, circuit_patience=2.0)),
         replace(SETTINGS, limits=Limits(k=5, k_max=7, ttl=1.0, concurrent=1, waiting=3)),
         replace(SETTINGS, encoder=EncoderSettings(threads=2, batch=8)),
         replace(SETTINGS, selection=SelectionSettings(ScoreFunction.ENCODER, coverage=0.9)),

@@ -1,0 +1,240 @@
+"""How many tokens an asker's questions may use a day: counted over several engines, and refused in words that help."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import asyncpg
+import pytest
+from structlog.testing import capture_logs
+
+from engine.api.question_store import Questions
+from engine.api.service import Service
+from engine.core.ports import Completion, Prompt
+from engine.core.tools import Tools
+from engine.errors import CancelledError, ModelUnavailableError, NLError, NotPermittedError, QuotaError
+from engine.settings import Limits
+from engine.types import Asker, AskReply, AskRequest, ShowRequest
+from pgparley.cluster import Cluster
+from schema_catalog.quotas import QuotaStore
+from tests.support.scripted import ScriptedLLM
+from tests.support.statements import execute_now
+
+ANA = Asker("ana", "music")
+BOB = Asker("bob", "music")
+SET = "SELECT nl_catalog.set_token_budget"
+ASK = AskRequest(ANA, "names of all singers")
+USED = "SELECT questions, prefilled, cached, generated FROM pgparley.token_use WHERE asker = $1"
+
+
+class Costly(ScriptedLLM):
+    """Writes a statement that has to be repaired, and repairs it, for 100 tokens a call and 1,000 from the cache.
+
+    The call `fails_at` fails with `problem`; without one it hangs, and has been `reached`.
+    """
+
+    reached: asyncio.Event
+    fails_at = 0
+    problem: NLError | None = None
+
+    async def complete(self, prompt: Prompt, **options: object) -> Completion:
+        if len(self.prompts) + 1 == self.fails_at:
+            if self.problem is not None:
+                raise self.problem
+            self.reached.set()
+            await asyncio.Event().wait()
+        written = await super().complete(prompt, **options)
+        return replace(written, prefilled=90, cached=1_000, generated=10)
+
+
+@pytest.fixture
+def model() -> Costly:
+    made = Costly(["SELECT name FROM nowhere", "SELECT name FROM singer"] * 20)
+    made.reached = asyncio.Event()
+    return made
+
+
+@pytest.fixture
+def engines(pool: Any, tools: Tools) -> tuple[Service, Service]:
+    """Two engines over one store."""
+
+    def made() -> Service:
+        limits = Limits(k=2, calls=4, concurrent=20)
+        return Service(tools, Questions(pool, 600.0), limits, quotas=QuotaStore(pool))
+
+    return made(), made()
+
+
+@pytest.fixture
+def groups(server: Cluster, pool: Any) -> Iterator[None]:
+    """Ana is one of the analysts, who are some of the staff."""
+    execute_now(
+        server.dsn(), "CREATE ROLE staff", "CREATE ROLE analysts IN ROLE staff", "GRANT analysts TO ana"
+    )
+    yield
+    execute_now(server.dsn(), "DROP ROLE analysts, staff")
+
+
+async def used(pool: Any, role: str = "ana") -> tuple[int, ...] | None:
+    row = await pool.fetchrow(USED, role)
+    return None if row is None else tuple(row)
+
+
+async def test_a_question_is_written_down_once_whatever_it_asked_the_model(
+    engines: tuple[Service, Service], pool: Any, model: Costly
+) -> None:
+    reply = await engines[0].ask(ASK)
+    calls = len(model.prompts)
+    assert calls > 1
+    assert reply.usage.calls == calls
+    assert await used(pool) == (1, 90 * calls, 1_000 * calls, 10 * calls)
+    await engines[0].show(ShowRequest(ANA, reply.qid))
+    assert await used(pool) == (1, 90 * calls, 1_000 * calls, 10 * calls)
+    with pytest.raises(NLError):
+        await engines[0].ask(replace(ASK, asker=BOB))
+    assert await used(pool, "bob") is None, "he may read nothing, and the model was not asked"
+
+
+async def test_engines_that_answer_together_lose_no_token(
+    engines: tuple[Service, Service], pool: Any, model: Costly
+) -> None:
+    await asyncio.gather(*(engines[n % 2].ask(ASK) for n in range(6)))
+    calls = len(model.prompts)
+    assert await used(pool) == (6, 90 * calls, 1_000 * calls, 10 * calls)
+
+
+async def test_who_has_used_their_budget_learns_when_it_begins_anew(
+    engines: tuple[Service, Service], pool: Any, model: Costly
+) -> None:
+    await pool.execute(f"{SET}('public', 150), nl_catalog.set_quota('ana', 2)")
+    await engines[0].ask(ASK)
+    spent = 100 * len(model.prompts)
+    assert spent > 150, "what has begun is finished"
+    for engine in engines:
+        with pytest.raises(QuotaError, match="as much as they may in a day") as refused:
+            await engine.ask(ASK)
+        assert refused.value.sqlstate == "53400"
+        assert refused.value.detail == (
+            f'They have used {spent} tokens today; the budget of "ana" is 150 a day.'
+        )
+        assert re.fullmatch(
+            r"It begins anew at 00:00:00 UTC, in \d+ minutes; or ask an nl_admin for more:"
+            r" nl_catalog\.set_token_budget\(\)\.",
+            refused.value.hint or "",
+        )
+    assert await pool.fetchval("SELECT count(*) FROM pgparley.asked") == 1, "none of the hour's questions"
+    await pool.execute(f"{SET}('ana', {spent + 1})")
+    await engines[1].ask(ASK)
+    # Yesterday's tokens are none of today's.
+    await pool.execute(f"{SET}('ana', 1), nl_catalog.set_quota('ana', NULL)")
+    await pool.execute("UPDATE pgparley.token_use SET day = day - 1")
+    await engines[1].ask(ASK)
+    assert await pool.fetchval("SELECT count(*) FROM pgparley.token_use WHERE asker = 'ana'") == 2
+    await pool.execute("UPDATE pgparley.token_use SET day = day - 30 WHERE day < pgparley.today()")
+    await pool.execute(f"{SET}('ana', NULL), nl_catalog.set_token_budget('public', NULL)")
+    await engines[0].ask(ASK)
+    assert await pool.fetchval("SELECT count(*) FROM pgparley.token_use WHERE asker = 'ana'") == 1
+
+
+@pytest.mark.parametrize("problem", [ModelUnavailableError("gone"), CancelledError("out of time")])
+async def test_a_question_that_failed_has_cost_what_it_cost(
+    engines: tuple[Service, Service], pool: Any, model: Costly, problem: NLError
+) -> None:
+    model.fails_at, model.problem = 2, problem
+    with pytest.raises(type(problem)):
+        await engines[0].ask(ASK)
+    assert await used(pool) == (1, 90, 1_000, 10)
+
+
+async def test_a_question_that_was_cancelled_too(
+    engines: tuple[Service, Service], pool: Any, model: Costly
+) -> None:
+    model.fails_at = 2
+    asking: asyncio.Task[AskReply] = asyncio.create_task(engines[0].ask(ASK), name="asking")
+    await model.reached.wait()
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert await used(pool) == (1, 90, 1_000, 10)
+
+
+@pytest.mark.usefixtures("groups")
+async def test_the_own_budget_counts_then_the_largest_of_the_groups_then_that_of_all(
+    engines: tuple[Service, Service], pool: Any
+) -> None:
+    async def budgets() -> list[object]:
+        return [
+            await pool.fetchval("SELECT pgparley.token_budget_of($1)", role)
+            for role in ("ana", "bob", "nobody", "postgres")
+        ]
+
+    await pool.execute(f"{SET}('staff', 5_000_000_000), nl_catalog.set_token_budget('analysts', 2)")
+    assert await budgets() == [5_000_000_000, None, None, None]
+    await pool.execute(f"{SET}('public', 0)")
+    assert await budgets() == [5_000_000_000, 0, 0, 0]
+    await pool.execute(f"{SET}('ana', 1)")
+    assert await budgets() == [1, 0, 0, 0]
+    with pytest.raises(NotPermittedError) as refused:
+        await engines[0].ask(replace(ASK, asker=BOB))
+    assert (refused.value.sqlstate, refused.value.message) == ("42501", "you may not ask questions")
+    assert refused.value.detail == 'The budget of "bob" is 0 tokens a day.'
+    assert "nl_catalog.set_token_budget()" in (refused.value.hint or "")
+    await pool.execute(f"{SET}('public', NULL), nl_catalog.set_token_budget('ana', NULL)")
+    assert await budgets() == [5_000_000_000, None, None, None]
+
+
+@pytest.mark.usefixtures("groups")
+async def test_who_sets_and_sees_budgets_and_what_was_used(
+    engines: tuple[Service, Service], server: Cluster, pool: Any, model: Costly
+) -> None:
+    await pool.execute(f"{SET}('staff', 5000), nl_catalog.set_token_budget('bob', 1)")
+    await pool.execute("SELECT nl_catalog.set_quota('bob', 3)")
+    for call in ("'bob', -1", "NULL, 1", "'', 1"):
+        with pytest.raises(asyncpg.InvalidParameterValueError) as refused:
+            await pool.execute(f"{SET}({call})")
+        assert refused.value.hint
+    await engines[0].ask(ASK)
+    await pool.execute("SELECT pgparley.spend_tokens('bob', 7, 8, 9)")
+    calls = len(model.prompts)
+    own = ("ana", 1, 100 * calls, 90 * calls, 1_000 * calls, 10 * calls, 5_000)
+    seen = (
+        "SELECT role, questions, tokens, prefilled, cached, generated, tokens_a_day FROM nl_catalog.token_use"
+    )
+    rows = await pool.fetch(f"{seen} ORDER BY role")
+    assert [tuple(row) for row in rows] == [own, ("bob", 1, 16, 7, 8, 9, 1)]
+    rows = await pool.fetch("SELECT * FROM nl_catalog.quotas ORDER BY role")
+    assert [tuple(row) for row in rows] == [("bob", 3, 1), ("staff", None, 5_000)]
+    await pool.execute("GRANT nl_steward TO ana")
+    theirs = await asyncpg.connect(server.dsn("store", "ana"))
+    try:
+        assert [tuple(row) for row in await theirs.fetch(seen)] == [own]
+        with pytest.raises(asyncpg.InsufficientPrivilegeError, match="only an nl_admin says how many tokens"):
+            await theirs.execute(f"{SET}('ana', 1000)")
+        for forbidden in (
+            "TABLE pgparley.token_use",
+            "DELETE FROM pgparley.token_budget",
+            "SELECT pgparley.spend_tokens('bob', 1, 1, 1)",
+        ):
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                await theirs.execute(forbidden)
+    finally:
+        await theirs.close()
+
+
+async def test_without_the_store_nobody_is_admitted_and_a_cost_is_lost_and_told(
+    engines: tuple[Service, Service], pool: Any, model: Costly
+) -> None:
+    await pool.execute("ALTER TABLE pgparley.token_use RENAME TO elsewhere")
+    with pytest.raises(ModelUnavailableError):
+        await engines[0].ask(ASK)
+    assert not model.prompts
+    await pool.execute("ALTER TABLE pgparley.elsewhere RENAME TO token_use")
+    await pool.execute("ALTER TABLE pgparley.token_use RENAME COLUMN prefilled TO otherwise")
+    with capture_logs() as told:
+        assert (await engines[0].ask(ASK)).rows
+    [line] = [each for each in told if each["event"] == "tokens not counted"]
+    assert (line["user"], line["tokens"]) == ("ana", 100 * len(model.prompts))

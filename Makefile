@@ -10,7 +10,7 @@ SERVERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/servers
 HELM := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/helm
 
 RELEASE := .venv-release
-.PHONY: demo test test-all check servers browser promtool pooler helm lock packages sbom audit screenshots morning bench bench-ablations bench-abstain bench-dialogue bench-encoder bench-guard bench-lending bench-llm bench-personal bench-quality bench-real bench-routing bench-wire compat clean
+.PHONY: demo test test-all check servers browser promtool pooler helm lock packages sbom audit screenshots morning bench bench-ablations bench-abstain bench-capacity bench-dialogue bench-encoder bench-guard bench-lending bench-llm bench-personal bench-quality bench-real bench-routing bench-wire compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
@@ -112,7 +112,7 @@ check: $(VENV)/.installed  ## ruff, mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: bench-routing bench-wire bench-quality bench-real bench-ablations bench-abstain bench-dialogue bench-personal bench-encoder bench-guard bench-lending bench-llm  ## every benchmark; results in benchmarks/results
+bench: bench-routing bench-wire bench-quality bench-real bench-ablations bench-abstain bench-dialogue bench-personal bench-encoder bench-guard bench-lending bench-llm bench-capacity  ## every benchmark; results in benchmarks/results
 
 bench-routing: $(VENV)/.installed  ## databases and tables found among many, beside baselines; what it costs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
@@ -154,6 +154,9 @@ bench-encoder: $(VENV)/.installed  ## the encoder's own forward pass beside the 
 
 bench-lending: $(VENV)/.installed  ## what it costs to run statements as the asker
 	$(BIN)/python -m benchmarks.lending --json benchmarks/results/lending.json $(ARGS)
+
+bench-capacity: $(VENV)/.installed  ## how many people one installation serves; idle sessions, plain SQL beside them, a day with faults
+	$(BIN)/python -m benchmarks.capacity --json benchmarks/results/capacity.json $(ARGS)
 
 bench-llm: $(VENV)/.installed  ## seconds a question with each way to serve the embedded model
 	@$(BIN)/pgparley fetch-model

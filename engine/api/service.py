@@ -12,6 +12,8 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 
+import asyncpg
+
 from engine import pipeline
 from engine.api import introspection
 from engine.api.admission import Admission
@@ -32,6 +34,7 @@ from engine.errors import (
     DatabaseDiffersError,
     InternalError,
     ModelUnavailableError,
+    NLError,
     ReportedError,
     SyntaxProblemError,
     UnknownQuestionError,
@@ -325,8 +328,24 @@ def _wanted(state: State) -> tuple[Candidate, ...]:
     )
 
 
-def as_reply(problem: Exception) -> InternalError:
-    """An unexpected exception as the error that a user sees: its type alone."""
+_STORE_TROUBLE = ("08", "53", "57P", "58")
+"""How SQLSTATEs begin of a server that has gone, starts, ends, or has no room (PostgreSQL docs, appendix A)."""
+
+
+def as_reply(problem: Exception) -> NLError:
+    """An unexpected exception as the error that a user sees: its type alone.
+
+    Of PostgreSQL's own errors only the store's come here: those on the asker's databases are reported as they are.
+    """
+    gone = isinstance(problem, asyncpg.InterfaceError | ConnectionError) or (
+        isinstance(problem, asyncpg.PostgresError) and (problem.sqlstate or "").startswith(_STORE_TROUBLE)
+    )
+    if gone:
+        return ModelUnavailableError(
+            "the engine's store does not answer as it should",
+            detail=f"{type(problem).__name__}.",
+            hint="Its administrator should look at the store's server: that it runs, and has room on its disk.",
+        )
     return InternalError(
         "the engine failed on this question",
         detail=type(problem).__name__,

@@ -8,11 +8,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import asyncpg
 import pytest
 from aiohttp import web
 
 from engine.api.endpoints import EngineAPI
-from engine.api.service import Service
+from engine.api.service import Service, as_reply
 from engine.client import _VERBS, EngineAddress, EngineClient
 from engine.errors import InvalidSettingError, NLError, StaleDialogueError
 from engine.metrics import Metrics
@@ -97,3 +98,19 @@ async def test_a_refusal_arrives_whole(
 async def test_every_request_has_its_route() -> None:
     routes = {resource.canonical for resource in interface().router.resources()}
     assert {path for path, _ in _VERBS.values()} <= routes
+
+
+@pytest.mark.parametrize(
+    ("problem", "sqlstate"),
+    [
+        (asyncpg.DiskFullError("no room"), "58000"),
+        (asyncpg.CannotConnectNowError("starting"), "58000"),
+        (asyncpg.InterfaceError("closed"), "58000"),
+        (ConnectionResetError(), "58000"),
+        (asyncpg.UndefinedTableError("a secret"), "XX000"),
+        (ValueError("a secret"), "XX000"),
+    ],
+)
+def test_a_store_in_trouble_is_told_from_a_fault_of_ours(problem: Exception, sqlstate: str) -> None:
+    reply = as_reply(problem).reply()
+    assert (reply.sqlstate, "secret" in f"{reply.message} {reply.detail} {reply.hint}") == (sqlstate, False)

@@ -1,0 +1,201 @@
+"""The installation that is measured: PostgreSQL for data and store, the scripted model, and `pgparley serve`.
+
+Owns starting and stopping them, and which process is which. The store is a server of its own, so that it can be
+restarted, or its disk filled, while the data stays.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+
+from benchmarks.wire.systems import HOST, ROOT, free_port
+from engine.client import EngineAddress, EngineClient
+from pgparley import cluster
+from pgparley.cluster import Cluster
+
+SINGERS = 1_000_000
+"""Rows of `singer`, one of each age: how many are older than N is a number that only the question about N has."""
+
+_START = 180.0
+
+_CONFIGURATION = """
+workers = 1
+
+[gateway]
+upstream_host = "{data.socket_dir}"
+upstream_port = {data.port}
+listen_port = {port}
+max_client_conn = {connections}
+engine = "{folder}/engine.sock"
+
+[engine]
+socket = "{folder}/engine.sock"
+store = "{store}"
+
+[model]
+base_url = "http://127.0.0.1:{model}/v1"
+model = "scripted"
+
+[limits]
+waiting = {waiting}
+
+[dialogue]
+questions = 0
+abstention = 1.0
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """What runs. `store`: the server of the engine's state. `supervisor`: `pgparley serve`."""
+
+    data: Cluster
+    store: Cluster
+    port: int
+    model: int
+    folder: Path
+    supervisor: subprocess.Popen[bytes]
+
+    def pids(self, part: str) -> list[int]:
+        """The processes of `gateway` or `engine`, as `pgparley serve` has them now."""
+        words = b"pgparley.processes\0" + part.encode()
+        return [pid for pid in _descendants(self.supervisor.pid) if words in _command(pid)]
+
+    async def engine_ready(self, seconds: float = _START) -> None:
+        """Returns once the engine has loaded what the first question needs; raises `TimeoutError`."""
+        async with (
+            asyncio.timeout(seconds),
+            EngineClient(EngineAddress(f"{self.folder}/engine.sock")) as engine,
+        ):
+            while not await engine.ready():  # noqa: ASYNC110 - another process
+                await asyncio.sleep(0.2)
+
+
+@contextmanager
+def serving(
+    folder: Path, *, connections: int, waiting: int, seconds: float, store: Path | None = None
+) -> Iterator[Stack]:
+    """A stack whose state is below `folder`, or its store's in `store`; `seconds`: of the model, a call."""
+    with ExitStack() as stack:
+        data = _server(folder / "data", connections + 50)
+        stack.callback(cluster.stop, data)
+        kept = _server(store or folder / "store", 100)
+        stack.callback(cluster.stop, kept)
+        _fill(data)
+        port, model = free_port(), free_port()
+        file = folder / "pgparley.toml"
+        file.write_text(
+            _CONFIGURATION.format(
+                data=data,
+                store=kept.dsn(),
+                port=port,
+                model=model,
+                folder=folder,
+                connections=connections,
+                waiting=waiting,
+            ),
+            encoding="utf-8",
+        )
+        scripted = [sys.executable, "-m", "benchmarks.capacity.model", str(model), str(seconds)]
+        stack.enter_context(_process(scripted))
+        for words in (("store", "migrate"), ("catalog", "add", "music", "--dsn", data.dsn("music"))):
+            subprocess.run([*_pgparley(file), *words], cwd=ROOT, check=True, capture_output=True)
+        supervisor = stack.enter_context(_process([*_pgparley(file), "serve"], folder / "serve.log"))
+        made = Stack(data, kept, port, model, folder, supervisor)
+        asyncio.run(made.engine_ready())
+        _until_relayed(made)
+        yield made
+
+
+def _server(folder: Path, connections: int) -> Cluster:
+    """A server that takes so many connections, at a socket alone."""
+    made = cluster.start(folder)
+    cluster.stop(made)
+    start(made, f"-c max_connections={connections}")
+    return made
+
+
+def start(stopped: Cluster, options: str = "") -> None:
+    """Starts a server again."""
+    owner = stopped.data_dir.stat()
+    subprocess.run(
+        [stopped.bin_dir / "pg_ctl", "-D", stopped.data_dir, "-w", "-l", stopped.data_dir / "log",
+         "-o", f"-h '' -p {stopped.port} -k {stopped.socket_dir} {options}", "start"],
+        check=True, stdout=subprocess.DEVNULL, user=owner.st_uid, group=owner.st_gid, cwd="/",
+    )  # fmt: skip
+
+
+def _fill(data: Cluster) -> None:
+    with psycopg.connect(data.dsn(), autocommit=True) as admin:
+        if admin.execute("SELECT FROM pg_database WHERE datname = 'music'").fetchone():
+            return
+        admin.execute("CREATE ROLE analyst LOGIN")
+        admin.execute("CREATE DATABASE music")
+    with psycopg.connect(data.dsn("music"), autocommit=True) as music:
+        music.execute("CREATE TABLE singer (singer_id int PRIMARY KEY, name text, age int)")
+        rows = "INSERT INTO singer SELECT n, 'Singer ' || n, n FROM generate_series(1, %s) n"
+        music.execute(rows, (SINGERS,))
+        music.execute("CREATE INDEX ON singer (age)")
+        music.execute("GRANT SELECT ON singer TO analyst")
+        music.execute("VACUUM ANALYZE singer")
+
+
+def _pgparley(file: Path) -> list[str]:
+    return [sys.executable, "-m", "pgparley.cli", "--config", str(file)]
+
+
+@contextmanager
+def _process(command: list[str], log: Path | None = None) -> Iterator[subprocess.Popen[bytes]]:
+    with ExitStack() as stack:
+        said = subprocess.DEVNULL if log is None else stack.enter_context(log.open("ab"))
+        process = subprocess.Popen(command, cwd=ROOT, stdout=said, stderr=said, start_new_session=True)
+        try:
+            yield process
+        finally:
+            process.terminate()
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _until_relayed(stack: Stack) -> None:
+    deadline = time.monotonic() + _START
+    while True:
+        try:
+            psycopg.connect(host=HOST, port=stack.port, user="analyst", dbname="music").close()
+        except psycopg.OperationalError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+        else:
+            return
+
+
+def _descendants(pid: int) -> list[int]:
+    found: list[int] = []
+    for process in (each.name for each in Path("/proc").iterdir() if each.name.isdigit()):
+        try:
+            parent = int(Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if parent == pid:
+            found += [int(process), *_descendants(int(process))]
+    return found
+
+
+def _command(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""

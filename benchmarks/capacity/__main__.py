@@ -32,6 +32,9 @@ from pgparley.config import cache_dir
 
 PARTS = ("asked", "plain", "idle", "tables", "day")
 ASKERS = (1, 10, 50, 200)
+WEIGHT = 10
+"""CPUWeight of the engine in deploy/systemd, beside 100."""
+
 SECONDS = 40.0
 """Of a cell."""
 
@@ -91,7 +94,10 @@ async def _part(name: str, stack: Stack, options: argparse.Namespace, *, full: b
         case "asked":
             return {"cells": [asdict(await cells.asked(stack, n, SECONDS, model_seconds)) for n in ASKERS]}
         case "plain":
-            beside = [await cells.plain(stack, n, options.rounds, 10.0, model_seconds) for n in (10, 200)]
+            beside = [
+                await cells.plain(stack, n, options.rounds, 10.0, model_seconds, weight=weight)
+                for n, weight in ((10, None), (200, None), *([(200, WEIGHT)] if os.geteuid() == 0 else []))
+            ]
             return {"cells": [asdict(each) for each in beside]}
         case "idle":
             return asdict(await cells.idle(stack, options.idle, SECONDS, model_seconds))

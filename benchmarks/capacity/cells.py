@@ -9,12 +9,12 @@ import subprocess
 import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from benchmarks.capacity.askers import Asker, Outcomes, askers, connected
-from benchmarks.capacity.stack import Stack
+from benchmarks.capacity.stack import Stack, weighed
 from benchmarks.wire.machine import cpu_seconds, rss_kb
 from benchmarks.wire.systems import HOST
 
@@ -118,10 +118,12 @@ async def idle(stack: Stack, sessions: int, seconds: float, model_seconds: float
 class Plain:
     """Transactions a second of pgbench through the gateway, in rounds without and with askers beside it.
 
-    `ratio`: the median of the rounds' ratios, with the range of the middle half.
+    `ratio`: the median of the rounds' ratios, with the range of the middle half. `engine_weight`: its CPUWeight beside
+    100 of all others; None where the kernel shares out by session.
     """
 
     askers: int
+    engine_weight: int | None
     model_seconds: float
     without: list[float]
     beside: list[float]
@@ -130,8 +132,17 @@ class Plain:
     answered: int
 
 
-async def plain(stack: Stack, count: int, rounds: int, seconds: float, model_seconds: float) -> Plain:
-    """Alternating rounds; each ratio is of neighbours in time."""
+async def plain(
+    stack: Stack, count: int, rounds: int, seconds: float, model_seconds: float, *, weight: int | None = None
+) -> Plain:
+    """Alternating rounds; each ratio is of neighbours in time. `weight`: see `Plain.engine_weight`."""
+    if weight is None:
+        return await _plain(stack, count, rounds, seconds, model_seconds)
+    with weighed(stack, weight):
+        return replace(await _plain(stack, count, rounds, seconds, model_seconds), engine_weight=weight)
+
+
+async def _plain(stack: Stack, count: int, rounds: int, seconds: float, model_seconds: float) -> Plain:
     without, beside = [], []
     answered = 0
     for _ in range(rounds):
@@ -150,7 +161,14 @@ async def plain(stack: Stack, count: int, rounds: int, seconds: float, model_sec
     low, high = np.percentile(ratios, (25, 75))
     middle = round(statistics.median(ratios), 3)
     return Plain(
-        count, model_seconds, without, beside, middle, (round(float(low), 3), round(float(high), 3)), answered
+        count,
+        None,
+        model_seconds,
+        without,
+        beside,
+        middle,
+        (round(float(low), 3), round(float(high), 3)),
+        answered,
     )
 
 

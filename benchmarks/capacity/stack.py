@@ -7,6 +7,8 @@ restarted, or its disk filled, while the data stays.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import subprocess
 import sys
 import time
@@ -24,6 +26,9 @@ from pgparley.cluster import Cluster
 
 SINGERS = 1_000_000
 """Rows of `singer`, one of each age: how many are older than N is a number that only the question about N has."""
+
+GROUPS = Path("/sys/fs/cgroup/cpu")
+"""The processors' control groups, version 1."""
 
 _START = 180.0
 
@@ -114,6 +119,46 @@ def serving(
         asyncio.run(made.engine_ready())
         _until_relayed(made)
         yield made
+
+
+@contextmanager
+def weighed(stack: Stack, weight: int) -> Iterator[None]:
+    """Gives the engine this CPUWeight (systemd.resource-control), and gateway, PostgreSQL and this process 100 each.
+
+    As systemd does for units, by control groups. Raises `OSError` where they cannot be made: as root, and of version 1.
+    """
+    own = os.getpid()
+    servers = [
+        int((each.data_dir / "postmaster.pid").read_text().split()[0]) for each in (stack.data, stack.store)
+    ]
+    groups = {
+        "engine": (weight, stack.pids("engine")),
+        "gateway": (100, stack.pids("gateway")),
+        "server": (100, [pid for server in servers for pid in (server, *_descendants(server))]),
+        "clients": (
+            100,
+            [
+                own,
+                *(pid for pid in _descendants(own) if _command(pid).find(b"benchmarks.capacity.model") > 0),
+            ],
+        ),
+    }
+    made = []
+    try:
+        for name, (share, pids) in groups.items():
+            folder = GROUPS / f"pgparley-capacity-{own}-{name}"
+            folder.mkdir()
+            made.append(folder)
+            (folder / "cpu.shares").write_text(str(share * 1024 // 100))
+            for pid in pids:
+                (folder / "cgroup.procs").write_text(str(pid))
+        yield
+    finally:
+        for folder in made:
+            for pid in (folder / "cgroup.procs").read_text().split():
+                with contextlib.suppress(OSError):
+                    (GROUPS / "cgroup.procs").write_text(pid)
+            folder.rmdir()
 
 
 def _server(folder: Path, connections: int) -> Cluster:

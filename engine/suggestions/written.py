@@ -7,10 +7,12 @@ whatever else stands in it is dropped.
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from engine.core.ports import Prompt
 from engine.prompting.example_text import quoted
@@ -28,10 +30,13 @@ SYNONYMS = 3
 DESCRIPTION_LENGTH, SYNONYM_LENGTH = 120, 40
 
 _FORM = """start: {lines}
-TEXT: /[A-Za-z][^\\n|"`,.;:]{{2,70}}/
-WORDS: /([A-Za-z][A-Za-z ]{{1,24}}(, [A-Za-z][A-Za-z ]{{1,24}}){{0,2}})?/
+TEXT: / [A-Za-z][^\\n|"`]{{2,90}}/
+WORDS: /( [A-Za-z][A-Za-z ]{{1,24}}(, [A-Za-z][A-Za-z ]{{1,24}}){{0,2}})?/
 """
-"""A small model ends a description where a comma would stand, and goes on without end where it may write one."""
+"""A line may end wherever the model would end it: what it may not write where it has said all, it fills up."""
+
+_END = re.compile(r"[,.;:(]| - ")
+"""What a small model writes behind a description and then goes on with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +95,7 @@ def _near(column: Column, table: Table, asked: Sequence[Asked]) -> bool:
 
 def grammar(asked: Sequence[Asked]) -> str:
     """The answer's form in Lark: the lines in their order."""
-    lines = " ".join(f'{json.dumps(f"{each.name}: ")} TEXT " | " WORDS "\\n"' for each in asked)
+    lines = " ".join(f'{json.dumps(f"{each.name}:")} TEXT ("|" WORDS)? "\\n"' for each in asked)
     return _FORM.format(lines=lines)
 
 
@@ -104,7 +109,7 @@ def suggestions(answer: str, asked: Sequence[Asked]) -> tuple[Suggestion, ...]:
             continue
         description, _, synonyms = rest.partition("|")
         if not each.shown.description:
-            found += _described(each, description)
+            found += _described(each, _END.split(description, maxsplit=1)[0])
         found += _synonyms(each, synonyms.split(","))
     return tuple(_telling(found))
 
@@ -137,9 +142,11 @@ def _plain(text: str) -> str:
 
 
 def _takes(text: str, most: int) -> bool:
-    """Whether `text` is some words, without characters that are not shown."""
+    """Whether `text` is some words, none of them again and again, without characters that are not shown."""
     shown = all(unicodedata.category(character) not in {"Cc", "Cf", "Cs"} for character in text)
-    return 1 < len(text) <= most and shown and any(map(str.isalpha, text))
+    words = text.casefold().split()
+    stammers = any(word == following for word, following in pairwise(words))
+    return 1 < len(text) <= most and shown and any(map(str.isalpha, text)) and not stammers
 
 
 def _folded(text: str) -> str:

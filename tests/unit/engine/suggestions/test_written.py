@@ -80,7 +80,7 @@ def test_an_answer_is_read_line_by_line() -> None:
         "net: another description | turnover, NET, turn over\n"
         "net: a second time | no\n"
         "something: else | x\n"
-        '"Odd name": odd  "name" ### of it | \n'
+        '"Odd name": odd  "name" ### of it, as told - and so on\n'
         "pin | no colon"
     )
     description, synonym = SuggestionKind.DESCRIPTION, SuggestionKind.SYNONYM
@@ -95,7 +95,8 @@ def test_an_answer_is_read_line_by_line() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["pin: pin | PIN", "pin: 12 | 3", f"pin: {'x' * 200} | {'y' * 50}", "pin: |"]
+    "line",
+    ["pin: pin | PIN", "pin: 12 | 3", f"pin: {'x' * 200} | {'y' * 50}", "pin: |", "pin: of of it | to to"],
 )
 def test_what_says_nothing_is_dropped(line: str) -> None:
     assert suggestions(line, asked()) == ()
@@ -105,4 +106,4 @@ def test_the_grammar_is_one() -> None:
     """It compiles, and its lines are those that are read."""
     error = llguidance.LLMatcher.validate_grammar(llguidance.LLMatcher.grammar_from_lark(grammar(asked())))
     assert not error
-    assert '"\\"Odd name\\": " TEXT' in grammar(asked())
+    assert '"\\"Odd name\\":" TEXT' in grammar(asked())

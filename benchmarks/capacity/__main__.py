@@ -35,7 +35,7 @@ ASKERS = (1, 10, 50, 200)
 WEIGHT = 10
 """CPUWeight of the engine in deploy/systemd, beside 100."""
 
-SECONDS = 40.0
+SECONDS = 30.0
 """Of a cell."""
 
 

@@ -100,6 +100,4 @@ def askers(stack: Stack, count: int, outcomes: Outcomes) -> list[Asker]:
 
 async def connected(stack: Stack) -> asyncpg.Connection:
     """A session of an analyst through the gateway."""
-    return await asyncpg.connect(
-        host=HOST, port=stack.port, user="analyst", database="music", timeout=60, statement_cache_size=0
-    )
+    return await asyncpg.connect(host=HOST, port=stack.port, user="analyst", database="music", timeout=60)

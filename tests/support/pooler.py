@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import shutil
 import socket
 import subprocess
 import time
@@ -47,14 +48,17 @@ default_pool_size = 1
     for each in (folder, *folder.parents):
         if each.stat().st_mode & 0o777 == 0o700:
             each.chmod(0o755)
-    # It refuses to run as root; the server's account may use the server's socket.
+    # It refuses to run as root; the server's account may use the server's socket, and not look into root's home.
     account = pwd.getpwuid(server.data_dir.stat().st_uid)
-    libraries = os.pathsep.join(map(str, (PLACE / "usr" / "lib").glob("*-linux-gnu")))
+    place = folder / "usr"
+    shutil.copytree(PLACE / "usr", place, dirs_exist_ok=True)
+    libraries = os.pathsep.join(map(str, (place / "lib").glob("*-linux-gnu")))
     with (folder / "pgbouncer.log").open("wb") as log:
         process = subprocess.Popen(  # noqa: S603 - the program that was unpacked
-            [str(PROGRAM), "-q", str(file)],
+            [str(place / PROGRAM.relative_to(PLACE / "usr")), "-q", str(file)],
             env={**os.environ, "LD_LIBRARY_PATH": libraries},
             user=account.pw_uid if os.getuid() == 0 else None,
+            group=account.pw_gid if os.getuid() == 0 else None,
             stdout=log,
             stderr=log,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
+from engine.core.deadline import within
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.stages.apply_preferences import apply_preferences
@@ -55,7 +56,8 @@ async def run(state: State, tools: Tools, stages: tuple[Stage, ...] = STAGES) ->
             break
         state.deadline.remaining()
         began = state.deadline.clock()
-        state = await stage(state, tools)
+        with within(state.deadline):
+            state = await stage(state, tools)
         timing = StageTiming(stage.__name__, round(state.deadline.clock() - began, 4))
         state = replace(state, timings=(*state.timings, timing))
     return state

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from pgparley.check.finding import Finding, Outcome, Report, ok, problem, said
 from pgparley.check.gateway import check_gateway
 from pgparley.check.model import check_embedded, check_engine, check_model
+from pgparley.check.networks import check_networks
 from pgparley.check.page import check_page
 from pgparley.check.store import check_store
 from pgparley.config import Config, ConfigError
@@ -39,7 +40,7 @@ async def _findings(config: Config, part: PartKind | None) -> AsyncIterator[Find
         async for finding in check_gateway(config):
             yield finding
     if part in (None, PartKind.ENGINE):
-        for finding in check_engine(config):
+        for finding in (*check_engine(config), *check_networks(config)):
             yield finding
     if part is PartKind.PAGE or (part is None and config.page.listen):
         yield check_page(config)

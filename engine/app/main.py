@@ -17,6 +17,7 @@ from engine.api.endpoints import EngineAPI
 from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.app.listening import AddressSite
+from engine.app.networks import Networks, networks_of
 from engine.app.retention import keep_no_longer
 from engine.app.schema_watch import SchemaWatch
 from engine.app.warmup import warm_up
@@ -39,10 +40,9 @@ from engine.llm.circuit import Circuit, Outage
 from engine.llm.client import ChatModel
 from engine.llm.settings import ModelSettings
 from engine.metrics import Metrics
-from engine.models.encoder import EncoderUnavailableError, MiniLMEncoder
-from engine.models.linker import LinkerEncoder
-from engine.models.packaged import PackagedError, read
-from engine.models.pointer import PointerModel, packaged_base
+from engine.models.encoder import EncoderUnavailableError
+from engine.models.packaged import PackagedError
+from engine.models.pointer import packaged_base
 from engine.ranking import ranker
 from engine.ranking.ranker import TwoStages
 from engine.rewrite.driver import check_names
@@ -51,9 +51,6 @@ from engine.routing.artifact import ArtifactStore, CurrentWeights
 from engine.routing.learned_router import Versions
 from engine.routing.router import HybridRouter
 from engine.routing.vectors import VectorCache
-from engine.schema_linking import branching, linker
-from engine.schema_linking.branching import TrainedBranching
-from engine.schema_linking.linker import TrainedLinker
 from engine.settings import EngineSettings
 from engine.suggestions.suggesting import Suggesting
 from engine.upstream import Databases
@@ -93,7 +90,8 @@ async def tools(
         stack.push_async_callback(upstream.aclose)
         model = ChatModel(settings.model, settings.model.base_url, circuit)
         stack.push_async_callback(model.aclose)
-        encoder = MiniLMEncoder(settings.encoder)
+        networks = stack.enter_context(networks_of(settings))
+        encoder = networks.encoder
         catalog = CachedCatalog(CatalogStore(pool))
         built = Tools(
             catalog=catalog,
@@ -103,7 +101,7 @@ async def tools(
             router=HybridRouter(
                 encoder,
                 VectorCache(encoder, model=ENCODER, path=settings.vectors),
-                versions=_versions(settings),
+                versions=_versions(settings, networks),
             ),
             calibration=calibration(settings, pool),
             selection=settings.selection,
@@ -111,10 +109,10 @@ async def tools(
             limits=settings.limits,
             generation=settings.generation,
             conditions=Classifier.of(classifier.packaged(), encoder),
-            ranker=TwoStages.of(ranker.packaged(), encoder, settings.encoder),
+            ranker=TwoStages.of(ranker.packaged(), encoder, settings.encoder, networks.reader),
             memory=LearningStore(pool, settings.learning),
             learning=settings.learning,
-            linker=_linker(settings),
+            linker=networks.linker,
             second_look=second_look.packaged(),
             certainty=FittedCertainty(certainty.packaged()),
             dialogue=settings.dialogue,
@@ -130,21 +128,14 @@ def calibration(settings: EngineSettings, pool: Pool) -> CalibrationStore:
     )
 
 
-def _linker(settings: EngineSettings) -> TrainedLinker:
-    model = LinkerEncoder(read(linker.packaged(), linker.NAME, linker.FORMAT), settings.encoder)
-    return TrainedLinker(model, TrainedBranching.of(branching.packaged(), model.version))
-
-
 def _routers(settings: EngineSettings) -> ArtifactStore | None:
     return None if settings.router is None else ArtifactStore(settings.router, packaged_base())
 
 
-def _versions(settings: EngineSettings) -> Versions | None:
+def _versions(settings: EngineSettings, networks: Networks) -> Versions | None:
     """The trained routers; None leaves routing to the retrieval leg."""
     routers = _routers(settings)
-    if routers is None:
-        return None
-    return Versions(routers, lambda artifact: PointerModel(artifact, settings.encoder))
+    return None if routers is None else Versions(routers, networks.pointer)
 
 
 def _circuit(settings: ModelSettings, metrics: Metrics) -> Circuit:

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 
 import structlog
 
+from engine.app.networks import ONE_COLUMN
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.ports import LanguageModel, Prompt
 from engine.core.tools import Tools
-from engine.errors import NLError
+from engine.errors import ModelUnavailableError, NLError
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
 from engine.understanding.language import foreign_language
 from schema_catalog.catalog import StoreUnavailableError
-from schema_catalog.types import Column, Snapshot, Table, TableKind
+from schema_catalog.types import Snapshot
 
 RETRY_SECONDS = 0.5
 """Between two requests to a model that is still loading."""
 
 PROMPT_TIMEOUT = 120.0
-
-_SCHEMA = Snapshot("", (), (Table("", "ready", TableKind.TABLE, (Column("ready", "text"),)),))
-"""What the schema linker reads: it does not load for a schema without tables."""
 
 log = structlog.stdlib.get_logger("engine")
 
@@ -35,9 +34,9 @@ async def warm_up(tools: Tools, databases: int, ready: asyncio.Event) -> None:
     Questions are answered meanwhile; a failure is logged.
     """
     began = time.monotonic()
-    await asyncio.to_thread(tools.encoder.encode, ["ready"])
-    await asyncio.to_thread(tools.ranker.rank, "ready", (Candidate("", "SELECT 1"),))
-    await asyncio.to_thread(tools.linker.link, "ready", _SCHEMA)
+    await _until_there(lambda: tools.encoder.encode(["ready"]))
+    await _until_there(lambda: tools.ranker.rank("ready", (Candidate("", "SELECT 1"),)))
+    await _until_there(lambda: tools.linker.link("ready", ONE_COLUMN))
     await asyncio.to_thread(foreign_language, "prêt")
     await _until_answering(tools.model)
     try:
@@ -51,6 +50,18 @@ async def warm_up(tools: Tools, databases: int, ready: asyncio.Event) -> None:
         log.warning("warm-up incomplete", problem=str(problem))
     ready.set()
     log.info("warm", seconds=round(time.monotonic() - began, 1))
+
+
+async def _until_there(asked: Callable[[], object]) -> None:
+    """Until a network answers: one that runs elsewhere may still be starting."""
+    while True:
+        try:
+            await asyncio.to_thread(asked)
+        except ModelUnavailableError as problem:
+            log.warning("not ready", problem=problem.message, detail=problem.detail, hint=problem.hint)
+            await asyncio.sleep(RETRY_SECONDS)
+        else:
+            return
 
 
 async def _until_answering(model: LanguageModel) -> None:

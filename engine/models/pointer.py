@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,8 @@ from engine.routing.pointer_api import Asked, Encoded, Pointed
 from engine.settings import EncoderSettings
 
 if TYPE_CHECKING:
+    from torch import nn
+
     from engine.models.beams import StepWeights
     from engine.models.network import Ground, Names, Network, Survey, Tower
 
@@ -53,14 +55,25 @@ def packaged_base() -> Path:
     return shipped("models/router_base")
 
 
+class Questions(Protocol):
+    """What reads questions for one artifact."""
+
+    def questions(self, texts: Sequence[str]) -> Sequence[Encoded]:
+        """Each question's vectors, in order."""
+
+
 class PointerModel:
     """`engine.routing.pointer_api.Pointer`."""
 
-    def __init__(self, artifact: Artifact, settings: EncoderSettings | None = None) -> None:
+    def __init__(
+        self, artifact: Artifact, settings: EncoderSettings | None = None, tower: Questions | None = None
+    ) -> None:
+        """`tower`: the artifact's encoder where it runs elsewhere; None makes one with `settings`."""
         self._artifact = artifact
         self._settings = settings or EncoderSettings()
         self._lock = threading.Lock()
-        self._built: tuple[SentenceModel, Network, StepWeights] | None = None
+        self._tower = tower
+        self._built: tuple[Questions, Network, StepWeights] | None = None
         self._grounds: OrderedDict[int, tuple[Ground, Names]] = OrderedDict()
 
     @property
@@ -74,7 +87,9 @@ class PointerModel:
         return multiplies_integers()
 
     def read(self, questions: Sequence[str]) -> Sequence[Encoded]:
-        """See `Pointer.read`. Raises `EncoderUnavailableError`."""
+        """See `Pointer.read`. Raises `EncoderUnavailableError`, `ArtifactError`, and as a tower that was given."""
+        if self._tower is not None:
+            return self._tower.questions(questions)
         with self._lock:
             tower, _, _ = self._loaded()
             return tower.questions(questions)
@@ -147,18 +162,25 @@ class PointerModel:
                 self._grounds.popitem(last=False)
         return held
 
-    def _loaded(self) -> tuple[SentenceModel, Network, StepWeights]:
+    def _loaded(self) -> tuple[Questions, Network, StepWeights]:
         if self._built is None:
             from engine.models.beams import StepWeights  # noqa: PLC0415  as torch
 
-            model = loaded_model(self._settings)
-            tower, network = build(self._artifact, model)
-            layers = model[0].auto_model.encoder.layer
-            for number, layer in enumerate(tower.layers, start=len(layers) - len(tower.layers)):
-                layers[number] = layer
-            read = SentenceModel(model.eval(), batch=self._settings.batch)
+            read, network = self._both()
             self._built = read, network.eval(), StepWeights.of(network)
         return self._built
+
+    def _both(self) -> tuple[Questions, Network]:
+        if self._tower is not None:
+            return self._tower, _network(
+                self._artifact, self._artifact.arrays[f"{NETWORK}.gate.weight"].shape[1]
+            )
+        model = loaded_model(self._settings)
+        tower, network = build(self._artifact, model)
+        layers = model[0].auto_model.encoder.layer
+        for number, layer in enumerate(tower.layers, start=len(layers) - len(tower.layers)):
+            layers[number] = layer
+        return SentenceModel(model.eval(), batch=self._settings.batch), network
 
 
 def build(artifact: Artifact, model: Any) -> tuple[Tower, Network]:
@@ -166,24 +188,36 @@ def build(artifact: Artifact, model: Any) -> tuple[Tower, Network]:
 
     Raises `ArtifactError` where the arrays do not fit it.
     """
-    import torch  # noqa: PLC0415  heavy: loaded with the first question
-
-    from engine.models.network import Network, Tower  # noqa: PLC0415  as torch
+    from engine.models.network import Tower  # noqa: PLC0415  heavy: loaded with the first question
 
     layers = model[0].auto_model.encoder.layer
-    network = Network(model[0].auto_model.config.hidden_size)
-    arrays = {name: torch.from_numpy(np.array(array, np.float32)) for name, array in artifact.arrays.items()}
-    numbers = {name.split(".")[2] for name in arrays if name.startswith(f"{TOWER}.")}
+    numbers = {name.split(".")[2] for name in artifact.arrays if name.startswith(f"{TOWER}.")}
     tower = Tower(layers[len(layers) - len(numbers) :])
+    _fill(tower, TOWER, artifact)
+    return tower, _network(artifact, model[0].auto_model.config.hidden_size)
+
+
+def _network(artifact: Artifact, width: int) -> Network:
+    from engine.models.network import Network  # noqa: PLC0415  heavy: loaded with the first question
+
+    network = Network(width)
+    _fill(network, NETWORK, artifact)
+    return network
+
+
+def _fill(module: nn.Module, prefix: str, artifact: Artifact) -> None:
+    import torch  # noqa: PLC0415  heavy: loaded with the first question
+
+    arrays = under(prefix, artifact.arrays)
     try:
-        tower.load_state_dict(under(TOWER, arrays))
-        network.load_state_dict(under(NETWORK, arrays))
+        module.load_state_dict(
+            {name: torch.from_numpy(np.array(array, np.float32)) for name, array in arrays.items()}
+        )
     except RuntimeError as problem:
         raise ArtifactError(
             f"router version {artifact.manifest.version} does not fit the sentence encoder; "
             "run `pgparley router train`"
         ) from problem
-    return tower, network
 
 
 def arrays_of(tower: Tower, network: Network, temperature: float) -> dict[str, NDArray[Any]]:

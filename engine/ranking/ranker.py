@@ -61,6 +61,12 @@ def cosines(question: str, statements: Sequence[Sequence[str]], encoder: Encoder
     return found
 
 
+def cross_encoder(folder: Path, settings: EncoderSettings) -> CrossEncoder:
+    """Of an artifact; raises `engine.models.packaged.PackagedError`."""
+    arrays = read(folder, NAME, FORMAT).arrays
+    return CrossEncoder({name: array for name, array in arrays.items() if name != "head"}, settings)
+
+
 class FirstStage:
     """`engine.core.ports.Ranker` by the two encoders alone."""
 
@@ -82,11 +88,15 @@ class TwoStages:
         self._encoder = encoder
 
     @classmethod
-    def of(cls, folder: Path, encoder: Encoder, settings: EncoderSettings) -> TwoStages:
-        """Reads an artifact; raises `engine.models.packaged.PackagedError`. `settings`: of the cross-encoder."""
-        arrays = dict(read(folder, NAME, FORMAT).arrays)
-        head = arrays.pop("head")
-        return cls(head, CrossEncoder(arrays, settings), encoder)
+    def of(
+        cls, folder: Path, encoder: Encoder, settings: EncoderSettings, reader: Reader | None = None
+    ) -> TwoStages:
+        """Reads an artifact; raises `engine.models.packaged.PackagedError`.
+
+        `reader`: the artifact's cross-encoder where it runs elsewhere; None makes one with `settings`.
+        """
+        head = read(folder, NAME, FORMAT).arrays["head"]
+        return cls(head, reader or cross_encoder(folder, settings), encoder)
 
     def rank(self, question: str, candidates: Sequence[Candidate]) -> tuple[Ranking, ...]:
         """See `engine.core.ports.Ranker.rank`."""

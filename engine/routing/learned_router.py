@@ -51,8 +51,9 @@ class Versions:
         with self._lock:
             mark = self._store.mark()
             if mark != self._mark:
-                self._mark = mark
                 self._take_up()
+                # Not where the encoder is out of reach, which says nothing of the version.
+                self._mark = mark
             return self._pointer
 
     def _take_up(self) -> None:

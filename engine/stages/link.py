@@ -35,10 +35,10 @@ async def link(state: State, tools: Tools) -> State:
     linked_entities = [
         await asyncio.to_thread(linked, texts, route.snapshot, tools.encoder) for route in state.routes
     ]
-    links = [
-        await asyncio.to_thread(tools.linker.link, state.ask.question, route.snapshot)
-        for route in state.routes
-    ]
+    # At once: in this process they take turns, elsewhere they need not.
+    links = await asyncio.gather(
+        *(asyncio.to_thread(tools.linker.link, state.ask.question, route.snapshot) for route in state.routes)
+    )
     terms = [named_terms(state.ask.question, route.snapshot) for route in state.routes]
     routes = tuple(
         replace(

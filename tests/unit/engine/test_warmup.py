@@ -7,11 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from engine.app import warmup
 from engine.app.warmup import warm_up
 from engine.core.candidate import Candidate
 from engine.core.elements import SchemaLinks
 from engine.core.ports import Prompt, Ranking
 from engine.core.tools import Tools
+from engine.errors import ModelUnavailableError
 from engine.routing.router import HybridRouter
 from schema_catalog.types import Database, Snapshot
 from tests.support.asking import DATABASE
@@ -58,10 +64,21 @@ class Ranker:
         return tuple(Ranking(0.0) for _ in candidates)
 
 
-async def test_every_model_is_asked_before_the_engine_is_ready() -> None:
-    ready, model, ranker, encoder = asyncio.Event(), Model(), Ranker(), WordEncoder()
-    linker = Linker(ready)
-    tools = Tools(
+@dataclass
+class Starting(WordEncoder):
+    """An encoder elsewhere that is not there at the first call."""
+
+    calls: int = 0
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.calls += 1
+        if self.calls == 1:
+            raise ModelUnavailableError("the engine's encoder is not available")
+        return super().encode(texts)
+
+
+def tools_of(encoder: WordEncoder, model: Model, ranker: Ranker, linker: Linker) -> Tools:
+    return Tools(
         catalog=Catalog(),
         upstream=cast("Any", None),
         encoder=encoder,
@@ -70,7 +87,20 @@ async def test_every_model_is_asked_before_the_engine_is_ready() -> None:
         ranker=ranker,
         linker=linker,
     )
-    await warm_up(tools, 8, ready)
+
+
+async def test_a_network_that_is_starting_elsewhere_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warmup, "RETRY_SECONDS", 0)
+    ready, encoder = asyncio.Event(), Starting()
+    await warm_up(tools_of(encoder, Model(), Ranker(), Linker(ready)), 8, ready)
+    assert ready.is_set()
+    assert encoder.calls > 1
+
+
+async def test_every_model_is_asked_before_the_engine_is_ready() -> None:
+    ready, model, ranker = asyncio.Event(), Model(), Ranker()
+    linker = Linker(ready)
+    await warm_up(tools_of(WordEncoder(), model, ranker, linker), 8, ready)
     assert ready.is_set()
     ((schema, was_ready),) = linker.asked
     assert schema.tables

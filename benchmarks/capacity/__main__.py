@@ -2,7 +2,7 @@
 
     python -m benchmarks.capacity [--only PARTS] [--json FILE]
 
-Half an hour on two processors with nothing beside it; the disk of the store is filled as root alone.
+Three quarters of an hour on two processors with nothing beside it; the disk of the store is filled as root alone.
 """
 
 from __future__ import annotations
@@ -30,13 +30,14 @@ from benchmarks.wire.machine import describe
 from benchmarks.wire.systems import ROOT
 from pgparley.config import cache_dir
 
-PARTS = ("asked", "plain", "idle", "tables", "day")
+PARTS = ("asked", "embedded", "plain", "idle", "tables", "day")
 ASKERS = (1, 10, 50, 200)
+EMBEDDED_ASKERS = (1, 4)
 WEIGHT = 10
 """CPUWeight of the engine in deploy/systemd, beside 100."""
 
 SECONDS = 30.0
-"""Of a cell."""
+"""Of a cell; of one with the embedded model twice as many."""
 
 
 def main() -> int:
@@ -81,9 +82,10 @@ def _measured(name: str, options: argparse.Namespace) -> dict[str, object]:
     if name == "tables":
         return {"growth": growth(cache_dir() / "router", learned=True)}
     connections = options.idle + 100 if name == "idle" else 300
+    seconds = None if name == "embedded" else model_seconds
     with (
         _folders() as (folder, store),
-        serving(folder, connections=connections, waiting=400, seconds=model_seconds, store=store) as stack,
+        serving(folder, connections=connections, waiting=400, seconds=seconds, store=store) as stack,
     ):
         return asyncio.run(_part(name, stack, options, full=store is not None))
 
@@ -92,7 +94,13 @@ async def _part(name: str, stack: Stack, options: argparse.Namespace, *, full: b
     model_seconds: float = options.model_seconds
     match name:
         case "asked":
-            return {"cells": [asdict(await cells.asked(stack, n, SECONDS, model_seconds)) for n in ASKERS]}
+            found = [asdict(await cells.asked(stack, n, SECONDS, model_seconds)) for n in ASKERS]
+            await stack.script("0")
+            return {"cells": [*found, asdict(await cells.asked(stack, ASKERS[1], SECONDS, 0.0))]}
+        case "embedded":
+            return {
+                "cells": [asdict(await cells.asked(stack, n, 2 * SECONDS, None)) for n in EMBEDDED_ASKERS]
+            }
         case "plain":
             beside = [
                 await cells.plain(stack, n, options.rounds, 10.0, model_seconds, weight=weight)

@@ -60,10 +60,11 @@ class Asker:
     async def ask(self) -> None:
         """Asks one question and runs what it gives; notes what became of it."""
         number, outcomes = next(self._numbers), self.outcomes
+        age = SINGERS - number
         began = time.perf_counter()
         try:
             async with asyncio.timeout(PATIENCE):
-                rows = await self._rows(f"NL RUN $$How many singers are older than {number}$$")
+                rows = await self._rows(f"NL RUN $$How many singers are older than {age}$$")
         except TimeoutError:
             outcomes.lost += 1
             await self.close()
@@ -75,7 +76,7 @@ class Asker:
             outcomes.fail(type(error).__name__, str(error))
             await self.close()
         else:
-            if [tuple(row.values()) for row in rows] == [(SINGERS - number,)]:
+            if [tuple(row.values()) for row in rows] == [(number,)]:
                 outcomes.seconds.append(time.perf_counter() - began)
             else:
                 outcomes.anothers += 1

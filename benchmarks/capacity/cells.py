@@ -26,10 +26,13 @@ TRANSACTION = "\\set age random(1, 1000000)\nSELECT name FROM singer WHERE singe
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """`askers` sessions that each asked again as soon as they were answered. Seconds a question of those answered."""
+    """`askers` sessions that each asked again as soon as they were answered. Seconds a question of those answered.
+
+    `model_seconds`: of the scripted model, a call; None: the embedded one, whose wrong answers count as another's.
+    """
 
     askers: int
-    model_seconds: float
+    model_seconds: float | None
     answered: int
     refused: dict[str, int]
     lost: int
@@ -44,7 +47,7 @@ class Asked:
     gateway_mb: float
 
 
-async def asked(stack: Stack, count: int, seconds: float, model_seconds: float) -> Asked:
+async def asked(stack: Stack, count: int, seconds: float, model_seconds: float | None) -> Asked:
     """So many askers, for so many seconds; those that wait then are waited for."""
     outcomes = Outcomes()
     some = askers(stack, count, outcomes)

@@ -17,7 +17,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import aiohttp
 import numpy as np
 from scipy import stats
 
@@ -124,10 +123,6 @@ def _faults(stack: Stack, model_seconds: float, *, full: bool) -> list[_Fault]:
     async def nothing() -> None:
         return
 
-    async def mode(mode: str) -> None:
-        async with aiohttp.ClientSession() as session:
-            await session.post(f"http://127.0.0.1:{stack.model}/mode", data=mode)
-
     async def kill() -> None:
         for pid in stack.pids("engine"):
             os.kill(pid, signal.SIGKILL)
@@ -137,7 +132,7 @@ def _faults(stack: Stack, model_seconds: float, *, full: bool) -> list[_Fault]:
         await asyncio.to_thread(start, stack.store)
 
     async def usual() -> None:
-        await mode(str(model_seconds))
+        await stack.script(str(model_seconds))
 
     slow, filler = str(max(2.0, 10 * model_seconds)), stack.store.data_dir.parent / "filler"
 
@@ -153,8 +148,8 @@ def _faults(stack: Stack, model_seconds: float, *, full: bool) -> list[_Fault]:
         rest,
         _Fault(ENGINE_KILLED, kill, stack.engine_ready),
         _Fault(STORE_RESTARTED, restart, nothing),
-        _Fault(MODEL_SLOW, lambda: mode(slow), usual),
-        _Fault(MODEL_DEAD, lambda: mode("fail"), usual),
+        _Fault(MODEL_SLOW, lambda: stack.script(slow), usual),
+        _Fault(MODEL_DEAD, lambda: stack.script("fail"), usual),
         rest,
     ]
     return [*found, _Fault(DISK_FULL, fill, free), rest, rest] if full else [*found, rest]
@@ -210,6 +205,7 @@ def _memory(part: str, looks: Sequence[tuple[float, float]]) -> Memory:
     blocks = [np.mean(looks[place : place + 10], axis=0) for place in range(0, len(looks) - 9, 10)]
     hours, megabytes = np.array(blocks)[:, 0] / 3600, np.array(blocks)[:, 1]
     fit = stats.linregress(hours, megabytes)
-    half = float(stats.t.ppf(0.975, len(blocks) - 2) * fit.stderr)
+    # Of memory that never changed scipy knows no error.
+    half = float(stats.t.ppf(0.975, len(blocks) - 2) * fit.stderr) if np.ptp(megabytes) else 0.0
     interval = (round(fit.slope - half, 1), round(fit.slope + half, 1))
     return Memory(part, round(float(np.median(megabytes)), 1), round(fit.slope, 1), interval, len(looks))

@@ -17,6 +17,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import aiohttp
 import psycopg
 
 from benchmarks.wire.systems import HOST, ROOT, free_port
@@ -25,13 +26,18 @@ from pgparley import cluster
 from pgparley.cluster import Cluster
 
 SINGERS = 1_000_000
-"""Rows of `singer`, one of each age: how many are older than N is a number that only the question about N has."""
+"""Rows of `singer`, one of each age, so that how many are older than N is a number that only the question about N has.
+
+Asked are the last ages: a statement reads some thousand entries of an index, and what a question takes is pgparley's.
+"""
 
 GROUPS = Path("/sys/fs/cgroup/cpu")
 """The processors' control groups, version 1."""
 
 _START = 180.0
 
+# The encoder's memory of texts, 75 MB with the default of 50,000, is full within the first hundreds of questions: what
+# grows behind them is something else.
 _CONFIGURATION = """
 workers = 1
 
@@ -46,9 +52,9 @@ engine = "{folder}/engine.sock"
 socket = "{folder}/engine.sock"
 store = "{store}"
 
-[model]
-base_url = "http://127.0.0.1:{model}/v1"
-model = "scripted"
+{llm}
+[encoder]
+remembered = 2000
 
 [limits]
 waiting = {waiting}
@@ -59,14 +65,24 @@ abstention = 1.0
 """
 
 
+_SCRIPTED = """
+[model]
+base_url = "http://127.0.0.1:{model}/v1"
+model = "scripted"
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """What runs. `store`: the server of the engine's state. `supervisor`: `pgparley serve`."""
+    """What runs. `store`: the server of the engine's state. `model`: the scripted one's port; None: the embedded one.
+
+    `supervisor`: `pgparley serve`.
+    """
 
     data: Cluster
     store: Cluster
     port: int
-    model: int
+    model: int | None
     folder: Path
     supervisor: subprocess.Popen[bytes]
 
@@ -74,6 +90,11 @@ class Stack:
         """The processes of `gateway` or `engine`, as `pgparley serve` has them now."""
         words = b"pgparley.processes\0" + part.encode()
         return [pid for pid in _descendants(self.supervisor.pid) if words in _command(pid)]
+
+    async def script(self, mode: str) -> None:
+        """What the scripted model does from now on: see `benchmarks.capacity.model`."""
+        async with aiohttp.ClientSession() as session:
+            await session.post(f"http://127.0.0.1:{self.model}/mode", data=mode)
 
     async def engine_ready(self, seconds: float = _START) -> None:
         """Returns once the engine has loaded what the first question needs; raises `TimeoutError`."""
@@ -87,31 +108,35 @@ class Stack:
 
 @contextmanager
 def serving(
-    folder: Path, *, connections: int, waiting: int, seconds: float, store: Path | None = None
+    folder: Path, *, connections: int, waiting: int, seconds: float | None, store: Path | None = None
 ) -> Iterator[Stack]:
-    """A stack whose state is below `folder`, or its store's in `store`; `seconds`: of the model, a call."""
+    """A stack whose state is below `folder`, or its store's in `store`.
+
+    `seconds`: of the scripted model, a call; None: the embedded model answers.
+    """
     with ExitStack() as stack:
         data = _server(folder / "data", connections + 50)
         stack.callback(cluster.stop, data)
         kept = _server(store or folder / "store", 100)
         stack.callback(cluster.stop, kept)
         _fill(data)
-        port, model = free_port(), free_port()
+        port, model = free_port(), None if seconds is None else free_port()
         file = folder / "pgparley.toml"
         file.write_text(
             _CONFIGURATION.format(
                 data=data,
                 store=kept.dsn(),
                 port=port,
-                model=model,
+                llm="" if model is None else _SCRIPTED.format(model=model),
                 folder=folder,
                 connections=connections,
                 waiting=waiting,
             ),
             encoding="utf-8",
         )
-        scripted = [sys.executable, "-m", "benchmarks.capacity.model", str(model), str(seconds)]
-        stack.enter_context(_process(scripted))
+        if model is not None:
+            scripted = [sys.executable, "-m", "benchmarks.capacity.model", str(model), str(seconds)]
+            stack.enter_context(_process(scripted))
         for words in (("store", "migrate"), ("catalog", "add", "music", "--dsn", data.dsn("music"))):
             subprocess.run([*_pgparley(file), *words], cwd=ROOT, check=True, capture_output=True)
         supervisor = stack.enter_context(_process([*_pgparley(file), "serve"], folder / "serve.log"))

@@ -3,7 +3,7 @@
 Prompts are computed one after the other, because the next one usually shares the beginning of the one before it
 (`prefix_cache`): candidates for one question, and questions on one schema, pay for their own tokens alone. Answers are
 written together, because a batch of six costs a CPU about two and a half times what one costs, and several tokens at
-once where another answer lets them be guessed (`drafts`).
+once where another answer lets them be guessed (`drafts`). One that runs in circles is led out of them (`circles`).
 
 Runs in its own thread; `submit` is for the event loop's thread.
 """
@@ -22,7 +22,7 @@ import numpy as np
 from llguidance import LLMatcher, LLParserLimits
 from numpy.typing import NDArray
 
-from engine.llm.embedded import drafts
+from engine.llm.embedded import circles, drafts
 from engine.llm.embedded.prefix_cache import PrefixCache, common
 from engine.llm.embedded.runtime import BATCH_TOKENS, Runtime, Slice
 
@@ -86,6 +86,7 @@ class _Job:
     cached: int = 0
     pending: list[int] = field(default_factory=list)
     guess: int = drafts.FIRST
+    exits: int = 0
     answer: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     top: list[Likely] = field(default_factory=list)
@@ -248,6 +249,40 @@ class Scheduler:
         job.pending = job.answer[first + right :]
         if guessed:
             job.guess = drafts.next_length(len(guessed), right)
+        if going and job.request.temperature == 0 and (places := circles.second_round(job.answer)):
+            self._leave(job, places)
+
+    def _leave(self, job: _Job, places: range) -> None:
+        """Goes back into the second round of a circle, to the likeliest token that would have led out of it."""
+        exits = [
+            (probability - job.logprobs[place], place, token, probability)
+            for place in places
+            for token, probability in job.top[place]
+            if not self._spells(token, job.answer[place:])
+        ]
+        if not exits or job.exits == circles.EXITS:
+            self._finish(job, finished=False)
+            return
+        job.exits += 1
+        _, place, token, probability = max(exits)
+        undone = len(job.answer) - place
+        if job.matcher is not None and not (
+            job.matcher.rollback(undone) and job.matcher.consume_token(token)
+        ):
+            self._release(job)
+            _fail(job, GrammarProblemError(job.matcher.get_error()))
+            return
+        top = job.top[place]
+        del job.answer[place:], job.logprobs[place:], job.top[place:]
+        self._cache.cut(job.sequence, len(job.request.prompt) + place)
+        self._accept(job, token, probability, top)
+        if self._forced(job):
+            job.pending = job.answer[place:]
+
+    def _spells(self, token: int, answer: Sequence[int]) -> bool:
+        """Whether the token is only another beginning of the answer's text."""
+        text = b"".join(map(self._runtime.piece, answer[: circles.LOOKED_AT]))
+        return text.lower().startswith(self._runtime.piece(token).lower())
 
     def _keep(self, job: _Job) -> None:
         """Writes the prompt that has just been computed to the request's file, once."""
@@ -273,13 +308,18 @@ class Scheduler:
         if self._runtime.is_end(token):
             self._finish(job, finished=True)
             return False
-        self._accept(job, token, float(logits[token]) - total, _likeliest(allowed, job.request.top, total))
+        looked_at = max(job.request.top, circles.LOOKED_AT)
+        self._accept(job, token, float(logits[token]) - total, _likeliest(allowed, looked_at, total))
+        if job.matcher is not None and not job.matcher.consume_token(token):
+            self._release(job)
+            _fail(job, GrammarProblemError(job.matcher.get_error()))
+            return False
+        return self._forced(job)
+
+    def _forced(self, job: _Job) -> bool:
+        """Writes what the grammar forces behind the last token; whether the answer goes on."""
         stopped = False
         if job.matcher is not None:
-            if not job.matcher.consume_token(token):
-                self._release(job)
-                _fail(job, GrammarProblemError(job.matcher.get_error()))
-                return False
             for forced in job.matcher.compute_ff_tokens():
                 if job.matcher.consume_token(forced):
                     self._accept(job, forced, 0.0, ())
@@ -305,7 +345,8 @@ class Scheduler:
 
     def _finish(self, job: _Job, *, finished: bool) -> None:
         answer = [t for t in job.answer if not self._runtime.is_end(t)]
-        result = Generated(tuple(answer), tuple(job.logprobs), job.cached, finished, tuple(job.top))
+        told = tuple(each[: job.request.top] for each in job.top)
+        result = Generated(tuple(answer), tuple(job.logprobs), job.cached, finished, told)
         self._release(job)
         _deliver(job, lambda: _settle(job.future, result))
 

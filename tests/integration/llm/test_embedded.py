@@ -251,6 +251,27 @@ async def test_what_was_said_before_is_guessed_and_takes_fewer_steps(tmp_path: P
     assert counts[1] <= counts[0] / 2
 
 
+async def test_an_answer_that_runs_in_circles_is_led_out_of_them(tmp_path: Path) -> None:
+    settings = EmbeddedModelSettings(
+        path=cache_dir() / "models" / QWEN_CODER_1_5B.name, prefixes=tmp_path, context=2048
+    )
+    runtime = await asyncio.to_thread(Runtime, settings)
+    scheduler = Scheduler(runtime)
+    begun = "SELECT name FROM singer WHERE country IN (" + "'MI', " * 9
+    prompt = tuple(runtime.tokenize(f"{SCHEMA}\n{begun}"))
+    grammar = 'start: "\'MI\'" (", \'MI\'")* ") AND age > 30"'
+    generated = await scheduler.submit(Request(prompt, max_tokens=200, grammar=grammar))
+    again = await scheduler.submit(Request(prompt, max_tokens=200, grammar=grammar))
+    text = b"".join(map(runtime.piece, generated.tokens)).decode()
+    scheduler.close()
+    runtime.close()
+    assert generated.finished
+    assert len(generated.tokens) < 100, text
+    assert text.endswith(") AND age > 30")
+    assert len(generated.logprobs) == len(generated.tokens)
+    assert again.tokens[:8] == generated.tokens[:8]
+
+
 async def test_a_damaged_kept_prompt_is_computed_again(tmp_path: Path) -> None:
     settings = EmbeddedModelSettings(
         path=cache_dir() / "models" / QWEN_CODER_1_5B.name, prefixes=tmp_path, context=2048

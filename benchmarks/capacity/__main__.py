@@ -69,10 +69,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--idle", type=int, default=5000, help="idle sessions")
     parser.add_argument("--people", type=int, default=200, help="askers of the day")
     parser.add_argument(
-        "--pause", type=float, default=20.0, help="seconds that each rests between questions, at the mean"
+        "--pause", type=float, default=100.0, help="seconds that each rests between questions, at the mean"
     )
-    parser.add_argument("--minutes", type=float, default=12.0, help="that the day takes")
-    parser.add_argument("--rounds", type=int, default=7, help="of plain SQL without and with askers")
+    parser.add_argument("--minutes", type=float, default=9.0, help="that the day takes")
+    parser.add_argument("--rounds", type=int, default=5, help="of plain SQL without and with askers")
     parser.add_argument("--json", type=Path, help="where results are kept; parts not measured now stay")
     return parser.parse_args()
 

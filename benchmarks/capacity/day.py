@@ -77,7 +77,7 @@ class Day:
 async def day(
     stack: Stack, people: int, seconds: float, pause: float, model_seconds: float, *, full: bool
 ) -> Day:
-    """Parts of equal length; each asker rests `pause` seconds at the mean between questions.
+    """Parts of equal length; each asker rests `pause` seconds at the mean before a question.
 
     `full`: the store's disk is one of its own and may be filled.
     """
@@ -179,9 +179,10 @@ def _revive(stack: Stack) -> None:
 
 async def _asking(asker: Asker, pause: float, chance: random.Random, over: asyncio.Event) -> None:
     while not over.is_set():
-        await asker.ask()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(over.wait(), chance.expovariate(1 / pause))
+            return
+        await asker.ask()
 
 
 async def _look(stack: Stack, began: float, looks: dict[str, list[tuple[float, float]]]) -> None:

@@ -4,8 +4,9 @@
 
 The training questions are put with synonyms (`training.paraphrases`). Half of the databases, by a hash of the name,
 then get the words that stand in questions about them as synonyms of their tables and columns, as a DBA would give them;
-the other half gets none. The retrieval leg is measured among all 166, before and after, on the questions as they were
-and with synonyms. Nothing is trained and no question of a development set is read.
+the other half gets none. The router is measured among all 166, before and after, on the questions as they were and with
+synonyms: the retrieval leg, and with the learned one of the base, which was trained on questions about these databases.
+Nothing is trained and no question of a development set is read.
 """
 
 from __future__ import annotations
@@ -26,20 +27,20 @@ from rich.table import Table as Grid
 
 from benchmarks.quality.ablations.drawing import in_turns
 from benchmarks.quality.resampling import estimate
-from benchmarks.quality.routing.collection import ROOT, read_items, read_views
-from benchmarks.quality.routing.folds import Outcome, Variant
+from benchmarks.quality.routing.collection import ROOT, View, read_items, read_views
+from benchmarks.quality.routing.folds import Leg, Outcome, Variant
+from benchmarks.quality.routing.versions import versions
 from benchmarks.wire.machine import describe
 from engine.models.encoder import MiniLMEncoder, packaged_model
-from engine.models.sentences import Encoded
-from engine.routing.index import Index
-from engine.routing.schema_index_entry import build
-from engine.routing.training import Terrain
+from engine.routing.artifact import BASE
+from engine.routing.router import HybridRouter
+from engine.routing.scoring import SearchLimits
 from engine.routing.vectors import VectorCache
 from engine.settings import EncoderSettings
 from engine.text.tokens import identifier_words
 from schema_catalog.knowledge import Knowledge, Said, described
 from schema_catalog.types import Snapshot
-from training.fold_legs import Question, remembering, retrieval
+from training.fold_legs import BATCH, Question
 from training.paraphrases import Paraphraser, share
 from training.router import QUESTIONS
 from training.wordnet import WordNet
@@ -57,6 +58,7 @@ MOST = 30
 class Line:
     """Shares of n questions whose database is ranked first; `low`, `high`: 95 % interval of the gain, by database."""
 
+    leg: Leg
     variant: Variant
     given: bool
     n: int
@@ -108,15 +110,16 @@ def main() -> int:
     plain = [snapshot for snapshot, _ in read_views(args.bench, pool=False)]
     told = [with_synonyms(each, pairs[each.database]) if given(each.database) else each for each in plain]
 
-    def encoded(texts: Sequence[str]) -> list[Encoded]:
-        return [Encoded(sentence, tokens) for sentence, tokens in encoder.encode_tokens_many(texts)]
-
-    read = remembering(encoded)
-    before, after = (
-        retrieval(Terrain.of(Index([build(each, cache.encode) for each in snapshots])), read)(questions)
-        for snapshots in (plain, told)
-    )
-    lines = [line(before, after, variant, half) for variant in VARIANTS for half in (True, False)]
+    lines: list[Line] = []
+    for leg in (Leg.RETRIEVAL, Leg.LEARNED):
+        router = HybridRouter(
+            encoder,
+            cache,
+            limits=SearchLimits(databases=len(plain)),
+            versions=versions(args.work, BASE) if leg is Leg.LEARNED else None,
+        )
+        before, after = (ranked(router, snapshots, questions) for snapshots in (plain, told))
+        lines += [line(leg, before, after, variant, half) for variant in VARIANTS for half in (True, False)]
     Console(width=130).print(_grid(lines))
     if args.json:
         tables = [table for each in told for table in each.tables]
@@ -126,7 +129,30 @@ def main() -> int:
     return 0
 
 
-def line(before: Sequence[Outcome], after: Sequence[Outcome], variant: Variant, half: bool) -> Line:  # noqa: FBT001
+def ranked(
+    router: HybridRouter, snapshots: Sequence[Snapshot], questions: Sequence[Question]
+) -> list[Outcome]:
+    """What `router` makes of the questions among the databases; one that it does not list is behind all others."""
+    views: list[View] = [
+        (each, frozenset((*table.key, column.name) for table, column in each.columns())) for each in snapshots
+    ]
+    found = []
+    for start in range(0, len(questions), BATCH):
+        asked = questions[start : start + BATCH]
+        for one, matches in zip(asked, router.rank_many([each.text for each in asked], views), strict=True):
+            names = [match.snapshot.database for match in matches]
+            rank = names.index(one.database) + 1 if one.database in names else len(views)
+            found.append(Outcome(one.id, one.variant, one.text, one.database, rank, ()))
+    return found
+
+
+def line(
+    leg: Leg,
+    before: Sequence[Outcome],
+    after: Sequence[Outcome],
+    variant: Variant,
+    half: bool,  # noqa: FBT001
+) -> Line:
     """The figures of one variant's questions about one half of the databases."""
     pairs = [
         pair
@@ -137,16 +163,22 @@ def line(before: Sequence[Outcome], after: Sequence[Outcome], variant: Variant, 
     right = np.array([[each.rank == 1 for each in pair] for pair in pairs], dtype=np.float64)
     gain = estimate(right[:, 1] - right[:, 0], owners)
     first, last = right.mean(0).tolist()
-    return Line(variant, half, len(pairs), len(set(owners)), first, last, gain.low, gain.high)
+    return Line(leg, variant, half, len(pairs), len(set(owners)), first, last, gain.low, gain.high)
 
 
 def _grid(lines: Sequence[Line]) -> Grid:
-    grid = Grid("questions", "databases", "n", "R@1 before", "R@1 after", "gain, 95 % over databases")
+    grid = Grid("leg", "questions", "databases", "n", "R@1 before", "R@1 after", "gain, 95 % over databases")
     for each in lines:
         half = f"{each.databases} {'with synonyms' if each.given else 'without'}"
         gain = f"{100 * (each.after - each.before):+.1f} [{100 * each.low:+.1f}, {100 * each.high:+.1f}]"
         grid.add_row(
-            each.variant, half, str(each.n), f"{100 * each.before:.1f}", f"{100 * each.after:.1f}", gain
+            each.leg,
+            each.variant,
+            half,
+            str(each.n),
+            f"{100 * each.before:.1f}",
+            f"{100 * each.after:.1f}",
+            gain,
         )
     return grid
 

@@ -216,7 +216,8 @@ class Match:
     `position`: its number among the views. `snapshot`: as the asker may see it. `logit`: comparable within a question.
     `evidence`: cosine of the question and its closest table or column. `words`: the question's words that stand in it.
     `tables`: those scored, best first; scores compare within the database. `retrieval`: the retrieval leg's part of
-    `logit`. `sets`: decoded by the learned leg, likeliest first, in the likeliest databases alone.
+    `logit`. `sets`: decoded by the learned leg, likeliest first, in the likeliest databases alone. `reading`: the
+    question as it was read for this database, where its words were synonyms; its `words` are of that.
     """
 
     position: int
@@ -227,6 +228,7 @@ class Match:
     tables: tuple[tuple[TableKey, float], ...]
     retrieval: float = 0.0
     sets: tuple[TableSet, ...] = ()
+    reading: str | None = None
 
 
 class Router(Protocol):

@@ -22,6 +22,7 @@ from engine.routing.index import Index
 from engine.routing.learned_router import LearnedLeg, Versions
 from engine.routing.schema_index_entry import SchemaIndexEntry, build
 from engine.routing.scoring import EncodedQuestion, Scored, SearchLimits, Vectors, Weights, score
+from engine.routing.thesaurus import Thesaurus, likelier
 from engine.routing.together import Together
 from engine.text.tokens import question_words
 from schema_catalog.types import ReadableColumns, Snapshot
@@ -42,11 +43,12 @@ class QuestionEncoder(Encoder, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Catalog:
-    """Views, kept for their ids, with their index; `numbers`: for each of its parts the view's number."""
+    """Views, kept for their ids, with their index and its synonyms; `numbers`: of each of its parts the view's."""
 
     views: tuple[tuple[Snapshot, ReadableColumns], ...]
     numbers: tuple[int, ...]
     index: Index
+    thesaurus: Thesaurus
 
 
 class HybridRouter:
@@ -111,8 +113,18 @@ class HybridRouter:
         return self._ranked(catalog, questions)
 
     def _ranked(self, catalog: _Catalog, questions: Sequence[str]) -> list[tuple[Match, ...]]:
+        """Of each question; where it has synonyms, under both of its readings."""
         if not catalog.numbers:
             return [() for _ in questions]
+        readings = [catalog.thesaurus.reading(question) for question in questions]
+        found = self._scored(catalog, [*questions, *filter(None, readings)])
+        others = iter(found[len(questions) :])
+        return [
+            likelier(first, next(others), reading) if reading else first
+            for first, reading in zip(found, readings, strict=False)
+        ]
+
+    def _scored(self, catalog: _Catalog, questions: Sequence[str]) -> list[tuple[Match, ...]]:
         with self._blas.limit(limits=1):
             learned = self._learned.rank(questions, catalog.index, catalog.numbers) if self._learned else None
             return self._retrieved(questions, catalog) if learned is None else learned
@@ -143,7 +155,7 @@ class HybridRouter:
         found = [(number, self._part(*view)) for number, view in enumerate(views)]
         visible = [(number, part) for number, part in found if part is not None]
         index = self._index([part for _, part in visible])
-        catalog = _Catalog(tuple(views), tuple(number for number, _ in visible), index)
+        catalog = _Catalog(tuple(views), tuple(number for number, _ in visible), index, Thesaurus(index))
         held = catalog, Together(partial(self._ranked, catalog), most=_TOGETHER)
         with self._lock:
             self._catalogs[key] = held

@@ -190,6 +190,8 @@ def _reason(database: Database, match: Match, *, connected: bool) -> str:
         parts.append(f"decoded {', '.join(sets)}")
         learned = match.logit - match.retrieval
         parts.append(f"retrieval {match.retrieval:+.1f}, learned {learned:+.1f}")
+    if match.reading:
+        parts.append(f"read as {match.reading}")
     if match.words:
         parts.append(f"words {', '.join(match.words)}")
     if connected:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.quality.routing.folds import Outcome, Variant
+from benchmarks.quality.routing.folds import Leg, Outcome, Variant
 from tests.support.schemas import MUSIC
 from training.catalog_synonyms import MOST, given, line, with_synonyms
 
@@ -36,7 +36,9 @@ def test_gains_are_counted_for_one_variant_and_one_half() -> None:
             Outcome("q", variant, "?", name, r, ()) for (name, variant), r in zip(places, ranks, strict=True)
         ]
 
-    found = line(outcomes(2, 1, 1, 3), outcomes(1, 1, 2, 1), Variant.PLAIN, half=True)
+    found = line(Leg.RETRIEVAL, outcomes(2, 1, 1, 3), outcomes(1, 1, 2, 1), Variant.PLAIN, half=True)
     assert (found.n, found.databases, found.before, found.after) == (2, 1, 0.5, 1.0)
     assert (found.low, found.high) == pytest.approx((0.5, 0.5))
-    assert line(outcomes(2, 1, 1, 3), outcomes(1, 1, 2, 1), Variant.PLAIN, half=False).after == 0
+    assert (
+        line(Leg.RETRIEVAL, outcomes(2, 1, 1, 3), outcomes(1, 1, 2, 1), Variant.PLAIN, half=False).after == 0
+    )

@@ -8,10 +8,11 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from engine.calibration.result_equivalence import same_result
+from engine.calibration.result_equivalence import Reference, ordered, same_result
+from engine.calibration.ties import with_keys
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
-from engine.core.ports import Result, StatementError
+from engine.core.ports import StatementError
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.errors import CancelledError, NLError, NoRouteError
@@ -40,26 +41,36 @@ async def readable_route(name: str, asker: Asker, tools: Tools) -> Route:
     )
 
 
-async def reference_result(sql: str, route: Route, state: State, tools: Tools, row_cap: int) -> Result:
+async def reference_result(sql: str, route: Route, state: State, tools: Tools, row_cap: int) -> Reference:
     """The result of the known statement, checked and run as a generated one; raises `UnjudgeableError`."""
     outcome = await check_candidate(Candidate(route.database.name, sql), route, state, tools)
     if isinstance(outcome, Rejection):
         raise UnjudgeableError(f"its statement is refused: {outcome.message}")
+    asked = (route.database, state.ask.asker)
     try:
-        result = await tools.upstream.run(
-            route.database, state.ask.asker, outcome.sql, row_cap, state.deadline
-        )
+        result = await tools.upstream.run(*asked, outcome.sql, row_cap, state.deadline)
     except (StatementError, CancelledError) as problem:
         raise UnjudgeableError(f"its statement fails: {problem}") from problem
     if not result.rows:
         raise UnjudgeableError("its statement gives no row, and so would many wrong ones")
     if result.truncated:
         raise UnjudgeableError(f"its statement gives more than {row_cap} rows")
-    return result
+    if not ordered(outcome.sql):
+        return Reference.unordered(result)
+    keyed = with_keys(outcome.sql)
+    if keyed is None:
+        return Reference.in_order(result)
+    try:
+        tied = await tools.upstream.run(*asked, keyed.sql, row_cap, state.deadline)
+    except StatementError:
+        return Reference.in_order(result)
+    if tied.truncated:
+        return Reference.in_order(result)
+    return Reference.by_keys(tied, keyed.keys, keyed.added, keyed.most)
 
 
 async def has_its_result(
-    candidate: Candidate, database: Database, state: State, tools: Tools, right: Result, *, in_order: bool
+    candidate: Candidate, database: Database, state: State, tools: Tools, right: Reference
 ) -> bool:
     """Whether `candidate`, run as the asker, gives the rows of `right`; a failure is none."""
     if candidate.database != database.name:
@@ -67,9 +78,7 @@ async def has_its_result(
     deadline = Deadline(time.monotonic() + JUDGED_SECONDS)
     try:
         # One row more than the right result has shows that there are too many.
-        found = await tools.upstream.run(
-            database, state.ask.asker, candidate.sql, len(right.rows) + 1, deadline
-        )
+        found = await tools.upstream.run(database, state.ask.asker, candidate.sql, right.take + 1, deadline)
     except (StatementError, NLError):
         return False
-    return same_result(right, replace(found, truncated=False), in_order=in_order)
+    return same_result(right, replace(found, truncated=False))

@@ -16,7 +16,6 @@ from engine.calibration.known_statement import (
     reference_result,
 )
 from engine.calibration.records import Judged, Point
-from engine.calibration.result_equivalence import ordered
 from engine.calibration.splits import id_hash
 from engine.calibration.store import CalibrationStore, Source, StoredPoint
 from engine.calibration.types import JudgeReply, JudgeRequest, Outcome
@@ -66,10 +65,9 @@ async def judge(request: JudgeRequest, tools: Tools, store: CalibrationStore, li
         raise
     except NLError as problem:
         return JudgeReply(Outcome.SKIPPED, problem.message, seconds=time.monotonic() - started)
-    in_order = ordered(request.sql)
     judged = [
         Judged(
-            await has_its_result(candidate, route.database, state, tools, right, in_order=in_order),
+            await has_its_result(candidate, route.database, state, tools, right),
             candidate.scores,
         )
         for candidate in state.candidates[:k]

@@ -1,12 +1,15 @@
 """Execution accuracy: whether two statements have the same result.
 
-Rows are a multiset, or a list where the known statement orders them; columns may come in any order; numbers agree to
-seven digits, and a timestamp at midnight is its date. Text is never a number.
+Rows are a multiset. Where the known statement orders them, they come in its order, those that tie in any, and any of
+those that tie at its limit. Columns may come in any order; numbers agree to seven digits, and a timestamp at midnight
+is its date. Text is never a number.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from itertools import islice, permutations
 
@@ -30,37 +33,79 @@ def ordered(sql: str) -> bool:
     return isinstance(tree, exp.Query) and tree.args.get("order") is not None
 
 
-def same_result(right: Result, other: Result, *, in_order: bool) -> bool:
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What a known statement gives. `take`: rows of a right result; `result` has all that tie at the limit besides.
+
+    `runs`: for each row the number of the run of ties that it is in; None: rows in any order.
+    """
+
+    result: Result
+    runs: tuple[int, ...] | None
+    take: int
+
+    @classmethod
+    def unordered(cls, result: Result) -> Reference:
+        """Rows in any order."""
+        return cls(result, None, len(result.rows))
+
+    @classmethod
+    def in_order(cls, result: Result) -> Reference:
+        """Rows in this order and no other."""
+        return cls(result, tuple(range(len(result.rows))), len(result.rows))
+
+    @classmethod
+    def by_keys(cls, result: Result, keys: Sequence[int], added: int, most: int | None) -> Reference:
+        """Rows in the order of their keys, as `engine.calibration.ties.WithKeys` has them."""
+        runs: list[int] = []
+        before = None
+        for place, row in enumerate(_normal(result)):
+            key = tuple(row[each] for each in keys)
+            runs.append(runs[-1] if key == before else place)
+            before = key
+        width = len(result.columns) - added
+        own = replace(result, columns=result.columns[:width], rows=tuple(row[:width] for row in result.rows))
+        return cls(own, tuple(runs), len(runs) if most is None else min(most, len(runs)))
+
+
+def same_result(right: Reference, other: Result) -> bool:
     """Whether `other` holds the rows of `right`; False where a row cap cut either."""
-    if right.truncated or other.truncated:
+    if right.result.truncated or other.truncated:
         return False
-    if len(right.columns) != len(other.columns) or len(right.rows) != len(other.rows):
+    width = len(right.result.columns)
+    if width != len(other.columns) or len(other.rows) != right.take:
         return False
-    wanted, found = _normal(right), _normal(other)
-    if _equal(wanted, found, in_order=in_order):
+    wanted, found = _normal(right.result), _normal(other)
+    if _equal(wanted, found, right.runs):
         return True
-    orders = _orders(wanted, found, len(right.columns))
     return any(
-        _equal(wanted, [tuple(row[i] for i in order) for row in found], in_order=in_order) for order in orders
+        _equal(wanted, [tuple(row[i] for i in order) for row in found], right.runs)
+        for order in _orders(wanted, found, width)
     )
 
 
-def _equal(left: list[Row], right: list[Row], *, in_order: bool) -> bool:
-    return left == right if in_order else Counter(left) == Counter(right)
+def _equal(wanted: list[Row], found: list[Row], runs: tuple[int, ...] | None) -> bool:
+    """Whether `found` has the runs of `wanted` in turn, of the last one perhaps only some."""
+    if runs is None:
+        return Counter(wanted) == Counter(found)
+    start = 0
+    for size in Counter(runs).values():
+        some = found[start : start + size]
+        if not Counter(some) <= Counter(wanted[start : start + size]):
+            return False
+        start += size
+    return True
 
 
 def _orders(wanted: list[Row], found: list[Row], width: int) -> list[tuple[int, ...]]:
-    """Orders of the columns of `found` in which each column has the same multiset of values as that of `wanted`."""
+    """Orders of the columns of `found` in which the values of each are, as a multiset, among those of `wanted`."""
     mine = [Counter(row[i] for row in wanted) for i in range(width)]
     other = [Counter(row[i] for row in found) for i in range(width)]
-    if Counter(map(_key, mine)) != Counter(map(_key, other)):
+    held = [[column <= each for column in other] for each in mine]
+    if not all(map(any, held)):
         return []
     tried = islice(permutations(range(width)), _MOST_ORDERS)
-    return [order for order in tried if all(mine[i] == other[j] for i, j in enumerate(order))]
-
-
-def _key(column: Counter[str | None]) -> frozenset[tuple[str | None, int]]:
-    return frozenset(column.items())
+    return [order for order in tried if all(held[i][j] for i, j in enumerate(order))]
 
 
 def _normal(result: Result) -> list[Row]:

@@ -16,9 +16,9 @@ from engine.calibration.known_statement import (
     readable_route,
     reference_result,
 )
-from engine.calibration.result_equivalence import ordered
+from engine.calibration.result_equivalence import Reference
 from engine.core.deadline import Deadline
-from engine.core.ports import Memory, Result
+from engine.core.ports import Memory
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.dialogue.abstention import abstention
@@ -114,7 +114,7 @@ class Evaluating:
         )
 
     async def _asked(
-        self, request: EvaluateRequest, state: State, route: Route, right: Result
+        self, request: EvaluateRequest, state: State, route: Route, right: Reference
     ) -> EvaluateReply:
         tools = replace(
             self.tools,
@@ -139,9 +139,8 @@ class Evaluating:
         shown = state.candidates[: state.k]
         if not shown:
             return EvaluateReply(Verdict.REFUSED, abstention(state).explanation, seconds=seconds)
-        in_order = ordered(request.sql)
         for rank, candidate in enumerate(shown, 1):
-            if await has_its_result(candidate, route.database, state, tools, right, in_order=in_order):
+            if await has_its_result(candidate, route.database, state, tools, right):
                 verdict = Verdict.FIRST if rank == 1 else Verdict.IN_SET
                 return EvaluateReply(verdict, "", shown[0].sql, len(shown), rank, seconds)
         return EvaluateReply(Verdict.WRONG, "", shown[0].sql, len(shown), None, seconds)

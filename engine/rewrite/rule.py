@@ -9,6 +9,7 @@ from enum import StrEnum
 from sqlglot import exp
 
 from engine.core.elements import ValueLink
+from engine.rewrite.implied_references import with_implied_references
 from engine.rewrite.scope import Scopes
 from schema_catalog.foreign_keys import ForeignKeyGraph, foreign_key_graph
 from schema_catalog.types import ColumnKey, Snapshot, Table, TableKey
@@ -48,8 +49,8 @@ class Context:
 
     @property
     def references(self) -> ForeignKeyGraph:
-        """The snapshot's foreign keys."""
-        return foreign_key_graph(self.snapshot)
+        """The snapshot's foreign keys, and what names imply."""
+        return foreign_key_graph(with_implied_references(self.snapshot))
 
 
 class Statement:

@@ -155,13 +155,13 @@ def _shared_names(snapshot: Snapshot) -> Iterator[tuple[int, Edge]]:
     groups: dict[tuple[str, str], dict[int, str]] = defaultdict(dict)
     for number, table in enumerate(snapshot.tables):
         for column in table.columns:
-            groups[column.name.casefold(), _family(column.type)][number] = column.name
+            groups[column.name.casefold(), family(column.type)][number] = column.name
     for (name, _), holders in groups.items():
         words = identifier_words(name) if len(holders) > 1 else ()
         if not words or (len(words) == 1 and words[0] in GENERIC):
             continue
         keyed = [n for n, column in holders.items() if (column,) in _keys(snapshot.tables[n])]
-        if keyed or words[-1] in _KEY_ENDINGS or name.endswith("id"):
+        if keyed or named_as_key(name):
             yield from _pairs({n: (column,) for n, column in holders.items()}, EdgeKind.IMPLIED)
             if len(holders) > SIBLINGS and len(keyed) == 1:
                 yield from _star(keyed[0], holders)
@@ -178,25 +178,30 @@ def _named_after(snapshot: Snapshot) -> Iterator[tuple[int, Edge]]:
     targets: dict[tuple[str, ...], list[tuple[int, str, str]]] = defaultdict(list)
     for number, table in enumerate(snapshot.tables):
         if len(table.primary_key) == 1 and identifier_words(table.primary_key[0])[-1:] == ("id",):
-            family = next((_family(c.type) for c in table.columns if c.name == table.primary_key[0]), "")
-            targets[identifier_words(table.name)].append((number, table.primary_key[0], family))
+            kind = next((family(c.type) for c in table.columns if c.name == table.primary_key[0]), "")
+            targets[identifier_words(table.name)].append((number, table.primary_key[0], kind))
     if not targets:
         return
     for number, table in enumerate(snapshot.tables):
         for column in table.columns:
             words = identifier_words(column.name)
             stem = words[:-1] if words[-1:] == ("id",) else words
-            for target, key, family in targets.get(stem, ()):
-                if family == _family(column.type):
+            for target, key, kind in targets.get(stem, ()):
+                if kind == family(column.type):
                     yield number, Edge(target, EdgeKind.IMPLIED, (column.name,), (key,))
                     yield target, Edge(number, EdgeKind.IMPLIED, (key,), (column.name,))
+
+
+def named_as_key(name: str) -> bool:
+    """Whether a column of this name is named as keys are."""
+    return not _KEY_ENDINGS.isdisjoint(identifier_words(name)[-1:]) or name.endswith("id")
 
 
 def _keys(table: Table) -> tuple[tuple[str, ...], ...]:
     return (table.primary_key, *table.unique_keys)
 
 
-def _family(type_name: str) -> str:
+def family(type_name: str) -> str:
     """The kind of a type: comparable types have one, as `varchar(20)` and `text`."""
     bare = type_name.split("(", 1)[0].strip().casefold()
     if bare in _NUMBERS:

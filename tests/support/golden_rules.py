@@ -48,6 +48,9 @@ SCHEMAS: Mapping[str, Snapshot] = {
     "music": MUSIC,
     "required": _enforced(MUSIC, required=True),
     "optional": _enforced(MUSIC, required=False),
+    "keyless": replace(
+        MUSIC, tables=tuple(replace(each, foreign_keys=(), primary_key=()) for each in MUSIC.tables)
+    ),
     "view": replace(
         MUSIC,
         tables=tuple(

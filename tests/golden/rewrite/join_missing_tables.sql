@@ -115,3 +115,15 @@ SELECT t1.title FROM concert AS t1 JOIN stadium ON t1.stadium_id = stadium.stadi
 SELECT T2.stadium_id FROM singer AS T1
 =>
 unchanged
+
+-- names imply what no foreign key declares
+-- schema: keyless
+SELECT singer.country FROM concert
+=>
+SELECT singer.country FROM concert JOIN singer_in_concert ON concert.concert_id = singer_in_concert.concert_id JOIN singer ON singer_in_concert.singer_id = singer.singer_id
+
+-- over tables in between, too
+-- schema: keyless
+SELECT stadium.name, singer.country FROM stadium
+=>
+SELECT stadium.name, singer.country FROM stadium JOIN concert ON stadium.stadium_id = concert.stadium_id JOIN singer_in_concert ON concert.concert_id = singer_in_concert.concert_id JOIN singer ON singer_in_concert.singer_id = singer.singer_id

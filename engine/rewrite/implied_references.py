@@ -1,0 +1,99 @@
+"""References that no foreign key declares and that names imply: `review.business_id` beside `business.business_id`.
+
+Many databases, warehouses above all, declare none. Prompts, the schema linker and the rules for joins read a table's
+foreign keys, so what is implied stands among them; nothing takes it for enforced. Owns which names imply a reference.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+
+from engine.routing.graph import GENERIC, family, named_as_key
+from engine.text.tokens import identifier_words
+from schema_catalog.types import Column, ForeignKey, Snapshot, Table
+
+Holder = tuple[Table, Column]
+
+_known: dict[int, Snapshot] = {}
+"""By the identity of a living snapshot, as foreign key graphs are kept."""
+
+
+def with_implied_references(snapshot: Snapshot) -> Snapshot:
+    """`snapshot` with a foreign key, not enforced, for each reference that names imply: the same one at every call.
+
+    A column that is part of a foreign key gets none, nor do two tables between which there is one.
+    """
+    held = _known.get(id(snapshot))
+    if held is None:
+        held = _known[id(snapshot)] = _added(snapshot)
+        weakref.finalize(snapshot, _known.pop, id(snapshot), None)
+    return held
+
+
+def _added(snapshot: Snapshot) -> Snapshot:
+    found: dict[tuple[str, str], dict[str, ForeignKey]] = defaultdict(dict)
+    for (table, column), (home, key) in _implied(snapshot):
+        if not _related(table, home) and not any(column.name in each.columns for each in table.foreign_keys):
+            reference = ForeignKey((column.name,), home.schema, home.name, (key.name,))
+            found[table.key].setdefault(column.name, reference)
+    if not found:
+        return snapshot
+    tables = tuple(
+        replace(table, foreign_keys=(*table.foreign_keys, *found[table.key].values()))
+        if table.key in found
+        else table
+        for table in snapshot.tables
+    )
+    return replace(snapshot, tables=tables)
+
+
+def _related(one: Table, other: Table) -> bool:
+    return any(
+        (key.ref_schema, key.ref_table) == there.key
+        for here, there in ((one, other), (other, one))
+        for key in here.foreign_keys
+    )
+
+
+def _implied(snapshot: Snapshot) -> Iterator[tuple[Holder, Holder]]:
+    """(column, the column that it refers to), the surest first."""
+    groups: dict[tuple[str, str], list[Holder]] = defaultdict(list)
+    by_id: dict[tuple[tuple[str, ...], str], list[Holder]] = defaultdict(list)
+    for table in snapshot.tables:
+        for column in table.columns:
+            groups[column.name.casefold(), family(column.type)].append((table, column))
+            if column.name.casefold() == "id":
+                by_id[identifier_words(table.name), family(column.type)].append((table, column))
+    for (name, kind), holders in groups.items():
+        words = identifier_words(name)
+        if not words or (len(words) == 1 and words[0] in GENERIC):
+            continue
+        home = _home(name, words, holders)
+        if home is None and words[-1] == "id":
+            found = by_id.get((words[:-1], kind), [])
+            home = found[0] if len(found) == 1 else None
+        if home is not None:
+            yield from ((holder, home) for holder in holders if holder[0].key != home[0].key)
+
+
+def _home(name: str, words: tuple[str, ...], holders: list[Holder]) -> Holder | None:
+    """Of the columns of one name the one that the others refer to: a key, or in the table that the name names."""
+    if len(holders) == 1:
+        return None
+    keyed = [each for each in holders if (each[1].name,) in (each[0].primary_key, *each[0].unique_keys)]
+    if len(keyed) == 1:
+        return keyed[0]
+    if not named_as_key(name) and words[-1] != "name":
+        return None
+    among = keyed or holders
+    if len(words) > 1:
+        named = [each for each in among if identifier_words(each[0].name) == words[:-1]]
+    else:
+        # `aid` of author
+        stem = words[0].removesuffix("id")
+        tables = [(each, identifier_words(each[0].name)) for each in among]
+        named = [each for each, of in tables if stem and len(of) == 1 and of[0].startswith(stem)]
+    return named[0] if len(named) == 1 else None

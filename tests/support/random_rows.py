@@ -32,10 +32,8 @@ def create(connection: Connection[object], snapshot: Snapshot) -> None:
     for schema in sorted({table.schema for table in snapshot.tables} - {"public"}):
         connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
     for table in snapshot.tables:
-        key = sql.SQL(", ").join(map(sql.Identifier, table.primary_key))
-        columns = sql.SQL(", ").join(map(_definition, table.columns))
-        create = sql.SQL("CREATE TABLE {} ({}, PRIMARY KEY ({}))").format(_stored(table), columns, key)
-        connection.execute(create)
+        definitions = sql.SQL(", ").join([*map(_definition, table.columns), *_primary_key(table)])
+        connection.execute(sql.SQL("CREATE TABLE {} ({})").format(_stored(table), definitions))
         if table.kind is TableKind.VIEW:
             view = sql.SQL("CREATE VIEW {} AS TABLE {}").format(sql.Identifier(*table.key), _stored(table))
             connection.execute(view)
@@ -55,6 +53,12 @@ def create(connection: Connection[object], snapshot: Snapshot) -> None:
 def _definition(column: Column) -> sql.Composed:
     definition = sql.SQL("{} {}").format(sql.Identifier(column.name), sql.SQL(column.type))  # type: ignore[arg-type]  # a type of our own snapshots
     return definition if column.nullable else definition + sql.SQL(" NOT NULL")
+
+
+def _primary_key(table: Table) -> Iterator[sql.Composed]:
+    if table.primary_key:
+        columns = sql.SQL(", ").join(map(sql.Identifier, table.primary_key))
+        yield sql.SQL("PRIMARY KEY ({})").format(columns)
 
 
 def _stored(table: Table) -> sql.Identifier:
@@ -77,7 +81,7 @@ def fill(connection: Connection[object], snapshot: Snapshot, seed: int) -> None:
 
 
 def rows(snapshot: Snapshot, chance: random.Random) -> dict[TableKey, list[Row]]:
-    """Rows of each table, in the order of its columns; the first one is the key."""
+    """Rows of each table, in the order of its columns; the first one tells them apart."""
     made: dict[TableKey, list[Row]] = {}
     for table in _parents_first(snapshot):
         keys = chance.sample(_KEYS, chance.choice((0, 5, len(_KEYS), len(_KEYS), len(_KEYS))))

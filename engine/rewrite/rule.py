@@ -9,6 +9,7 @@ from enum import StrEnum
 from sqlglot import exp
 
 from engine.core.elements import ValueLink
+from engine.linking.dimensions import LinkedDimension
 from engine.rewrite.implied_references import with_implied_references
 from engine.rewrite.scope import Scopes
 from schema_catalog.foreign_keys import ForeignKeyGraph, foreign_key_graph
@@ -36,6 +37,7 @@ class Context:
     `mentioned`: the tables that the question names. `similarity`: table → cosine of its name and the nearest phrase.
     `secured`: the tables of which roles see different rows. `stored`: column and text that it does not hold → the value
     to write in its place. `linked`: element → probability that the question is about it, none without a linker.
+    `dimensions`: what the question asks a number for each of.
     """
 
     snapshot: Snapshot
@@ -46,6 +48,7 @@ class Context:
     secured: frozenset[TableKey] = frozenset()
     stored: Mapping[tuple[ColumnKey, str], str] = field(default_factory=dict)
     linked: Mapping[ColumnKey, float] = field(default_factory=dict)
+    dimensions: Sequence[LinkedDimension] = ()
 
     @property
     def references(self) -> ForeignKeyGraph:

@@ -24,6 +24,7 @@ from engine.decoding.forks import Fork, forks
 from engine.decoding.mask_search import MaskSearch, Node
 from engine.decoding.writer import Writer, statement
 from engine.dialogue.staleness import check_unchanged
+from engine.linking.dimensions import linked_dimensions
 from engine.linking.mentions import mentioned_tables, terms_used
 from engine.prompting.term_text import defined
 from engine.rewrite.candidates import Checker
@@ -146,6 +147,7 @@ class Explorer:
             similarity,
             secured,
             linked={} if route.links is None else route.links.probabilities,
+            dimensions=linked_dimensions(state.ask.question, route.entities),
         )
         self.checker = Checker(context, route, state, tools)
 

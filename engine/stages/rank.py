@@ -22,6 +22,7 @@ from engine.dialogue.refusal import absent
 from engine.linking.mentions import mentioned_tables, tables_not_read, terms_used, values_not_used
 from engine.linking.standing import OUTDATED, deprecated, measured
 from engine.prompting.term_text import defined
+from engine.ranking.contradictions import contradictions
 from engine.rewrite.worth import worth
 from engine.sql.describe import describe
 from engine.types import TraceLine
@@ -34,6 +35,11 @@ FRUITLESS = 0.1
 UNSAID = 0.1
 """What a statement is worth that says nothing of a table or a value which the question calls by its name. Of Spider's
 training questions with a table's name 4 % are answered by one."""
+
+CONTRADICTED = 0.03
+"""What a statement is worth that contradicts the question. Of Spider's training questions that ask for a number for
+each of something 17 of 548 have one number for all in their known statement, of those that ask for all rows one of
+4,203 has a LIMIT."""
 
 FORKED = 0.3
 """What a fork is worth beside what the model wrote by itself. Of 85 lists of training questions 73 have the right one
@@ -79,7 +85,8 @@ def _ranked(state: State, ranker: Ranker) -> State:
 class _Silence:
     """What of the question a statement says nothing of: tables, and values, names and terms; and the terms `used`.
 
-    `outdated`: what it reads that is deprecated; `measured`: the units and time zones of what it reads.
+    `outdated`: what it reads that is deprecated; `measured`: the units and time zones of what it reads;
+    `contradicted`: what it says otherwise.
     """
 
     tables: tuple[str, ...] = ()
@@ -87,6 +94,7 @@ class _Silence:
     used: tuple[Term, ...] = ()
     outdated: tuple[str, ...] = ()
     measured: tuple[str, ...] = ()
+    contradicted: tuple[str, ...] = ()
 
     @property
     def all(self) -> tuple[str, ...]:
@@ -94,7 +102,8 @@ class _Silence:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return (*self.measured, *(f"reads {name}, which is deprecated" for name in self.outdated))
+        outdated = (f"reads {name}, which is deprecated" for name in self.outdated)
+        return (*self.measured, *outdated, *self.contradicted)
 
 
 def _silences(state: State) -> list[_Silence]:
@@ -120,7 +129,8 @@ def _unsaid(question: str, candidate: Candidate, route: Route, asked: Sequence[T
     terms = (each.name for each in route.terms if each not in used)
     words = tuple(dict.fromkeys((*values, *names, *terms)))
     outdated = deprecated(candidate.tables, candidate.columns, route.snapshot)
-    return _Silence(tables, words, used, outdated, tuple(measured(candidate.columns, route.snapshot)))
+    units = tuple(measured(candidate.columns, route.snapshot))
+    return _Silence(tables, words, used, outdated, units, contradictions(question, candidate.sql))
 
 
 def _weight(candidate: Candidate, behind: float, silence: _Silence) -> float:
@@ -129,6 +139,7 @@ def _weight(candidate: Candidate, behind: float, silence: _Silence) -> float:
         (candidate.fruitless, FRUITLESS),
         (bool(silence.all), UNSAID),
         (bool(silence.outdated), OUTDATED),
+        (bool(silence.contradicted), CONTRADICTED),
     )
     return math.exp(behind) * math.prod(share for doubted, share in doubts if doubted)
 
@@ -145,6 +156,7 @@ def _scores(candidate: Candidate, ranking: Ranking, silence: _Silence) -> str:
     parts += ["a fork"] if candidate.forked else []
     parts += ["finds nothing"] if candidate.fruitless else []
     parts += [f"says nothing of {', '.join(silence.all)}"] if silence.all else []
+    parts += [*silence.contradicted]
     parts += [f"reads {', '.join(silence.outdated)}, deprecated"] if silence.outdated else []
     return ", ".join(parts)
 

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.core.elements import Relation, ValueLink
+from engine.core.elements import Entity, Relation, ValueLink
+from engine.linking.dimensions import linked_dimensions
+from engine.linking.entities import entities
 from engine.linking.mentions import mentioned_tables
 from engine.rewrite.rule import Context, Rule, RuleKind, Statement
 from engine.rewrite.rules import RULES
@@ -44,6 +46,11 @@ def _of(schema: str, name: str, columns: str, *references: tuple[str, str, str, 
     return replace(table(name, columns), schema=schema, foreign_keys=keys)
 
 
+def _typed(given: Table, **types: str) -> Table:
+    columns = tuple(replace(each, type=types.get(each.name, each.type)) for each in given.columns)
+    return replace(given, columns=columns)
+
+
 SCHEMAS: Mapping[str, Snapshot] = {
     "music": MUSIC,
     "required": _enforced(MUSIC, required=True),
@@ -66,6 +73,19 @@ SCHEMAS: Mapping[str, Snapshot] = {
     "tour": replace(
         MUSIC,
         tables=(*MUSIC.tables, table("tour", "tour_id stadium_id", ("stadium_id", "stadium", "stadium_id"))),
+    ),
+    "terse": Snapshot(
+        "terse",
+        ("public",),
+        (
+            _of("public", "dpt", "dpt_id dpt_nm"),
+            _typed(
+                _of("public", "pay", "pay_id dpt_id amt pd_on bkd_at", ("dpt_id", "public", "dpt", "dpt_id")),
+                amt="integer",
+                pd_on="date",
+                bkd_at="timestamp without time zone",
+            ),
+        ),
     ),
     "shop": Snapshot(
         "shop",
@@ -117,6 +137,7 @@ class Pair:
             frozenset(("public", name) for name in self.secured.split()),
             _stored(self.stored),
             _chances(self.linked),
+            linked_dimensions(self.question, _entities(self.question, self.snapshot)),
         )
 
     def applied(self, sql: str) -> str | None:
@@ -148,6 +169,12 @@ def _pairs(block: str, name: str) -> list[Pair]:
     lines = [line for line in block.splitlines() if not line.startswith("--")]
     before, after = " ".join(lines).split(" => ")
     return [Pair(BY_NAME[rule], before, None if after == UNCHANGED else after, **given) for rule in rules]
+
+
+def _entities(question: str, snapshot: Snapshot) -> list[Entity]:
+    """As near to one column as to another: their names alone tell which is meant."""
+    cosines = {(*table.key, column.name): 0.0 for table, column in snapshot.columns()}
+    return [Entity(text, cosines) for text in entities(question)]
 
 
 def _links(text: str) -> tuple[ValueLink, ...]:

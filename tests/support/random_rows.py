@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime, timedelta
 
 from psycopg import Connection, sql
 
@@ -22,6 +23,17 @@ TEXTS: Mapping[str, Sequence[str | None]] = {
     "name": ("Wembley", "WEMBLEY", "Oval", None),
     "capacity": ("3", "1,200", "12 km", "90", "n/a", None),
 }
+
+DAYS = (
+    "2018-12-31",
+    "2019-01-01",
+    "2019-06-15",
+    "2020-01-01",
+    "2020-10-01",
+    "2020-12-05",
+    "2020-12-31",
+    "2021-01-01",
+)
 
 _KEYS = range(1, 17)
 _DANGLING = 99
@@ -97,6 +109,10 @@ def _value(
     """A value that the column's foreign key allows; None as well where the table that it refers to is empty."""
     if column.type == "text":
         return chance.choice(TEXTS.get(column.name, ("x", "y", None)))
+    if column.type == "date":
+        return date.fromisoformat(chance.choice(DAYS))
+    if column.type.startswith("timestamp"):
+        return datetime.fromisoformat(chance.choice(DAYS)) + timedelta(hours=chance.choice((0, 12)))
     reference = next((key for key in table.foreign_keys if key.columns == (column.name,)), None)
     values: list[object] = list(_KEYS)
     if reference is not None:

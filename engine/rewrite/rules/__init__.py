@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from engine.rewrite.rule import Rule, RuleKind
 from engine.rewrite.rules import (
+    dimensions,
     grouping,
+    limits,
     literals,
+    periods,
     quantifiers,
     references,
     repetition,
@@ -26,6 +29,9 @@ RULES: tuple[Rule, ...] = (
     Rule("drop_naming_literal", 1, RuleKind.READING, literals.drop_naming_literal),
     Rule("exclude_referring_rows", 1, RuleKind.READING, quantifiers.exclude_referring_rows),
     Rule("count_referring_rows", 1, RuleKind.READING, grouping.count_referring_rows),
+    Rule("whole_period", 1, RuleKind.READING, periods.whole_period),
+    Rule("group_by_dimension", 1, RuleKind.READING, dimensions.group_by_dimension),
+    Rule("drop_unasked_limit", 1, RuleKind.READING, limits.drop_unasked_limit),
     Rule("show_groups", 1, RuleKind.READING, grouping.show_groups),
     Rule("both", 1, RuleKind.READING, quantifiers.both),
     Rule("none_of_them", 2, RuleKind.READING, quantifiers.none_of_them),

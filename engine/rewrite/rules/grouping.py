@@ -48,11 +48,23 @@ def show_groups(statement: Statement, _context: Context) -> str | None:
         return None
     if select.args.get("limit") or select.args.get("having") or not group.expressions:
         return None
-    if not all(isinstance(each.unalias(), _MEASURES) for each in select.expressions):
+    if not all(_is_number(each) for each in select.expressions):
         return None
     shown = [each.copy() for each in group.expressions]
     select.set("expressions", [*shown, *select.expressions])
     return f"shows {', '.join(each.sql(dialect='postgres') for each in shown)}"
+
+
+def _is_number(item: exp.Expr) -> bool:
+    """Whether an item is a count, sum or average, or made of such by arithmetic."""
+    if isinstance(item, exp.Alias | exp.Paren | exp.Cast | exp.Round):
+        return _is_number(item.this)
+    if isinstance(item, exp.Binary):
+        sides = (item.left, item.right)
+        return any(map(_is_number, sides)) and all(
+            isinstance(each, exp.Literal) or _is_number(each) for each in sides
+        )
+    return isinstance(item, _MEASURES)
 
 
 def _ungrouped(select: exp.Select, group: exp.Group, scopes: Scopes) -> exp.Column | None:

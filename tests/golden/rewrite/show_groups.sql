@@ -25,3 +25,14 @@ unchanged
 SELECT title, COUNT(*) FROM concert GROUP BY title
 =>
 unchanged
+
+-- made of numbers
+-- question: average length per year, in minutes
+SELECT SUM(stadium_id) / (COUNT(*) * 60000) AS minutes FROM concert GROUP BY year
+=>
+SELECT year, SUM(stadium_id) / (COUNT(*) * 60000) AS minutes FROM concert GROUP BY year
+
+-- the greatest of each group may be what is asked for
+SELECT MAX(title) FROM concert GROUP BY year
+=>
+unchanged

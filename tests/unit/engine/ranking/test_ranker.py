@@ -94,9 +94,11 @@ def test_the_first_stage_alone_is_the_cosine() -> None:
     assert names.score > countries.score
 
 
-async def ranked(ranker: Ranker, *candidates: Candidate) -> State:
+async def ranked(
+    ranker: Ranker, *candidates: Candidate, question: str = "Where do the singers come from?"
+) -> State:
     route = Route(Database("music", "", "music", ("public",), ()), MUSIC, 0.8, ())
-    ask = AskRequest(Asker("ann", "music"), "Where do the singers come from?")
+    ask = AskRequest(Asker("ann", "music"), question)
     deadline = Deadline(time.monotonic() + 60)
     state = State(ask, 5, 5, deadline, time.monotonic(), (route,), candidates)
     nothing = cast("Any", None)
@@ -137,6 +139,17 @@ async def test_what_reads_nothing_of_a_table_that_the_question_names_comes_behin
     masked = replace(silent, masked=frozenset({("public", "singer", "*")}))
     allowed = await ranked(ByLikelihood(), masked, reads)
     assert [each.sql for each in allowed.candidates] == [silent.sql, reads.sql], "it may not read that table"
+
+
+async def test_what_contradicts_the_question_comes_behind_and_says_so() -> None:
+    one = candidate("SELECT COUNT(*) FROM concert", -0.1)
+    each = candidate("SELECT year, COUNT(*) FROM concert GROUP BY year", -0.4)
+    done = await ranked(ByLikelihood(), one, each, question="number of concerts per year")
+    assert [found.sql for found in done.candidates] == [each.sql, one.sql]
+    assert done.candidates[1].explanation.endswith("gives one number for all, not for each year")
+    assert "not for each year" in done.trace[1].detail
+    plain = await ranked(ByLikelihood(), one, each, question="number of concerts")
+    assert [found.sql for found in plain.candidates] == [one.sql, each.sql]
 
 
 def test_an_unknown_likelihood_speaks_neither_way() -> None:

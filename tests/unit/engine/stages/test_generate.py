@@ -162,7 +162,7 @@ def test_a_statement_is_gone_on_with_from_where_another_one_was_near() -> None:
     state = generated(model, k=2)
     assert "SELECT COUNT(*) FROM singer" in {each.sql for each in state.candidates}
     assert state.usage.calls == len(model.prompts) == 1 + FORKS
-    assert all(each.logprob is not None for each in state.candidates if not each.masked)
+    assert all(each.logprob is not None for each in state.candidates if not (each.masked or each.changes))
     assert any("begun:" in line.event for line in state.trace)
     for other in (
         Model(lines, nearly=(" COUNT", 0.2)),

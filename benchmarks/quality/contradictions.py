@@ -1,0 +1,112 @@
+"""What known statements say of the groups and the rows that their questions ask for, over Spider's training questions.
+
+    python -m benchmarks.quality.contradictions --bench FOLDER
+
+How often a known statement contradicts its question by `engine.ranking.contradictions`; and how often the rule
+`group_by_dimension` finds what a statement shows or groups by again, once that is taken out of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.progress import track
+from sqlglot import exp
+
+from benchmarks.quality.candidates.command import ROOT
+from benchmarks.quality.linking.linked import snapshots_of
+from engine.core.ports import Encoder
+from engine.linking.dimensions import aggregates, asked_dimensions, dimensions_not_grouped, linked_dimensions
+from engine.linking.element_text import linked
+from engine.linking.entities import entities
+from engine.models.encoder import MiniLMEncoder
+from engine.rewrite.rule import Context, Statement
+from engine.rewrite.rules.dimensions import group_by_dimension
+from engine.rewrite.rules.limits import asks_for_all
+from engine.sql.tree import parsed
+from schema_catalog.types import Snapshot
+
+FILES = ("train.jsonl", "train_others.jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A question and its known statement."""
+
+    question: str
+    snapshot: Snapshot
+    sql: str
+
+
+def known(bench: Path) -> Iterator[Known]:
+    """The training questions."""
+    snapshots = snapshots_of(bench)
+    for file in FILES:
+        for line in (bench / "spider" / file).read_text("utf-8").splitlines():
+            item = json.loads(line)
+            yield Known(item["question"], snapshots[item["db"]], item["gold"])
+
+
+def counted(questions: Iterable[Known], encoder: Encoder) -> Counter[str]:
+    """Questions by what is told of them."""
+    found: Counter[str] = Counter()
+    for each in questions:
+        tree = parsed(each.sql)
+        if tree is None:
+            continue
+        if asks_for_all(each.question):
+            found["asks for all rows: " + ("a LIMIT" if tree.args.get("limit") else "no LIMIT")] += 1
+        if not isinstance(tree, exp.Select) or not aggregates(tree) or not asked_dimensions(each.question):
+            continue
+        if tree.args.get("group"):
+            found["asks for groups: has them"] += 1
+            if (right := found_again(each, tree, encoder)) is not None:
+                found["groups taken out: " + ("found again" if right else "others, or none")] += 1
+        elif dimensions_not_grouped(each.question, tree):
+            found["asks for groups: one number for all"] += 1
+    return found
+
+
+def found_again(known: Known, tree: exp.Select, encoder: Encoder) -> bool | None:
+    """Whether the rule groups by something that was shown or grouped by; None where it can not be taken out alone."""
+    items = tree.expressions
+    shown = [each for each in items if not each.find(exp.AggFunc) or isinstance(each.unalias(), exp.Min)]
+    numbers = [each for each in items if each not in shown]
+    if not numbers or tree.args.get("having") or tree.args.get("order"):
+        return None
+    keys = {column.name for each in (*shown, tree.args["group"]) for column in each.find_all(exp.Column)}
+    rest = tree.copy()
+    rest.set("expressions", [each.copy() for each in numbers])
+    rest.set("group", None)
+    sql = rest.sql(dialect="postgres")
+    near = linked(entities(known.question), known.snapshot, encoder)
+    context = Context(known.snapshot, known.question, dimensions=linked_dimensions(known.question, near))
+    statement = Statement(rest, known.snapshot, sql)
+    if group_by_dimension(statement, context) is None:
+        return False
+    made = {column.name for column in statement.tree.args["group"].find_all(exp.Column)}
+    return not made.isdisjoint(keys)
+
+
+def main() -> int:
+    """Counts and prints."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--bench", type=Path, default=ROOT.parent / "shared" / "bench")
+    questions = list(known(parser.parse_args().bench))
+    encoder = MiniLMEncoder()
+    encoder.warm_up()
+    for told, number in sorted(counted(track(questions, "Reading"), encoder).items()):
+        print(f"{number:6d}  {told}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

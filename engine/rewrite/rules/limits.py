@@ -1,0 +1,45 @@
+"""Rules about LIMIT: rows that are left out although the question asks for all, in an order."""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from engine.rewrite.rule import Context, Statement
+
+_FEW = re.compile(
+    r"\b(?:most|least|fewest|more|less|\w+st|best|worst|top|maximum|minimum|max|min|one|single|any|majority|leader|winner)\b",
+    re.IGNORECASE,
+)
+"""Without one of these, or a number, no question asks for a few rows."""
+
+_SORTED = re.compile(
+    r"\b(?:ascending|descending|alphabetical(?:ly)?|(?:ordered|sorted|arranged|ranked|order|sort)\ (?:\w+\ ){0,3}?by"
+    r"|(?:most|least|fewest|best|worst|newest|oldest|latest|earliest|cheapest|(?:high|low|larg|small|bigg|long|short)est)"
+    r"\ first(?!\ name))\b",
+    re.IGNORECASE,
+)
+"""The words of an order for all rows."""
+
+_NUMBER = re.compile(r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|dozen)\b", re.IGNORECASE)
+
+
+def drop_unasked_limit(statement: Statement, context: Context) -> str | None:
+    """Shows all rows of a statement with a LIMIT that the question does not ask for."""
+    if not is_unasked_limit(context.question, statement.tree):
+        return None
+    statement.tree.set("limit", None)
+    return "shows all rows"
+
+
+def is_unasked_limit(question: str, tree: exp.Query) -> bool:
+    """Whether `tree` has a LIMIT though `question` asks for all rows."""
+    return isinstance(tree.args.get("limit"), exp.Limit) and asks_for_all(question)
+
+
+def asks_for_all(question: str) -> bool:
+    """Whether it speaks of an order for all rows, or of no choice among them."""
+    if _NUMBER.search(question):
+        return False
+    return not _FEW.search(question) or bool(_SORTED.search(question))

@@ -1,0 +1,117 @@
+"""Rules about periods of time: a day in the place of the year, quarter or month that the question names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date, timedelta
+
+from sqlglot import exp
+
+from engine.linking.periods import Period, Side, named_periods
+from engine.rewrite.rule import Context, Statement
+from engine.rewrite.scope import Scopes
+
+_COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
+
+_ONE_DAY = timedelta(days=1)
+
+_ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]00:00(?::00)?)?$")
+"""A day, or its beginning."""
+
+
+def whole_period(statement: Statement, context: Context) -> str | None:
+    """Compares a date or a timestamp with all of a period that the question names, where one of its days stands."""
+    periods = named_periods(context.question)
+    changed = []
+    for node in list(statement.tree.find_all(*_COMPARISONS)) if periods else ():
+        kind = _type(node.this, statement.scopes)
+        meant = _meant(node, periods, timed=kind.startswith("timestamp")) if kind else None
+        if meant is not None:
+            changed.append(f"{node.sql(dialect='postgres')} as {meant.sql(dialect='postgres')}")
+            node.replace(meant)
+    return f"reads {', '.join(changed)}" if changed else None
+
+
+def periods_cut_short(question: str, tree: exp.Query) -> tuple[Period, ...]:
+    """The periods that `question` names all of, where `tree` compares with a day of theirs alone."""
+    periods = named_periods(question)
+    nodes = list(tree.find_all(exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE)) if periods else []
+    cut = (each for each in nodes if _meant(each, periods, timed=False) is not None)
+    return tuple(period for each in cut if (period := _holding(each.expression, periods)) is not None)
+
+
+def _type(node: exp.Expr, scopes: Scopes) -> str:
+    """Of a column of dates or timestamps; empty for anything else."""
+    read = scopes.reading(node) if isinstance(node, exp.Column) else None
+    columns = read.table.columns if read is not None and read.table is not None else ()
+    kind = next(
+        (each.type for each in columns if isinstance(node, exp.Column) and each.name == node.name), ""
+    )
+    return kind if kind.startswith(("date", "timestamp")) else ""
+
+
+def _meant(node: exp.Expr, periods: tuple[Period, ...], *, timed: bool) -> exp.Condition | None:
+    """The comparison with whole periods; None where it says so already, or names no first or last day of one.
+
+    `timed`: the column holds times of day, so that its days end at the next one.
+    """
+    if isinstance(node, exp.Between):
+        return _meant_between(node, periods) if timed else None
+    period, day = _holding(node.expression, periods), _day(node.expression)
+    if period is None or day not in (period.start, period.end - _ONE_DAY):
+        return None
+    column, (low, high) = node.this, _BOUNDS[period.side](period)
+    if isinstance(node, exp.EQ):
+        both = [*([_from(column, low)] if low else []), *([_before(column, high)] if high else [])]
+        return exp.paren(exp.and_(*both, copy=False), copy=False) if len(both) > 1 else both[0]
+    within = period.side is Side.WITHIN
+    if isinstance(node, exp.GT | exp.GTE):
+        said = day if isinstance(node, exp.GTE) else None if timed else day + _ONE_DAY
+        return _from(column, low) if low and low != said and not (within and day != low) else None
+    said = day if isinstance(node, exp.LT) else None if timed else day + _ONE_DAY
+    return _before(column, high) if high and high != said and not (within and day == period.start) else None
+
+
+def _meant_between(node: exp.Between, periods: tuple[Period, ...]) -> exp.Condition | None:
+    """To the end of a last day with times of day."""
+    last = _holding(node.args["high"], periods)
+    if last is None or _day(node.args["high"]) != last.end - _ONE_DAY:
+        return None
+    first = exp.GTE(this=node.this.copy(), expression=node.args["low"].copy())
+    return exp.and_(first, _before(node.this, last.end), copy=False)
+
+
+_BOUNDS: Mapping[Side, Callable[[Period], tuple[date | None, date | None]]] = {
+    Side.WITHIN: lambda period: (period.start, period.end),
+    Side.SINCE: lambda period: (period.start, None),
+    Side.AFTER: lambda period: (period.end, None),
+    Side.UNTIL: lambda period: (None, period.end),
+    Side.BEFORE: lambda period: (None, period.start),
+}
+"""The first day that is meant, and the first behind it."""
+
+
+def _from(column: exp.Expr, day: date) -> exp.GTE:
+    return exp.GTE(this=column.copy(), expression=exp.Literal.string(day.isoformat()))
+
+
+def _before(column: exp.Expr, day: date) -> exp.LT:
+    return exp.LT(this=column.copy(), expression=exp.Literal.string(day.isoformat()))
+
+
+def _holding(node: exp.Expr, periods: tuple[Period, ...]) -> Period | None:
+    """The shortest of the periods with the day that a literal names."""
+    day = _day(node)
+    found = [each for each in periods if day is not None and day in each]
+    return min(found, key=lambda each: each.end - each.start, default=None)
+
+
+def _day(node: exp.Expr) -> date | None:
+    literal = node.this if isinstance(node, exp.Cast) else node
+    if not isinstance(literal, exp.Literal) or not literal.is_string:
+        return None
+    try:
+        return date.fromisoformat(literal.name[:10]) if _ISO.match(literal.name) else None
+    except ValueError:
+        return None

@@ -1,0 +1,34 @@
+"""Whether a part of a name is short for a word: `gnr` for genre, `arpt` for airport, `cust` for customer."""
+
+from __future__ import annotations
+
+_VOWELS = frozenset("aeiou")
+
+_LEAST = 2
+"""Letters of an abbreviation, at least."""
+
+_BEGINNING = 3
+"""Letters, at least, of one that is a word's beginning."""
+
+
+def shortness(short: str, word: str) -> float:
+    """How surely `short` stands for `word`, in [0, 1]: 1 for the word itself, 0 where it can not.
+
+    An abbreviation begins as the word does and has its letters in their order: the more of the word's consonants, the
+    surer; its beginning is as sure as all of them. Both in lower case.
+    """
+    if short == word:
+        return 1.0
+    if len(short) < _LEAST or len(short) >= len(word) or short[0] != word[0] or not _within(short, word):
+        return 0.0
+    if len(short) >= _BEGINNING and word.startswith(short):
+        return 1.0
+    bones = word[0] + "".join(letter for letter in word[1:] if letter not in _VOWELS)
+    said = short[0] + "".join(letter for letter in short[1:] if letter not in _VOWELS)
+    return min(1.0, len(said) / len(bones))
+
+
+def _within(short: str, word: str) -> bool:
+    """Whether the letters of `short` are among those of `word`, in their order."""
+    letters = iter(word)
+    return all(letter in letters for letter in short)

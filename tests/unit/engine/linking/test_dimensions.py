@@ -1,0 +1,80 @@
+"""What a question asks a number for each of."""
+
+from __future__ import annotations
+
+import pytest
+from sqlglot import exp
+
+from engine.linking.dimensions import Dimension, Grain, asked_dimensions, dimensions_not_grouped
+from engine.sql.tree import parsed
+
+
+def texts(question: str) -> list[str]:
+    return [each.text for each in asked_dimensions(question)]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("average track length per genre, in minutes", ["genre"]),
+        ("Revenue by country", ["country"]),
+        ("discount per customer segment", ["customer segment"]),
+        ("What is the number of loans for each branch?", ["branch"]),
+        ("total sales grouped by the region", ["region"]),
+        ("sales by region, by quarter", ["region", "quarter"]),
+        ("How many songs are there by Ann?", []),
+        ("parts made by suppliers", []),
+        ("products sorted by price", []),
+        ("top customers by revenue", []),
+        ("best sellers among the staff by net sales", []),
+        ("How many orders are there?", []),
+    ],
+)
+def test_it_is_what_follows_per_each_and_by(question: str, expected: list[str]) -> None:
+    assert texts(question) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "grain"),
+    [
+        ("monthly revenue 2009", Grain.MONTH),
+        ("orders per year", Grain.YEAR),
+        ("average load by hour", Grain.HOUR),
+        ("annual turnover", Grain.YEAR),
+    ],
+)
+def test_lengths_of_time_are_told_apart(question: str, grain: Grain) -> None:
+    assert [each.grain for each in asked_dimensions(question)] == [grain]
+
+
+def test_a_name_that_begins_with_such_a_word_is_none() -> None:
+    assert texts("How many Annual Meeting events were there?") == []
+
+
+def test_each_may_ask_for_a_list() -> None:
+    assert asked_dimensions("the name of each club") == (Dimension("club", None, listed=True),)
+    assert asked_dimensions("clubs per city") == (Dimension("city"),)
+
+
+def left_out(question: str, sql: str) -> tuple[str, ...]:
+    tree = parsed(sql)
+    assert isinstance(tree, exp.Query)
+    return dimensions_not_grouped(question, tree)
+
+
+def test_one_number_for_all_is_not_one_for_each() -> None:
+    question = "average price per category"
+    assert left_out(question, "SELECT AVG(price) FROM product") == ("category",)
+    assert left_out(question, "SELECT category, AVG(price) FROM product GROUP BY category") == ()
+    assert left_out(question, "SELECT category, price FROM product") == (), "no number"
+    assert left_out(question, "SELECT AVG(price) OVER () FROM product") == (), "a number for each row"
+    assert (
+        left_out(question, "SELECT price FROM product WHERE price > (SELECT AVG(price) FROM product)") == ()
+    )
+
+
+def test_what_is_part_of_a_measures_name_is_no_group() -> None:
+    assert left_out("average hours per week", "SELECT AVG(hoursperweek) FROM job") == ()
+    assert left_out("average hours per week", "SELECT AVG(hours_per_week) FROM job") == ()
+    assert left_out("total monthly rent", "SELECT SUM(monthly_rent) FROM flat") == ()
+    assert left_out("total monthly rent", "SELECT SUM(rent) FROM flat") == ("monthly",)

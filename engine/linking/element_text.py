@@ -7,13 +7,18 @@ address and that of `teacher` can not.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from engine.core.elements import WHOLE_TABLE, Entity
 from engine.core.ports import Encoder
 from engine.learning.phrase_adapter import PhraseAdapter
 from engine.linking.standing import adjusted, statuses
+from engine.text.abbreviations import shortness
+from engine.text.tokens import identifier_words
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table
+
+SHORT = 0.75
+"""Similarity of a phrase and a name that is surely short for it; a word and a column of its name have about as much."""
 
 
 def linked(
@@ -44,7 +49,7 @@ def compared(
 ) -> tuple[Entity, ...]:
     """Phrases with their cosines to elements, which are given as texts; none where either is empty.
 
-    `synonyms`: further texts of some elements, of which the nearest counts.
+    `synonyms`: further texts of some elements, of which the nearest counts. What is short for a phrase is near to it.
     """
     if not texts or not elements:
         return ()
@@ -55,8 +60,31 @@ def compared(
         similarities = dict(zip(elements, row, strict=False))
         for (key, _), cosine in zip(synonyms, row[len(elements) :], strict=True):
             similarities[key] = max(cosine, similarities[key])
+        for key, sure in _short_for(text, elements):
+            similarities[key] = max(SHORT * sure, similarities[key])
         found.append(Entity(text, similarities))
     return tuple(found)
+
+
+def _short_for(text: str, elements: Iterable[ColumnKey]) -> Iterator[tuple[ColumnKey, float]]:
+    """The elements whose names are short for a phrase, and how surely: the mean of its words.
+
+    Of a column's name a part at least has to be, of its table's the others may.
+    """
+    words = identifier_words(text)
+    known: dict[str, list[float]] = {}
+
+    def sure(name: str) -> list[float]:
+        """Of each word."""
+        if name not in known:
+            parts = identifier_words(name)
+            known[name] = [max((shortness(part, word) for part in parts), default=0.0) for word in words]
+        return known[name]
+
+    for key in elements:
+        own, table = sure(key[1] if key[2] == WHOLE_TABLE else key[2]), sure(key[1])
+        if any(own):
+            yield key, sum(map(max, own, table)) / len(words)
 
 
 def element_words(snapshot: Snapshot) -> dict[ColumnKey, str]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.core.elements import Entity, Relation, ValueLink
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.core.elements import Relation, ValueLink
 from engine.linking.dimensions import linked_dimensions
+from engine.linking.element_text import compared, element_words
 from engine.linking.entities import entities
 from engine.linking.mentions import mentioned_tables
 from engine.rewrite.rule import Context, Rule, RuleKind, Statement
@@ -137,7 +141,9 @@ class Pair:
             frozenset(("public", name) for name in self.secured.split()),
             _stored(self.stored),
             _chances(self.linked),
-            linked_dimensions(self.question, _entities(self.question, self.snapshot)),
+            linked_dimensions(
+                self.question, compared(entities(self.question), element_words(self.snapshot), _Apart())
+            ),
         )
 
     def applied(self, sql: str) -> str | None:
@@ -171,10 +177,11 @@ def _pairs(block: str, name: str) -> list[Pair]:
     return [Pair(BY_NAME[rule], before, None if after == UNCHANGED else after, **given) for rule in rules]
 
 
-def _entities(question: str, snapshot: Snapshot) -> list[Entity]:
-    """As near to one column as to another: their names alone tell which is meant."""
-    cosines = {(*table.key, column.name): 0.0 for table, column in snapshot.columns()}
-    return [Entity(text, cosines) for text in entities(question)]
+class _Apart:
+    """An encoder to which no text is near to another: names alone tell what is meant."""
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.zeros((len(texts), 1), dtype=np.float32)
 
 
 def _links(text: str) -> tuple[ValueLink, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from sqlglot import exp
 
 from engine.core.elements import WHOLE_TABLE
-from engine.linking.dimensions import Dimension, Grain, LinkedDimension, aggregates, is_measured
+from engine.linking.dimensions import Grain, LinkedDimension, aggregates, is_measured
 from engine.rewrite.join_tree import tests_of
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.references import join_missing_tables
@@ -112,19 +112,11 @@ def _near(reads: Iterable[TableRef], context: Context) -> dict[TableKey, tuple[s
 
 
 def _score(key: ColumnKey, dimension: LinkedDimension, context: Context) -> float:
-    """Of its name, in full or in short, and of the schema linker."""
-    named = max(dimension.cosines[key], _short(key, dimension.asked))
-    label = LABEL if not _LABELS.isdisjoint(identifier_words(key[2])) else 0.0
-    return named + LINKED * context.linked.get(key, 0.0) + label
-
-
-def _short(key: ColumnKey, asked: Dimension) -> float:
-    """How much of what is asked the parts of a column's and its table's name are short for: the mean of its words."""
-    parts = identifier_words(f"{key[1]} {key[2]}")
-    best = [
-        max((shortness(part, word) for part in parts), default=0.0) for word in identifier_words(asked.text)
-    ]
-    return sum(best) / max(1, len(best))
+    """What names the rows of a table is as near as the table itself."""
+    label = not _LABELS.isdisjoint(identifier_words(key[2]))
+    whole = dimension.cosines.get((*key[:2], WHOLE_TABLE), -1.0) if label else -1.0
+    near = max(dimension.cosines[key], whole)
+    return near + LINKED * context.linked.get(key, 0.0) + (LABEL if label else 0.0)
 
 
 def _columns(part: exp.Expr, scopes: Scopes) -> Iterator[ColumnKey]:

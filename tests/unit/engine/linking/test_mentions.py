@@ -74,3 +74,23 @@ def test_a_value_that_is_named_is_compared_with(sql: str, found: list[ValueLink]
 def test_a_code_is_a_name_as_the_first_word_as_well() -> None:
     assert values_not_used("KEN singers", "SELECT 1 FROM singer", [link("KEN", "KEN")]) == ["KEN"]
     assert values_not_used("Kenya has singers", "SELECT 1 FROM singer", [link("Kenya", "Kenya")]) == []
+
+
+def test_a_table_is_named_by_the_word_that_its_name_is_surely_short_for() -> None:
+    terse = replace(
+        MUSIC,
+        tables=(
+            table("trk", "trk_id ttl gnr_id"),
+            table("gnr", "gnr_id gnr_dsc"),
+            table("cust", "cust_no region"),
+            table("st", "st_cd"),
+            table("str", "str_id"),
+        ),
+    )
+
+    def named(question: str) -> list[str]:
+        return [each.name for each in mentioned_tables(question, terse)]
+
+    assert named("How many tracks do customers in the region have?") == ["trk", "cust"]
+    assert named("the region") == [], "a column's name"
+    assert named("states") == [], "two may be"

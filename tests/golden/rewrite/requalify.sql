@@ -34,3 +34,8 @@ unchanged
 SELECT t3.stadium_id FROM stadium AS t1 JOIN concert AS t2 ON t1.stadium_id = t2.stadium_id JOIN singer AS t3 ON t3.artist_name = t2.title
 =>
 unchanged
+
+-- the table has columns that may be meant
+SELECT singer.name FROM singer JOIN singer_in_concert AS e ON singer.singer_id = e.singer_id JOIN concert AS c ON e.concert_id = c.concert_id JOIN stadium AS s ON c.stadium_id = s.stadium_id
+=>
+unchanged

@@ -69,22 +69,25 @@ def compared(
 def _short_for(text: str, elements: Iterable[ColumnKey]) -> Iterator[tuple[ColumnKey, float]]:
     """The elements whose names are short for a phrase, and how surely: the mean of its words.
 
-    Of a column's name a part at least has to be, of its table's the others may.
+    Of a column's name a part at least has to be, of its table's the others may. What says a word in full is the
+    encoder's to compare.
     """
     words = identifier_words(text)
-    known: dict[str, list[float]] = {}
+    known: dict[str, tuple[list[float], bool]] = {}
 
-    def sure(name: str) -> list[float]:
-        """Of each word."""
+    def sure(name: str) -> tuple[list[float], bool]:
+        """Of each word, and whether any of them is said in short."""
         if name not in known:
             parts = identifier_words(name)
-            known[name] = [max((shortness(part, word) for part in parts), default=0.0) for word in words]
+            of_each = [max((shortness(part, word) for part in parts), default=0.0) for word in words]
+            short = any(chance and word not in parts for word, chance in zip(words, of_each, strict=True))
+            known[name] = of_each, short
         return known[name]
 
     for key in elements:
-        own, table = sure(key[1] if key[2] == WHOLE_TABLE else key[2]), sure(key[1])
-        if any(own):
-            yield key, sum(map(max, own, table)) / len(words)
+        own, short = sure(key[1] if key[2] == WHOLE_TABLE else key[2])
+        if short:
+            yield key, sum(map(max, own, sure(key[1])[0])) / len(words)
 
 
 def element_words(snapshot: Snapshot) -> dict[ColumnKey, str]:

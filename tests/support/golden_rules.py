@@ -18,6 +18,7 @@ from engine.linking.mentions import mentioned_tables
 from engine.rewrite.rule import Context, Rule, RuleKind, Statement
 from engine.rewrite.rules import RULES
 from engine.sql.tree import parsed
+from engine.text.tokens import identifier_words
 from schema_catalog.types import ColumnKey, ForeignKey, Snapshot, Table, TableKey, TableKind
 from tests.support.schemas import MUSIC, table
 
@@ -142,7 +143,7 @@ class Pair:
             _stored(self.stored),
             _chances(self.linked),
             linked_dimensions(
-                self.question, compared(entities(self.question), element_words(self.snapshot), _Apart())
+                self.question, compared(entities(self.question), element_words(self.snapshot), _Words())
             ),
         )
 
@@ -177,11 +178,15 @@ def _pairs(block: str, name: str) -> list[Pair]:
     return [Pair(BY_NAME[rule], before, None if after == UNCHANGED else after, **given) for rule in rules]
 
 
-class _Apart:
-    """An encoder to which no text is near to another: names alone tell what is meant."""
+class _Words:
+    """An encoder to which texts are as near as they share words, in singular or plural."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return np.zeros((len(texts), 1), dtype=np.float32)
+        words = [identifier_words(text) for text in texts]
+        known = sorted({word for each in words for word in each})
+        counts = np.array([[each.count(word) for word in known] for each in words], dtype=np.float32)
+        unit: NDArray[np.float32] = counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-6)
+        return unit
 
 
 def _links(text: str) -> tuple[ValueLink, ...]:

@@ -22,7 +22,10 @@ HOPS = 2
 LINKED = 0.5
 """What the schema linker's probability counts beside a cosine."""
 
-LABEL = 0.15
+NAMED = 0.75
+"""Least cosine that counts for a column whose name has all the words of a dimension."""
+
+LABEL = 0.05
 """What counts for a column that names the rows of its table, which people read, beside a key."""
 
 FARTHER = 0.1
@@ -112,11 +115,15 @@ def _near(reads: Iterable[TableRef], context: Context) -> dict[TableKey, tuple[s
 
 
 def _score(key: ColumnKey, dimension: LinkedDimension, context: Context) -> float:
-    """What names the rows of a table is as near as the table itself."""
-    label = not _LABELS.isdisjoint(identifier_words(key[2]))
-    whole = dimension.cosines.get((*key[:2], WHOLE_TABLE), -1.0) if label else -1.0
-    near = max(dimension.cosines[key], whole)
-    return near + LINKED * context.linked.get(key, 0.0) + (LABEL if label else 0.0)
+    """What names the rows of a table is as near as the table itself, and what has all the words at least NAMED."""
+    words = set(identifier_words(key[2]))
+    label = not _LABELS.isdisjoint(words)
+    near = dimension.cosines[key]
+    if words.issuperset(identifier_words(dimension.asked.text)):
+        near = max(near, NAMED)
+    if label:
+        near = LABEL + max(near, dimension.cosines.get((*key[:2], WHOLE_TABLE), -1.0))
+    return near + LINKED * context.linked.get(key, 0.0)
 
 
 def _columns(part: exp.Expr, scopes: Scopes) -> Iterator[ColumnKey]:

@@ -44,5 +44,9 @@ def test_of_several_words_a_part_of_the_columns_own_name_has_to_be_short_for_one
     assert near("customer segment of") == {("sls", "cust", "seg"): pytest.approx(SHORT * 2 / 3)}
 
 
+def test_a_word_in_full_is_left_to_the_encoder() -> None:
+    assert near("region") == {}
+
+
 def test_what_is_nearer_stays_so() -> None:
     assert near("trk") == {("cat", "trk", "*"): pytest.approx(0.9)}

@@ -28,7 +28,7 @@ NAMED = 0.75
 LABEL = 0.05
 """What counts for a column that names the rows of its table, which people read, beside a key."""
 
-FARTHER = 0.1
+FARTHER = 0.03
 """What counts against a table for each reference to it."""
 
 CLEAR = 0.75

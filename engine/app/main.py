@@ -102,6 +102,7 @@ async def tools(
                 encoder,
                 VectorCache(encoder, model=ENCODER, path=settings.vectors),
                 versions=_versions(settings, networks),
+                folder=None if settings.vectors is None else settings.vectors.parent / "index",
             ),
             calibration=calibration(settings, pool),
             selection=settings.selection,

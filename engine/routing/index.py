@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.routing.mapped import stacked
 from engine.routing.schema_index_entry import SchemaIndexEntry, Vectors
 
 Numbers = NDArray[np.intp]
@@ -52,13 +54,15 @@ class Index:
     database's first table, and one past its last. `column_starts`, `column_ends`: (T,), each table's first column, and
     one past its last. `owners`: (T,), the database of each table; `keys`: (T,), its name. Every database has a table
     and every table has a column.
+
+    `folder`: of the files that large arrays are mapped from; None keeps them in memory.
     """
 
-    def __init__(self, parts: Sequence[SchemaIndexEntry]) -> None:
+    def __init__(self, parts: Sequence[SchemaIndexEntry], folder: Path | None = None) -> None:
         self.whole: Vectors = _stacked([part.whole[None] for part in parts])
-        self.tables: Vectors = _stacked([part.tables for part in parts])
-        self.columns: Vectors = _stacked([part.columns for part in parts])
-        self.quantized = _quantized(parts, self.columns.shape)
+        self.tables: Vectors = _stacked([part.tables for part in parts], folder)
+        self.columns: Vectors = _stacked([part.columns for part in parts], folder)
+        self.quantized = _quantized(parts, folder)
         self.table_starts = _starts([len(part.tables) for part in parts])
         firsts = _starts([len(part.columns) for part in parts])
         moved = [part.starts + first for part, first in zip(parts, firsts, strict=True)]
@@ -82,20 +86,20 @@ class Index:
         )
 
 
-def _stacked(arrays: list[Vectors]) -> Vectors:
-    return np.concatenate(arrays) if arrays else np.zeros((0, 0), dtype=np.float32)
+def _stacked(arrays: list[Vectors], folder: Path | None = None) -> Vectors:
+    return stacked(arrays, folder) if arrays else np.zeros((0, 0), dtype=np.float32)
 
 
-def _quantized(parts: Sequence[SchemaIndexEntry], shape: tuple[int, ...]) -> Quantized:
+def _quantized(parts: Sequence[SchemaIndexEntry], folder: Path | None) -> Quantized:
     """One database after the other: all at once would need the memory of the vectors again."""
-    small, scales = np.empty(shape, dtype=np.int8), np.empty(shape[0], dtype=np.float32)
-    start = 0
-    for part in parts:
-        held = slice(start, start + len(part.columns))
-        scales[held] = np.maximum(np.abs(part.columns).max(axis=1), 1e-12) / 127
-        small[held] = np.rint(part.columns / scales[held, None])
-        start = held.stop
-    return Quantized(small, scales)
+    if not parts:
+        return Quantized(np.zeros((0, 0), dtype=np.int8), np.zeros(0, dtype=np.float32))
+    scales = [np.maximum(np.abs(part.columns).max(axis=1), 1e-12) / 127 for part in parts]
+    small = [
+        np.rint(part.columns / scale[:, None]).astype(np.int8)
+        for part, scale in zip(parts, scales, strict=True)
+    ]
+    return Quantized(stacked(small, folder), np.concatenate(scales).astype(np.float32))
 
 
 def runs(firsts: Numbers, sizes: Numbers) -> tuple[Numbers, Numbers]:

@@ -13,10 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import Protocol
 
 from threadpoolctl import ThreadpoolController
 
+from engine.core.memory import give_back
 from engine.core.ports import Encoder, Match
 from engine.routing.index import Index
 from engine.routing.learned_router import LearnedLeg, Versions
@@ -55,7 +57,7 @@ class HybridRouter:
     """`engine.core.ports.Router`. Safe to call from several threads.
 
     `versions`: of the learned leg; without a readable one the retrieval leg answers alone. `parts`: restricted schemas
-    kept.
+    kept. `folder`: for the files of large indexes, which engines on one machine share; None keeps them in memory.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class HybridRouter:
         limits: SearchLimits | None = None,
         versions: Versions | None = None,
         parts: int = 10_000,
+        folder: Path | None = None,
     ) -> None:
         self._encoder = encoder
         self._schemas = encoder if schemas is None else schemas
@@ -74,6 +77,7 @@ class HybridRouter:
         self._limits = limits or SearchLimits()
         self._learned = None if versions is None else LearnedLeg(versions, self._limits)
         self._kept = parts
+        self._folder = folder
         self._lock = threading.Lock()
         # Hundreds of small products: threads that wait for each other beside a busy language model made one
         # question over 100,000 tables 15 times slower. Selected, since leaving a limit gives every library of its
@@ -152,10 +156,9 @@ class HybridRouter:
             if key in self._catalogs:
                 self._catalogs.move_to_end(key)
                 return self._catalogs[key]
-        found = [(number, self._part(*view)) for number, view in enumerate(views)]
-        visible = [(number, part) for number, part in found if part is not None]
-        index = self._index([part for _, part in visible])
-        catalog = _Catalog(tuple(views), tuple(number for number, _ in visible), index, Thesaurus(index))
+        numbers, index = self._indexed(views)
+        catalog = _Catalog(tuple(views), numbers, index, Thesaurus(index))
+        give_back()  # the parts' own arrays
         held = catalog, Together(partial(self._ranked, catalog), most=_TOGETHER)
         with self._lock:
             self._catalogs[key] = held
@@ -163,13 +166,19 @@ class HybridRouter:
                 self._catalogs.popitem(last=False)
         return held
 
+    def _indexed(self, views: Sequence[tuple[Snapshot, ReadableColumns]]) -> tuple[tuple[int, ...], Index]:
+        """The index of `views`, and of each of its parts the view's number."""
+        found = [(number, self._part(*view)) for number, view in enumerate(views)]
+        visible = [(number, part) for number, part in found if part is not None]
+        return tuple(number for number, _ in visible), self._index([part for _, part in visible])
+
     def _index(self, parts: Sequence[SchemaIndexEntry]) -> Index:
         key = tuple(id(part.snapshot) for part in parts)
         with self._lock:
             if key in self._indexes:
                 self._indexes.move_to_end(key)
                 return self._indexes[key]
-        index = Index(parts)
+        index = Index(parts, self._folder)
         with self._lock:
             self._indexes[key] = index
             self._share(index)

@@ -90,9 +90,10 @@ def growth(folder: Path, *, learned: bool) -> list[Item]:
     return points
 
 
-def resident_mb() -> float:
-    """Memory of this process."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+def resident_mb(*, mapped: bool = True) -> float:
+    """Memory of this process, with or without what is mapped from files, which processes share."""
+    _, resident, shared = Path("/proc/self/statm").read_text(encoding="ascii").split()[:3]
+    pages = int(resident) - (0 if mapped else int(shared))
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
@@ -100,13 +101,15 @@ def _point(tables: int, folder: Path, *, learned: bool) -> Item:
     encoder = MiniLMEncoder()
     encoder.warm_up()
     schemas = ComposingEncoder(encoder)
-    router = HybridRouter(encoder, schemas, versions=versions(folder, BASE) if learned else None)
-    empty = resident_mb()
+    router = HybridRouter(
+        encoder, schemas, versions=versions(folder, BASE) if learned else None, folder=folder / "index"
+    )
+    empty = resident_mb(mapped=False)
     views: list[View] = [
         (snapshot, frozenset((*table.key, column.name) for table, column in snapshot.columns()))
         for snapshot in catalog(tables)
     ]
-    snapshots = resident_mb()
+    snapshots = resident_mb(mapped=False)
     started = time.perf_counter()
     router.prepare([snapshot for snapshot, _ in views])
     texts = questions(ASKED + WARM)
@@ -118,7 +121,8 @@ def _point(tables: int, folder: Path, *, learned: bool) -> Item:
         "columns": sum(len(readable) for _, readable in views),
         "build_s": first,
         "snapshots_mb": snapshots - empty,
-        "index_mb": resident_mb() - snapshots,
+        "index_mb": resident_mb(mapped=False) - snapshots,
+        "mapped_mb": sum(path.stat().st_size for path in (folder / "index").glob("*.npy")) / 1e6,
         **latency(router, views, texts),
     }
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
+import pytest
 import torch
 from numpy.typing import NDArray
 
 from engine.models.encoder import MiniLMEncoder
+from engine.routing import mapped
 from engine.routing.index import Index
 from engine.routing.router import HybridRouter
 from engine.routing.schema_index_entry import build
@@ -149,6 +152,21 @@ def test_many_questions_are_ranked_as_one_by_one() -> None:
         assert [match.tables for match in matches] == [match.tables for match in other]
     assert router.rank_many([], views) == []
     assert router.rank_many(["x"], []) == [()]
+
+
+def test_routers_over_mapped_files_rank_as_one_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mapped, "LEAST", 1)
+    views = [whole(snapshot) for snapshot in catalog(20)]
+    question = "singers by age"
+    expected = HybridRouter(ENCODER).rank(question, views)
+    for _ in range(2):
+        found = HybridRouter(ENCODER, folder=tmp_path).rank(question, views)
+        assert [(match.logit, match.tables) for match in found] == [
+            (match.logit, match.tables) for match in expected
+        ]
+    assert len(list(tmp_path.iterdir())) == 3, "tables, columns, columns in 8 bits: one copy for both"
 
 
 def test_roles_with_other_views_do_not_disturb_each_other() -> None:

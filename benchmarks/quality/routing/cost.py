@@ -101,8 +101,9 @@ def _point(tables: int, folder: Path, *, learned: bool) -> Item:
     encoder = MiniLMEncoder()
     encoder.warm_up()
     schemas = ComposingEncoder(encoder)
+    mapped = folder / f"index-{tables}"
     router = HybridRouter(
-        encoder, schemas, versions=versions(folder, BASE) if learned else None, folder=folder / "index"
+        encoder, schemas, versions=versions(folder, BASE) if learned else None, folder=mapped
     )
     empty = resident_mb(mapped=False)
     views: list[View] = [
@@ -122,7 +123,7 @@ def _point(tables: int, folder: Path, *, learned: bool) -> Item:
         "build_s": first,
         "snapshots_mb": snapshots - empty,
         "index_mb": resident_mb(mapped=False) - snapshots,
-        "mapped_mb": sum(path.stat().st_size for path in (folder / "index").glob("*.npy")) / 1e6,
+        "mapped_mb": sum(path.stat().st_size for path in mapped.glob("*.npy")) / 1e6,
         **latency(router, views, texts),
     }
 

@@ -14,6 +14,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -97,11 +98,10 @@ def resident_mb(*, mapped: bool = True) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def _point(tables: int, folder: Path, *, learned: bool) -> Item:
+def _point(tables: int, folder: Path, mapped: Path, *, learned: bool) -> Item:
     encoder = MiniLMEncoder()
     encoder.warm_up()
     schemas = ComposingEncoder(encoder)
-    mapped = folder / f"index-{tables}"
     router = HybridRouter(
         encoder, schemas, versions=versions(folder, BASE) if learned else None, folder=mapped
     )
@@ -137,7 +137,8 @@ def main() -> int:
     parser.add_argument("--work", type=Path, required=True, help="folder of the trained versions")
     parser.add_argument("--learned", action="store_true", help="with the version that comes with the program")
     args = parser.parse_args()
-    print(json.dumps(_point(args.tables, args.work, learned=args.learned)))
+    with tempfile.TemporaryDirectory() as mapped:
+        print(json.dumps(_point(args.tables, args.work, Path(mapped), learned=args.learned)))
     return 0
 
 

@@ -139,10 +139,7 @@ def _period(
     """A column named after a length of time, or the length of time of a date or timestamp."""
     held = [(read, column) for read in reads if read.table is not None for column in read.table.columns]
     for read, column in held:
-        if (
-            max((shortness(part, grain.value) for part in identifier_words(column.name)), default=0.0)
-            >= CLEAR
-        ):
+        if any(shortness(part, grain.value) >= CLEAR for part in identifier_words(column.name)):
             return exp.column(identifier(column.name), identifier(read.name))
     times = [each for each in held if _is_time(each[1], grain)]
     if not times:

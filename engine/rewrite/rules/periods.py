@@ -45,10 +45,8 @@ def _type(node: exp.Expr, scopes: Scopes) -> str:
     """Of a column of dates or timestamps; empty for anything else."""
     read = scopes.reading(node) if isinstance(node, exp.Column) else None
     columns = read.table.columns if read is not None and read.table is not None else ()
-    kind = next(
-        (each.type for each in columns if isinstance(node, exp.Column) and each.name == node.name), ""
-    )
-    return kind if kind.startswith(("date", "timestamp")) else ""
+    kind = next((each.type for each in columns if each.name == node.name), "")
+    return kind if kind == "date" or kind.startswith("timestamp") else ""
 
 
 def _meant(node: exp.Expr, periods: tuple[Period, ...], *, timed: bool) -> exp.Condition | None:
@@ -79,7 +77,7 @@ def _meant_between(node: exp.Between, periods: tuple[Period, ...]) -> exp.Condit
     if last is None or _day(node.args["high"]) != last.end - _ONE_DAY:
         return None
     first = exp.GTE(this=node.this.copy(), expression=node.args["low"].copy())
-    return exp.and_(first, _before(node.this, last.end), copy=False)
+    return exp.paren(exp.and_(first, _before(node.this, last.end), copy=False), copy=False)
 
 
 _BOUNDS: Mapping[Side, Callable[[Period], tuple[date | None, date | None]]] = {

@@ -29,7 +29,14 @@ SELECT pay_id FROM pay WHERE pd_on < '2020-01-01'
 -- question: payments booked in Q4 2020
 SELECT pay_id FROM pay WHERE bkd_at BETWEEN '2020-10-01' AND '2020-12-31'
 =>
-SELECT pay_id FROM pay WHERE bkd_at >= '2020-10-01' AND bkd_at < '2021-01-01'
+SELECT pay_id FROM pay WHERE (bkd_at >= '2020-10-01' AND bkd_at < '2021-01-01')
+
+-- all but a period
+-- schema: terse
+-- question: payments not booked in Q4 2020
+SELECT pay_id FROM pay WHERE NOT bkd_at BETWEEN '2020-10-01' AND '2020-12-31'
+=>
+SELECT pay_id FROM pay WHERE NOT (bkd_at >= '2020-10-01' AND bkd_at < '2021-01-01')
 
 -- that of a date has none
 -- schema: terse

@@ -111,7 +111,7 @@ async def test_rows_that_tie_come_in_any_order(
     evaluating: Evaluating, known: str, shown: str, *, right: bool
 ) -> None:
     evaluating.tools.model.lines[:] = [shown]  # type: ignore[attr-defined] # scripted
-    reply = await evaluating.evaluate(request(known))
+    reply = await evaluating.evaluate(request(known, question="name of one singer"))
     assert reply.detail == ""
     assert (reply.verdict is Verdict.FIRST) is right
 

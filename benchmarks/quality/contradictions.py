@@ -9,7 +9,6 @@ How often a known statement contradicts its question by `engine.ranking.contradi
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -20,6 +19,7 @@ from rich.progress import track
 from sqlglot import exp
 
 from benchmarks.quality.candidates.command import ROOT
+from benchmarks.quality.candidates.questions import read_items
 from benchmarks.quality.linking.linked import snapshots_of
 from engine.core.ports import Encoder
 from engine.linking.dimensions import aggregates, asked_dimensions, dimensions_not_grouped, linked_dimensions
@@ -48,8 +48,7 @@ def known(bench: Path) -> Iterator[Known]:
     """The training questions."""
     snapshots = snapshots_of(bench)
     for file in FILES:
-        for line in (bench / "spider" / file).read_text("utf-8").splitlines():
-            item = json.loads(line)
+        for item in read_items(bench / "spider" / file):
             yield Known(item["question"], snapshots[item["db"]], item["gold"])
 
 

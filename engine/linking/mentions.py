@@ -8,15 +8,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from engine.core.elements import Relation, ValueLink
-from engine.text.abbreviations import shortness
+from engine.text.abbreviations import CLEAR, shortness
 from engine.text.tokens import identifier_words
 from schema_catalog.types import ColumnKey, Snapshot, Table, TableKey, Term
 
 Words = tuple[str, ...]
 """The folded words of a name."""
-
-CLEAR = 0.75
-"""Least `shortness` of a table's name for a word that it is taken for: `trk` for track has it."""
 
 LONG = 4
 """Letters of a word that a name may be short for, at least."""

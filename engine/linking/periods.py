@@ -46,6 +46,8 @@ _SIDE = "|".join(re.escape(word) for word in sorted(_WORDS, key=len, reverse=Tru
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
+_ORDINALS = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4}
+
 _NAME = (
     r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\.?"
@@ -58,12 +60,10 @@ _PERIOD = re.compile(
     (?P<day>{_DAY}\s+(?:of\s+)?(?=[a-z]))?
     (?:{_NAME},?\s+(?P<of_month>{_DAY},?\s+)?(?:of\s+)?
       |q(?P<quarter>[1-4])\s+(?:of\s+)?
-      |(?P<ordinal>first|second|third|fourth|1st|2nd|3rd|4th)\s+quarter\s+(?:of\s+)?)?
+      |(?P<ordinal>{"|".join(_ORDINALS)})\s+quarter\s+(?:of\s+)?)?
     (?P<year>1\d{{3}}|2\d{{3}})(?![\w%/-]|[.,:]\d)""",
     re.VERBOSE | re.IGNORECASE,
 )
-
-_ORDINALS = ("first", "second", "third", "fourth")
 
 
 def named_periods(question: str) -> tuple[Period, ...]:
@@ -79,18 +79,7 @@ def _found(question: str) -> Iterator[Period]:
         first, months = 1, 12
         if match["month"]:
             first, months = _MONTHS.index(match["month"][:3].lower()) + 1, 1
-        elif quarter := _quarter(match):
-            first, months = 3 * quarter - 2, 3
+        elif quarter := match["quarter"] or _ORDINALS.get((match["ordinal"] or "").lower()):
+            first, months = 3 * int(quarter) - 2, 3
         after = 12 * year + first - 1 + months
         yield Period(match[0], date(year, first, 1), date(after // 12, after % 12 + 1, 1), side)
-
-
-def _quarter(match: re.Match[str]) -> int | None:
-    if match["quarter"]:
-        return int(match["quarter"])
-    said = (match["ordinal"] or "").lower()
-    return (
-        next((n for n, word in enumerate(_ORDINALS, 1) if said in (word, f"{n}{word[-2:]}")), None)
-        if said
-        else None
-    )

@@ -1,7 +1,8 @@
 """References that no foreign key declares and that names imply: `review.business_id` beside `business.business_id`.
 
-Many databases, warehouses above all, declare none. Prompts, the schema linker and the rules for joins read a table's
-foreign keys, so what is implied stands among them; nothing takes it for enforced. Owns which names imply a reference.
+Many databases, warehouses above all, declare none. The rules for joins read what is implied among a table's foreign
+keys (`engine.rewrite.rule.Context`); prompts and the schema linker see what is declared alone, and nothing takes it for
+enforced. Owns which names imply a reference.
 """
 
 from __future__ import annotations

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+CLEAR = 0.75
+"""Least `shortness` at which a name is taken for a word: `trk` for track and `mth` for month have it."""
+
 _VOWELS = frozenset("aeiou")
 
 _LEAST = 2

@@ -12,7 +12,7 @@ from engine.rewrite.join_tree import tests_of
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.references import join_missing_tables
 from engine.rewrite.scope import Scopes, TableRef, identifier
-from engine.text.abbreviations import shortness
+from engine.text.abbreviations import CLEAR, shortness
 from engine.text.tokens import identifier_words
 from schema_catalog.types import Column, ColumnKey, TableKey
 
@@ -30,9 +30,6 @@ LABEL = 0.05
 
 FARTHER = 0.03
 """What counts against a table for each reference to it."""
-
-CLEAR = 0.75
-"""Least `shortness` of a part of a column's name for a length of time: `mth` for month has it."""
 
 _LABELS = frozenset({"name", "title", "label", "description", "nm", "desc", "dsc", "descr"})
 
@@ -52,7 +49,7 @@ def group_by_dimension(statement: Statement, context: Context) -> str | None:
     if measured and not all(item.find(exp.AggFunc) for item in select.expressions):
         return None
     order = select.args.get("order")
-    parts = measured or [order] if order else measured
+    parts = [*measured] or ([order] if order else [])
     asked = [each for each in context.dimensions if not is_measured(each.asked, parts)]
     keys = [key for each in asked if (key := _key(each, select, statement.scopes, context)) is not None]
     if not keys or len(keys) < len(asked):

@@ -21,11 +21,17 @@ from schema_catalog.types import ColumnKey
 LEAST_PROBABILITY = 0.01
 """Least probability of another column at the model's token: about three in four of AmbiQT's synonyms have it."""
 
+SURE = 0.95
+"""Least likeness of an exchange that is made beside another one."""
+
 
 async def find_exchanges(
     candidate: Candidate, written: Completion, context: Context, encoder: Encoder
 ) -> list[Exchange]:
-    """Exchanges of tables, then of columns: by values held, the model's probabilities, their names' similarity."""
+    """Exchanges of tables, then of columns.
+
+    By values held, by tables that keep a column of another one, the model's probabilities, their names' similarity.
+    """
     snapshot = context.snapshot
     holding = await asyncio.to_thread(_of_shared_values, candidate, context)
     nearly = [
@@ -42,8 +48,9 @@ async def find_exchanges(
         snapshot,
         lambda one, other: float(by_text[one] @ by_text[other]),
     )
+    apart = [each for each in alike if each.used[:2] != each.other[:2] and each.likeness == 1]
     found: dict[tuple[ColumnKey, ColumnKey], Exchange] = {}
-    for each in (*holding, *nearly, *alike):
+    for each in (*holding, *apart, *nearly, *alike):
         found.setdefault((each.used, each.other), each)
     return sorted(found.values(), key=lambda each: each.used[2] != WHOLE_TABLE)
 
@@ -77,9 +84,15 @@ class ExchangedStatements:
         checker: Checker,
     ) -> None:
         self._leading = leading
-        self._left = iter(exchanges)
+        self._exchanges = tuple(exchanges)
+        self._left = iter(self._exchanges)
         self._score = score
         self._checker = checker
+
+    def beside(self, made: Candidate, used: ColumnKey) -> ExchangedStatements:
+        """Those that the surer of the other exchanges make of `made`, which exchanging `used` has given."""
+        others = (each for each in self._exchanges if each.used != used and each.likeness >= SURE)
+        return ExchangedStatements(made, others, self._score, self._checker)
 
     async def take(self, most: int) -> list[tuple[Candidate, ColumnKey]]:
         """At most `most` further ones that run, each with the element that was exchanged."""

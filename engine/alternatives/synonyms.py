@@ -63,6 +63,12 @@ def interchangeable(used: ColumnKey, other: ColumnKey, snapshot: Snapshot) -> bo
     return _same_role(used, other, foreign_key_graph(snapshot))
 
 
+def keeps_column_of(table: Table, other: Table) -> bool:
+    """Whether `table` holds by itself a column that `other` has as well, by their names."""
+    mine = {column.name for column in table.columns}
+    return any(column.name in mine and _is_named_for(table, other, column) for column in other.columns)
+
+
 def phrases(tables: Iterable[Table]) -> list[str]:
     """The phrases that `exchanges` compares for statements over `tables`, each once."""
     texts = [
@@ -103,23 +109,26 @@ def _similar_columns(
             similarity = (bare + qualified) / 2
             if similarity >= ALIKE:
                 yield Exchange(used, key, similarity)
-    if references.counterparts(used):
-        return
     for neighbour in map(known.__getitem__, references.neighbours(table.key)):
         for other in neighbour.columns:
             key = (*neighbour.key, other.name)
-            if (
-                other.name == column.name
-                and _kind(other) == _kind(column)
-                and not references.counterparts(key)
+            if other.name != column.name or _kind(other) != _kind(column):
+                continue
+            kept_apart = _extracted(column, table, neighbour)
+            joins = key in references.counterparts(used)
+            if not joins and (
+                kept_apart or not (references.counterparts(used) or references.counterparts(key))
             ):
-                yield Exchange(used, key, _extracted(column, table, neighbour))
+                yield Exchange(used, key, 1.0 if kept_apart else ALIKE)
 
 
-def _extracted(column: Column, table: Table, neighbour: Table) -> float:
-    """1 where one table's name is the other's and the column's (`singer_name` of `singer`), else `ALIKE`."""
-    qualified = {qualified_words(table, column), qualified_words(neighbour, column)}
-    return 1.0 if qualified & {name_words(table.name), name_words(neighbour.name)} else ALIKE
+def _extracted(column: Column, table: Table, neighbour: Table) -> bool:
+    return _is_named_for(neighbour, table, column) or _is_named_for(table, neighbour, column)
+
+
+def _is_named_for(table: Table, other: Table, column: Column) -> bool:
+    """Whether one table's name is the other's and the column's: `singer_name` of `singer`."""
+    return name_words(table.name) == qualified_words(other, column)
 
 
 def _same_role(one: ColumnKey, other: ColumnKey, references: ForeignKeyGraph) -> bool:

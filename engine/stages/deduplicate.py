@@ -11,12 +11,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import msgspec
 
+from engine.alternatives.synonyms import keeps_column_of
 from engine.core.candidate import Candidate, Preview
 from engine.core.deadline import Deadline
 from engine.core.ports import Result, StatementError
@@ -29,7 +30,7 @@ from engine.sql.determinism import Determinism, determinism
 from engine.sql.tree import parsed
 from engine.types import TraceLine
 from schema_catalog.foreign_keys import foreign_key_graph
-from schema_catalog.types import ColumnKey, TableKey
+from schema_catalog.types import ColumnKey, Snapshot, TableKey
 
 AT_ONCE = 4
 """Candidates that run at the same time."""
@@ -84,7 +85,10 @@ def _nested(one: frozenset[T], other: frozenset[T]) -> bool:
 
 
 async def deduplicate(state: State, tools: Tools) -> State:
-    """Drops candidates that fail on the data and all but the best of equivalent ones; raises `CancelledError`."""
+    """Drops candidates that fail on the data and all but one of equivalent ones; raises `CancelledError`.
+
+    The likeliest stays, as the one that does without a table which only repeats a column of the others.
+    """
     if not tools.limits.run_candidates or len(state.candidates) < 2:  # noqa: PLR2004  one has nothing to be compared with
         return state
     routes = {route.database.name: route for route in state.routes}
@@ -100,25 +104,52 @@ async def deduplicate(state: State, tools: Tools) -> State:
                 continue
             candidate = replace(candidate, fruitless=candidate.fruitless or outcome.fruitless)
         candidate = replace(candidate, preview=outcome.preview)
-        equal = _equivalent(candidate, outcome, kept.values())
-        if equal is not None:
-            lines.append(
-                TraceLine("deduplicate", "gives the same rows", f"{candidate.sql}; kept: {equal.sql}")
-            )
+        equal = _equivalent(candidate, outcome, kept)
+        if equal is None:
+            kept[place] = (candidate, outcome)
             continue
-        kept[place] = (candidate, outcome)
+        stays, _ = kept[equal]
+        if _does_without(candidate, stays, routes[candidate.database].snapshot):
+            kept[equal] = (_as_likely(candidate, stays), outcome)
+            candidate, stays = stays, candidate
+        lines.append(TraceLine("deduplicate", "gives the same rows", f"{candidate.sql}; kept: {stays.sql}"))
     return replace(state, candidates=tuple(kept[place][0] for place in sorted(kept))).noted(*lines)
 
 
 def _equivalent(
-    candidate: Candidate, outcome: Rows | NotCompared, kept: Iterable[tuple[Candidate, Rows | NotCompared]]
-) -> Candidate | None:
+    candidate: Candidate,
+    outcome: Rows | NotCompared,
+    kept: Mapping[int, tuple[Candidate, Rows | NotCompared]],
+) -> int | None:
+    """The place of the one that is taken for the same statement."""
     if isinstance(outcome, NotCompared):
         return None
-    for other, rows in kept:
+    for place, (other, rows) in kept.items():
         if other.database == candidate.database and isinstance(rows, Rows) and rows.same(outcome):
-            return other
+            return place
     return None
+
+
+def _does_without(candidate: Candidate, other: Candidate, snapshot: Snapshot) -> bool:
+    """Whether all that `candidate` reads less than `other` are tables that hold a column of those that it reads."""
+    left = other.tables - candidate.tables
+    kept = [table for table in snapshot.tables if table.key in candidate.tables]
+    known = [table for table in snapshot.tables if table.key in left]
+    return (
+        candidate.tables < other.tables
+        and len(known) == len(left)
+        and all(any(keeps_column_of(table, each) for each in kept) for table in known)
+    )
+
+
+def _as_likely(candidate: Candidate, other: Candidate) -> Candidate:
+    return replace(
+        candidate,
+        masked=other.masked,
+        schema_score=other.schema_score,
+        logprob=other.logprob,
+        forked=other.forked,
+    )
 
 
 async def _run_all(state: State, tools: Tools, routes: Mapping[str, Route]) -> Sequence[Rows | NotCompared]:

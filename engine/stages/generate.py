@@ -98,6 +98,15 @@ class _Found:
         ]
 
 
+@dataclass(slots=True)
+class _Beside:
+    """What can be made without a call: of the first statement, of its forks, and with two names exchanged."""
+
+    first: ExchangedStatements | None = None
+    forks: list[ExchangedStatements] = field(default_factory=list)
+    doubly: list[ExchangedStatements] = field(default_factory=list)
+
+
 async def generate(state: State, tools: Tools) -> State:
     """Sets `state.candidates`: valid statements, distinct as text, in the order found; readings behind the others.
 
@@ -157,21 +166,24 @@ class Explorer:
         search = MaskSearch(self.route.entities, self._elements(), calls, conditions, root=self._writer.root)
         references = self._references()
         found = _Found()
-        exchanged: ExchangedStatements | None = None
-        left = 0
+        beside = _Beside()
         nodes = whole = search.take(1)
         while nodes:
             attempts = await asyncio.gather(*map(self._attempt, nodes))
             for attempt in attempts:
                 state = _noted(state, attempt)
-                most = 1 if found.statements else max(1, (state.k - 1) // EXCHANGED)
-                if not found.take(attempt) or attempt.node.fork is not None:
+                if not found.take(attempt):
                     continue
                 statements = await self._exchanged(attempt, search)
+                if attempt.node.fork is not None:
+                    beside.forks.append(statements)
+                    continue
+                most = 1 if beside.first else max(1, (state.k - 1) // EXCHANGED)
                 made = await statements.take(min(state.k - 1, most))
-                if exchanged is None:
-                    exchanged, left = statements, state.k - 1 - len(made)
                 state = state.noted(*map(_exchange_line, found.add(each for each, _ in made)))
+                if beside.first is None:
+                    beside.first = statements
+                    beside.doubly = [statements.beside(*each) for each in made]
                 if self._tools.generation.masks:
                     names = {used for _, used in made}
                     search.expand(attempt.node, _elements_used(attempt.candidates[0]), references | names)
@@ -180,15 +192,23 @@ class Explorer:
                 *branches,
                 *search.take(min(CONCURRENT - len(branches), state.k - len(found.statements))),
             ]
-        if exchanged is not None and (missing := state.k - len(found.statements)) > 0:
-            others = [each for each, _ in await exchanged.take(left) if each.sql not in found.statements]
-            state = state.noted(*map(_exchange_line, found.add(others[:missing])))
+        state = await self._filled(found, beside, state)
         if not found.statements and self._writer.grammars:
             attempt = await self._attempt_freely()
             state = _noted(state, attempt)
             found.take(attempt)
         kept = found.kept()
         return replace(state, candidates=(*state.candidates, *kept)).noted(*_changes(kept))
+
+    async def _filled(self, found: _Found, beside: _Beside, state: State) -> State:
+        """Adds one statement made of each fork, and what the first one gives as long as there are fewer than `k`."""
+        if beside.first is not None:
+            state = await _made(beside.first, state.k - len(found.statements), found, state)
+        for statements in beside.forks:
+            state = await _made(statements, 1, found, state)
+        for statements in beside.doubly:
+            state = await _made(statements, min(1, state.k - len(found.statements)), found, state)
+        return state
 
     def _forks(self, attempt: Attempt) -> list[Fork]:
         """What is worth writing again of the attempt's first answer."""
@@ -289,6 +309,12 @@ class Explorer:
             for key in table.foreign_keys
             for column in key.columns
         )
+
+
+async def _made(statements: ExchangedStatements, most: int, found: _Found, state: State) -> State:
+    """Adds at most so many of `statements` to what is found."""
+    new = found.add([each for each, _ in await statements.take(most)])
+    return state.noted(*map(_exchange_line, new))
 
 
 def _elements_used(candidate: Candidate) -> frozenset[ColumnKey]:

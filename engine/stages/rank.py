@@ -130,7 +130,8 @@ def _unsaid(question: str, candidate: Candidate, route: Route, asked: Sequence[T
     words = tuple(dict.fromkeys((*values, *names, *terms)))
     outdated = deprecated(candidate.tables, candidate.columns, route.snapshot)
     units = tuple(measured(candidate.columns, route.snapshot))
-    return _Silence(tables, words, used, outdated, units, contradictions(question, candidate.sql))
+    contradicted = contradictions(question, candidate.sql, route.snapshot)
+    return _Silence(tables, words, used, outdated, units, contradicted)
 
 
 def _weight(candidate: Candidate, behind: float, silence: _Silence) -> float:

@@ -37,7 +37,7 @@ RULES: tuple[Rule, ...] = (
     Rule("none_of_them", 2, RuleKind.READING, quantifiers.none_of_them),
     Rule("keep_unmatched", 1, RuleKind.READING, unknowns.keep_unmatched),
     Rule("each_once", 1, RuleKind.READING, repetition.each_once),
-    Rule("drop_unasked_join", 2, RuleKind.READING, repetition.drop_unasked_join),
+    Rule("drop_unasked_join", 3, RuleKind.READING, repetition.drop_unasked_join),
     Rule("unknown_last", 1, RuleKind.READING, unknowns.unknown_last),
     Rule("known_excluded", 1, RuleKind.READING, unknowns.known_excluded),
     Rule("literal_as_stored", 2, RuleKind.CORRECTION, literals.literal_as_stored),

@@ -39,6 +39,12 @@ def none_of_them(statement: Statement, context: Context) -> str | None:
     return None
 
 
+def denies_one_of_many(statement: Statement, question: str) -> bool:
+    """Whether one of many joined rows is tested for what `question` denies, so that another one of them will do."""
+    joined = join_tree(statement.tree, statement.scopes) if _NEGATION.search(question) else None
+    return joined is not None and any(_excluded(joined, denial) is not None for denial in _denials(joined))
+
+
 @dataclass(frozen=True, slots=True)
 class _Denial:
     """Parts of WHERE that deny something: the first column that they speak of, and what all of them deny."""
@@ -116,19 +122,35 @@ def _denial(test: exp.Expr, joined: JoinTree) -> _Denial | None:
 def both(statement: Statement, context: Context) -> str | None:
     """`c IN ('a', 'b')`, or both at once, as the rows of the one that are rows of the other too."""
     joined = join_tree(statement.tree, statement.scopes)
-    if joined is None or any(joined.tree.args.get(name) for name in SORTING) or joined.aggregates():
+    found = None if joined is None else _meant_together(joined, context.question)
+    if joined is None or found is None:
         return None
-    for tests, column, values in _pairs(joined.tests):
-        if len(tests) == 1 and not _meant_together(joined, column, context.question):
-            continue
-        one, other = (_with(joined.tree, tests, column, value) for value in values)
-        statement.tree = exp.intersect(one, other, dialect="postgres")
-        return f"reads '{values[0].name}' and '{values[1].name}' as: both of them"
-    return None
+    tests, column, values = found
+    one, other = (_with(joined.tree, tests, column, value) for value in values)
+    statement.tree = exp.intersect(one, other, dialect="postgres")
+    return f"reads '{values[0].name}' and '{values[1].name}' as: both of them"
 
 
-def _pairs(tests: Sequence[exp.Expr]) -> Iterator[tuple[list[exp.Expr], exp.Column, list[exp.Expr]]]:
-    """Where a column is compared with two values: the parts of WHERE, the column and the values."""
+def takes_either_of_both(statement: Statement, question: str) -> bool:
+    """Whether rows with either of two values are taken where `question` may want what has both."""
+    joined = join_tree(statement.tree, statement.scopes)
+    found = None if joined is None else _meant_together(joined, question)
+    return found is not None and len(found[0]) == 1
+
+
+_Pair = tuple[list[exp.Expr], exp.Column, list[exp.Expr]]
+"""Where a column is compared with two values: the parts of WHERE, the column and the values."""
+
+
+def _meant_together(joined: JoinTree, question: str) -> _Pair | None:
+    """The first pair that is tested, or that the question wants both of."""
+    if any(joined.tree.args.get(name) for name in SORTING) or joined.aggregates():
+        return None
+    pairs = _pairs(joined.tests)
+    return next((each for each in pairs if len(each[0]) > 1 or _wants_both(joined, each[1], question)), None)
+
+
+def _pairs(tests: Sequence[exp.Expr]) -> Iterator[_Pair]:
     for test in tests:
         bare = test.unnest()
         if isinstance(bare, exp.In) and len(bare.expressions) == _TWO and isinstance(bare.this, exp.Column):
@@ -150,7 +172,7 @@ def _same_column(tests: Sequence[exp.Expr]) -> tuple[exp.Column, list[exp.Expr]]
     return (column, values) if same and values[0] != values[1] else None
 
 
-def _meant_together(joined: JoinTree, column: exp.Column, question: str) -> bool:
+def _wants_both(joined: JoinTree, column: exp.Column, question: str) -> bool:
     """Whether the question's words may want one that has both values, and not those that have either."""
     if _OR.search(question):
         return False

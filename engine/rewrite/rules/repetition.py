@@ -87,13 +87,19 @@ def drop_unasked_join(statement: Statement, context: Context) -> str | None:
 
 
 def _unasked(joined: JoinTree, context: Context) -> Iterator[Branch]:
-    for branch in _unused(joined, many=True):
+    for branch in _unused(joined, many=not _counts_rows_of_groups(joined.tree)):
         keys = [read.table.key for read in branch.reads if read.table is not None]
         unlikely = all(context.linked.get((*key, WHOLE_TABLE), 1.0) < UNLIKELY for key in keys)
         if (unlikely or not branch.many) and all(
             read.table not in context.mentioned for read in branch.reads
         ):
             yield branch
+
+
+def _counts_rows_of_groups(select: exp.Select) -> bool:
+    """Whether its groups' rows are counted: those of tables that repeat the others' rows are what is counted."""
+    counted = (each for each in select.find_all(exp.Count) if each.parent_select is select)
+    return bool(select.args.get("group")) and any(isinstance(each.this, exp.Star) for each in counted)
 
 
 def _queries(tree: exp.Query) -> list[exp.Select]:

@@ -41,3 +41,10 @@ SELECT s.name, SUM(s.stadium_id) FROM stadium AS s GROUP BY s.name
 SELECT s.name, SUM(s.stadium_id) FROM stadium AS s JOIN concert AS c ON s.stadium_id = c.stadium_id GROUP BY s.name
 =>
 unchanged
+
+-- many rows to each, and they are what is counted
+-- question: Which names come up most often?
+-- linked: concert.* .1; stadium.* .9
+SELECT s.name FROM stadium AS s JOIN concert AS c ON s.stadium_id = c.stadium_id GROUP BY s.name ORDER BY COUNT(*) DESC LIMIT 1
+=>
+unchanged

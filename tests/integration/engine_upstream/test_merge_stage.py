@@ -34,9 +34,11 @@ CREATE TABLE song (song_id int PRIMARY KEY, singer_id int REFERENCES singer, tit
 INSERT INTO song VALUES (1, 1, 'x'), (2, 1, 'y'), (3, 2, 'z');
 CREATE TABLE stadium (stadium_id int PRIMARY KEY);
 INSERT INTO stadium VALUES (1), (2), (3);
+CREATE TABLE singer_country (singer_id int REFERENCES singer, country text);
+INSERT INTO singer_country SELECT singer_id, country FROM singer;
 CREATE TABLE duet (first_id int REFERENCES singer, second_id int REFERENCES singer);
 INSERT INTO duet VALUES (1, 2), (2, 1);
-GRANT SELECT ON singer, song, stadium, duet TO ana;
+GRANT SELECT ON singer, singer_country, song, stadium, duet TO ana;
 """
 
 
@@ -119,6 +121,17 @@ async def test_the_same_in_other_words_is_merged(
     assert statements[1] in after.trace[-1].detail
     after = await merged(state, tools, *reversed(statements))
     assert left(after) == [statements[1]], "the best-scored stays"
+
+
+async def test_a_table_that_repeats_a_column_is_done_without(state: State, tools: Tools) -> None:
+    both = (
+        "SELECT singer.country FROM singer JOIN singer_country ON singer_country.singer_id = singer.singer_id"
+    )
+    alone = "SELECT country FROM singer"
+    after = await merged(state, tools, both, alone)
+    assert left(after) == [alone]
+    assert after.candidates[0].schema_score == 1, "as likely as what it stands for"
+    assert after.trace[-1].detail == f"{both}; kept: {alone}"
 
 
 TWO = {

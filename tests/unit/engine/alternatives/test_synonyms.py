@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine.alternatives.substitute import substituted
-from engine.alternatives.synonyms import Exchange, exchanges, phrases
+from engine.alternatives.synonyms import Exchange, exchanges, keeps_column_of, phrases
 from engine.sql.resolution import resolve
 from schema_catalog.types import ColumnKey, Snapshot
 from tests.support.schemas import MUSIC, table
@@ -82,6 +82,24 @@ def test_keys_that_refer_to_the_same_are_twins() -> None:
 def test_a_column_in_a_table_of_its_own() -> None:
     assert pairs("SELECT country FROM singer", WITH_A_TABLE)[0] == (COUNTRY, ELSEWHERE)
     assert pairs("SELECT country FROM singer_country", WITH_A_TABLE)[0] == (ELSEWHERE, COUNTRY)
+
+
+def test_a_key_in_a_table_of_its_own() -> None:
+    to_stadium = ("stadium_id", "stadium", "stadium_id")
+    apart = table(
+        "concert_stadium_id", "concert_id stadium_id", ("concert_id", "concert", "concert_id"), to_stadium
+    )
+    snapshot = replace(MUSIC, tables=(*MUSIC.tables, apart))
+    found = pairs("SELECT stadium_id FROM concert", snapshot)
+    assert found == [(("public", "concert", "stadium_id"), ("public", "concert_stadium_id", "stadium_id"))]
+    assert pairs("SELECT concert_id FROM concert_stadium_id", snapshot) == [], "the key that joins the two"
+
+
+def test_which_table_only_keeps_a_column_of_another() -> None:
+    by_name = {each.name: each for each in WITH_A_TABLE.tables}
+    assert keeps_column_of(by_name["singer_country"], by_name["singer"])
+    assert not keeps_column_of(by_name["singer"], by_name["singer_country"])
+    assert not keeps_column_of(by_name["singer_in_concert"], by_name["singer"])
 
 
 def test_a_table_of_the_same_columns() -> None:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 
 from engine.ranking.contradictions import contradictions
+from schema_catalog.types import Snapshot
+from tests.support.schemas import MUSIC, table
+
+SALES = Snapshot("sales", ("public",), (table("sales", "sale_id region net day"),))
 
 
 @pytest.mark.parametrize(
@@ -16,7 +20,7 @@ from engine.ranking.contradictions import contradictions
     ],
 )
 def test_groups_periods_and_rows(question: str, sql: str, said: str) -> None:
-    assert [each.startswith(said) for each in contradictions(question, sql)] == [True]
+    assert [each.startswith(said) for each in contradictions(question, sql, SALES)] == [True]
 
 
 @pytest.mark.parametrize(
@@ -29,4 +33,51 @@ def test_groups_periods_and_rows(question: str, sql: str, said: str) -> None:
     ],
 )
 def test_what_says_the_same_contradicts_nothing(question: str, sql: str) -> None:
-    assert contradictions(question, sql) == ()
+    assert contradictions(question, sql, SALES) == ()
+
+
+OF_SINGERS = (
+    "SELECT singer.artist_name FROM singer JOIN singer_in_concert ON singer.singer_id = singer_in_concert.singer_id "
+    "JOIN concert ON singer_in_concert.concert_id = concert.concert_id"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "said"),
+    [
+        (
+            "singers who sang in both 2014 and 2015",
+            f"{OF_SINGERS} WHERE concert.year IN ('2014', '2015')",
+            "takes what has either",
+        ),
+        (
+            "singers who did not sing in 2014",
+            f"{OF_SINGERS} WHERE concert.year <> '2014'",
+            "takes what has one that is not",
+        ),
+        (
+            "singer with the most concerts",
+            "SELECT artist_name FROM singer GROUP BY singer_id ORDER BY COUNT(*) DESC LIMIT 1",
+            "counts groups of one row of singer",
+        ),
+    ],
+)
+def test_one_row_of_many(question: str, sql: str, said: str) -> None:
+    assert [each.startswith(said) for each in contradictions(question, sql, MUSIC)] == [True]
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("singers who sang in 2014 or 2015", f"{OF_SINGERS} WHERE concert.year IN ('2014', '2015')"),
+        ("singers of other years than 2014", f"{OF_SINGERS} WHERE concert.year <> '2014'"),
+        ("singers whose country is not France", "SELECT artist_name FROM singer WHERE country <> 'France'"),
+        (
+            "singer with the most concerts",
+            "SELECT singer.artist_name FROM singer JOIN singer_in_concert ON singer.singer_id = "
+            "singer_in_concert.singer_id GROUP BY singer.singer_id ORDER BY COUNT(*) DESC LIMIT 1",
+        ),
+    ],
+)
+def test_one_row_of_many_that_is_meant(question: str, sql: str) -> None:
+    assert contradictions(question, sql, MUSIC) == ()

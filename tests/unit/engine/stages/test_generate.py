@@ -175,6 +175,16 @@ def test_a_statement_is_gone_on_with_from_where_another_one_was_near() -> None:
     assert not any("SELECT COUNT" in prompt for prompt in off.prompts)
 
 
+def test_a_fork_has_its_near_name_beside_it() -> None:
+    lines = [("SELECT COUNT", "(artist_name) FROM singer"), ("", "SELECT title FROM concert")]
+    model = Model(lines, goes_on=True, nearly=(" COUNT", 0.2))
+    found = {each.sql: each for each in generated(model, k=2).candidates}
+    assert found["SELECT COUNT(artist_name) FROM singer"].forked
+    beside = found["SELECT COUNT(performer_name) FROM singer"]
+    assert beside.forked
+    assert beside.masked == {("public", "singer", "artist_name")}
+
+
 def test_one_candidate_costs_one_call_and_nothing_is_exchanged() -> None:
     model = Model([("", "SELECT artist_name FROM singer")])
     state = generated(model, k=1)

@@ -1,4 +1,4 @@
-"""What known statements say of the groups and the rows that their questions ask for, over Spider's training questions.
+"""What known statements say of what their questions ask for, over Spider's training questions.
 
     python -m benchmarks.quality.contradictions --bench FOLDER
 
@@ -22,10 +22,12 @@ from benchmarks.quality.candidates.command import ROOT
 from benchmarks.quality.candidates.questions import read_items
 from benchmarks.quality.linking.linked import snapshots_of
 from engine.core.ports import Encoder
-from engine.linking.dimensions import aggregates, asked_dimensions, dimensions_not_grouped, linked_dimensions
+from engine.linking.dimensions import aggregates, asked_dimensions, linked_dimensions
 from engine.linking.element_text import linked
 from engine.linking.entities import entities
+from engine.linking.mentions import mentioned_tables
 from engine.models.encoder import MiniLMEncoder
+from engine.ranking.contradictions import contradictions
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.dimensions import group_by_dimension
 from engine.rewrite.rules.limits import asks_for_all
@@ -59,17 +61,35 @@ def counted(questions: Iterable[Known], encoder: Encoder) -> Counter[str]:
         tree = parsed(each.sql)
         if tree is None:
             continue
-        if asks_for_all(each.question):
-            found["asks for all rows: " + ("a LIMIT" if tree.args.get("limit") else "no LIMIT")] += 1
+        found.update(f"says: {form}" for form in forms(tree))
+        found["asks for all rows"] += asks_for_all(each.question)
+        asked = mentioned_tables(each.question, each.snapshot)
+        said = contradictions(each.question, each.sql, each.snapshot, asked)
+        found.update({f"contradicts: {' '.join(words.split()[:4])} …" for words in said})
         if not isinstance(tree, exp.Select) or not aggregates(tree) or not asked_dimensions(each.question):
             continue
         if tree.args.get("group"):
-            found["asks for groups: has them"] += 1
+            found["asks for groups and has them"] += 1
             if (right := found_again(each, tree, encoder)) is not None:
                 found["groups taken out: " + ("found again" if right else "others, or none")] += 1
-        elif dimensions_not_grouped(each.question, tree):
-            found["asks for groups: one number for all"] += 1
     return found
+
+
+def forms(tree: exp.Query) -> Iterator[str]:
+    """What of a statement says what one that contradicts its question would say otherwise."""
+    selects = list(tree.find_all(exp.Select))
+    if tree.find(exp.Intersect):
+        yield "both of two, by INTERSECT"
+    if tree.find(exp.Except) or any(isinstance(each.parent, exp.Not) for each in tree.find_all(exp.In)):
+        yield "none of many, by NOT IN or EXCEPT"
+    if any(each.args.get("group") and _own(each, exp.Count) for each in selects):
+        yield "counts rows of groups"
+    if any(each.args.get("joins") and _own(each, exp.Sum, exp.Avg) for each in selects):
+        yield "adds up rows of joined tables"
+
+
+def _own(select: exp.Select, *kinds: type[exp.Expr]) -> bool:
+    return any(each.parent_select is select for each in select.find_all(*kinds))
 
 
 def found_again(known: Known, tree: exp.Select, encoder: Encoder) -> bool | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from sqlglot import exp
 
@@ -12,16 +12,22 @@ from engine.rewrite.rules.grouping import single_row_groups
 from engine.rewrite.rules.limits import is_unasked_limit
 from engine.rewrite.rules.periods import periods_cut_short
 from engine.rewrite.rules.quantifiers import denies_one_of_many, takes_either_of_both
+from engine.rewrite.rules.repetition import sums_repeated_rows
 from engine.sql.tree import parsed
-from schema_catalog.types import Snapshot
+from schema_catalog.types import Snapshot, Table
 
 
-def contradictions(question: str, sql: str, snapshot: Snapshot) -> tuple[str, ...]:
-    """In words, each once; none where `sql` does not parse as a query. `snapshot`: of what it may read."""
-    return tuple(dict.fromkeys(_found(question, sql, snapshot)))
+def contradictions(
+    question: str, sql: str, snapshot: Snapshot, asked: Collection[Table] = ()
+) -> tuple[str, ...]:
+    """In words, each once; none where `sql` does not parse as a query.
+
+    `snapshot`: of what it may read. `asked`: the tables that the question names.
+    """
+    return tuple(dict.fromkeys(_found(question, sql, snapshot, asked)))
 
 
-def _found(question: str, sql: str, snapshot: Snapshot) -> Iterator[str]:
+def _found(question: str, sql: str, snapshot: Snapshot, asked: Collection[Table]) -> Iterator[str]:
     tree = parsed(sql)
     if tree is None:
         return
@@ -39,3 +45,5 @@ def _found(question: str, sql: str, snapshot: Snapshot) -> Iterator[str]:
     for select in statement.tree.find_all(exp.Select):
         if single := single_row_groups(select, statement.scopes):
             yield f"counts groups of one row of {', '.join(single)}"
+    for name in sums_repeated_rows(statement, asked):
+        yield f"adds rows up once for each row of {name}"

@@ -130,7 +130,7 @@ def _unsaid(question: str, candidate: Candidate, route: Route, asked: Sequence[T
     words = tuple(dict.fromkeys((*values, *names, *terms)))
     outdated = deprecated(candidate.tables, candidate.columns, route.snapshot)
     units = tuple(measured(candidate.columns, route.snapshot))
-    contradicted = contradictions(question, candidate.sql, route.snapshot)
+    contradicted = contradictions(question, candidate.sql, route.snapshot, asked)
     return _Silence(tables, words, used, outdated, units, contradicted)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from sqlglot import exp
 
@@ -11,7 +11,7 @@ from engine.core.elements import WHOLE_TABLE
 from engine.rewrite.join_tree import Branch, JoinTree, join_tree
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.unknowns import nullable
-from schema_catalog.types import TableKind
+from schema_catalog.types import Table, TableKind
 
 UNLIKELY = 0.3
 """Below this probability the schema linker is sure that a table is not meant."""
@@ -100,6 +100,17 @@ def _counts_rows_of_groups(select: exp.Select) -> bool:
     """Whether its groups' rows are counted: those of tables that repeat the others' rows are what is counted."""
     counted = (each for each in select.find_all(exp.Count) if each.parent_select is select)
     return bool(select.args.get("group")) and any(isinstance(each.this, exp.Star) for each in counted)
+
+
+def sums_repeated_rows(statement: Statement, asked: Collection[Table]) -> Iterator[str]:
+    """The tables but those `asked` for that repeat the rows which a SUM or AVG is made of, and give nothing else."""
+    for select in statement.tree.find_all(exp.Select):
+        if not any(each.parent_select is select for each in select.find_all(exp.Sum, exp.Avg)):
+            continue
+        joined = join_tree(select, statement.scopes, grouped=True)
+        for branch in () if joined is None else _unused(joined, many=True):
+            if branch.many and not any(read.table in asked for read in branch.reads):
+                yield from (read.table.name for read in branch.reads if read.table is not None)
 
 
 def _queries(tree: exp.Query) -> list[exp.Select]:

@@ -81,3 +81,12 @@ def test_one_row_of_many(question: str, sql: str, said: str) -> None:
 )
 def test_one_row_of_many_that_is_meant(question: str, sql: str) -> None:
     assert contradictions(question, sql, MUSIC) == ()
+
+
+def test_rows_that_are_added_up_once_for_each_of_others() -> None:
+    sql = "SELECT AVG(stadium.capacity) FROM stadium JOIN concert ON stadium.stadium_id = concert.stadium_id"
+    concert = MUSIC.tables[0]
+    assert contradictions("average capacity", sql, MUSIC) == ("adds rows up once for each row of concert",)
+    assert contradictions("average capacity over all concerts", sql, MUSIC, (concert,)) == ()
+    used = f"{sql} WHERE concert.year = '2014'"
+    assert contradictions("average capacity in 2014", used, MUSIC) == ()

@@ -114,11 +114,16 @@ def aggregates(select: exp.Select) -> list[exp.AggFunc]:
 
 
 def is_measured(dimension: Dimension, parts: Iterable[exp.Expr]) -> bool:
-    """Whether what it says is part of a name in `parts` of a statement: `hours_per_week`, `monthly_rental`."""
+    """Whether what it says is part of a name in `parts` of a statement: `hours_per_week`, `monthly_rental`, `mpg`."""
     names = {column.name.casefold() for part in parts for column in part.find_all(exp.Column)}
     word = dimension.text.split()[0]
     timed = dimension.grain is not None
-    return any(f"per{word}" in name.replace("_", "") or (timed and word in name) for name in names)
+    return any(
+        f"per{word}" in name.replace("_", "")
+        or (timed and word in name)
+        or any(re.fullmatch(rf"[a-z]p{word[0]}", each) for each in identifier_words(name))
+        for name in names
+    )
 
 
 def _found(question: str) -> Iterator[Dimension]:

@@ -39,20 +39,21 @@ _MEASURES = (exp.Count, exp.Sum, exp.Avg)
 def show_groups(statement: Statement, _context: Context) -> str | None:
     """Shows what a statement groups by where it shows nothing but a number for each group: numbers of what?"""
     select = statement.tree
-    group = select.args.get("group")
-    if (
-        not isinstance(select, exp.Select)
-        or group is None
-        or group.find(*_GROUPING_SETS, exp.Literal) is not None
-    ):
+    if not isinstance(select, exp.Select) or not hides_groups(select):
         return None
-    if select.args.get("limit") or select.args.get("having") or not group.expressions:
-        return None
-    if not all(_is_number(each) for each in select.expressions):
-        return None
-    shown = [each.copy() for each in group.expressions]
+    shown = [each.copy() for each in select.args["group"].expressions]
     select.set("expressions", [*shown, *select.expressions])
     return f"shows {', '.join(each.sql(dialect='postgres') for each in shown)}"
+
+
+def hides_groups(tree: exp.Query) -> bool:
+    """Whether a statement shows nothing but a number for each group, without HAVING and LIMIT."""
+    group = tree.args.get("group")
+    if not isinstance(tree, exp.Select) or group is None or not group.expressions:
+        return False
+    if group.find(*_GROUPING_SETS, exp.Literal) or tree.args.get("limit") or tree.args.get("having"):
+        return False
+    return all(_is_number(each) for each in tree.expressions)
 
 
 def _is_number(item: exp.Expr) -> bool:

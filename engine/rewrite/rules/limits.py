@@ -9,7 +9,7 @@ from sqlglot import exp
 from engine.rewrite.rule import Context, Statement
 
 _FEW = re.compile(
-    r"\b(?:most|least|fewest|more|less|\w+st|best|worst|top|maximum|minimum|max|min|one|single|any|majority|leader|winner)\b",
+    r"\b(?:most|least|fewest|more|less|\w+st|best|worst|top|maximum|minimum|max|min|one|single|any|majority|mostly|mainly|chiefly|primarily|predominantly|leader|winner)\b",
     re.IGNORECASE,
 )
 """Without one of these, or a number, no question asks for a few rows."""

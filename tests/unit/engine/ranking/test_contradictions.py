@@ -17,6 +17,7 @@ SALES = Snapshot("sales", ("public",), (table("sales", "sale_id region net day")
         ("sales by region", "SELECT SUM(net) FROM sales", "gives one number for all, not for each region"),
         ("sales in 2020", "SELECT SUM(net) FROM sales WHERE day = '2020-01-01'", "reads 2020 as one day"),
         ("regions, best first", "SELECT region FROM sales ORDER BY net LIMIT 1", "leaves out rows"),
+        ("sales by region", "SELECT SUM(net) FROM sales GROUP BY region", "gives numbers of groups"),
     ],
 )
 def test_groups_periods_and_rows(question: str, sql: str, said: str) -> None:
@@ -29,6 +30,9 @@ def test_groups_periods_and_rows(question: str, sql: str, said: str) -> None:
         ("sales by region", "SELECT region, SUM(net) FROM sales GROUP BY region"),
         ("sales in 2020", "SELECT SUM(net) FROM sales WHERE day >= '2020-01-01' AND day < '2021-01-01'"),
         ("best region", "SELECT region FROM sales ORDER BY net LIMIT 1"),
+        ("predominantly sold region", "SELECT region FROM sales ORDER BY net LIMIT 1"),
+        ("sales in euros per hour", "SELECT AVG(eph) FROM sales"),
+        ("how many regions reach 9 by day", "SELECT COUNT(*) FROM sales GROUP BY day HAVING COUNT(*) > 9"),
         ("sales by region", "not a statement"),
     ],
 )

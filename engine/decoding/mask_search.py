@@ -82,6 +82,14 @@ class MaskSearch:
         self.budget -= len(nodes)
         return nodes
 
+    def without(self, mask: Mask) -> list[Node]:
+        """The whole schema less `mask`, whatever it is worth; nothing where that was asked or the budget is spent."""
+        if not mask or (mask, None) in self._seen or self.budget <= 0:
+            return []
+        self._seen.add((mask, None))
+        self.budget -= 1
+        return [Node(mask, self.score(mask))]
+
     def expand(
         self, node: Node, used: Iterable[ColumnKey], exchanged: frozenset[ColumnKey] = frozenset()
     ) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Iterable
 
 from engine.conditions.types import Condition
 from engine.conditions.words import words
@@ -23,7 +24,7 @@ from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
 from engine.prompting.term_text import term_text
 from engine.prompting.value_text import value_text
-from engine.schema_linking.unlikely import unlikely
+from engine.schema_linking.unlikely import DOUBTFUL, LEAST, unlikely
 from schema_catalog.types import ColumnKey, Snapshot
 
 ANSWER_TOKENS = 200
@@ -130,10 +131,25 @@ class Writer:
         begun = "" if node.fork is None else node.fork.text
         return Prompt(prompt("generate_system"), user, f"{FENCE}sql\n{comment}", begun)
 
+    def narrowed(self, used: frozenset[ColumnKey]) -> Mask:
+        """What another statement is written without, where one that reads `used` left out what is linked.
+
+        Nothing where all is read that is linked, or nothing of `used` is doubtful.
+        """
+        links = self.route.links
+        if links is None or not self._tools.generation.links or links.linked <= used:
+            return frozenset()
+        said = (link.column for link in self.route.values if link.similarity >= 1)
+        doubtful = self._not_meant(said, DOUBTFUL)
+        return self.root | doubtful if any(is_masked(each, doubtful) for each in used) else frozenset()
+
     def _never_meant(self) -> Mask:
+        return self._not_meant((link.column for link in self.route.values), LEAST)
+
+    def _not_meant(self, known: Iterable[ColumnKey], least: float) -> Mask:
         answers = filter(None, map(chosen, self._state.dialogue.turns))
         wanted = {element for option in answers for element in option.elements}
-        return unlikely(self.route.links, self.shown, wanted.union(link.column for link in self.route.values))
+        return unlikely(self.route.links, self.shown, wanted.union(known), least)
 
 
 def statement(text: str) -> str:

@@ -187,10 +187,12 @@ class Explorer:
                 if self._tools.generation.masks:
                     names = {used for _, used in made}
                     search.expand(attempt.node, _elements_used(attempt.candidates[0]), references | names)
-            branches = search.branch(nodes[0], self._forks(attempts[0])) if nodes is whole else []
+            first = nodes is whole
+            branches = search.branch(nodes[0], self._forks(attempts[0])) if first else []
             nodes = [
                 *branches,
                 *search.take(min(CONCURRENT - len(branches), state.k - len(found.statements))),
+                *(self._narrowed(attempts[0], search) if first else ()),
             ]
         state = await self._filled(found, beside, state)
         if not found.statements and self._writer.grammars:
@@ -209,6 +211,13 @@ class Explorer:
         for statements in beside.doubly:
             state = await _made(statements, min(1, state.k - len(found.statements)), found, state)
         return state
+
+    def _narrowed(self, attempt: Attempt, search: MaskSearch) -> list[Node]:
+        """The schema less what the first attempt went astray with, if it did."""
+        if not attempt.candidates or self._state.k == 1:
+            return []
+        leading = attempt.leading
+        return search.without(self._writer.narrowed(elements_read(leading.columns, leading.tables)))
 
     def _forks(self, attempt: Attempt) -> list[Fork]:
         """What is worth writing again of the attempt's first answer."""

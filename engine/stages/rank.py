@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from engine.core.candidate import Candidate
-from engine.core.elements import WHOLE_TABLE
+from engine.core.elements import WHOLE_TABLE, elements_of, elements_read
 from engine.core.ports import Ranker, Ranking
 from engine.core.state import Route, State
 from engine.core.tools import Tools
@@ -27,7 +27,7 @@ from engine.rewrite.worth import worth
 from engine.sql.describe import describe
 from engine.types import TraceLine
 from engine.understanding.names import names_not_used
-from schema_catalog.types import Table, Term
+from schema_catalog.types import ColumnKey, Table, Term
 
 FRUITLESS = 0.1
 """What a statement that finds nothing is worth beside others that do."""
@@ -40,6 +40,9 @@ CONTRADICTED = 0.03
 """What a statement is worth that contradicts the question. Of Spider's training questions that ask for a number for
 each of something 17 of 548 have one number for all in their known statement, of those that ask for all rows one of
 4,203 has a LIMIT."""
+
+SURELY = 0.95
+"""Of a linked column at most, that it is asked for: the linker is no surer than that where it errs."""
 
 FORKED = 0.3
 """What a fork is worth beside what the model wrote by itself. Of 85 lists of training questions 73 have the right one
@@ -86,7 +89,8 @@ class _Silence:
     """What of the question a statement says nothing of: tables, and values, names and terms; and the terms `used`.
 
     `outdated`: what it reads that is deprecated; `measured`: the units and time zones of what it reads;
-    `contradicted`: what it says otherwise.
+    `contradicted`: what it says otherwise. `linked`: columns that the schema linker has linked;
+    `needless`: the probability that none of these is asked for.
     """
 
     tables: tuple[str, ...] = ()
@@ -95,6 +99,8 @@ class _Silence:
     outdated: tuple[str, ...] = ()
     measured: tuple[str, ...] = ()
     contradicted: tuple[str, ...] = ()
+    linked: tuple[str, ...] = ()
+    needless: float = 1.0
 
     @property
     def all(self) -> tuple[str, ...]:
@@ -131,7 +137,19 @@ def _unsaid(question: str, candidate: Candidate, route: Route, asked: Sequence[T
     outdated = deprecated(candidate.tables, candidate.columns, route.snapshot)
     units = tuple(measured(candidate.columns, route.snapshot))
     contradicted = contradictions(question, candidate.sql, route.snapshot, asked)
-    return _Silence(tables, words, used, outdated, units, contradicted)
+    unread = _linked_unread(candidate, route)
+    linked = tuple(sorted(f"{table}.{column}" for _, table, column in unread))
+    needless = math.prod(1.0 - min(chance, SURELY) for chance in unread.values())
+    return _Silence(tables, words, used, outdated, units, contradicted, linked, needless)
+
+
+def _linked_unread(candidate: Candidate, route: Route) -> Mapping[ColumnKey, float]:
+    """The linked columns that a statement does not read, and how probable each is; less those of terms."""
+    if route.links is None:
+        return {}
+    known = elements_read(candidate.columns, candidate.tables).union(*map(elements_of, route.terms))
+    left = (each for each in route.links.linked - known if each[2] != WHOLE_TABLE)
+    return {each: route.links.probabilities.get(each, 0.0) for each in left}
 
 
 def _weight(candidate: Candidate, behind: float, silence: _Silence) -> float:
@@ -142,7 +160,7 @@ def _weight(candidate: Candidate, behind: float, silence: _Silence) -> float:
         (bool(silence.outdated), OUTDATED),
         (bool(silence.contradicted), CONTRADICTED),
     )
-    return math.exp(behind) * math.prod(share for doubted, share in doubts if doubted)
+    return math.exp(behind) * silence.needless * math.prod(share for doubted, share in doubts if doubted)
 
 
 def _scores(candidate: Candidate, ranking: Ranking, silence: _Silence) -> str:
@@ -157,6 +175,7 @@ def _scores(candidate: Candidate, ranking: Ranking, silence: _Silence) -> str:
     parts += ["a fork"] if candidate.forked else []
     parts += ["finds nothing"] if candidate.fruitless else []
     parts += [f"says nothing of {', '.join(silence.all)}"] if silence.all else []
+    parts += [f"leaves {', '.join(silence.linked)} unread"] if silence.linked else []
     parts += [*silence.contradicted]
     parts += [f"reads {', '.join(silence.outdated)}, deprecated"] if silence.outdated else []
     return ", ".join(parts)

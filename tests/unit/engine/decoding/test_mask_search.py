@@ -133,3 +133,14 @@ def test_a_condition_is_crossed_with_masks() -> None:
     tried.expand(under, {HOME})
     assert tried.take(1) == [Node(frozenset({HOME}), 0.6, told)]
     assert root.condition is None
+
+
+def test_a_schema_asked_for_by_its_mask_costs_a_call_and_comes_once() -> None:
+    tried = search(budget=2)
+    tried.take(1)
+    assert masks(tried.without(frozenset({HOME}))) == [{HOME}]
+    assert tried.without(frozenset({ORIGIN})) == [], "the budget is spent"
+    more = search()
+    assert more.without(frozenset()) == [], "nothing is left out"
+    assert masks(more.without(frozenset({HOME}))) == [{HOME}]
+    assert more.without(frozenset({HOME})) == [], "it was asked for"

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from engine.core.candidate import Candidate, likelihoods
 from engine.core.deadline import Deadline
 from engine.core.defaults import ByLikelihood
+from engine.core.elements import SchemaLinks
 from engine.core.ports import Ranker
 from engine.core.state import Route, State
 from engine.core.tools import Tools
@@ -95,9 +96,12 @@ def test_the_first_stage_alone_is_the_cosine() -> None:
 
 
 async def ranked(
-    ranker: Ranker, *candidates: Candidate, question: str = "Where do the singers come from?"
+    ranker: Ranker,
+    *candidates: Candidate,
+    question: str = "Where do the singers come from?",
+    links: SchemaLinks | None = None,
 ) -> State:
-    route = Route(Database("music", "", "music", ("public",), ()), MUSIC, 0.8, ())
+    route = Route(Database("music", "", "music", ("public",), ()), MUSIC, 0.8, (), links=links)
     ask = AskRequest(Asker("ann", "music"), question)
     deadline = Deadline(time.monotonic() + 60)
     state = State(ask, 5, 5, deadline, time.monotonic(), (route,), candidates)
@@ -150,6 +154,23 @@ async def test_what_contradicts_the_question_comes_behind_and_says_so() -> None:
     assert "not for each year" in done.trace[1].detail
     plain = await ranked(ByLikelihood(), one, each, question="number of concerts")
     assert [found.sql for found in plain.candidates] == [one.sql, each.sql]
+
+
+async def test_what_leaves_a_linked_column_unread_is_the_less_likely_the_surer_the_linker_is() -> None:
+    country = ("public", "singer", "country")
+    names, countries = NAMES, replace(COUNTRIES, columns=frozenset({country}))
+
+    async def said(chance: float) -> State:
+        links = SchemaLinks({country: chance}, frozenset({country}), (), 1.0)
+        return await ranked(ByLikelihood(), names, countries, links=links)
+
+    hardly, surely = await said(0.1), await said(0.9)
+    assert [each.sql for each in hardly.candidates] == [names.sql, countries.sql]
+    assert [each.sql for each in surely.candidates] == [countries.sql, names.sql]
+    odds = [one.confidence / other.confidence for one, other in (hardly.candidates, surely.candidates[::-1])]
+    assert odds[1] / odds[0] == pytest.approx((1 - 0.9) / (1 - 0.1))
+    assert "leaves singer.country unread" in surely.trace[1].detail
+    assert "unread" not in surely.trace[0].detail
 
 
 def test_an_unknown_likelihood_speaks_neither_way() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from engine.conditions.types import Condition, Hardness, Operator, StatementKind
 from engine.core.deadline import Deadline
-from engine.core.elements import Relation, ValueLink
+from engine.core.elements import WHOLE_TABLE, Relation, SchemaLinks, ValueLink
 from engine.core.ports import Completion, Plan, Prompt, Token
 from engine.core.state import Route, State
 from engine.core.tools import Tools
@@ -21,7 +21,7 @@ from engine.linking.element_text import linked
 from engine.settings import GenerationSettings
 from engine.stages.generate import FORKS, generate
 from engine.types import Asker, AskRequest, TraceLine
-from schema_catalog.types import Database, TableKey
+from schema_catalog.types import ColumnKey, Database, TableKey
 from tests.support.schemas import MUSIC
 
 SORTED, GROUPED = "sort (ORDER BY)", "group (GROUP BY)"
@@ -99,6 +99,8 @@ def generated(
     question: str = "artist name of each singer",
     values: tuple[ValueLink, ...] = (),
     settings: GenerationSettings | None = None,
+    *,
+    links: SchemaLinks | None = None,
 ) -> State:
     encoder = Encoder()
     database = Database("music", "", "music", ("public",), ("public",))
@@ -109,6 +111,7 @@ def generated(
         tuple(table.key for table in MUSIC.tables),
         linked(("artist name", "singer"), MUSIC, cast("Any", encoder)),
         values,
+        links=links,
     )
     tools = Tools(
         catalog=cast("Any", None),
@@ -349,3 +352,57 @@ def test_what_was_refused_is_what_the_model_is_shown() -> None:
     generated(model, k=1, question="greatest of stadiums")
     refused = model.prompts[1].partition("### Refused\n")[2].partition("\n")[0]
     assert refused == "SELECT nothing FROM stadium ORDER BY capacity DESC", "as the model wrote it"
+
+
+@dataclass
+class Bound(Model):
+    """Has singers read where its grammar does not name concerts' titles."""
+
+    narrowed: int = 0
+
+    async def complete(self, prompt: Prompt, grammar: str | None = None, **given: object) -> Completion:
+        if grammar is None or "title" in grammar:
+            return await super().complete(prompt, grammar, **given)
+        self.narrowed += 1
+        return Completion("SELECT artist_name FROM singer\n```", 1, 0, 9, -0.1, finished=True)
+
+
+def written(model: Model, linked: ColumnKey, doubtful: float = 0.05, *, links: bool = True) -> State:
+    """What `model` writes where `linked` is meant, and everything else is `doubtful`."""
+    chances = dict.fromkeys(((*table.key, column.name) for table, column in MUSIC.columns()), doubtful)
+    chances |= {(*table.key, WHOLE_TABLE): doubtful for table in MUSIC.tables}
+    chances |= {linked: 0.8, (*linked[:2], WHOLE_TABLE): 0.9}
+    found = SchemaLinks(chances, frozenset({linked}), (), 1.0)
+    settings = GenerationSettings(links=links, masks=False, exchanges=False)
+    return generated(model, question="the artists", settings=settings, links=found)
+
+
+NAME = ("public", "singer", "artist_name")
+
+
+def test_what_reads_the_doubtful_instead_of_the_linked_is_written_again_without_it() -> None:
+    model = Bound([("", "SELECT title FROM concert")])
+    state = written(model, NAME)
+    assert [each.sql for each in state.candidates] == [
+        "SELECT title FROM concert",
+        "SELECT artist_name FROM singer",
+    ]
+    assert model.narrowed == 1
+    assert ("public", "concert", WHOLE_TABLE) in state.candidates[1].masked
+
+
+@pytest.mark.parametrize(
+    ("sql", "linked", "doubtful", "links"),
+    [
+        pytest.param(
+            "SELECT artist_name, title FROM singer, concert", NAME, 0.05, True, id="all linked is read"
+        ),
+        pytest.param("SELECT title FROM concert", NAME, 0.2, True, id="nothing is doubtful"),
+        pytest.param("SELECT title FROM concert", NAME, 0.05, False, id="the linker has no say"),
+    ],
+)
+def test_otherwise_it_is_not(sql: str, linked: ColumnKey, doubtful: float, *, links: bool) -> None:
+    model = Bound([("", sql)])
+    written(model, linked, doubtful, links=links)
+    assert model.prompts
+    assert model.narrowed == 0

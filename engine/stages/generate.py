@@ -3,7 +3,8 @@
 Owns the order and the budget. Behind the statement and what the model nearly wrote in its place
 (`engine.decoding.forks`) comes a best-first search over masked schemas and conditions (Odin §5, MetaSQL §III). Each
 statement is checked as the asker before its children are queued. A first one that is refused, or does not say what a
-DBA's term means, is written a second time with the reason. Beside what the model wrote stand its readings
+DBA's term means, is written a second time with the reason; one that went astray, as the schema linker sees it, has
+another beside it that is written without what is doubtful. Beside what the model wrote stand its readings
 (`engine.rewrite`) and what differs from it in one name (`engine.alternatives`), which cost no call.
 """
 
@@ -34,9 +35,13 @@ from engine.sql.check import Cause, Rejection
 from engine.types import BECOMES, TraceLine
 from schema_catalog.types import ColumnKey, TableKey
 
+NAMED = 4
+"""Masked elements that a line of the trace names."""
+
 CONCURRENT = 3
 """Nodes explored at once: the embedded model serves them in one batch. The first one goes alone: it is there sooner,
-and what it says lets the model guess most of what the others will."""
+and what it says lets the model guess most of what the others will. What is written because it went astray comes on
+top, and waits for one of the others."""
 
 FORKS = 2
 """Forks of the first answer that are written. Of 31 wrong first answers to training questions the first fork was right
@@ -345,13 +350,18 @@ def _changes(candidates: Sequence[Candidate]) -> list[TraceLine]:
     ]
 
 
+def _masked(node: Node) -> str:
+    names = sorted(".".join(key[1:]) for key in node.mask)
+    more = [f"{len(names) - NAMED} more"] if len(names) > NAMED else []
+    return ", ".join([*names[:NAMED], *more]) or "nothing"
+
+
 def _noted(state: State, attempt: Attempt) -> State:
     """The state with the attempt's cost and trace."""
     usage = state.usage
     for call in attempt.calls:
         usage = usage.plus(call.usage)
-    masked = ", ".join(sorted(".".join(key[1:]) for key in attempt.node.mask)) or "nothing"
-    how = f"with {masked} masked"
+    how = f"with {_masked(attempt.node)} masked"
     if attempt.node.fork is not None:
         how += f", begun: {attempt.node.fork.text}"
     if attempt.node.condition is not None:

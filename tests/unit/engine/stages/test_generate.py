@@ -389,6 +389,10 @@ def test_what_reads_the_doubtful_instead_of_the_linked_is_written_again_without_
     ]
     assert model.narrowed == 1
     assert ("public", "concert", WHOLE_TABLE) in state.candidates[1].masked
+    assert any(
+        line.event.startswith("written with concert.*, ") and " more masked" in line.event
+        for line in state.trace
+    )
 
 
 @pytest.mark.parametrize(

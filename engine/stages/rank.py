@@ -42,7 +42,7 @@ each of something 17 of 548 have one number for all in their known statement, of
 4,203 has a LIMIT."""
 
 SURELY = 0.95
-"""Of a linked column at most, that it is asked for: the linker is no surer than that where it errs."""
+"""Of a linked column at most, that it is asked for: one alone rules no statement out."""
 
 FORKED = 0.3
 """What a fork is worth beside what the model wrote by itself. Of 85 lists of training questions 73 have the right one

@@ -103,7 +103,9 @@ def loaded(bench: Path, folder: Path) -> Iterator[str]:
     running = cluster.start(folder)
     try:
         with psycopg.connect(running.dsn(), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {DATA}")
+            found = "SELECT FROM pg_database WHERE datname = %s"
+            if connection.execute(found, (DATA,)).fetchone() is None:
+                connection.execute(f"CREATE DATABASE {DATA}")
         dsn = running.dsn(DATA)
         loader = [sys.executable, str(bench / "load.py"), "--dsn", dsn, "--what", "spider"]
         subprocess.run(loader, check=True, capture_output=True)  # noqa: S603 - the benchmark's own loader

@@ -1,11 +1,11 @@
-"""Trains the ranker that comes along: a cross-encoder on statements made wrong by rule, a head on real lists.
+"""Trains the ranker that comes along: a cross-encoder on statements made wrong by rule or by the model, and a head.
 
     python -m training.ranker --bench FOLDER --lists FILE --out FOLDER
     python -m training.ranker_measures --bench FOLDER [--written FILE]      of what is packaged, where it had no say
 
-`--lists` is what `training.ranker_lists` wrote. The databases of those lists are no part of what the
-cross-encoder is trained on: its scores of the lists are those of unseen databases. The head, which weighs these scores
-against what the engine knows anyway, is fitted on the lists; its figures are by cross-validation over their databases.
+`--lists` is what `training.ranker_lists` wrote. Some databases are no part of what the cross-encoder is trained on
+(`benchmarks.quality.ablations.drawing`): its scores of their lists are those of unseen databases. The head, which
+weighs these scores against what the engine knows anyway, is fitted on them; its figures are by folds of them.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ import json
 import random
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import count, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import sqlglot
@@ -29,6 +30,7 @@ from sqlglot import exp
 from torch import Tensor
 from torch.nn import functional
 
+from benchmarks.quality.ablations.drawing import TRAIN, left_out
 from benchmarks.quality.candidates.questions import Item, read_items
 from engine.models.cross import HEADS, LAYERS, CrossEncoder, Pair, tokenized
 from engine.models.cross_network import Heads, Pairs, Scores
@@ -39,13 +41,16 @@ from engine.ranking.ranker import FORMAT, NAME
 from engine.settings import EncoderSettings
 from training.conditions import snapshots
 from training.mutations import mutations
-from training.ranker_head import fitted
+from training.ranker_head import fitted, judged
+from training.ranker_lists import QuestionList, read
+
+GivenT = TypeVar("GivenT")
 
 TUNED = 3
 """Layers of the encoder that are trained, from the top: the rest is the packaged model's."""
 
-WRONG, LISTS = 4, 10
-"""Wrong statements beside a right one, and lists a step."""
+WRONG, LISTS, WRITTEN = 4, 10, 4
+"""Wrong statements beside a right one; lists a step, and how many of them the language model wrote."""
 
 RATE, HEAD_RATE, WARM = 1e-4, 1e-3, 0.1
 
@@ -78,6 +83,17 @@ def example(item: Item, snapshot: Any, seed: str) -> Example | None:
     if not wrong or not phrases(right):
         return None
     return Example(item["question"], tuple(phrases(sql) for sql in (right, *wrong)))
+
+
+def written(listed: QuestionList, item: Item, seed: str) -> Example | None:
+    """What the model wrote: a right statement, the known one where it has none; None where all are right."""
+    drawn = random.Random(seed)  # noqa: S311 - a seeded draw, no secret
+    said = dict.fromkeys((phrases(each.sql), each.right) for each in listed.candidates)
+    right = [words for words, good in said if good and words] or [phrases(asked_for(item))]
+    wrong = [words for words, good in said if not good and words and words not in right]
+    if not wrong or not right[0]:
+        return None
+    return Example(item["question"], (drawn.choice(right), *drawn.sample(wrong, min(WRONG, len(wrong)))))
 
 
 class Trainer:
@@ -164,31 +180,41 @@ def phrasewise(found: Scores, examples: Sequence[Example]) -> Tensor:
     )
 
 
-def train(options: argparse.Namespace, left_out: set[str]) -> tuple[Trainer, int]:
-    """The trained cross-encoder and on how many questions, within the minutes given."""
-    drawn = random.Random(options.seed)  # noqa: S311 - a seeded draw, no secret
+def train(
+    options: argparse.Namespace, questions: Mapping[str, Item], lists: Sequence[QuestionList]
+) -> tuple[Trainer, int]:
+    """The trained cross-encoder, and on how many questions. `questions`: by their ids; `lists`: of some of them."""
     schemas = snapshots(options.bench)
-    items = [
-        item for item in read_items(options.bench / "spider" / "train.jsonl") if item["db"] not in left_out
-    ]
-    drawn.shuffle(items)
+    by_rule = _endless(
+        list(questions.values()), options.seed, lambda item, seed: example(item, schemas[item["db"]], seed)
+    )
+    by_model = _endless(lists, options.seed, lambda each, seed: written(each, questions[each.id], seed))
     trainer = Trainer(options.seed, options.steps)
-    at, recent, started = 0, 0.0, time.monotonic()
+    recent, started = 0.0, time.monotonic()
+    asked: set[str] = set()
     for step in range(options.steps):
-        batch: list[Example] = []
-        while len(batch) < LISTS:
-            item = items[at % len(items)]
-            made = example(item, schemas[item["db"]], f"{options.seed}:{at}:{item['id']}")
-            at += 1
-            if made is not None:
-                batch.append(made)
+        batch = [*islice(by_model, WRITTEN * bool(lists))]
+        batch += islice(by_rule, LISTS - len(batch))
+        asked.update(each.question for each in batch)
         recent += trainer.learn(batch)
         if step % 20 == 19:  # noqa: PLR2004 - often enough to watch
             seconds = time.monotonic() - started
             sys.stdout.write(f"step {step + 1} loss {recent / 20:.3f} after {seconds:.0f} s\n")
             sys.stdout.flush()
             recent = 0.0
-    return trainer, min(at, len(items))
+    return trainer, len(asked)
+
+
+def _endless(
+    given: Sequence[GivenT], seed: int, make: Callable[[GivenT, str], Example | None]
+) -> Iterator[Example]:
+    """The examples of what is given, in a drawn order, over and over."""
+    order = list(given)
+    random.Random(seed).shuffle(order)  # noqa: S311 - a seeded draw, no secret
+    for at in count():
+        made = make(order[at % len(order)], f"{seed}:{at}")
+        if made is not None:
+            yield made
 
 
 def arrays_of(layers: Any, heads: Any) -> dict[str, NDArray[Any]]:
@@ -212,22 +238,16 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     started = time.monotonic()
-    lists = [item for file in options.lists for item in read_items(file)]
-    trainer, questions = train(options, {item["db"] for item in lists})
-    arrays: dict[str, NDArray[Any]] = arrays_of(trainer.layers, trainer.heads)
-    finish(options, arrays, lists, questions, started)
-    return 0
-
-
-def finish(
-    options: argparse.Namespace,
-    arrays: dict[str, NDArray[Any]],
-    lists: Sequence[Item],
-    questions: int,
-    started: float,
-) -> None:
-    """Fits the head over the cross-encoder's scores, measures both, writes the artifact."""
-    head, figures = fitted(lists, CrossEncoder(arrays), snapshots(options.bench))
+    items = read_items(options.bench / TRAIN.file)
+    kept = frozenset(left_out(items))
+    seen = {item["id"]: item for item in items if item["db"] not in kept}
+    unseen = {item["id"]: item for item in items if item["db"] in kept}
+    lists = [each for file in options.lists for each in read(file)]
+    wrong = [each for each in lists if each.id in seen and not all(one.right for one in each.candidates)]
+    trainer, questions = train(options, seen, wrong)
+    arrays = arrays_of(trainer.layers, trainer.heads)
+    head_lists = judged([each for each in lists if each.id in unseen], unseen, CrossEncoder(arrays))
+    head, figures = fitted(head_lists)
     manifest = Manifest(
         name=NAME,
         format=FORMAT,
@@ -239,8 +259,9 @@ def finish(
         minutes=round((time.monotonic() - started) / 60, 1),
         figures={key: round(value, 4) for key, value in figures.items()},
     )
-    written = write(options.out, manifest, arrays | {"head": head})
-    sys.stdout.write(json.dumps(written.figures, indent=1) + "\n")
+    done = write(options.out, manifest, arrays | {"head": head})
+    sys.stdout.write(json.dumps(done.figures, indent=1) + "\n")
+    return 0
 
 
 if __name__ == "__main__":

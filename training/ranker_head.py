@@ -12,14 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.quality.candidates.questions import Item
-from engine.core.candidate import Candidate
-from engine.core.elements import Entity
-from engine.linking.element_text import linked
-from engine.linking.entities import entities
 from engine.models.encoder import MiniLMEncoder
 from engine.ranking.phrases import phrases
 from engine.ranking.ranker import FEATURES, Reader, cosines, features
-from schema_catalog.types import ColumnKey, Snapshot
+from training.ranker_lists import QuestionList, Written
 
 PRIOR = np.array([0.0, 0.0, 6.0, 1.0, 0.0], dtype=np.float32)
 """The head without training: one nat of mean log-probability weighs six times as much as similarity."""
@@ -44,33 +40,23 @@ class Judged:
     right: NDArray[np.bool_]
 
 
-def judged(items: Sequence[Item], reader: Reader, schemas: Mapping[str, Snapshot]) -> list[Judged]:
-    """Lists of statements that run, without those that repeat another's words."""
+def judged(lists: Sequence[QuestionList], questions: Mapping[str, Item], reader: Reader) -> list[Judged]:
+    """The lists of statements, without those that repeat another's words. `questions`: by their ids."""
     encoder = MiniLMEncoder()
     found = []
-    for item in items:
-        said: dict[tuple[str, ...], tuple[Candidate, bool]] = {}
-        asked = linked(entities(item["question"]), schemas[item["db"]], encoder)
-        for each in item["candidates"]:
-            words = phrases(each["sql"])
-            if each["runs"] and words:
-                said.setdefault(words, (_candidate(each, item["db"], asked), bool(each["right"])))
+    for each in lists:
+        said: dict[tuple[str, ...], Written] = {}
+        for one in each.candidates:
+            if words := phrases(one.sql):
+                said.setdefault(words, one)
         if said:
+            item = questions[each.id]
             near = cosines(item["question"], list(said), encoder)
             read = reader.scores([(item["question"], words) for words in said])
-            values = features([candidate for candidate, _ in said.values()], read)
-            found.append(Judged(item["db"], near, values, np.array([right for _, right in said.values()])))
+            values = features([one.known for one in said.values()], read)
+            right = np.array([one.right for one in said.values()])
+            found.append(Judged(item["db"], near, values, right))
     return found
-
-
-def _candidate(item: Item, database: str, asked: Sequence[Entity]) -> Candidate:
-    masked = frozenset((database, table, column) for _, table, column in item["masked"])
-    score = min((_left(entity, masked) for entity in asked), default=1.0) if masked else 1.0
-    return Candidate(database, item["sql"], masked=masked, schema_score=score, logprob=item["logprob"])
-
-
-def _left(entity: Entity, masked: frozenset[ColumnKey]) -> float:
-    return max((value for key, value in entity.similarities.items() if key not in masked), default=-1.0)
 
 
 def contested(lists: Sequence[Judged]) -> list[Judged]:
@@ -139,11 +125,8 @@ def _crossed(lists: Sequence[Judged], columns: Sequence[int]) -> dict[str, float
     return measured(lists, lambda each: each.features @ heads[id(each)])
 
 
-def fitted(
-    items: Sequence[Item], reader: Reader, schemas: Mapping[str, Snapshot]
-) -> tuple[NDArray[np.float32], dict[str, float]]:
+def fitted(lists: Sequence[Judged]) -> tuple[NDArray[np.float32], dict[str, float]]:
     """The head fitted on all the lists, and figures of the orders there are."""
-    lists = judged(items, reader, schemas)
     systems = {
         "as_found": measured(lists, lambda each: -np.arange(len(each.right), dtype=np.float32)),
         "by_logprob": measured(lists, lambda each: each.features[:, 2]),

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.quality.ablations.drawing import in_turns, unfitted
+from benchmarks.quality.ablations.drawing import in_turns, left_out
 from benchmarks.quality.candidates.questions import Item, read_items
 from benchmarks.quality.resampling import estimate
 from engine.models.cross import CrossEncoder
@@ -46,10 +46,10 @@ class Outcome:
 def groups(bench: Path) -> dict[str, list[Item]]:
     """Questions of databases that the network was trained on, and of two kinds that it was not."""
     items = read_items(bench / QUESTIONS)
-    left_out = {item["db"] for item in unfitted(items)}
+    kept = frozenset(left_out(items))
     return {
-        "trained on": [item for item in items if item["db"] not in left_out],
-        "left out": [item for item in items if item["db"] in left_out],
+        "trained on": [item for item in items if item["db"] not in kept],
+        "left out": [item for item in items if item["db"] in kept],
         OTHERS: list(read_items(bench / OTHERS)),
     }
 
@@ -78,7 +78,7 @@ def made_wrong(bench: Path, count: int, seed: int) -> Iterator[dict[str, object]
 
 def of_written(bench: Path, file: Path) -> Iterator[dict[str, object]]:
     """A line for each kind of question and group of databases: orders of what the model wrote."""
-    left_out = {item["db"] for item in unfitted(read_items(bench / QUESTIONS))}
+    kept = frozenset(left_out(read_items(bench / QUESTIONS)))
     found: dict[tuple[str, bool], list[Outcome]] = defaultdict(list)
     for each in at_home(certainty_lists.read(file), bench):
         if each.which and any(each.right):
@@ -87,7 +87,7 @@ def of_written(bench: Path, file: Path) -> Iterator[dict[str, object]]:
             ]
             first = {"rank stage": each.right[0], "likelihood": each.right[int(np.argmax(scores))]}
             outcome = Outcome(each.database, first | {"contested": not all(each.right)})
-            found[each.kind, each.database in left_out].append(outcome)
+            found[each.kind, each.database in kept].append(outcome)
     for (kind, unseen), outcomes in sorted(found.items()):
         yield {"written": kind, "databases": "left out" if unseen else "trained on"} | figures(outcomes)
 

@@ -39,8 +39,8 @@ from engine.settings import EncoderSettings
 from schema_catalog.naming import quote_ident
 from schema_catalog.types import ColumnKey, Database, Snapshot
 from schema_catalog.values import ColumnValues
+from training.ambiguous import loaded
 from training.conditions import QUESTIONS, snapshots
-from training.ranker_lists import loaded
 
 REMEMBERED = 40_000
 
@@ -185,11 +185,10 @@ def drawn(bench: Path, options: argparse.Namespace) -> list[Item]:
     return [item for item in turns if item["db"] in kept][: options.n]
 
 
-async def _run(options: argparse.Namespace) -> None:
-    async with loaded(options.bench, options.work) as dsn:
-        items = drawn(options.bench, options)
-        for line in report(await ready(dsn, items, snapshots(options.bench))):
-            sys.stdout.write(json.dumps(line) + "\n")
+async def _run(options: argparse.Namespace, dsn: str) -> None:
+    items = drawn(options.bench, options)
+    for line in report(await ready(dsn, items, snapshots(options.bench))):
+        sys.stdout.write(json.dumps(line) + "\n")
 
 
 def main() -> int:
@@ -204,7 +203,9 @@ def main() -> int:
     )
     parser.add_argument("--databases", type=int, help="this many of them (default: all)")
     parser.add_argument("--seed", type=int, default=1)
-    asyncio.run(_run(parser.parse_args()))
+    options = parser.parse_args()
+    with loaded(options.bench, options.work / "postgres") as dsn:
+        asyncio.run(_run(options, dsn))
     return 0
 
 

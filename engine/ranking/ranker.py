@@ -45,12 +45,16 @@ def packaged() -> Path:
     return shipped("ranking/base")
 
 
-def features(candidates: Sequence[Candidate], judged: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Shape (n, len(FEATURES)). `judged`: the cross-encoder's scores, (n, 2)."""
-    known = [
+def known_features(candidates: Sequence[Candidate]) -> list[tuple[float, float, float]]:
+    """Of each candidate those of `FEATURES` that the cross-encoder does not give."""
+    return [
         (likelihood, each.schema_score, float(bool(each.masked)))
         for each, likelihood in zip(candidates, likelihoods(candidates), strict=True)
     ]
+
+
+def features(known: Sequence[tuple[float, float, float]], judged: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Shape (n, len(FEATURES)). `known`: `known_features`; `judged`: the cross-encoder's scores, (n, 2)."""
     return np.concatenate([judged, np.array(known, dtype=np.float32).reshape(-1, 3)], axis=1)
 
 
@@ -118,7 +122,7 @@ class TwoStages:
         self, question: str, candidates: Sequence[Candidate], statements: Sequence[Sequence[str]]
     ) -> tuple[Ranking, ...]:
         judged = self._reader.scores([(question, each) for each in statements])
-        scores = (features(candidates, judged) * self._head).sum(axis=1)
+        scores = (features(known_features(candidates), judged) * self._head).sum(axis=1)
         return tuple(
             Ranking(float(score), second=float(both.sum()))
             for score, both in zip(scores, judged, strict=True)

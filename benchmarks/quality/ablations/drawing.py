@@ -44,16 +44,33 @@ def drawn(bench: Path, of: QuestionSet, selection: Selection) -> tuple[Asked, ..
     )
 
 
+def left_out(items: Sequence[Item]) -> list[str]:
+    """The training databases that training the ranker's network leaves out."""
+    return _ordered({item["db"] for item in items if item["gold_rows"]})[:RANKER_DATABASES]
+
+
 def unfitted(items: Sequence[Item]) -> list[Item]:
     """The training questions that give rows and on which the ranker was not fitted."""
     answered = [item for item in items if item["gold_rows"]]
-    names = _ordered({item["db"] for item in answered})[:RANKER_DATABASES]
-    return [each for name in names for each in _unlisted([i for i in answered if i["db"] == name])]
+    return [each for name in left_out(items) for each in _unlisted([i for i in answered if i["db"] == name])]
+
+
+def may_be_fitted(items: Sequence[Item]) -> list[Item]:
+    """The training questions that give rows and on which nothing is measured here."""
+    answered = [item for item in items if item["gold_rows"]]
+    names = left_out(items)
+    listed = {key for name in names for key in _listed([i for i in answered if i["db"] == name])}
+    return [item for item in answered if item["db"] not in names or item["id"] in listed]
+
+
+def _listed(items: Sequence[Item]) -> list[str]:
+    """The ids of a database's questions that are the ranker's."""
+    return _ordered({item["id"] for item in items})[:RANKER_QUESTIONS]
 
 
 def _unlisted(items: Sequence[Item]) -> Iterator[Item]:
     """A database's questions, one for each statement, less those whose statement is one of the ranker's lists'."""
-    listed = _ordered({item["id"] for item in items})[:RANKER_QUESTIONS]
+    listed = _listed(items)
     seen = {item["gold"] for item in items if item["id"] in listed}
     for item in items:
         if item["gold"] not in seen:

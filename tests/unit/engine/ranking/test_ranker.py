@@ -19,7 +19,7 @@ from engine.core.ports import Ranker
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.models.cross import Pair
-from engine.ranking.ranker import FEATURES, SECOND_STAGE, FirstStage, TwoStages, features
+from engine.ranking.ranker import FEATURES, SECOND_STAGE, FirstStage, TwoStages, features, known_features
 from engine.stages.rank import rank
 from engine.types import Asker, AskRequest
 from schema_catalog.types import Database
@@ -179,4 +179,6 @@ def test_an_unknown_likelihood_speaks_neither_way() -> None:
     assert likelihoods(given[1:2]) == [0.0]
     rankings = ByLikelihood().rank("", given)
     assert [each.score for each in rankings] == pytest.approx([0.4, -0.8, -2.0])
-    assert features(given, np.zeros((3, 2), dtype=np.float32))[:, 2] == pytest.approx([-0.1, -0.3, -0.5])
+    assert features(known_features(given), np.zeros((3, 2), dtype=np.float32))[:, 2] == pytest.approx(
+        [-0.1, -0.3, -0.5]
+    )

@@ -1,0 +1,97 @@
+"""The ranker's lists: of which questions they are, and what an example is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from benchmarks.quality.ablations.drawing import left_out, unfitted
+from benchmarks.quality.candidates.questions import Item
+from engine.models.cross import Pair
+from engine.ranking.phrases import phrases
+from training.ranker import written
+from training.ranker_head import judged
+from training.ranker_lists import QuestionList, Written, drawn, read
+
+NAMES, AGES = "SELECT name FROM singer", "SELECT age FROM singer"
+KNOWN = (-0.1, 1.0, 0.0)
+
+
+def questions(databases: int, each: int) -> list[Item]:
+    return [
+        {
+            "id": f"{name}-{number}",
+            "db": f"db{name}",
+            "question": "Which names?",
+            "gold": f"SELECT {number}",
+            "gold_rows": 1,
+        }
+        for name in range(databases)
+        for number in range(each)
+    ]
+
+
+def listed(*statements: tuple[str, bool]) -> QuestionList:
+    return QuestionList("0-0", tuple(Written(sql, KNOWN, right) for sql, right in statements))
+
+
+def test_no_question_that_is_measured_on_is_drawn() -> None:
+    items = questions(30, 6)
+    asked = drawn(items, seed=1)
+    assert not {item["id"] for item in asked} & {item["id"] for item in unfitted(items)}
+
+
+def test_the_databases_left_out_of_training_have_a_few_for_the_head() -> None:
+    items = questions(30, 6)
+    kept = left_out(items)
+    asked = [item["db"] for item in drawn(items, seed=1)]
+    assert {asked.count(name) for name in kept} == {3}
+    assert {asked.count(item["db"]) for item in items if item["db"] not in kept} == {6}
+
+
+def test_without_a_right_statement_the_known_one_stands_in() -> None:
+    item = dict(questions(1, 1)[0]) | {"gold": NAMES}
+    made = written(listed((AGES, False)), item, "0")
+    assert made is not None
+    assert made.statements == (phrases(NAMES), phrases(AGES))
+
+
+def test_the_models_own_right_statement_comes_before_the_known_one() -> None:
+    item = dict(questions(1, 1)[0]) | {"gold": "SELECT singer.name FROM singer WHERE true"}
+    made = written(listed((AGES, False), (NAMES, True)), item, "0")
+    assert made is not None
+    assert made.statements == (phrases(NAMES), phrases(AGES))
+
+
+@pytest.mark.parametrize("statements", [(), ((NAMES, True),), ((NAMES, True), (f"{NAMES} AS t", False))])
+def test_where_no_words_are_wrong_there_is_nothing_to_learn(statements: tuple[tuple[str, bool], ...]) -> None:
+    item = dict(questions(1, 1)[0]) | {"gold": NAMES}
+    assert written(listed(*statements), item, "0") is None
+
+
+def test_a_list_is_read_as_it_was_written(tmp_path: Path) -> None:
+    file = tmp_path / "lists.jsonl"
+    assert read(file) == []
+    each = listed((NAMES, True), (AGES, False))
+    file.write_bytes(msgspec.json.encode(each) + b"\n")
+    assert read(file) == [each]
+
+
+class Constant:
+    """Scores every pair the same."""
+
+    def scores(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
+        """See `Reader.scores`."""
+        return np.zeros((len(pairs), 2), dtype=np.float32)
+
+
+def test_statements_in_the_same_words_are_one() -> None:
+    item = questions(1, 1)[0]
+    found = judged([listed((NAMES, True), (f"{NAMES} AS t", True), (AGES, False))], {"0-0": item}, Constant())
+    assert [each.right.tolist() for each in found] == [[True, False]]
+    assert found[0].features.shape == (2, 5)

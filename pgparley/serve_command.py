@@ -13,7 +13,7 @@ from page.settings import PageConfigError, address, tls_context
 from pgparley import processes
 from pgparley.config import Config
 from pgparley.processes import PartKind
-from pgparley.serve import parts, serve, workers
+from pgparley.serve import Part, parts, serve, workers
 from schema_catalog.dsn import DSNError
 
 _LIBRARIES = {PartKind.ENGINE: ("engine", "pglast"), PartKind.MODEL: ("local", "xllamacpp")}
@@ -40,9 +40,9 @@ def serve_parts(config: Config, file: Path | None, part: PartKind | None) -> Non
             raise CannotStartError(f"the {kind}'s libraries are not installed", hint)
     match part:
         case None:
-            asyncio.run(serve(config, file, everything))
+            _supervise(config, file, everything)
         case PartKind.GATEWAY:
-            asyncio.run(serve(config, file, workers(config)))
+            _supervise(config, file, workers(config))
         case PartKind.ENGINE:
             processes.engine(config)
         case PartKind.MODEL:
@@ -52,6 +52,14 @@ def serve_parts(config: Config, file: Path | None, part: PartKind | None) -> Non
                 raise CannotStartError(str(problem), "Run: pgparley check model") from problem
         case PartKind.PAGE:
             _serve_page(config)
+
+
+def _supervise(config: Config, file: Path | None, found: list[Part]) -> None:
+    try:
+        asyncio.run(serve(config, file, found))
+    except OSError as problem:
+        hint = "Correct listen_addr, listen_port, prometheus_listen or runtime_dir in [gateway]."
+        raise CannotStartError(str(problem), hint) from problem
 
 
 def _check_page(config: Config) -> None:

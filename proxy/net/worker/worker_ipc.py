@@ -8,6 +8,7 @@ removed. Requests are not authenticated: only the owner can open directory and s
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -24,6 +25,12 @@ _LIMIT = 1 << 26
 """Bytes of the longest answer: a report of tens of thousands of sessions."""
 
 _WORKER = "gateway-*.sock"
+
+_LONGEST = 107
+"""Bytes of a Unix socket's path at most, by the kernel's `sockaddr_un`."""
+
+_LONGEST_NAME = "gateway-4194304.sock"
+"""With the largest process id that a kernel gives: where it has room, every process that is started later has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +66,11 @@ class WorkerChannel:
         """Listens.
 
         Raises:
-            OSError: The directory cannot be used, or belongs to another user.
+            OSError: The directory cannot be used, belongs to another user, or its path is too long.
         """
+        if (excess := len(os.fsencode(self._directory / _LONGEST_NAME)) - _LONGEST) > 0:
+            reason = f"runtime_dir is too long for the sockets in it, by {excess} bytes"
+            raise OSError(errno.ENAMETOOLONG, reason, str(self._directory))
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         about = self._directory.stat()
         if about.st_uid != os.getuid() or about.st_mode & 0o077:

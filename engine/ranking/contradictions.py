@@ -1,4 +1,4 @@
-"""What a statement says otherwise than the question's own words do, of groups, rows and periods."""
+"""What a statement says otherwise than the question's own words do, of groups, rows and periods, or than keys do."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from engine.rewrite.rules.grouping import hides_groups, single_row_groups
 from engine.rewrite.rules.limits import is_unasked_limit
 from engine.rewrite.rules.periods import periods_cut_short
 from engine.rewrite.rules.quantifiers import denies_one_of_many, takes_either_of_both
+from engine.rewrite.rules.references import strangers_compared
 from engine.rewrite.rules.repetition import sums_repeated_rows
 from engine.sql.tree import parsed
 from schema_catalog.types import Snapshot, Table
@@ -36,6 +37,7 @@ def contradictions(
             *_of_groups(question, statement),
             *_of_rows(question, statement),
             *_of_many(statement, asked),
+            *_of_references(statement),
         )
     except Exception as error:  # noqa: BLE001 - what cannot be taken apart is not doubted, and costs no question
         _LOG.warning("contradictions_failed", error=repr(error))
@@ -67,3 +69,9 @@ def _of_rows(question: str, statement: Statement) -> Iterator[str]:
 def _of_many(statement: Statement, asked: Collection[Table]) -> Iterator[str]:
     for name in sums_repeated_rows(statement, asked):
         yield f"adds rows up once for each row of {name}"
+
+
+def _of_references(statement: Statement) -> Iterator[str]:
+    for column, stranger, meant in strangers_compared(statement):
+        names = (f"{table}.{name}" for _, table, name in (column, stranger, meant))
+        yield "compares {} with {}, and it refers to {}".format(*names)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -11,8 +11,8 @@ from engine.decoding.sql_grammar import aliases
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.scope import Scopes, TableRef, equality, from_parts, identifier, written
 from engine.text.tokens import identifier_words
-from schema_catalog.foreign_keys import Edge
-from schema_catalog.types import Table, TableKey
+from schema_catalog.foreign_keys import Edge, ForeignKeyGraph, foreign_key_graph
+from schema_catalog.types import ColumnKey, Table, TableKey
 
 
 def requalify(statement: Statement, context: Context) -> str | None:
@@ -158,17 +158,26 @@ def join_by_reference(statement: Statement, context: Context) -> str | None:
 
 def repair_join(statement: Statement, context: Context) -> str | None:
     """The same for the inner joins alone that compare a column which its table has not."""
-    return _rejoined(statement, context, _JoinedColumns.missing)
+    return _rejoined(statement, context, _Joined.missing)
 
 
 @dataclass(frozen=True, slots=True)
-class _JoinedColumns:
+class _Joined:
     """An inner JOIN on one equality: a column of a table before it and one of its own table."""
 
+    node: exp.Expression
     other: TableRef
     left: str
     last: TableRef
     right: str
+
+    @property
+    def sides(self) -> tuple[ColumnKey, ColumnKey]:
+        """The two columns, were their tables to have them."""
+        one, two = self.other.table, self.last.table
+        if one is None or two is None:
+            raise ValueError("a query's rows are no table")
+        return (*one.key, self.left), (*two.key, self.right)
 
     def missing(self) -> bool:
         """Whether one of the two tables has no such column."""
@@ -176,64 +185,96 @@ class _JoinedColumns:
         return any(table is not None and not _has(table, name) for table, name in sides)
 
 
-def _rejoined(statement: Statement, context: Context, wanted: Callable[[_JoinedColumns], bool]) -> str | None:
-    changed: list[str] = []
-    for select in statement.tree.find_all(exp.Select):
-        reads = statement.scopes.reads[id(select)]
-        if any(read.table is None for read in reads):
-            continue
-        for place, join in list(enumerate(from_parts(select)))[1:]:
-            joined = _compared(join, reads[:place], reads[place])
-            if joined is not None and wanted(joined) and _followed(select, join, joined, reads, context):
-                changed.append(reads[place].name)
-    if not changed:
-        return None
-    statement.bind()
-    join_missing_tables(statement, context)
-    return f"joins {', '.join(changed)} by the foreign key"
+def _rejoined(statement: Statement, context: Context, wanted: Callable[[_Joined], bool]) -> str | None:
+    changed = [
+        name
+        for select in statement.tree.find_all(exp.Select)
+        for name in _joined_anew(select, statement.scopes, context.references, wanted)
+    ]
+    return f"joins {', '.join(changed)} by the foreign key" if changed else None
 
 
-def _followed(
-    select: exp.Select, join: exp.Expression, joined: _JoinedColumns, reads: list[TableRef], context: Context
-) -> bool:
-    other, last = joined.other, joined.last
-    if other.table is None or last.table is None or other.table.key == last.table.key:
-        return False
-    pairs = context.references.column_pairs(other.table.key, last.table.key)
-    if (joined.left, joined.right) in pairs:
-        return False
-    if len(pairs) == 1:
-        (left, right) = pairs[0]
-        join.set("on", equality(other.name, [left], last.name, [right]))
-        return True
-    there = [read.table.key for read in reads[: reads.index(last)] if read.table]
-    if pairs or not context.references.reachable(there, last.table.key):
-        return False
-    return _taken_out(select, join, last, [read for read in reads if read is not last])
+def _joined_anew(
+    select: exp.Select, scopes: Scopes, references: ForeignKeyGraph, wanted: Callable[[_Joined], bool]
+) -> list[str]:
+    """Puts joins by references in the place of those `wanted` that are not; the names of the tables so joined.
 
-
-def _taken_out(
-    select: exp.Select, join: exp.Expression, last: TableRef, others: Collection[TableRef]
-) -> bool:
-    """Removes the join; what needs its table names it by its own name, so that the way there is looked up again.
-
-    False, and nothing changed, where another join needs it, or FROM has that name or that table once more.
+    Nothing where a table is there twice, a join is no plain equality, or the way from one table to another is not one
+    alone.
     """
-    table = last.table
-    if table is None or any(read.name == table.name or read.table == table for read in others):
-        return False
-    inside = {id(column) for column in join.find_all(exp.Column)}
-    users = [c for c in select.find_all(exp.Column) if c.table == last.name and id(c) not in inside]
-    # The table comes back behind all joins, too late for the condition of one of them.
-    if any(isinstance(column.find_ancestor(exp.Join, exp.Select), exp.Join) for column in users):
-        return False
-    for column in users:
-        column.set("table", identifier(table.name))
-    join.pop()
-    return True
+    reads = scopes.reads[id(select)]
+    joins = [_compared(join, reads[:at], reads[at]) for at, join in enumerate(from_parts(select)) if at]
+    tables = {read.table.key: read for read in reads if read.table is not None}
+    if len(tables) < len(reads) or not all(joins):
+        return []
+    left = {each.sides[1][:2]: each for each in joins if each is not None}
+    wrong = {key for key, each in left.items() if wanted(each) and not _refer(*each.sides, references)}
+    start = next(iter(tables))
+    if not wrong or any(not references.reachable(tables.keys() - {key}, key) for key in wrong):
+        return []
+    there, made, changed = {start: tables[start].name}, list[exp.Expression](), list[str]()
+    while left:
+        kept = (key for key, each in left.items() if key not in wrong and each.sides[0][:2] in there)
+        if (key := next(kept, None)) is not None:
+            there[key] = tables[key].name
+            made.append(left.pop(key).node)
+            continue
+        path = references.path(there, next((key for key in left if key in wrong), next(iter(left))))
+        if not path or any(len(references.column_pairs(edge.table, edge.other)) > 1 for edge in path):
+            return []
+        for edge in path:
+            table = scopes.tables[edge.other]
+            joined = left.pop(edge.other, None)
+            name = table.name if joined is None else tables[edge.other].name
+            if joined is None and name in {read.name for read in reads}:
+                return []
+            this = written(table, scopes.snapshot) if joined is None else joined.node.this
+            condition = equality(there[edge.table], edge.columns, name, edge.other_columns)
+            made.append(exp.Join(this=this, on=condition))
+            there[edge.other] = name
+            changed.append(name)
+    # A table in between may have columns of their names.
+    scopes.qualify(select)
+    select.set("joins", made)
+    return changed
 
 
-def _compared(join: exp.Expression, before: list[TableRef], last: TableRef) -> _JoinedColumns | None:
+def _refer(one: ColumnKey, other: ColumnKey, references: ForeignKeyGraph) -> bool:
+    """Whether one column refers to the other, or both to the same."""
+    return other in references.counterparts(one) or references.root(one) == references.root(other)
+
+
+def strangers_compared(statement: Statement) -> Iterator[tuple[ColumnKey, ColumnKey, ColumnKey]]:
+    """Columns that are compared, one of them a reference to something else, which is the third; names apart.
+
+    By declared foreign keys alone. Not columns of one name: a reference may be declared to one of several tables.
+    """
+    references = foreign_key_graph(statement.scopes.snapshot)
+    for one, other in _compared_columns(statement):
+        if one[2] == other[2] or _refer(one, other, references):
+            continue
+        for column, stranger in ((one, other), (other, one)):
+            if (meant := references.root(column)) != column:
+                yield column, stranger, meant
+                break
+
+
+def _compared_columns(statement: Statement) -> Iterator[tuple[ColumnKey, ColumnKey]]:
+    """Columns of two tables that are to be equal, in a join, a test, or over a subquery."""
+    scopes = statement.scopes
+    for equal in statement.tree.find_all(exp.EQ):
+        sides = [side for side in (equal.left, equal.right) if isinstance(side, exp.Column)]
+        reads = [(read.table, side.name) for side in sides if (read := scopes.reading(side)) is not None]
+        keys = [(*table.key, name) for table, name in reads if table is not None]
+        if len(keys) == 2 and keys[0][:2] != keys[1][:2]:  # noqa: PLR2004 - the two sides
+            yield keys[0], keys[1]
+    for predicate in statement.tree.find_all(exp.In, exp.EQ, exp.NEQ):
+        found = scopes.comparison(predicate)
+        if found is not None and found.one.key != found.other.key:
+            yield (*found.one.key, found.outside.name), (*found.other.key, found.inside.name)
+
+
+def _compared(join: exp.Expression, before: list[TableRef], last: TableRef) -> _Joined | None:
     condition = join.args.get("on")
     if join.args.get("side") or not isinstance(condition, exp.EQ):
         return None
@@ -242,10 +283,10 @@ def _compared(join: exp.Expression, before: list[TableRef], last: TableRef) -> _
         return None
     if one.table == last.name:
         one, two = two, one
-    found = [read for read in before if read.name == one.table]
-    if not found or two.table != last.name:
+    found = [read for read in before if read.name == one.table and read.table is not None]
+    if not found or two.table != last.name or last.table is None:
         return None
-    return _JoinedColumns(found[0], one.name, last, two.name)
+    return _Joined(join, found[0], one.name, last, two.name)
 
 
 def compare_by_reference(statement: Statement, context: Context) -> str | None:

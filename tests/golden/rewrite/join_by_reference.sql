@@ -7,7 +7,7 @@ SELECT s.name FROM concert AS c JOIN stadium AS s ON c.stadium_id = s.stadium_id
 -- over a table in between
 SELECT s.artist_name FROM concert c JOIN singer s ON c.concert_id = s.singer_id
 =>
-SELECT singer.artist_name FROM concert AS c JOIN singer_in_concert ON c.concert_id = singer_in_concert.concert_id JOIN singer ON singer_in_concert.singer_id = singer.singer_id
+SELECT s.artist_name FROM concert AS c JOIN singer_in_concert ON c.concert_id = singer_in_concert.concert_id JOIN singer AS s ON singer_in_concert.singer_id = s.singer_id
 
 SELECT T2.title FROM stadium AS T1 JOIN concert AS T2 ON T1.stadium_id = T2.concert_id
 =>
@@ -27,10 +27,25 @@ SELECT a.country FROM singer a JOIN singer b ON a.country = b.artist_name
 =>
 unchanged
 
--- another join needs the table that would have to go
+-- over a table that is joined too late
 SELECT s.artist_name FROM concert c JOIN singer s ON c.concert_id = s.singer_id JOIN singer_in_concert e ON e.singer_id = s.singer_id
 =>
+SELECT s.artist_name FROM concert AS c JOIN singer_in_concert AS e ON c.concert_id = e.concert_id JOIN singer AS s ON e.singer_id = s.singer_id
+
+-- both refer to the same
+SELECT e.singer_id FROM concert c JOIN singer_in_concert e ON c.concert_id = e.concert_id JOIN stadium s ON c.stadium_id = s.stadium_id
+=>
 unchanged
+
+-- another join is more than an equality
+SELECT s.artist_name FROM concert c JOIN singer s ON c.concert_id = s.singer_id JOIN singer_in_concert e ON e.singer_id > s.singer_id
+=>
+unchanged
+
+-- names without a table are those of the tables that were there
+SELECT title FROM concert c JOIN singer s ON c.concert_id = s.singer_id WHERE concert_id > 1
+=>
+SELECT c.title FROM concert AS c JOIN singer_in_concert ON c.concert_id = singer_in_concert.concert_id JOIN singer AS s ON singer_in_concert.singer_id = s.singer_id WHERE c.concert_id > 1
 
 -- the table is there once more
 SELECT s.artist_name FROM concert c JOIN singer s ON c.concert_id = s.singer_id JOIN singer t ON c.title = t.artist_name

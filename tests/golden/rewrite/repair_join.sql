@@ -4,14 +4,14 @@ SELECT c.title FROM concert AS c JOIN stadium AS s ON c.stadium_id = s.concert_i
 =>
 SELECT c.title FROM concert AS c JOIN stadium AS s ON c.stadium_id = s.stadium_id
 
--- no foreign key leads to it: the way there is looked up where something needs it
+-- over a table that is not there, and one that is joined too late
 SELECT T1.name, T2.title FROM singer AS T3 JOIN stadium AS T1 ON T3.stadium_id = T1.stadium_id JOIN concert AS T2 ON T1.stadium_id = T2.stadium_id
 =>
-unchanged
+SELECT t1.name, t2.title FROM singer AS t3 JOIN singer_in_concert ON t3.singer_id = singer_in_concert.singer_id JOIN concert AS t2 ON singer_in_concert.concert_id = t2.concert_id JOIN stadium AS t1 ON t2.stadium_id = t1.stadium_id
 
 SELECT T1.name, COUNT(*) FROM stadium AS T1 JOIN singer_in_concert AS T2 ON T1.stadium_id = T2.stadium_id GROUP BY T1.stadium_id
 =>
-SELECT t1.name, COUNT(*) FROM stadium AS t1 GROUP BY t1.stadium_id
+SELECT t1.name, COUNT(*) FROM stadium AS t1 JOIN concert ON t1.stadium_id = concert.stadium_id JOIN singer_in_concert AS t2 ON concert.concert_id = t2.concert_id GROUP BY t1.stadium_id
 
 -- both columns are there: not for a repair
 SELECT s.name FROM concert c JOIN stadium s ON c.concert_id = s.stadium_id

@@ -40,9 +40,10 @@ class Candidate:
     gave by itself, but one of its forks. `confidence` in [0, 1]. `scores`:
     nonconformity by function (select). `preference`: agreement with the asker's preferences, negative where it
     contradicts them (apply_preferences). `fruitless`: it ran without a value in its rows; `preview`: of its rows, None
-    where it did not run (deduplicate). `missing`: texts that its columns do not hold (check_values). `unsaid`:
-    values, names and terms of the question that it says nothing of, `terms`: those of the question that it uses
-    (rank). `notes`: units, time zones and deprecations of what it reads (rank). `changes`: by rules, in order.
+    where it did not run; `merged`: the most that the changes of those with its rows are worth, log-odds, None where it
+    is the only one (deduplicate). `missing`: texts that its columns do not hold (check_values). `unsaid`: values, names
+    and terms of the question that it says nothing of, `terms`: those of the question that it uses, `notes`: units, time
+    zones and deprecations of what it reads (rank). `changes`: by rules, in order.
     """
 
     database: str
@@ -60,6 +61,7 @@ class Candidate:
     preference: float = 0.0
     fruitless: bool = False
     preview: Preview | None = None
+    merged: float | None = None
     missing: tuple[Literal, ...] = ()
     unsaid: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()

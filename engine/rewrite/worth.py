@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib import resources
 
-from engine.core.candidate import Change
+from engine.core.candidate import Candidate, Change
 from engine.rewrite.rule import RuleKind
 
 UNKNOWN = 0.0
@@ -21,6 +21,11 @@ def worth(changes: Iterable[Change]) -> float:
     """Log-odds of what `changes` made against what they were made of; repairs and normal forms count nothing."""
     known = _table()
     return sum(known.get(change.rule, UNKNOWN) for change in changes if change.kind == RuleKind.READING)
+
+
+def worth_of(candidate: Candidate) -> float:
+    """Of a candidate's changes and of those of the statements that were merged in it."""
+    return worth(candidate.changes) if candidate.merged is None else candidate.merged
 
 
 @cache

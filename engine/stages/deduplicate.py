@@ -24,8 +24,11 @@ from engine.core.ports import Result, StatementError
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.errors import NLError
+from engine.linking.mentions import mentioned_tables
 from engine.linking.standing import sensitive_columns
+from engine.ranking.contradictions import contradictions
 from engine.rewrite.scope import Scopes
+from engine.rewrite.worth import worth_of
 from engine.sql.determinism import Determinism, determinism
 from engine.sql.tree import parsed
 from engine.types import TraceLine
@@ -87,7 +90,8 @@ def _nested(one: frozenset[T], other: frozenset[T]) -> bool:
 async def deduplicate(state: State, tools: Tools) -> State:
     """Drops candidates that fail on the data and all but one of equivalent ones; raises `CancelledError`.
 
-    The likeliest stays, as the one that does without a table which only repeats a column of the others.
+    The likeliest stays, as the one that does without a table which only repeats a column of the others, or that does
+    not contradict the question where the others do; with what readings among them are worth.
     """
     if not tools.limits.run_candidates or len(state.candidates) < 2:  # noqa: PLR2004  one has nothing to be compared with
         return state
@@ -108,10 +112,13 @@ async def deduplicate(state: State, tools: Tools) -> State:
         if equal is None:
             kept[place] = (candidate, outcome)
             continue
-        stays, _ = kept[equal]
-        if _does_without(candidate, stays, routes[candidate.database].snapshot):
-            kept[equal] = (_as_likely(candidate, stays), outcome)
-            candidate, stays = stays, candidate
+        stays, rows = kept[equal]
+        snapshot = routes[candidate.database].snapshot
+        if _does_without(candidate, stays, snapshot) or await asyncio.to_thread(
+            _contradicts_less, candidate, stays, state.ask.question, snapshot
+        ):
+            candidate, stays, rows = stays, _as_likely(candidate, stays), outcome
+        kept[equal] = (replace(stays, merged=max(map(worth_of, (stays, candidate)))), rows)
         lines.append(TraceLine("deduplicate", "gives the same rows", f"{candidate.sql}; kept: {stays.sql}"))
     return replace(state, candidates=tuple(kept[place][0] for place in sorted(kept))).noted(*lines)
 
@@ -140,6 +147,12 @@ def _does_without(candidate: Candidate, other: Candidate, snapshot: Snapshot) ->
         and len(known) == len(left)
         and all(any(keeps_column_of(table, each) for each in kept) for table in known)
     )
+
+
+def _contradicts_less(candidate: Candidate, other: Candidate, question: str, snapshot: Snapshot) -> bool:
+    asked = mentioned_tables(question, snapshot)
+    said = [bool(contradictions(question, each.sql, snapshot, asked)) for each in (candidate, other)]
+    return said == [False, True]
 
 
 def _as_likely(candidate: Candidate, other: Candidate) -> Candidate:

@@ -23,7 +23,7 @@ from engine.linking.mentions import mentioned_tables, tables_not_read, terms_use
 from engine.linking.standing import OUTDATED, deprecated, measured
 from engine.prompting.term_text import defined
 from engine.ranking.contradictions import contradictions
-from engine.rewrite.worth import worth
+from engine.rewrite.worth import worth_of
 from engine.sql.describe import describe
 from engine.types import TraceLine
 from engine.understanding.names import names_not_used
@@ -59,7 +59,7 @@ def _ranked(state: State, ranker: Ranker) -> State:
     rankings = ranker.rank(state.ask.question, state.candidates)
     shares = {route.database.name: route.probability for route in state.routes}
     logits = [
-        ranking.score + worth(candidate.changes)
+        ranking.score + worth_of(candidate)
         for ranking, candidate in zip(rankings, state.candidates, strict=True)
     ]
     best = max(logits, default=0.0)
@@ -171,7 +171,7 @@ def _scores(candidate: Candidate, ranking: Ranking, silence: _Silence) -> str:
         for name, value in (("first stage", ranking.first), ("second stage", ranking.second))
         if value is not None
     ]
-    parts += [f"readings {worth(candidate.changes):+.2f}"] if candidate.changes else []
+    parts += [f"readings {worth_of(candidate):+.2f}"] if candidate.changes or candidate.merged else []
     parts += ["a fork"] if candidate.forked else []
     parts += ["finds nothing"] if candidate.fruitless else []
     parts += [f"says nothing of {', '.join(silence.all)}"] if silence.all else []

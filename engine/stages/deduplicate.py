@@ -24,7 +24,7 @@ from engine.core.ports import Result, StatementError
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.errors import NLError
-from engine.linking.mentions import mentioned_tables
+from engine.linking.mentions import mentioned_tables, tables_not_read
 from engine.linking.standing import sensitive_columns
 from engine.ranking.contradictions import contradictions
 from engine.rewrite.scope import Scopes
@@ -33,7 +33,7 @@ from engine.sql.determinism import Determinism, determinism
 from engine.sql.tree import parsed
 from engine.types import TraceLine
 from schema_catalog.foreign_keys import foreign_key_graph
-from schema_catalog.types import ColumnKey, Snapshot, TableKey
+from schema_catalog.types import ColumnKey, Snapshot, Table, TableKey
 
 AT_ONCE = 4
 """Candidates that run at the same time."""
@@ -90,8 +90,7 @@ def _nested(one: frozenset[T], other: frozenset[T]) -> bool:
 async def deduplicate(state: State, tools: Tools) -> State:
     """Drops candidates that fail on the data and all but one of equivalent ones; raises `CancelledError`.
 
-    The likeliest stays, as the one that does without a table which only repeats a column of the others, or that does
-    not contradict the question where the others do; with what readings among them are worth.
+    One stays with the likelihood of the likeliest, and with what readings among them are worth (`_objections`).
     """
     if not tools.limits.run_candidates or len(state.candidates) < 2:  # noqa: PLR2004  one has nothing to be compared with
         return state
@@ -114,11 +113,16 @@ async def deduplicate(state: State, tools: Tools) -> State:
             continue
         stays, rows = kept[equal]
         snapshot = routes[candidate.database].snapshot
-        if _does_without(candidate, stays, snapshot) or await asyncio.to_thread(
-            _contradicts_less, candidate, stays, state.ask.question, snapshot
-        ):
-            candidate, stays, rows = stays, _as_likely(candidate, stays), outcome
-        kept[equal] = (replace(stays, merged=max(map(worth_of, (stays, candidate)))), rows)
+        likely = replace(
+            stays,
+            forked=stays.forked and candidate.forked,
+            merged=max(worth_of(stays), worth_of(candidate)),
+        )
+        if await asyncio.to_thread(_better, candidate, stays, state.ask.question, snapshot):
+            kept[equal] = (_as_likely(candidate, likely), outcome)
+            candidate, stays = stays, candidate
+        else:
+            kept[equal] = (likely, rows)
         lines.append(TraceLine("deduplicate", "gives the same rows", f"{candidate.sql}; kept: {stays.sql}"))
     return replace(state, candidates=tuple(kept[place][0] for place in sorted(kept))).noted(*lines)
 
@@ -137,6 +141,24 @@ def _equivalent(
     return None
 
 
+def _better(candidate: Candidate, other: Candidate, question: str, snapshot: Snapshot) -> bool:
+    """Whether less is to be said against `candidate`, which gives the same rows as a likelier one."""
+    if _does_without(candidate, other, snapshot):
+        return True
+    asked = mentioned_tables(question, snapshot)
+    one, two = (_objections(each, question, asked, snapshot) for each in (candidate, other))
+    return one < two
+
+
+def _objections(
+    candidate: Candidate, question: str, asked: Sequence[Table], snapshot: Snapshot
+) -> tuple[int, int, int]:
+    """The gravest first: it contradicts the question, leaves out tables that it names, reads tables for nothing."""
+    said = contradictions(question, candidate.sql, snapshot, asked)
+    left = tables_not_read(asked, candidate.tables, snapshot)
+    return bool(said), len(left), len(candidate.tables)
+
+
 def _does_without(candidate: Candidate, other: Candidate, snapshot: Snapshot) -> bool:
     """Whether all that `candidate` reads less than `other` are tables that hold a column of those that it reads."""
     left = other.tables - candidate.tables
@@ -149,12 +171,6 @@ def _does_without(candidate: Candidate, other: Candidate, snapshot: Snapshot) ->
     )
 
 
-def _contradicts_less(candidate: Candidate, other: Candidate, question: str, snapshot: Snapshot) -> bool:
-    asked = mentioned_tables(question, snapshot)
-    said = [bool(contradictions(question, each.sql, snapshot, asked)) for each in (candidate, other)]
-    return said == [False, True]
-
-
 def _as_likely(candidate: Candidate, other: Candidate) -> Candidate:
     return replace(
         candidate,
@@ -162,6 +178,7 @@ def _as_likely(candidate: Candidate, other: Candidate) -> Candidate:
         schema_score=other.schema_score,
         logprob=other.logprob,
         forked=other.forked,
+        merged=other.merged,
     )
 
 

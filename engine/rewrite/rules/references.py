@@ -208,11 +208,14 @@ def _joined_anew(
     if len(tables) < len(reads) or not all(joins):
         return []
     left = {each.sides[1][:2]: each for each in joins if each is not None}
+    used = _used(select, scopes)
     wrong = {key for key, each in left.items() if wanted(each) and not _refer(*each.sides, references)}
     start = next(iter(tables))
     if not wrong or any(not references.reachable(tables.keys() - {key}, key) for key in wrong):
         return []
-    there, made, changed = {start: tables[start].name}, list[exp.Expression](), list[str]()
+    there, made = {start: tables[start].name}, list[exp.Expression]()
+    changed = [tables[key].name for key in wrong if _is_needless(left[key], left.values(), used, references)]
+    left = {key: each for key, each in left.items() if tables[key].name not in changed}
     while left:
         kept = (key for key, each in left.items() if key not in wrong and each.sides[0][:2] in there)
         if (key := next(kept, None)) is not None:
@@ -237,6 +240,22 @@ def _joined_anew(
     scopes.qualify(select)
     select.set("joins", made)
     return changed
+
+
+def _used(select: exp.Select, scopes: Scopes) -> set[str]:
+    """What of FROM anything but the joins speaks of."""
+    inside = {id(each) for join in from_parts(select)[1:] for each in join.find_all(exp.Column)}
+    columns = (each for each in select.find_all(exp.Column) if id(each) not in inside)
+    return {read.name for each in columns if (read := scopes.reading(each)) is not None}
+
+
+def _is_needless(
+    joined: _Joined, joins: Iterable[_Joined], used: Collection[str], references: ForeignKeyGraph
+) -> bool:
+    """Whether nothing needs the table of a wrong join, and no reference leads straight to it."""
+    one, other = joined.sides
+    needed = any(each.other is joined.last for each in joins)
+    return not needed and joined.last.name not in used and not references.column_pairs(one[:2], other[:2])
 
 
 def _refer(one: ColumnKey, other: ColumnKey, references: ForeignKeyGraph) -> bool:

@@ -11,7 +11,7 @@ SELECT t1.name, t2.title FROM singer AS t3 JOIN singer_in_concert ON t3.singer_i
 
 SELECT T1.name, COUNT(*) FROM stadium AS T1 JOIN singer_in_concert AS T2 ON T1.stadium_id = T2.stadium_id GROUP BY T1.stadium_id
 =>
-SELECT t1.name, COUNT(*) FROM stadium AS t1 JOIN concert ON t1.stadium_id = concert.stadium_id JOIN singer_in_concert AS t2 ON concert.concert_id = t2.concert_id GROUP BY t1.stadium_id
+SELECT t1.name, COUNT(*) FROM stadium AS t1 GROUP BY t1.stadium_id
 
 -- both columns are there: not for a repair
 SELECT s.name FROM concert c JOIN stadium s ON c.concert_id = s.stadium_id

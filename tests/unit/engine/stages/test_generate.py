@@ -161,26 +161,26 @@ def test_a_statement_is_gone_on_with_from_where_another_one_was_near() -> None:
         ("SELECT artist_name COUNT", " FROM concert"),
         ("", "SELECT artist_name FROM singer"),
     ]
-    model = Model(lines, goes_on=True, nearly=(" COUNT", 0.2))
+    model = Model(lines, goes_on=True, nearly=(" COUNT", 0.4))
     state = generated(model, k=2)
     assert "SELECT COUNT(*) FROM singer" in {each.sql for each in state.candidates}
     assert state.usage.calls == len(model.prompts) == 1 + FORKS
     assert all(each.logprob is not None for each in state.candidates if not (each.masked or each.changes))
     assert any("begun:" in line.event for line in state.trace)
     for other in (
-        Model(lines, nearly=(" COUNT", 0.2)),
+        Model(lines, nearly=(" COUNT", 0.4)),
         Model(lines, goes_on=True, nearly=(" COUNT", 0.001)),
     ):
         generated(other, k=2)
         assert not any("SELECT COUNT" in prompt for prompt in other.prompts)
-    off = Model(lines, goes_on=True, nearly=(" COUNT", 0.2))
+    off = Model(lines, goes_on=True, nearly=(" COUNT", 0.4))
     generated(off, k=2, settings=GenerationSettings(forks=False))
     assert not any("SELECT COUNT" in prompt for prompt in off.prompts)
 
 
 def test_a_fork_has_its_near_name_beside_it() -> None:
     lines = [("SELECT COUNT", "(artist_name) FROM singer"), ("", "SELECT title FROM concert")]
-    model = Model(lines, goes_on=True, nearly=(" COUNT", 0.2))
+    model = Model(lines, goes_on=True, nearly=(" COUNT", 0.4))
     found = {each.sql: each for each in generated(model, k=2).candidates}
     assert found["SELECT COUNT(artist_name) FROM singer"].forked
     beside = found["SELECT COUNT(performer_name) FROM singer"]

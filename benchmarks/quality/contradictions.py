@@ -31,6 +31,7 @@ from engine.ranking.contradictions import contradictions
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.dimensions import group_by_dimension
 from engine.rewrite.rules.limits import asks_for_all
+from engine.rewrite.rules.references import compared_columns
 from engine.sql.tree import parsed
 from schema_catalog.types import Snapshot
 
@@ -63,6 +64,7 @@ def counted(questions: Iterable[Known], encoder: Encoder) -> Counter[str]:
             continue
         found.update(f"says: {form}" for form in forms(tree))
         found["asks for all rows"] += asks_for_all(each.question)
+        found["says: compares columns of two tables"] += any(compared_columns(Statement(tree, each.snapshot)))
         asked = mentioned_tables(each.question, each.snapshot)
         said = contradictions(each.question, each.sql, each.snapshot, asked)
         found.update({f"contradicts: {' '.join(words.split()[:4])} …" for words in said})

@@ -269,7 +269,7 @@ def strangers_compared(statement: Statement) -> Iterator[tuple[ColumnKey, Column
     By declared foreign keys alone. Not columns of one name: a reference may be declared to one of several tables.
     """
     references = foreign_key_graph(statement.scopes.snapshot)
-    for one, other in _compared_columns(statement):
+    for one, other in compared_columns(statement):
         if one[2] == other[2] or _refer(one, other, references):
             continue
         for column, stranger in ((one, other), (other, one)):
@@ -278,7 +278,7 @@ def strangers_compared(statement: Statement) -> Iterator[tuple[ColumnKey, Column
                 break
 
 
-def _compared_columns(statement: Statement) -> Iterator[tuple[ColumnKey, ColumnKey]]:
+def compared_columns(statement: Statement) -> Iterator[tuple[ColumnKey, ColumnKey]]:
     """Columns of two tables that are to be equal, in a join, a test, or over a subquery."""
     scopes = statement.scopes
     for equal in statement.tree.find_all(exp.EQ):

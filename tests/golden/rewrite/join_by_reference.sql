@@ -43,9 +43,9 @@ SELECT s.artist_name FROM concert c JOIN singer s ON c.concert_id = s.singer_id 
 unchanged
 
 -- names without a table are those of the tables that were there
-SELECT title FROM concert c JOIN singer s ON c.concert_id = s.singer_id WHERE artist_name = 'A'
+SELECT title FROM concert c JOIN singer s ON c.concert_id = s.singer_id WHERE artist_name <> 'x'
 =>
-SELECT c.title FROM concert AS c JOIN singer_in_concert ON c.concert_id = singer_in_concert.concert_id JOIN singer AS s ON singer_in_concert.singer_id = s.singer_id WHERE s.artist_name = 'A'
+SELECT c.title FROM concert AS c JOIN singer_in_concert ON c.concert_id = singer_in_concert.concert_id JOIN singer AS s ON singer_in_concert.singer_id = s.singer_id WHERE s.artist_name <> 'x'
 
 -- the table is there once more
 SELECT s.artist_name FROM concert c JOIN singer s ON c.concert_id = s.singer_id JOIN singer t ON c.title = t.artist_name
@@ -53,6 +53,6 @@ SELECT s.artist_name FROM concert c JOIN singer s ON c.concert_id = s.singer_id 
 unchanged
 
 -- nothing needs it
-SELECT c.title FROM concert c JOIN singer s ON c.concert_id = s.singer_id WHERE c.year > 2014
+SELECT c.title FROM concert c JOIN singer s ON c.concert_id = s.singer_id WHERE c.title <> 'x'
 =>
-SELECT c.title FROM concert AS c WHERE c.year > 2014
+SELECT c.title FROM concert AS c WHERE c.title <> 'x'

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
-from engine.core.candidate import Candidate
+from engine.core.candidate import Candidate, Change
 from engine.core.deadline import Deadline
 from engine.core.ports import Ranking, Result
 from engine.core.state import Route, State
 from engine.core.tools import Tools
+from engine.rewrite.rule import RuleKind
+from engine.rewrite.worth import worth
 from engine.settings import Limits, UpstreamSettings
 from engine.stages.deduplicate import deduplicate
 from engine.stages.rank import rank
@@ -81,7 +83,7 @@ async def state(admin: Connection, shop: Database, upstream: Counting) -> State:
     snapshot = await introspect(admin, shop)
     route = Route(shop, snapshot.restricted_to(await upstream.readable(shop, Asker("ana", "shop"))), 1.0, ())
     now = time.monotonic()
-    asked = AskRequest(Asker("ana", "shop"), "who?")
+    asked = AskRequest(Asker("ana", "shop"), "who is the oldest?")
     return State(asked, k=3, calls=6, deadline=Deadline(now + 30), started=now, routes=(route,))
 
 
@@ -106,7 +108,6 @@ ONE = [
         "SELECT name FROM singer WHERE singer_id IN (SELECT singer_id FROM song)",
         "SELECT DISTINCT singer.name FROM singer JOIN song ON singer.singer_id = song.singer_id",
     ),
-    ("SELECT song.singer_id FROM song", "SELECT singer.singer_id FROM singer JOIN song USING (singer_id)"),
     ("SELECT name FROM singer ORDER BY age", "SELECT name FROM singer ORDER BY age, name"),
 ]
 
@@ -132,6 +133,56 @@ async def test_a_table_that_repeats_a_column_is_done_without(state: State, tools
     assert left(after) == [alone]
     assert after.candidates[0].schema_score == 1, "as likely as what it stands for"
     assert after.trace[-1].detail == f"{both}; kept: {alone}"
+
+
+OF_SONGS = "SELECT song.singer_id FROM song"
+JOINED = "SELECT singer.singer_id FROM singer JOIN song USING (singer_id)"
+
+
+@pytest.mark.parametrize("statements", [(OF_SONGS, JOINED), (JOINED, OF_SONGS)])
+async def test_what_reads_fewer_tables_stays(state: State, tools: Tools, statements: tuple[str, str]) -> None:
+    after = await merged(state, tools, *statements)
+    assert left(after) == [OF_SONGS]
+    assert after.candidates[0].schema_score == 1
+
+
+async def test_what_leaves_out_a_table_that_is_asked_for_does_not(state: State, tools: Tools) -> None:
+    alone = "SELECT DISTINCT country FROM singer WHERE country = 'FR'"
+    joined = "SELECT DISTINCT s.country FROM singer AS s JOIN song USING (singer_id) WHERE s.country = 'FR'"
+    asked = replace(state, ask=replace(state.ask, question="Is there a song of FR?"))
+    assert left(await merged(asked, tools, alone, joined)) == [joined]
+
+
+async def test_what_contradicts_the_question_makes_way(state: State, tools: Tools) -> None:
+    first, oldest = (
+        "SELECT country, age FROM singer ORDER BY age LIMIT 3",
+        "SELECT country, age FROM singer ORDER BY age",
+    )
+    asked = replace(
+        state, ask=replace(state.ask, question="Show all singers' countries and ages, sorted by age")
+    )
+    assert left(await merged(asked, tools, first, oldest)) == [oldest]
+
+
+async def test_a_fork_that_says_the_same_is_none(state: State, tools: Tools) -> None:
+    fork, own = ONE[1]
+    candidates = (
+        Candidate("shop", fork, forked=True, schema_score=1.0, logprob=-0.1),
+        Candidate("shop", own, schema_score=1.0, logprob=-0.2),
+    )
+    checked = await validate(replace(state, candidates=candidates), tools)
+    (kept,) = (await deduplicate(checked, tools)).candidates
+    assert (kept.sql, kept.forked, kept.logprob) == (fork, False, -0.1)
+
+
+async def test_what_stays_is_worth_what_a_reading_with_its_rows_is(state: State, tools: Tools) -> None:
+    plain, reading = ONE[0]
+    change = Change("each_once", RuleKind.READING, "", plain, reading)
+    candidates = (Candidate("shop", plain, schema_score=1.0), Candidate("shop", reading, changes=(change,)))
+    checked = await validate(replace(state, candidates=candidates), tools)
+    (kept,) = (await deduplicate(checked, tools)).candidates
+    assert (kept.sql, kept.merged) == (plain, worth([change]))
+    assert worth([change]) > 0
 
 
 TWO = {
@@ -209,8 +260,8 @@ async def test_a_dear_statement_does_not_run(state: State, tools: Tools, upstrea
 
 async def test_a_cut_result_proves_nothing(state: State, tools: Tools) -> None:
     few = replace(tools, limits=Limits(run_rows=2))
-    after = await merged(state, few, *ONE[4])
-    assert left(after) == list(ONE[4])
+    after = await merged(state, few, *ONE[-1])
+    assert left(after) == list(ONE[-1])
     assert "it gives more than 2 rows" in after.trace[-1].detail
 
 

@@ -94,3 +94,28 @@ def test_rows_that_are_added_up_once_for_each_of_others() -> None:
     assert contradictions("average capacity over all concerts", sql, MUSIC, (concert,)) == ()
     used = f"{sql} WHERE concert.year = '2014'"
     assert contradictions("average capacity in 2014", used, MUSIC) == ()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT stadium.name FROM concert JOIN stadium ON concert.stadium_id = stadium.stadium_id",
+        "SELECT stadium.name FROM concert JOIN stadium ON concert.concert_id = stadium.capacity",
+        "SELECT name FROM stadium WHERE stadium_id IN (SELECT stadium_id FROM concert)",
+        "SELECT a.country FROM singer a JOIN singer b ON a.singer_id = b.country",
+    ],
+)
+def test_what_compares_no_reference_with_something_else_contradicts_nothing(sql: str) -> None:
+    assert contradictions("", sql, MUSIC) == ()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT singer.country FROM concert JOIN singer ON concert.stadium_id = singer.singer_id",
+        "SELECT country FROM singer WHERE singer_id IN (SELECT stadium_id FROM concert)",
+    ],
+)
+def test_a_reference_that_is_compared_with_something_else(sql: str) -> None:
+    said = "compares concert.stadium_id with singer.singer_id, and it refers to stadium.stadium_id"
+    assert contradictions("", sql, MUSIC) == (said,)

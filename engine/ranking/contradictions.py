@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from engine.linking.dimensions import dimensions_not_grouped
 from engine.rewrite.rule import Statement
-from engine.rewrite.rules.grouping import hides_groups, single_row_groups
+from engine.rewrite.rules.grouping import counted_measures, hides_groups, single_row_groups
 from engine.rewrite.rules.limits import is_unasked_limit
 from engine.rewrite.rules.periods import periods_cut_short
 from engine.rewrite.rules.quantifiers import denies_one_of_many, takes_either_of_both
@@ -50,6 +50,8 @@ def _of_groups(question: str, statement: Statement) -> Iterator[str]:
         yield f"gives one number for all, not for each {dimension}"
     if hides_groups(statement.tree):
         yield "gives numbers of groups, and not which group"
+    for _, name in counted_measures(statement):
+        yield f"counts how often {name} is known"
     for select in statement.tree.find_all(exp.Select):
         if single := single_row_groups(select, statement.scopes):
             yield f"counts groups of one row of {', '.join(single)}"

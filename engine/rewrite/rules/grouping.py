@@ -8,6 +8,8 @@ from sqlglot import exp
 
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.scope import Scopes, TableRef, equality, from_parts, written
+from engine.routing.question_templates import ColumnKind, kind_of
+from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.types import TableKind
 
 _KEYED = (TableKind.TABLE, TableKind.PARTITIONED)
@@ -44,6 +46,33 @@ def show_groups(statement: Statement, _context: Context) -> str | None:
     shown = [each.copy() for each in select.args["group"].expressions]
     select.set("expressions", [*shown, *select.expressions])
     return f"shows {', '.join(each.sql(dialect='postgres') for each in shown)}"
+
+
+def sum_counted(statement: Statement, _context: Context) -> str | None:
+    """Adds up what is counted where it is no row and no key, but a number itself: the people of a country."""
+    changed = []
+    for count, name in counted_measures(statement):
+        count.replace(exp.Sum(this=count.this))
+        changed.append(name)
+    return f"adds up {', '.join(changed)} instead of counting" if changed else None
+
+
+def counted_measures(statement: Statement) -> list[tuple[exp.Count, str]]:
+    """Each COUNT that is shown of a column of numbers which is no key, with the column's name; not of DISTINCT ones."""
+    select = statement.tree
+    items = select.expressions if isinstance(select, exp.Select) else []
+    counts = (count for item in items for count in item.find_all(exp.Count) if count.parent_select is select)
+    return [(count, count.this.name) for count in counts if _is_measure(count.this, statement.scopes)]
+
+
+def _is_measure(counted: object, scopes: Scopes) -> bool:
+    read = scopes.reading(counted) if isinstance(counted, exp.Column) else None
+    if read is None or read.table is None or not isinstance(counted, exp.Column):
+        return False
+    column = next((each for each in read.table.columns if each.name == counted.name), None)
+    referred = foreign_key_graph(scopes.snapshot).counterparts((*read.table.key, counted.name))
+    is_key = counted.name in read.table.primary_key or bool(referred)
+    return column is not None and not is_key and kind_of(column) is ColumnKind.NUMBER
 
 
 def hides_groups(tree: exp.Query) -> bool:

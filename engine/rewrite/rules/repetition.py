@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from sqlglot import exp
 
@@ -28,15 +28,33 @@ def each_once(statement: Statement, context: Context) -> str | None:
     return "shows each row once"
 
 
+def each_match_once(statement: Statement, context: Context) -> str | None:
+    """DISTINCT where a row is shown once for each of many joined rows that a test finds: who has a cat or a dog."""
+    joined = join_tree(statement.tree, statement.scopes)
+    if joined is None or _DIFFERENT.search(context.question) or not _matched(joined, _many(joined)):
+        return None
+    statement.tree = joined.tree.distinct(copy=False)
+    return "shows each row once that is found more than once"
+
+
 def _repeats(joined: JoinTree, question: str) -> bool:
+    many = _many(joined)
+    return len(many) > (0 if _DIFFERENT.search(question) else len(_matched(joined, many)))
+
+
+def _many(joined: JoinTree) -> list[Branch]:
+    """The branches of which nothing is shown and that repeat the rows that are."""
     if joined.tree.args.get("distinct") or joined.tree.args.get("limit") or joined.aggregates():
-        return False
-    kept, tested = joined.names(joined.shown()), joined.names(joined.tests)
+        return []
+    kept = joined.names(joined.shown())
     ends = [end for link in joined.links for end in (link.near, link.far)]
-    many = [branch for end in ends if (branch := joined.branch(end, kept)) is not None and branch.many]
-    if _DIFFERENT.search(question):
-        return bool(many)
-    return any(not tested & {read.name for read in branch.reads} for branch in many)
+    return [branch for end in ends if (branch := joined.branch(end, kept)) is not None and branch.many]
+
+
+def _matched(joined: JoinTree, many: Sequence[Branch]) -> list[Branch]:
+    """Those that are tested."""
+    tested = joined.names(joined.tests)
+    return [branch for branch in many if tested & {read.name for read in branch.reads}]
 
 
 def drop_total_join(statement: Statement, context: Context) -> str | None:

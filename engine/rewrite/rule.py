@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from sqlglot import exp
 
-from engine.core.elements import ValueLink
+from engine.core.elements import ValueLink, ValueList
 from engine.linking.dimensions import LinkedDimension
 from engine.rewrite.implied_references import with_implied_references
 from engine.rewrite.scope import Scopes
@@ -37,7 +37,7 @@ class Context:
     `mentioned`: the tables that the question names. `similarity`: table → cosine of its name and the nearest phrase.
     `secured`: the tables of which roles see different rows. `stored`: column and text that it does not hold → the value
     to write in its place. `linked`: element → probability that the question is about it, none without a linker.
-    `dimensions`: what the question asks a number for each of.
+    `dimensions`: what the question asks a number for each of. `lists`: of columns of few values, all of them.
     """
 
     snapshot: Snapshot
@@ -49,6 +49,7 @@ class Context:
     stored: Mapping[tuple[ColumnKey, str], str] = field(default_factory=dict)
     linked: Mapping[ColumnKey, float] = field(default_factory=dict)
     dimensions: Sequence[LinkedDimension] = ()
+    lists: Sequence[ValueList] = ()
 
     @property
     def references(self) -> ForeignKeyGraph:

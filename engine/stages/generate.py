@@ -167,6 +167,7 @@ class Explorer:
             secured,
             linked={} if route.links is None else route.links.probabilities,
             dimensions=linked_dimensions(state.ask.question, route.entities),
+            lists=route.lists,
         )
         self.checker = Checker(context, route, state, tools)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from engine.core.candidate import Candidate
@@ -23,8 +23,11 @@ from engine.linking.mentions import mentioned_tables, tables_not_read, terms_use
 from engine.linking.standing import OUTDATED, deprecated, measured
 from engine.prompting.term_text import defined
 from engine.ranking.contradictions import contradictions
+from engine.rewrite.rule import Statement
+from engine.rewrite.rules.flags import flags_left_out
 from engine.rewrite.worth import worth_of
 from engine.sql.describe import describe
+from engine.sql.tree import parsed
 from engine.types import TraceLine
 from engine.understanding.names import names_not_used
 from schema_catalog.types import ColumnKey, Table, Term
@@ -133,7 +136,8 @@ def _unsaid(question: str, candidate: Candidate, route: Route, asked: Sequence[T
     tables = tuple(table.name for table in left if table.key not in hidden)
     used = terms_used(route.terms, candidate.tables, candidate.columns)
     terms = (each.name for each in route.terms if each not in used)
-    words = tuple(dict.fromkeys((*values, *names, *terms)))
+    flags = _flags_not_tested(question, candidate.sql, route)
+    words = tuple(dict.fromkeys((*values, *names, *terms, *flags)))
     outdated = deprecated(candidate.tables, candidate.columns, route.snapshot)
     units = tuple(measured(candidate.columns, route.snapshot))
     contradicted = contradictions(question, candidate.sql, route.snapshot, asked)
@@ -141,6 +145,13 @@ def _unsaid(question: str, candidate: Candidate, route: Route, asked: Sequence[T
     linked = tuple(sorted(f"{table}.{column}" for _, table, column in unread))
     needless = math.prod(1.0 - min(chance, SURELY) for chance in unread.values())
     return _Silence(tables, words, used, outdated, units, contradicted, linked, needless)
+
+
+def _flags_not_tested(question: str, sql: str, route: Route) -> Iterator[str]:
+    tree = parsed(sql)
+    if tree is not None:
+        statement = Statement(tree, route.snapshot)
+        yield from (" ".join(flag.words) for _, _, flag in flags_left_out(statement, question, route.lists))
 
 
 def _linked_unread(candidate: Candidate, route: Route) -> Mapping[ColumnKey, float]:

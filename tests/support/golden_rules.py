@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.elements import Relation, ValueLink
+from engine.core.elements import Relation, ValueLink, ValueList
 from engine.linking.dimensions import linked_dimensions
 from engine.linking.element_text import compared, element_words
 from engine.linking.entities import entities
@@ -28,7 +28,7 @@ BY_NAME: Mapping[str, Rule] = {rule.name: rule for rule in RULES}
 
 UNCHANGED = "unchanged"
 
-_HEADER = re.compile(r"^-- (question|values|near|schema|secured|stored|linked|rules): (.+)$")
+_HEADER = re.compile(r"^-- (question|values|near|schema|secured|stored|linked|lists|rules): (.+)$")
 
 
 def _enforced(snapshot: Snapshot, *, required: bool) -> Snapshot:
@@ -92,6 +92,23 @@ SCHEMAS: Mapping[str, Snapshot] = {
             ),
         ),
     ),
+    "flags": Snapshot(
+        "flags",
+        ("public",),
+        (
+            _of("public", "club", "club_id title"),
+            _typed(
+                _of(
+                    "public",
+                    "member",
+                    "member_id name age club_id is_active isofficial",
+                    ("club_id", "public", "club", "club_id"),
+                ),
+                age="integer",
+                is_active="boolean",
+            ),
+        ),
+    ),
     "shop": Snapshot(
         "shop",
         ("public",),
@@ -110,7 +127,7 @@ SCHEMAS: Mapping[str, Snapshot] = {
 class Pair:
     """A statement, and what a rule makes of it; None where it changes nothing.
 
-    `near`: "table similarity; …". `values`: "table.column = value, value; …". `stored`: "table.column / text =
+    `near`: "table similarity; …". `values`, `lists`: "table.column = value, value; …". `stored`: "table.column / text =
     value; …". `linked`: "table.column probability; …", with `*` a table.
     """
 
@@ -124,6 +141,7 @@ class Pair:
     secured: str = ""
     stored: str = ""
     linked: str = ""
+    lists: str = ""
 
     @property
     def snapshot(self) -> Snapshot:
@@ -145,6 +163,7 @@ class Pair:
             linked_dimensions(
                 self.question, compared(entities(self.question), element_words(self.snapshot), _Words())
             ),
+            tuple(ValueList(each.column, each.values) for each in _links(self.lists)),
         )
 
     def applied(self, sql: str) -> str | None:

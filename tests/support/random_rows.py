@@ -21,6 +21,7 @@ TEXTS: Mapping[str, Sequence[str | None]] = {
     "country": ("Kenya", "France", "france", None),
     "artist_name": ("Ann", "France", "Bo", None),
     "name": ("Wembley", "WEMBLEY", "Oval", None),
+    "isofficial": ("T", "F", None),
     "capacity": ("3", "1,200", "12 km", "90", "n/a", None),
 }
 
@@ -109,6 +110,8 @@ def _value(
     """A value that the column's foreign key allows; None as well where the table that it refers to is empty."""
     if column.type == "text":
         return chance.choice(TEXTS.get(column.name, ("x", "y", None)))
+    if column.type == "boolean":
+        return chance.choice((True, False, None))
     if column.type == "date":
         return date.fromisoformat(chance.choice(DAYS))
     if column.type.startswith("timestamp"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.rewrite.rule import Rule, RuleKind
 from engine.rewrite.rules import (
     dimensions,
+    flags,
     grouping,
     limits,
     literals,
@@ -27,6 +28,7 @@ RULES: tuple[Rule, ...] = (
     Rule("literal_in_its_column", 1, RuleKind.READING, literals.literal_in_its_column),
     Rule("drop_unsaid_literal", 1, RuleKind.READING, literals.drop_unsaid_literal),
     Rule("drop_naming_literal", 1, RuleKind.READING, literals.drop_naming_literal),
+    Rule("said_flag", 1, RuleKind.READING, flags.said_flag),
     Rule("exclude_referring_rows", 1, RuleKind.READING, quantifiers.exclude_referring_rows),
     Rule("count_referring_rows", 1, RuleKind.READING, grouping.count_referring_rows),
     Rule("whole_period", 1, RuleKind.READING, periods.whole_period),

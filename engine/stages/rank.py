@@ -24,7 +24,7 @@ from engine.linking.standing import OUTDATED, deprecated, measured
 from engine.prompting.term_text import defined
 from engine.ranking.contradictions import contradictions
 from engine.rewrite.rule import Statement
-from engine.rewrite.rules.flags import flags_left_out
+from engine.rewrite.rules.flags import Flag, flags_left_out, named_flags
 from engine.rewrite.worth import worth_of
 from engine.sql.describe import describe
 from engine.sql.tree import parsed
@@ -118,7 +118,11 @@ class _Silence:
 def _silences(state: State) -> list[_Silence]:
     """Of each candidate."""
     asked = {
-        route.database.name: (route, mentioned_tables(state.ask.question, route.snapshot))
+        route.database.name: (
+            route,
+            mentioned_tables(state.ask.question, route.snapshot),
+            named_flags(state.ask.question, route.snapshot, route.lists),
+        )
         for route in state.routes
     }
     return [
@@ -127,8 +131,10 @@ def _silences(state: State) -> list[_Silence]:
     ]
 
 
-def _unsaid(question: str, candidate: Candidate, route: Route, asked: Sequence[Table]) -> _Silence:
-    """What the statement does not name of values, terms and the tables `asked`, less tables that it may not read."""
+def _unsaid(
+    question: str, candidate: Candidate, route: Route, asked: Sequence[Table], named: Sequence[Flag]
+) -> _Silence:
+    """What the statement does not name of values, terms and what is `asked`, less tables that it may not read."""
     hidden = {key[:2] for key in candidate.masked if key[2] == WHOLE_TABLE}
     left = tables_not_read(asked, candidate.tables, route.snapshot)
     values = values_not_used(question, candidate.sql, route.values)
@@ -136,7 +142,7 @@ def _unsaid(question: str, candidate: Candidate, route: Route, asked: Sequence[T
     tables = tuple(table.name for table in left if table.key not in hidden)
     used = terms_used(route.terms, candidate.tables, candidate.columns)
     terms = (each.name for each in route.terms if each not in used)
-    flags = _flags_not_tested(question, candidate.sql, route)
+    flags = _flags_not_tested(candidate.sql, route, named)
     words = tuple(dict.fromkeys((*values, *names, *terms, *flags)))
     outdated = deprecated(candidate.tables, candidate.columns, route.snapshot)
     units = tuple(measured(candidate.columns, route.snapshot))
@@ -147,11 +153,11 @@ def _unsaid(question: str, candidate: Candidate, route: Route, asked: Sequence[T
     return _Silence(tables, words, used, outdated, units, contradicted, linked, needless)
 
 
-def _flags_not_tested(question: str, sql: str, route: Route) -> Iterator[str]:
-    tree = parsed(sql)
+def _flags_not_tested(sql: str, route: Route, named: Sequence[Flag]) -> Iterator[str]:
+    tree = parsed(sql) if named else None
     if tree is not None:
         statement = Statement(tree, route.snapshot)
-        yield from (" ".join(flag.words) for _, _, flag in flags_left_out(statement, question, route.lists))
+        yield from (" ".join(flag.words) for _, _, flag in flags_left_out(statement, named))
 
 
 def _linked_unread(candidate: Candidate, route: Route) -> Mapping[ColumnKey, float]:

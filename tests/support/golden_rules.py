@@ -101,11 +101,12 @@ SCHEMAS: Mapping[str, Snapshot] = {
                 _of(
                     "public",
                     "member",
-                    "member_id name age club_id is_active isofficial",
+                    "member_id name age club_id is_active isofficial retired",
                     ("club_id", "public", "club", "club_id"),
                 ),
                 age="integer",
                 is_active="boolean",
+                retired="boolean",
             ),
         ),
     ),

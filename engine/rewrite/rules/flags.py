@@ -38,18 +38,18 @@ class Flag:
 def said_flag(statement: Statement, context: Context) -> str | None:
     """Tests each flag that the question names, where its table is read and the flag is not."""
     added = []
-    for select, read, flag in list(flags_left_out(statement, context.question, context.lists)):
+    named = named_flags(context.question, context.snapshot, context.lists)
+    for select, read, flag in list(flags_left_out(statement, named)):
         select.where(flag.test(read.name), copy=False)
         added.append(flag.column[2])
     return f"takes those that are {', '.join(added)}" if added else None
 
 
 def flags_left_out(
-    statement: Statement, question: str, lists: Iterable[ValueList]
+    statement: Statement, named: Iterable[Flag]
 ) -> Iterator[tuple[exp.Select, TableRef, Flag]]:
-    """The flags that the question names and the statement does not read, with each place where their table is read."""
-    flags = named_flags(question, statement.scopes.snapshot, lists)
-    unread = [f for f in flags if not statement.scopes.columns(statement.tree, f.column[:2], f.column[2])]
+    """Those of `named` that the statement does not read, with each place where their table is read."""
+    unread = [f for f in named if not statement.scopes.columns(statement.tree, f.column[:2], f.column[2])]
     for select in statement.tree.find_all(exp.Select) if unread else ():
         reads: dict[TableKey, list[TableRef]] = {}
         for read in statement.scopes.reads.get(id(select), ()):
@@ -64,22 +64,27 @@ def flags_left_out(
 def named_flags(question: str, snapshot: Snapshot, lists: Iterable[ValueList]) -> list[Flag]:
     """The flags all of whose words stand in the question, nothing there denying the first of them.
 
-    Not those that are called as a table or another column is.
+    Not those that are called as a table is, or a column that is none.
     """
     asked = identifier_words(question)
-    names = [identifier_words(each.name) for each in snapshot.tables]
-    names += [identifier_words(column.name) for _, column in snapshot.columns()]
-    return [
-        flag
-        for flag in flags(snapshot, lists, asked)
-        if flag.words
-        and set(flag.words) <= set(asked)
-        and flag.words not in names
-        and not re.search(rf"\b(?:not|non|no|never|without)[ -]+{re.escape(flag.words[0])}", question.lower())
-    ]
+    every = list(_flags(snapshot, lists, asked))
+    named = [each for each in every if each.words and set(each.words) <= set(asked)]
+    if not named:
+        return []
+    own = {each.column for each in every}
+    names = {identifier_words(each.name) for each in snapshot.tables}
+    names.update(identifier_words(c.name) for t, c in snapshot.columns() if (*t.key, c.name) not in own)
+    return [each for each in named if each.words not in names and not _denied(each, question)]
 
 
-def flags(snapshot: Snapshot, lists: Iterable[ValueList], asked: Sequence[str]) -> Iterator[Flag]:
+def _denied(flag: Flag, question: str) -> bool:
+    return (
+        re.search(rf"\b(?:not|non|no|never|without)[ -]+{re.escape(flag.words[0])}", question.lower())
+        is not None
+    )
+
+
+def _flags(snapshot: Snapshot, lists: Iterable[ValueList], asked: Sequence[str]) -> Iterator[Flag]:
     """Columns that are boolean, or whose values are all known to be a yes and a no. `asked`: the question's words."""
     known = {each.column: each.values for each in lists}
     for table, column in snapshot.columns():

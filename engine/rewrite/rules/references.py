@@ -209,7 +209,7 @@ def _joined_anew(
         return []
     left = {each.sides[1][:2]: each for each in joins if each is not None}
     used = _used(select, scopes)
-    wrong = {key for key, each in left.items() if wanted(each) and not _refer(*each.sides, references)}
+    wrong = [key for key, each in left.items() if wanted(each) and not _refer(*each.sides, references)]
     start = next(iter(tables))
     if not wrong or any(not references.reachable(tables.keys() - {key}, key) for key in wrong):
         return []
@@ -222,7 +222,7 @@ def _joined_anew(
             there[key] = tables[key].name
             made.append(left.pop(key).node)
             continue
-        path = references.path(there, next((key for key in left if key in wrong), next(iter(left))))
+        path = references.path(there, next(key for key in (*wrong, *left) if key in left))
         if not path or any(len(references.column_pairs(edge.table, edge.other)) > 1 for edge in path):
             return []
         for edge in path:

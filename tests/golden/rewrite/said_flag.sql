@@ -26,6 +26,12 @@ SELECT title FROM club WHERE NOT club_id IN (SELECT club_id FROM member)
 =>
 SELECT title FROM club WHERE NOT club_id IN (SELECT club_id FROM member WHERE member.is_active)
 
+-- schema: flags
+-- question: The retired members' names
+SELECT name FROM member
+=>
+SELECT name FROM member WHERE member.retired
+
 -- it is read
 -- schema: flags
 -- question: How many active members are there?

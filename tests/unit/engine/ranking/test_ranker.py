@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from engine.core.candidate import Candidate, likelihoods
 from engine.core.deadline import Deadline
 from engine.core.defaults import ByLikelihood
-from engine.core.elements import SchemaLinks
+from engine.core.elements import SchemaLinks, ValueList
 from engine.core.ports import Ranker
 from engine.core.state import Route, State
 from engine.core.tools import Tools
@@ -100,8 +100,11 @@ async def ranked(
     *candidates: Candidate,
     question: str = "Where do the singers come from?",
     links: SchemaLinks | None = None,
+    lists: Sequence[ValueList] = (),
 ) -> State:
-    route = Route(Database("music", "", "music", ("public",), ()), MUSIC, 0.8, (), links=links)
+    route = Route(
+        Database("music", "", "music", ("public",), ()), MUSIC, 0.8, (), links=links, lists=tuple(lists)
+    )
     ask = AskRequest(Asker("ann", "music"), question)
     deadline = Deadline(time.monotonic() + 60)
     state = State(ask, 5, 5, deadline, time.monotonic(), (route,), candidates)
@@ -154,6 +157,24 @@ async def test_what_contradicts_the_question_comes_behind_and_says_so() -> None:
     assert "not for each year" in done.trace[1].detail
     plain = await ranked(ByLikelihood(), one, each, question="number of concerts")
     assert [found.sql for found in plain.candidates] == [one.sql, each.sql]
+
+
+async def test_what_leaves_out_a_flag_that_the_question_names_comes_behind() -> None:
+    every = candidate("SELECT title FROM concert", -0.1)
+    some = candidate("SELECT title FROM concert WHERE year = 'Y'", -0.4)
+    flag = ValueList(("public", "concert", "year"), ("N", "Y"))
+    done = await ranked(ByLikelihood(), every, some, question="titles of the year", lists=[flag])
+    assert [found.sql for found in done.candidates] == [some.sql, every.sql]
+    assert "says nothing of year" in done.trace[1].detail
+    unknown = await ranked(ByLikelihood(), every, some, question="titles of the year")
+    assert [found.sql for found in unknown.candidates] == [every.sql, some.sql]
+
+
+async def test_a_statement_is_worth_what_was_merged_in_it_is() -> None:
+    likely, merged = candidate("SELECT name FROM singer", -0.1), candidate("SELECT country FROM singer", -0.2)
+    done = await ranked(ByLikelihood(), likely, replace(merged, merged=5.0))
+    assert [found.sql for found in done.candidates] == [merged.sql, likely.sql]
+    assert "readings +5.00" in done.trace[0].detail
 
 
 async def test_what_leaves_a_linked_column_unread_is_the_less_likely_the_surer_the_linker_is() -> None:

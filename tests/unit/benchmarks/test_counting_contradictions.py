@@ -25,13 +25,18 @@ def test_groups_and_rows() -> None:
         ("How many concerts are there per year?", "SELECT COUNT(*) FROM concert"),
         ("titles in alphabetical order", "SELECT title FROM concert ORDER BY title"),
         ("titles sorted by year", "SELECT title FROM concert ORDER BY year LIMIT 1"),
+        (
+            "Which concerts were held in the stadium?",
+            "SELECT title FROM concert JOIN stadium ON concert.stadium_id = stadium.stadium_id",
+        ),
     ]
     assert counted([Known(question, MUSIC, sql) for question, sql in questions], Alike()) == {
-        "asks for all rows": 5,
+        "asks for all rows": 6,
         "asks for groups and has them": 2,
         "contradicts: gives one number for …": 1,
         "contradicts: leaves out rows that …": 1,
         "groups taken out: found again": 1,
         "groups taken out: others, or none": 1,
         "says: counts rows of groups": 2,
+        "says: compares columns of two tables": 1,
     }

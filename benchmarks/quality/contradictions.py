@@ -3,7 +3,8 @@
     python -m benchmarks.quality.contradictions --bench FOLDER
 
 How often a known statement contradicts its question by `engine.ranking.contradictions`; and how often the rule
-`group_by_dimension` finds what a statement shows or groups by again, once that is taken out of it.
+`group_by_dimension` finds what a statement shows or groups by again, once that is taken out of it. Which values columns
+hold is not known here: all texts are taken for words.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from sqlglot import exp
 from benchmarks.quality.candidates.command import ROOT
 from benchmarks.quality.candidates.questions import read_items
 from benchmarks.quality.linking.linked import snapshots_of
+from engine.core.elements import ValueList
 from engine.core.ports import Encoder
 from engine.linking.dimensions import aggregates, asked_dimensions, linked_dimensions
 from engine.linking.element_text import linked
@@ -34,6 +36,7 @@ from engine.rewrite.rules.limits import asks_for_all
 from engine.rewrite.rules.references import compared_columns
 from engine.sql.tree import parsed
 from schema_catalog.types import Snapshot
+from schema_catalog.values import TEXT_TYPES
 
 FILES = ("train.jsonl", "train_others.jsonl")
 
@@ -67,7 +70,7 @@ def counted(questions: Iterable[Known], encoder: Encoder) -> Counter[str]:
         if any(compared_columns(Statement(tree, each.snapshot))):
             found["says: compares columns of two tables"] += 1
         asked = mentioned_tables(each.question, each.snapshot)
-        said = contradictions(each.question, each.sql, each.snapshot, asked)
+        said = contradictions(each.question, each.sql, each.snapshot, asked, texts(each.snapshot))
         found.update({f"contradicts: {' '.join(words.split()[:4])} …" for words in said})
         if not isinstance(tree, exp.Select) or not aggregates(tree) or not asked_dimensions(each.question):
             continue
@@ -78,6 +81,16 @@ def counted(questions: Iterable[Known], encoder: Encoder) -> Counter[str]:
     return found
 
 
+def texts(snapshot: Snapshot) -> tuple[ValueList, ...]:
+    """The columns of texts, as if they held a word."""
+    return tuple(
+        ValueList((*table.key, column.name), ("word",))
+        for table in snapshot.tables
+        for column in table.columns
+        if column.type.split("(")[0] in TEXT_TYPES
+    )
+
+
 def forms(tree: exp.Query) -> Iterator[str]:
     """What of a statement says what one that contradicts its question would say otherwise."""
     selects = list(tree.find_all(exp.Select))
@@ -85,6 +98,8 @@ def forms(tree: exp.Query) -> Iterator[str]:
         yield "both of two, by INTERSECT"
     if tree.find(exp.Except) or any(isinstance(each.parent, exp.Not) for each in tree.find_all(exp.In)):
         yield "none of many, by NOT IN or EXCEPT"
+    if any(each.args.get("order") and each.args.get("limit") for each in selects):
+        yield "the first rows of an order"
     if any(each.args.get("group") and _own(each, exp.Count) for each in selects):
         yield "counts rows of groups"
     if any(each.args.get("joins") and _own(each, exp.Sum, exp.Avg) for each in selects):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 import structlog
 from sqlglot import exp
 
+from engine.core.elements import ValueList
 from engine.linking.dimensions import dimensions_not_grouped
 from engine.rewrite.rule import Statement
 from engine.rewrite.rules.grouping import counted_measures, hides_groups, single_row_groups
-from engine.rewrite.rules.limits import is_unasked_limit
+from engine.rewrite.rules.limits import first_by_words, is_unasked_limit
 from engine.rewrite.rules.periods import periods_cut_short
 from engine.rewrite.rules.quantifiers import denies_one_of_many, takes_either_of_both
 from engine.rewrite.rules.references import strangers_compared
@@ -22,11 +23,16 @@ _LOG = structlog.get_logger()
 
 
 def contradictions(
-    question: str, sql: str, snapshot: Snapshot, asked: Collection[Table] = ()
+    question: str,
+    sql: str,
+    snapshot: Snapshot,
+    asked: Collection[Table] = (),
+    lists: Iterable[ValueList] = (),
 ) -> tuple[str, ...]:
     """In words, each once; none where `sql` does not parse as a query, or not be taken apart.
 
     `snapshot`: of what it may read. `asked`: the tables that the question names.
+    `lists`: of columns of few values, all of them.
     """
     tree = parsed(sql)
     if tree is None:
@@ -35,7 +41,7 @@ def contradictions(
         statement = Statement(tree, snapshot)
         found = (
             *_of_groups(question, statement),
-            *_of_rows(question, statement),
+            *_of_rows(question, statement, lists),
             *_of_many(statement, asked),
             *_of_references(statement),
         )
@@ -57,11 +63,13 @@ def _of_groups(question: str, statement: Statement) -> Iterator[str]:
             yield f"counts groups of one row of {', '.join(single)}"
 
 
-def _of_rows(question: str, statement: Statement) -> Iterator[str]:
+def _of_rows(question: str, statement: Statement, lists: Iterable[ValueList]) -> Iterator[str]:
     for period in periods_cut_short(question, statement.tree):
         yield f"reads {period.text} as one day"
     if is_unasked_limit(question, statement.tree):
         yield "leaves out rows that are not said to be left out"
+    for name in first_by_words(question, statement, lists):
+        yield f"takes the first by {name}, which holds words"
     if takes_either_of_both(statement, question):
         yield "takes what has either, not what has both"
     if denies_one_of_many(statement, question):

@@ -112,13 +112,13 @@ async def deduplicate(state: State, tools: Tools) -> State:
             kept[place] = (candidate, outcome)
             continue
         stays, rows = kept[equal]
-        snapshot = routes[candidate.database].snapshot
+        route = routes[candidate.database]
         likely = replace(
             stays,
             forked=stays.forked and candidate.forked,
             merged=max(worth_of(stays), worth_of(candidate)),
         )
-        if await asyncio.to_thread(_better, candidate, stays, state.ask.question, snapshot):
+        if await asyncio.to_thread(_better, candidate, stays, state.ask.question, route):
             kept[equal] = (_as_likely(candidate, likely), outcome)
             candidate, stays = stays, candidate
         else:
@@ -141,21 +141,21 @@ def _equivalent(
     return None
 
 
-def _better(candidate: Candidate, other: Candidate, question: str, snapshot: Snapshot) -> bool:
+def _better(candidate: Candidate, other: Candidate, question: str, route: Route) -> bool:
     """Whether less is to be said against `candidate`, which gives the same rows as a likelier one."""
-    if _does_without(candidate, other, snapshot):
+    if _does_without(candidate, other, route.snapshot):
         return True
-    asked = mentioned_tables(question, snapshot)
-    one, two = (_objections(each, question, asked, snapshot) for each in (candidate, other))
+    asked = mentioned_tables(question, route.snapshot)
+    one, two = (_objections(each, question, asked, route) for each in (candidate, other))
     return one < two
 
 
 def _objections(
-    candidate: Candidate, question: str, asked: Sequence[Table], snapshot: Snapshot
+    candidate: Candidate, question: str, asked: Sequence[Table], route: Route
 ) -> tuple[int, int, int]:
     """The gravest first: it contradicts the question, leaves out tables that it names, reads tables for nothing."""
-    said = contradictions(question, candidate.sql, snapshot, asked)
-    left = tables_not_read(asked, candidate.tables, snapshot)
+    said = contradictions(question, candidate.sql, route.snapshot, asked, route.lists)
+    left = tables_not_read(asked, candidate.tables, route.snapshot)
     return bool(said), len(left), len(candidate.tables)
 
 

@@ -42,7 +42,7 @@ training questions with a table's name 4 % are answered by one."""
 CONTRADICTED = 0.03
 """What a statement is worth that contradicts the question. Of Spider's training questions that ask for a number for
 each of something 17 of 548 have one number for all in their known statement, of those that ask for all rows one of
-4,203 has a LIMIT."""
+4,200 has a LIMIT."""
 
 SURELY = 0.95
 """Of a linked column at most, that it is asked for: one alone rules no statement out."""
@@ -146,7 +146,7 @@ def _unsaid(
     words = tuple(dict.fromkeys((*values, *names, *terms, *flags)))
     outdated = deprecated(candidate.tables, candidate.columns, route.snapshot)
     units = tuple(measured(candidate.columns, route.snapshot))
-    contradicted = contradictions(question, candidate.sql, route.snapshot, asked)
+    contradicted = contradictions(question, candidate.sql, route.snapshot, asked, route.lists)
     unread = _linked_unread(candidate, route)
     linked = tuple(sorted(f"{table}.{column}" for _, table, column in unread))
     needless = math.prod(1.0 - min(chance, SURELY) for chance in unread.values())

@@ -1,11 +1,13 @@
-"""Rules about LIMIT: rows that are left out although the question asks for all, in an order."""
+"""Rules about LIMIT: rows that are left out although the question asks for all, or by an order that says nothing."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 
+from engine.core.elements import ValueList
 from engine.rewrite.rule import Context, Statement
 
 _FEW = re.compile(
@@ -23,6 +25,8 @@ _SORTED = re.compile(
 """The words of an order for all rows."""
 
 _NUMBER = re.compile(r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|dozen)\b", re.IGNORECASE)
+
+_DIGIT = re.compile(r"\d").search
 
 
 def drop_unasked_limit(statement: Statement, context: Context) -> str | None:
@@ -43,3 +47,20 @@ def asks_for_all(question: str) -> bool:
     if _NUMBER.search(question):
         return False
     return not _FEW.search(question) or bool(_SORTED.search(question))
+
+
+def first_by_words(question: str, statement: Statement, lists: Iterable[ValueList]) -> Iterator[str]:
+    """Columns that hold no digit, by whose order rows are left out: the last of names is not the greatest.
+
+    A question that speaks of an order may mean that of names. `lists`: of columns of few values, all of them.
+    """
+    if _SORTED.search(question):
+        return
+    words = {each.column for each in lists if each.values and not any(map(_DIGIT, each.values))}
+    for select in statement.tree.find_all(exp.Select):
+        if not isinstance(select.args.get("limit"), exp.Limit) or select.args.get("order") is None:
+            continue
+        first = select.args["order"].expressions[0].this
+        read = statement.scopes.reading(first) if isinstance(first, exp.Column) else None
+        if read is not None and read.table is not None and (*read.table.key, first.name) in words:
+            yield first.name

@@ -39,4 +39,5 @@ def test_groups_and_rows() -> None:
         "groups taken out: others, or none": 1,
         "says: counts rows of groups": 2,
         "says: compares columns of two tables": 1,
+        "says: the first rows of an order": 1,
     }

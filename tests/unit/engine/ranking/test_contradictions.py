@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.core.elements import ValueList
 from engine.ranking.contradictions import contradictions
 from schema_catalog.types import Snapshot
 from tests.support.schemas import MUSIC, table
@@ -119,3 +120,32 @@ def test_what_compares_no_reference_with_something_else_contradicts_nothing(sql:
 def test_a_reference_that_is_compared_with_something_else(sql: str) -> None:
     said = "compares concert.stadium_id with singer.singer_id, and it refers to stadium.stadium_id"
     assert contradictions("", sql, MUSIC) == (said,)
+
+
+WORDS = ValueList(("public", "sales", "region"), ("East", "West"))
+NUMBERS = ValueList(("public", "sales", "region"), ("1", "2"))
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT region FROM sales ORDER BY region DESC LIMIT 1",
+        "SELECT net FROM sales AS s ORDER BY s.region LIMIT 1",
+    ],
+)
+def test_who_is_first_of_names_is_not_the_greatest(sql: str) -> None:
+    said = "takes the first by region, which holds words"
+    assert contradictions("best region", sql, SALES, lists=(WORDS,)) == (said,)
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "known"),
+    [
+        ("best region", "SELECT region FROM sales ORDER BY region DESC LIMIT 1", NUMBERS),
+        ("best region", "SELECT region FROM sales ORDER BY net DESC, region LIMIT 1", WORDS),
+        ("first 2 regions, alphabetically", "SELECT region FROM sales ORDER BY region LIMIT 2", WORDS),
+        ("regions", "SELECT region FROM sales ORDER BY region", WORDS),
+    ],
+)
+def test_an_order_that_may_be_meant(question: str, sql: str, known: ValueList) -> None:
+    assert contradictions(question, sql, SALES, lists=(known,)) == ()

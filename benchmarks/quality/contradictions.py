@@ -1,21 +1,24 @@
 """What known statements say of what their questions ask for, over Spider's training questions.
 
-    python -m benchmarks.quality.contradictions --bench FOLDER
+    python -m benchmarks.quality.contradictions --bench FOLDER [--dsn DSN]
 
 How often a known statement contradicts its question by `engine.ranking.contradictions`; and how often the rule
-`group_by_dimension` finds what a statement shows or groups by again, once that is taken out of it. Which values columns
-hold is not known here: all texts are taken for words.
+`group_by_dimension` finds what a statement shows or groups by again, once that is taken out of it. Which values
+columns hold is not known here: all texts are taken for words. With a database that holds the questions' data, as
+`load.py` of the bench loads them, also of how many known statements for what is counted most the first is one row.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import asyncpg
 from rich.progress import track
 from sqlglot import exp
 
@@ -32,6 +35,7 @@ from engine.models.encoder import MiniLMEncoder
 from engine.ranking.contradictions import contradictions
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.dimensions import group_by_dimension
+from engine.rewrite.rules.grouping import largest_group
 from engine.rewrite.rules.limits import asks_for_all
 from engine.rewrite.rules.references import compared_columns
 from engine.sql.tree import parsed
@@ -131,16 +135,41 @@ def found_again(known: Known, tree: exp.Select, encoder: Encoder) -> bool | None
     return not made.isdisjoint(keys)
 
 
+async def run_for_ones(questions: Iterable[Known], dsn: str) -> Counter[str]:
+    """Known statements for what is counted most, and those of which the first is one row."""
+    found: Counter[str] = Counter()
+    connection = await asyncpg.connect(dsn)
+    try:
+        for each in questions:
+            tree = parsed(each.sql)
+            largest = None if tree is None else largest_group(tree)
+            if largest is not None:
+                await connection.execute(
+                    "SELECT set_config('search_path', quote_ident($1), false)", each.snapshot.database
+                )
+                found["run: what is counted most"] += 1
+                if await connection.fetchval(largest.sql(dialect="postgres")) == 1:
+                    found["run: the most is one row"] += 1
+    finally:
+        await connection.close()
+    return found
+
+
 def main() -> int:
     """Counts and prints."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--bench", type=Path, default=ROOT.parent / "shared" / "bench")
-    questions = list(known(parser.parse_args().bench))
+    parser.add_argument("--dsn", help="of a database with the questions' data")
+    options = parser.parse_args()
+    questions = list(known(options.bench))
     encoder = MiniLMEncoder()
     encoder.warm_up()
-    for told, number in sorted(counted(track(questions, "Reading"), encoder).items()):
+    found = counted(track(questions, "Reading"), encoder)
+    if options.dsn:
+        found += asyncio.run(run_for_ones(track(questions, "Running"), options.dsn))
+    for told, number in sorted(found.items()):
         print(f"{number:6d}  {told}")
     return 0
 

@@ -36,14 +36,15 @@ class Candidate:
 
     `tables`, `columns`, `cost`: read by it, and the planner's total cost (validate). `masked`: elements not allowed.
     `schema_score`: the weakest entity's best cosine in its masked schema (Odin §5.3). `logprob`: mean log-probability
-    of its tokens, None where the model gives none or a rule changed the text. `forked`: it is no answer that the model
-    gave by itself, but one of its forks. `confidence` in [0, 1]. `scores`:
-    nonconformity by function (select). `preference`: agreement with the asker's preferences, negative where it
-    contradicts them (apply_preferences). `fruitless`: it ran without a value in its rows; `preview`: of its rows, None
-    where it did not run; `merged`: the most that the changes of those with its rows are worth, log-odds, None where it
-    is the only one (deduplicate). `missing`: texts that its columns do not hold (check_values). `unsaid`: values, names
-    and terms of the question that it says nothing of, `terms`: those of the question that it uses, `notes`: units, time
-    zones and deprecations of what it reads (rank). `changes`: by rules, in order.
+    of its tokens, None where the model gives none or a rule changed the text. `forked`: it is no answer that the
+    model gave by itself, but one of its forks. `confidence` in [0, 1]. `scores`: nonconformity by function (select).
+    `preference`: agreement with the asker's preferences, negative where it contradicts them (apply_preferences).
+    `fruitless`: it ran without a value in its rows; `preview`: of its rows, None where it did not run; `ones`: of the
+    groups that count most each is one row; `merged`: the most that the changes of those with its rows are worth,
+    log-odds, None where it is the only one (deduplicate). `missing`: texts that its columns do not hold
+    (check_values). `unsaid`: values, names and terms of the question that it says nothing of, `terms`: those of the
+    question that it uses, `notes`: units, time zones and deprecations of what it reads (rank). `changes`: by rules,
+    in order.
     """
 
     database: str
@@ -61,6 +62,7 @@ class Candidate:
     preference: float = 0.0
     fruitless: bool = False
     preview: Preview | None = None
+    ones: bool = False
     merged: float | None = None
     missing: tuple[Literal, ...] = ()
     unsaid: tuple[str, ...] = ()

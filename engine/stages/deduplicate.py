@@ -27,6 +27,7 @@ from engine.errors import NLError
 from engine.linking.mentions import mentioned_tables, tables_not_read
 from engine.linking.standing import sensitive_columns
 from engine.ranking.contradictions import contradictions
+from engine.rewrite.rules.grouping import largest_group
 from engine.rewrite.scope import Scopes
 from engine.rewrite.worth import worth_of
 from engine.sql.determinism import Determinism, determinism
@@ -54,13 +55,17 @@ Reads = frozenset[ColumnKey | TableKey]
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A candidate's result as a digest of types and rows; the elements it reads, and the columns it shows unchanged."""
+    """A candidate's result as a digest of types and rows; the elements it reads, and the columns it shows unchanged.
+
+    `ones`: as of `Candidate`.
+    """
 
     digest: bytes
     reads: Reads
     shown: Reads
     form: Determinism
     preview: Preview | None
+    ones: bool = False
 
     def same(self, other: Rows) -> bool:
         """Whether both are taken for one statement."""
@@ -81,6 +86,7 @@ class NotCompared:
     broken: bool = False
     fruitless: bool = False
     preview: Preview | None = None
+    ones: bool = False
 
 
 def _nested(one: frozenset[T], other: frozenset[T]) -> bool:
@@ -106,7 +112,7 @@ async def deduplicate(state: State, tools: Tools) -> State:
             if outcome.broken:
                 continue
             candidate = replace(candidate, fruitless=candidate.fruitless or outcome.fruitless)
-        candidate = replace(candidate, preview=outcome.preview)
+        candidate = replace(candidate, preview=outcome.preview, ones=outcome.ones)
         equal = _equivalent(candidate, outcome, kept)
         if equal is None:
             kept[place] = (candidate, outcome)
@@ -219,7 +225,24 @@ async def _outcome(
         outcome: Rows | NotCompared = NotCompared(why, preview=_preview(result))
     else:
         outcome = await asyncio.to_thread(_evidence, result, candidate, route, form)
-    return replace(outcome, preview=None) if private else outcome
+    ones = await _counts_ones(candidate, route, state, tools, until)
+    return replace(outcome, preview=None if private else outcome.preview, ones=ones)
+
+
+async def _counts_ones(
+    candidate: Candidate, route: Route, state: State, tools: Tools, until: Deadline
+) -> bool:
+    """Whether the groups that a statement shows for counting most are one row each; not where that is not found."""
+    tree = parsed(candidate.sql)
+    largest = None if tree is None else largest_group(tree)
+    if largest is None:
+        return False
+    try:
+        sql = largest.sql(dialect="postgres")
+        result = await tools.upstream.run(route.database, state.ask.asker, sql, 1, until)
+    except (StatementError, NLError):
+        return False
+    return result.rows == (("1",),)
 
 
 def _reads_sensitive(candidate: Candidate, route: Route) -> bool:

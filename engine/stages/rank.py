@@ -147,6 +147,7 @@ def _unsaid(
     outdated = deprecated(candidate.tables, candidate.columns, route.snapshot)
     units = tuple(measured(candidate.columns, route.snapshot))
     contradicted = contradictions(question, candidate.sql, route.snapshot, asked, route.lists)
+    contradicted += ("takes the first of groups of one row each",) if candidate.ones else ()
     unread = _linked_unread(candidate, route)
     linked = tuple(sorted(f"{table}.{column}" for _, table, column in unread))
     needless = math.prod(1.0 - min(chance, SURELY) for chance in unread.values())

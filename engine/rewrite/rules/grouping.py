@@ -172,6 +172,25 @@ def single_row_groups(select: exp.Select, scopes: Scopes) -> list[str]:
     return list(dict.fromkeys(read.table.name for read in reads if read.table is not None))
 
 
+def largest_group(tree: exp.Query) -> exp.Select | None:
+    """A statement for how many rows the largest group counts; None where not the groups that count most are shown."""
+    order, group = tree.args.get("order"), tree.args.get("group")
+    if not isinstance(tree, exp.Select) or group is None or order is None or not tree.args.get("limit"):
+        return None
+    named = {each.alias: each.this for each in tree.expressions if isinstance(each, exp.Alias)}
+    first = order.expressions[0]
+    counted = named.get(first.this.name, first.this) if isinstance(first.this, exp.Column) else first.this
+    if not first.args.get("desc") or not isinstance(counted, exp.Count):
+        return None
+    found = tree.copy()
+    for part in ("distinct", "offset"):
+        found.set(part, None)
+    found.set("expressions", [counted.copy()])
+    found.set("order", exp.Order(expressions=[exp.Ordered(this=counted.copy(), desc=True)]))
+    found.set("limit", exp.Limit(expression=exp.Literal.number(1)))
+    return found
+
+
 def _keyed(read: TableRef, given: set[tuple[str, str]]) -> bool:
     key = read.table.primary_key if read.table is not None else ()
     return bool(key) and all((read.name, column) in given for column in key)

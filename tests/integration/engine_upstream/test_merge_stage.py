@@ -286,3 +286,27 @@ async def test_what_finds_nothing_is_marked_and_ranked_behind(state: State, tool
     assert [each.fruitless for each in after.candidates] == [True, True, False]
     ranked = await rank(after, replace(tools, ranker=Alike()))
     assert left(ranked)[0] == "SELECT name FROM singer WHERE country = 'FR'"
+
+
+@pytest.mark.parametrize(
+    ("most", "ones"),
+    [
+        ("SELECT name FROM singer GROUP BY name ORDER BY count(*) DESC LIMIT 1", True),
+        ("SELECT name, count(*) AS n FROM singer GROUP BY name ORDER BY n DESC LIMIT 2 OFFSET 1", True),
+        (
+            "SELECT name FROM singer JOIN song USING (singer_id) GROUP BY name ORDER BY count(*) DESC LIMIT 1",
+            False,
+        ),
+        ("SELECT country FROM singer GROUP BY country ORDER BY count(*) DESC LIMIT 1", False),
+        ("SELECT name FROM singer GROUP BY name ORDER BY count(*) LIMIT 1", False),
+        ("SELECT name FROM singer WHERE age > 99 GROUP BY name ORDER BY count(*) DESC LIMIT 1", False),
+    ],
+)
+async def test_the_first_of_groups_of_one_row_is_any(
+    state: State, tools: Tools, *, most: str, ones: bool
+) -> None:
+    after = await merged(state, tools, most, "SELECT title FROM song ORDER BY title LIMIT 1")
+    assert [each.ones for each in after.candidates] == [ones, False]
+    ranked = await rank(after, replace(tools, ranker=Alike()))
+    assert left(ranked).index(most) == int(ones or after.candidates[0].fruitless)
+    assert any("groups of one row" in note for each in ranked.candidates for note in each.notes) is ones

@@ -86,7 +86,7 @@ class Gateway:
 
 
 def _sources(package: str) -> Iterator[Path]:
-    kept = {".py", ".txt", ".lark", ".sql", ".json"}
+    kept = {".py", ".txt", ".lark", ".sql", ".json", ".gguf"}
     return (path for path in sorted((ROOT / package).rglob("*")) if path.suffix in kept)
 
 

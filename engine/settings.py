@@ -144,8 +144,8 @@ class GenerationSettings:
     model call. `token_alternatives`: names that the model gave a high probability are among those. `repair`: a
     second call with the reason where a statement was refused or does not say what a DBA's term means. `forks`: the
     first answer is written again from where the model was least certain, with what it nearly wrote there. `links`:
-    names that the schema linker finds most unlikely are forbidden. `adapter`: the embedded model's adapter acts where
-    statements are written. `rules_off`: names of rules of `engine.rewrite.rules` that do not run.
+    names that the schema linker finds most unlikely are forbidden. `rules_off`: names of rules of
+    `engine.rewrite.rules` that do not run.
     """
 
     masks: bool = True
@@ -154,7 +154,6 @@ class GenerationSettings:
     repair: bool = True
     forks: bool = True
     links: bool = True
-    adapter: bool = True
     rules_off: tuple[str, ...] = ()
 
 

@@ -19,7 +19,6 @@ from typing import Any, get_args, get_origin, get_type_hints
 import msgspec
 
 from engine.llm.settings import EmbeddedModelSettings, ModelSettings
-from engine.models.shipped import shipped
 from engine.settings import EngineSections, EngineSettings, ListenSettings
 from page.settings import PageSettings
 from proxy.settings import GatewaySettings
@@ -172,9 +171,6 @@ def _defaults(environment: Mapping[str, str], tree: Mapping[str, Any]) -> dict[s
         "path": str(cache / "models" / f"{ModelSettings().model}.gguf"),
         "prefixes": str(cache / "prefixes"),
     }
-    adapter = shipped("llm/adapter") / "adapter.gguf"
-    if "path" not in tree.get("embedded_model", {}) and adapter.is_file():
-        model["adapter"] = str(adapter)
     socket = Path(str(engine["socket"]))
     port = tree.get("gateway", {}).get("listen_port", 6432)
     gateway = {

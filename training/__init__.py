@@ -6,8 +6,6 @@
     python -m training.ranker        engine/ranking/base: which statement says what the question says
     python -m training.readings      engine/rewrite/worth.json: how much likelier a reading is than its statement
     python -m training.certainty     engine/dialogue/certainty.json: how likely candidates are right
-    python -m training.adapter_examples, training.own_examples, training.adapter, training.adapter_file
-                                     engine/llm/adapter: the language model's adapter, from its examples to its file
     python -m training.ranker_measures, training.rule_rates, training.value_thresholds
                                      no weights: what is shipped, on databases that had no say in it (docs/audit.md)
 

@@ -111,7 +111,7 @@ async def record(given: argparse.Namespace) -> None:
     """Adds the lists that `given.lists` lacks: `given` is the command line of `training.certainty`."""
     known = {each.id for each in read(given.lists)} if given.lists.exists() else set()
     async with site(given.work, given.bench) as place:
-        kept = Completions(await asyncio.to_thread(file_for, given.work, load(None).embedded_model))
+        kept = Completions(await asyncio.to_thread(file_for, given.work, load(None).embedded_model.path))
         replay = Replay(place.tools.model, kept)
         scorer = Scorer(given.bench, place.dsn, given.work / "scoring")
         with model_server(place.meter, given.work / "model.log") as server:

@@ -82,7 +82,7 @@ async def _record(given: argparse.Namespace, console: Console) -> None:
     wanted = drawn(read_items(given.bench / TRAIN.file), given.seed)[: given.n]
     left = [item for item in wanted if item["id"] not in known]
     async with site(given.work, given.bench) as place:
-        kept = Completions(file_for(given.work, load(None).embedded_model))
+        kept = Completions(file_for(given.work, load(None).embedded_model.path))
         replay = Replay(place.tools.model, kept)
         scorer = Scorer(given.bench, place.dsn, given.work / "scoring")
         with model_server(place.meter, given.work / "model.log"):

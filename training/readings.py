@@ -159,7 +159,7 @@ def main() -> int:
 
 async def _record(given: argparse.Namespace) -> None:
     async with site(given.work, given.bench) as place:
-        kept = Completions(await asyncio.to_thread(file_for, given.work, load(None).embedded_model))
+        kept = Completions(await asyncio.to_thread(file_for, given.work, load(None).embedded_model.path))
         replay = Replay(place.tools.model, kept)
         measured = set(drawn(given.bench, TRAIN, Selection(given.skip, given.seed, None)))
         more = drawn(given.bench, TRAIN, Selection(given.skip + given.n, given.seed, None))

@@ -131,7 +131,7 @@ async def _checked(place: Site, options: Options, console: Console) -> None:
 
 async def _measured(place: Site, options: Options, console: Console) -> None:
     questions = tuple(each for each in read_questions() if each.half is options.half)
-    model = configuration(None).embedded_model
+    model = configuration(None).embedded_model.path
     kept = Completions(await asyncio.to_thread(file_for, options.work, model))
     replay = Replay(place.tools.model, kept)
     asked = passes(options.work, questions, options.k, replay)

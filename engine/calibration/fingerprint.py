@@ -40,7 +40,6 @@ SHAPING = (
     "guard",
     "learning",
     "linking",
-    "llm/adapter",
     "llm/client.py",
     "models",
     "pipeline.py",
@@ -56,7 +55,7 @@ SHAPING = (
 )
 """The parts of this package after whose change the same question may have other candidates or other scores."""
 
-_READ = frozenset({".py", ".lark", ".txt", ".sql", ".json", ".npz", ".gguf"})
+_READ = frozenset({".py", ".lark", ".txt", ".sql", ".json", ".npz"})
 """Suffixes of what the program reads of its own files."""
 
 

@@ -83,15 +83,13 @@ class Weighed:
 class Prompt:
     """A conversation with the model. `prefix` is the beginning of its answer, to be continued.
 
-    `begun`: what it has written behind that, of which a grammar takes notice. `adapted`: a server that has an adapter
-    for statements lets it act.
+    `begun`: what it has written behind that, of which a grammar takes notice.
     """
 
     system: str
     user: str
     prefix: str = ""
     begun: str = ""
-    adapted: bool = False
 
 
 class LanguageModel(Protocol):

@@ -129,8 +129,7 @@ class Writer:
         user = prompt(name, schema=text, values=found, question=self._state.ask.question, **values)
         comment = "" if node.condition is None else f"-- {words(node.condition)}\n"
         begun = "" if node.fork is None else node.fork.text
-        adapted = name == "generate_user" and self._tools.generation.adapter
-        return Prompt(prompt("generate_system"), user, f"{FENCE}sql\n{comment}", begun, adapted)
+        return Prompt(prompt("generate_system"), user, f"{FENCE}sql\n{comment}", begun)
 
     def narrowed(self, used: frozenset[ColumnKey]) -> Mask:
         """What another statement is written without, where one that reads `used` left out what is linked.

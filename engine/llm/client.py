@@ -82,8 +82,6 @@ class ChatModel:
             extra["top_logprobs"] = min(others, TOP_LOGPROBS)
         if prompt.begun:
             extra["begun"] = prompt.begun
-        if prompt.adapted and self.goes_on:
-            extra["adapted"] = True
         if grammar is not None:
             extra |= _constraint(self._settings.grammar, grammar)
         return _completion(await self._ask(prompt, deadline, max_tokens, temperature, extra), prompt.prefix)

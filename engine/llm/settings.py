@@ -56,7 +56,6 @@ class EmbeddedModelSettings:
 
     `sequences`: prompts and answers kept in the cache at once. `threads` 0: as many as there are processors.
     `prefixes`: a directory that keeps computed prompts between starts (about 28 KB a token); None keeps none.
-    `adapter`: a GGUF file of an activated LoRA of that model, for requests that ask for it; None has none.
     """
 
     path: Path
@@ -66,4 +65,3 @@ class EmbeddedModelSettings:
     context: int = 16_384
     sequences: int = 16
     prefixes: Path | None = None
-    adapter: Path | None = None

@@ -85,7 +85,7 @@ def _options() -> Options:
 async def _run(options: Options, console: Console) -> None:
     machine = describe(ROOT)
     async with site(options.work, options.bench) as place:
-        model = load(None).embedded_model
+        model = load(None).embedded_model.path
         kept = Completions(await asyncio.to_thread(file_for, options.work, model))
         replay = Replay(place.tools.model, kept)
         passes = [one for of in options.sets for one in _passes(options, of, replay)]

@@ -78,7 +78,6 @@ ARMS = (
     Arm("token_alternatives", "what the model nearly named", adapt=_switched(token_alternatives=False)),
     Arm("repair", "asking again with the reason", adapt=_switched(repair=False)),
     Arm("links", "forbidding names that the schema linker finds unlikely", adapt=_switched(links=False)),
-    Arm("adapter", "the model's adapter", adapt=_switched(adapter=False)),
     Arm("conditions", "conditions", adapt=partial(replace, conditions=NoConditions())),
     Arm("values", "stored values", adapt=partial(replace, values=NoValues())),
     Arm("deduplication", "running candidates before ranking", adapt=_never_run),

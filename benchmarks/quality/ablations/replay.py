@@ -23,7 +23,6 @@ import msgspec
 from benchmarks.quality.candidates.journal import Cost
 from engine.core.deadline import Deadline
 from engine.core.ports import Completion, LanguageModel, Prompt, Token, Weighed
-from engine.llm.settings import EmbeddedModelSettings
 
 ReplyT = TypeVar("ReplyT", Completion, Weighed)
 
@@ -75,13 +74,11 @@ class Completions:
         self._connection.close()
 
 
-def file_for(folder: Path, model: EmbeddedModelSettings) -> Path:
+def file_for(folder: Path, model: Path) -> Path:
     """The file of completions of a model and of what runs it: other weights or another runtime have their own."""
-    with model.path.open("rb") as opened:
+    with model.open("rb") as opened:
         digest = hashlib.file_digest(opened, "sha256")
     digest.update(importlib.metadata.version("xllamacpp").encode())
-    if model.adapter is not None:
-        digest.update(model.adapter.read_bytes())
     return folder / f"completions-{digest.hexdigest()[:16]}.sqlite"
 
 
@@ -212,6 +209,6 @@ class Replay:
 
 
 def _key(kind: str, prompt: Prompt, *arguments: object) -> bytes:
-    # Files that were written before an answer could be begun, or an adapter act, have no such field.
-    given = {name: text for name, text in asdict(prompt).items() if text or name not in {"begun", "adapted"}}
+    # Files that were written before an answer could be begun have no such field.
+    given = {name: text for name, text in asdict(prompt).items() if text or name != "begun"}
     return hashlib.sha256(msgspec.json.encode([kind, given, *arguments])).digest()

@@ -86,7 +86,7 @@ class Gateway:
 
 
 def _sources(package: str) -> Iterator[Path]:
-    kept = {".py", ".txt", ".lark", ".sql", ".json", ".gguf"}
+    kept = {".py", ".txt", ".lark", ".sql", ".json"}
     return (path for path in sorted((ROOT / package).rglob("*")) if path.suffix in kept)
 
 

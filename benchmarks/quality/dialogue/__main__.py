@@ -134,7 +134,7 @@ def _passes(options: Options, of: DialogueSet) -> list[Pass]:
 async def _measure(
     options: Options, made: Sequence[Pass], place: Site, verdicts: Verdicts, console: Console
 ) -> None:
-    kept = Completions(await asyncio.to_thread(file_for, options.work, load(None).embedded_model))
+    kept = Completions(await asyncio.to_thread(file_for, options.work, load(None).embedded_model.path))
     missing = NothingRecorded(place.tools.model) if options.recorded else None
     replay = Replay(missing or place.tools.model, kept)
     commit = describe(ROOT).commit

@@ -7,19 +7,7 @@ is pinned to one version, and `Runtime` looks whether the context is the one tha
 from __future__ import annotations
 
 import ctypes
-from ctypes import (
-    POINTER,
-    c_bool,
-    c_char_p,
-    c_float,
-    c_int8,
-    c_int32,
-    c_size_t,
-    c_uint8,
-    c_uint32,
-    c_uint64,
-    c_void_p,
-)
+from ctypes import POINTER, c_bool, c_char_p, c_float, c_int8, c_int32, c_size_t, c_uint8, c_uint32, c_void_p
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -78,10 +66,6 @@ _FUNCTIONS = {
     "model_load_from_file": (c_void_p, (c_char_p, ModelParameters)),
     "model_get_vocab": (c_void_p, (c_void_p,)),
     "model_free": (None, (c_void_p,)),
-    "adapter_lora_init": (c_void_p, (c_void_p, c_char_p)),
-    "adapter_get_alora_n_invocation_tokens": (c_uint64, (c_void_p,)),
-    "adapter_get_alora_invocation_tokens": (POINTER(c_int32), (c_void_p,)),
-    "set_adapters_lora": (c_int32, (c_void_p, POINTER(c_void_p), c_size_t, POINTER(c_float))),
     "context_default_params": (ContextParameters, ()),
     "init_from_model": (c_void_p, (c_void_p, ContextParameters)),
     "n_ctx": (c_uint32, (c_void_p,)),

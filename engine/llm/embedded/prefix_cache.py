@@ -6,7 +6,6 @@ tokens of each sequence and the eviction when cells run short. Does not decode. 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,13 +15,9 @@ from engine.llm.embedded.runtime import Runtime
 
 @dataclass(slots=True)
 class CachedSequence:
-    """One sequence: its tokens, when it was last used, and where in it an answer begins (0: nowhere).
-
-    `plain`: the first tokens, as many, were computed without the adapter.
-    """
+    """One sequence: its tokens, when it was last used, and where in it an answer begins (0: nowhere)."""
 
     tokens: list[int] = field(default_factory=list)
-    plain: int = sys.maxsize
     used: int = 0
     busy: bool = False
     answer: int = 0
@@ -43,16 +38,13 @@ class PrefixCache:
         """Whether a sequence is free."""
         return not all(s.busy for s in self._sequences)
 
-    def place(
-        self, prompt: tuple[int, ...], plain: int, kept: Path | None, max_tokens: int, reserved: int
-    ) -> int:
+    def place(self, prompt: tuple[int, ...], kept: Path | None, max_tokens: int, reserved: int) -> int:
         """The number of a free sequence, from now on busy, that begins with as much of the prompt as is known.
 
-        At least the prompt's last token is left to compute: its logits choose the first token of the answer. `plain`:
-        tokens that are computed without the adapter. `kept`: a file that may hold the computed prompt. `reserved`:
-        cells that running answers will still need.
+        At least the prompt's last token is left to compute: its logits choose the first token of the answer. `kept`:
+        a file that may hold the computed prompt. `reserved`: cells that running answers will still need.
         """
-        source, length = self._longest(prompt, plain)
+        source, length = self._longest(prompt)
         target = self._target(source, length)
         if target != source:
             self._runtime.truncate(target, 0)
@@ -63,7 +55,7 @@ class PrefixCache:
         self._make_room(len(prompt) - length + max_tokens + reserved, target)
         self._clock += 1
         self._sequences[target] = CachedSequence(
-            list(prompt[:length]), plain, self._clock, busy=True, answer=len(prompt)
+            list(prompt[:length]), self._clock, busy=True, answer=len(prompt)
         )
         self._sequences[source].used = self._clock
         return target
@@ -88,10 +80,9 @@ class PrefixCache:
         others.sort(key=lambda s: s.used, reverse=True)
         return [s.tokens[max(0, s.answer - before) :] for s in others]
 
-    def _longest(self, prompt: tuple[int, ...], plain: int) -> tuple[int, int]:
+    def _longest(self, prompt: tuple[int, ...]) -> tuple[int, int]:
         """(number of the sequence with the longest common prefix, its usable length in tokens)."""
-        wanted = CachedSequence(list(prompt), plain)
-        shared = [_shared(s, wanted) for s in self._sequences]
+        shared = [common(s.tokens, prompt) for s in self._sequences]
         source = max(range(len(shared)), key=shared.__getitem__)
         return source, min(shared[source], len(prompt) - 1)
 
@@ -124,18 +115,13 @@ class PrefixCache:
             self.cut(idle.pop(0), 0)
 
     def _cells_used(self) -> int:
-        before: list[CachedSequence] = []
+        distinct: set[tuple[int, ...]] = set()
         total = 0
         for sequence in self._sequences:
-            total += len(sequence.tokens) - max((_shared(each, sequence) for each in before), default=0)
-            before.append(sequence)
+            best = max((common(other, sequence.tokens) for other in distinct), default=0)
+            total += len(sequence.tokens) - best
+            distinct.add(tuple(sequence.tokens))
         return total
-
-
-def _shared(one: CachedSequence, other: CachedSequence) -> int:
-    """Length of the common prefix that was, or will be, computed in the same way."""
-    length = common(one.tokens, other.tokens)
-    return length if one.plain == other.plain else min(length, one.plain, other.plain)
 
 
 def common(left: Sequence[int], right: Sequence[int]) -> int:

@@ -1,4 +1,4 @@
-"""llama.cpp in the few calls that the scheduler needs: tokens, batches, logits, the key-value cache, the adapter.
+"""llama.cpp in the few calls that the scheduler needs: tokens, batches, logits, the key-value cache.
 
 Owns the model's memory and its C structures. Not thread-safe: the thread of `scheduler` drives it.
 """
@@ -54,9 +54,6 @@ class Runtime:
             raise OSError(f"no language model could be loaded from {settings.path}")
         self._model = model
         self._vocab = lib.llama_model_get_vocab(model)
-        # Before the context, which makes room for what it adds to each pass.
-        self._adapter = None if settings.adapter is None else _Adapter(lib, model, settings.adapter)
-        self._adapted = False
         self._context = _context(lib, model, settings)
         self._memory = lib.llama_get_memory(self._context)
         self._batch = lib.llama_batch_init(BATCH_TOKENS, 0, 1)
@@ -83,20 +80,12 @@ class Runtime:
         """Whether `token` ends an answer."""
         return bool(self._library.llama_vocab_is_eog(self._vocab, token))
 
-    @property
-    def invocation(self) -> tuple[int, ...]:
-        """The tokens from which on the adapter acts; none where there is no adapter."""
-        return () if self._adapter is None else self._adapter.invocation
-
-    def decode(self, slices: Sequence[Slice], *, adapted: bool = False) -> list[list[NDArray[np.float32]]]:
-        """Decodes all slices in one pass, with the adapter or without; returns for each slice the logits asked for.
+    def decode(self, slices: Sequence[Slice]) -> list[list[NDArray[np.float32]]]:
+        """Decodes all slices in one pass; returns for each slice the logits asked for, in order.
 
         The arrays, shape (vocabulary,), are views that the next call overwrites. Raises `MemoryError` where
         the cache has no room.
         """
-        if adapted != self._adapted and self._adapter is not None:
-            self._adapter.act(self._context, adapted=adapted)
-            self._adapted = adapted
         rows: list[range] = []
         at = 0
         for piece in slices:
@@ -164,23 +153,6 @@ class Runtime:
     def _logits(self, row: int) -> NDArray[np.float32]:
         pointer = self._library.llama_get_logits_ith(self._context, row)
         return np.ctypeslib.as_array(pointer, shape=(self.vocabulary,))
-
-
-class _Adapter:
-    """A loaded adapter; the model owns its memory. Raises `OSError` where it is none of that model's."""
-
-    def __init__(self, lib: ctypes.CDLL, model: int, file: Path) -> None:
-        self._library = lib
-        self._pointer = lib.llama_adapter_lora_init(model, os.fsencode(file))
-        count = lib.llama_adapter_get_alora_n_invocation_tokens(self._pointer) if self._pointer else 0
-        if not count:
-            raise OSError(f"{file} is no activated LoRA of this model: leave [embedded_model] adapter out")
-        self.invocation = tuple(lib.llama_adapter_get_alora_invocation_tokens(self._pointer)[:count])
-
-    def act(self, context: int, *, adapted: bool) -> None:
-        """Lets it act on what is decoded from now on, or not."""
-        pointers, scales = (ctypes.c_void_p * 1)(self._pointer), (ctypes.c_float * 1)(1.0)
-        self._library.llama_set_adapters_lora(context, pointers, int(adapted), scales)
 
 
 def _context(lib: ctypes.CDLL, model: int, settings: EmbeddedModelSettings) -> int:

@@ -23,7 +23,6 @@ from llguidance import LLMatcher, LLParserLimits
 from numpy.typing import NDArray
 
 from engine.llm.embedded import circles, drafts
-from engine.llm.embedded.chat import plain_tokens
 from engine.llm.embedded.prefix_cache import PrefixCache, common
 from engine.llm.embedded.runtime import BATCH_TOKENS, Runtime, Slice
 
@@ -41,8 +40,7 @@ class Request:
 
     `begun`: the prompt's last tokens, as many, are of the answer: the grammar has read them.
     `keep`: a file for the computed prompt; it is read where it exists and written where it does not. `top`: how many
-    of the most probable tokens are reported for each that is chosen. `adapted`: the adapter acts from the first
-    invocation in the prompt on; where there is none, nowhere.
+    of the most probable tokens are reported for each that is chosen.
     """
 
     prompt: tuple[int, ...]
@@ -53,7 +51,6 @@ class Request:
     keep: Path | None = None
     top: int = 0
     begun: int = 0
-    adapted: bool = False
 
 
 Likely = tuple[tuple[int, float], ...]
@@ -86,7 +83,6 @@ class _Job:
     loop: asyncio.AbstractEventLoop
     matcher: LLMatcher | None = None
     sequence: int = -1
-    plain: int = 0
     cached: int = 0
     pending: list[int] = field(default_factory=list)
     guess: int = drafts.FIRST
@@ -192,29 +188,18 @@ class Scheduler:
         """Gives the job a sequence that begins with as much of its prompt as the cache holds."""
         request = job.request
         reserved = sum(other.request.max_tokens for other in self._running)
-        job.plain = plain_tokens(request.prompt, self._runtime.invocation if request.adapted else ())
-        job.sequence = self._cache.place(
-            request.prompt, job.plain, request.keep, request.max_tokens, reserved
-        )
+        job.sequence = self._cache.place(request.prompt, request.keep, request.max_tokens, reserved)
         job.cached = len(self._cache[job.sequence].tokens)
         job.pending = list(request.prompt[job.cached :])
         job.random = np.random.default_rng(request.seed)
 
     def _step(self) -> None:
-        """Decodes a part of the prompt that is being computed, a token or more of every answer.
-
-        One batch of what the adapter acts on, most answers, and one of the rest.
-        """
+        """Decodes one batch: a part of the prompt that is being computed, a token or more of every answer."""
         writing = any(len(job.pending) == 1 for job in self._running)
         room = PROMPT_TOKENS_BESIDE_ANSWERS if writing else BATCH_TOKENS
-        for adapted in (True, False):
-            room -= self._decode(room, adapted=adapted)
-
-    def _decode(self, room: int, *, adapted: bool) -> int:
-        """Decodes one batch of at most `room` tokens; returns how many."""
-        jobs, slices, free = [], [], room
+        jobs, slices = [], []
         for job in sorted(self._running, key=lambda j: len(j.pending)):
-            tokens = self._next(job, adapted=adapted)[:room]
+            tokens = job.pending[:room]
             if not tokens:
                 continue
             whole = len(tokens) == len(job.pending)
@@ -223,27 +208,17 @@ class Scheduler:
             position = len(self._cache[job.sequence].tokens)
             slices.append(Slice(job.sequence, position, tokens + guessed, whole + len(guessed)))
             jobs.append(job)
-        if not slices:
-            return 0
         try:
-            logits = self._runtime.decode(slices, adapted=adapted)
+            logits = self._runtime.decode(slices)
         except MemoryError as problem:
             self._give_up(problem)
-            return free
+            return
         for job, piece, rows in zip(jobs, slices, logits, strict=True):
             self._cache[job.sequence].tokens.extend(piece.tokens)
             job.pending = job.pending[len(piece.tokens) :]
             if rows:
                 self._keep(job)
                 self._write(job, rows)
-        return free - room
-
-    def _next(self, job: _Job, *, adapted: bool) -> list[int]:
-        """The pending tokens on which the adapter acts, or those before, if they come next."""
-        plain = job.plain - len(self._cache[job.sequence].tokens)
-        if plain <= 0:
-            return job.pending if adapted else []
-        return [] if adapted else job.pending[:plain]
 
     def _guess(self, job: _Job, room: int) -> list[int]:
         """Draft tokens after the pending ones; none for a sampled answer, or where the prompt is to be saved first."""

@@ -2,7 +2,8 @@
 
 Speaks the part of the protocol that the engine uses, with vLLM's names for what OpenAI has none for:
 `structured_outputs.grammar` (Lark), `continue_final_message`; and `keep_prompt`, which keeps the computed prompt
-between starts. What a conversation is in tokens: `chat`.
+between starts. Messages become ChatML, Qwen's format; control
+tokens in a message's text stay text, so that neither a question nor a comment in a schema can end its message.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from typing import Annotated, Any
 import msgspec
 from aiohttp import web
 
-from engine.llm.embedded.chat import message_tokens
 from engine.llm.embedded.runtime import Runtime
 from engine.llm.embedded.scheduler import Generated, GrammarProblemError, Request, Scheduler
 from engine.llm.settings import EmbeddedModelSettings
@@ -46,8 +46,7 @@ class StructuredOutputs:
 class ChatRequest:
     """The body of `/v1/chat/completions`; other fields are ignored.
 
-    Of our own are `begun`, what the answer has begun with behind the last message, of which the grammar takes notice,
-    and `adapted`: the adapter acts from its invocation on, if the server has one.
+    `begun`: of our own, what the answer has begun with behind the last message, of which the grammar takes notice.
     """
 
     messages: tuple[Message, ...]
@@ -60,7 +59,6 @@ class ChatRequest:
     structured_outputs: StructuredOutputs = field(default_factory=StructuredOutputs)
     keep_prompt: bool = False
     begun: str = ""
-    adapted: bool = False
 
 
 class EmbeddedServer:
@@ -101,7 +99,6 @@ class EmbeddedServer:
         return Request(
             prompt=prompt,
             begun=len(begun),
-            adapted=body.adapted,
             max_tokens=body.max_tokens,
             temperature=body.temperature,
             seed=body.seed,
@@ -119,15 +116,21 @@ class EmbeddedServer:
         return self._prefixes / f"{digest[:32]}.kv"
 
     def _prompt(self, body: ChatRequest) -> list[int]:
-        """The conversation. The last message stays open where it is to be continued."""
+        """ChatML. The last message stays open where it is to be continued."""
         tokens: list[int] = []
         last = len(body.messages) - 1
         for index, message in enumerate(body.messages):
-            closed = not (body.continue_final_message and index == last)
-            tokens += message_tokens(self._runtime, message.role, message.content, closed=closed)
+            tokens += self._special("<|im_start|>") + self._runtime.tokenize(
+                f"{message.role}\n{message.content}"
+            )
+            if not (body.continue_final_message and index == last):
+                tokens += self._special("<|im_end|>") + self._runtime.tokenize("\n")
         if not body.continue_final_message:
-            tokens += message_tokens(self._runtime, "assistant", "", closed=False)
+            tokens += self._special("<|im_start|>") + self._runtime.tokenize("assistant\n")
         return tokens
+
+    def _special(self, text: str) -> list[int]:
+        return self._runtime.tokenize(text, special=True)
 
     def _reply(self, body: ChatRequest, request: Request, generated: Generated) -> dict[str, Any]:
         text = b"".join(self._runtime.piece(token) for token in generated.tokens).decode(errors="replace")

@@ -13,7 +13,6 @@ import pytest
 from benchmarks.quality.ablations.replay import Completions, Recorded, Replay, file_for
 from engine.core.deadline import Deadline
 from engine.core.ports import Completion, LanguageModel, Prompt, Token, Weighed
-from engine.llm.settings import EmbeddedModelSettings
 
 DEADLINE = Deadline(60.0, lambda: 0.0)
 PROMPT = Prompt("system", "user", "```sql\n")
@@ -151,12 +150,7 @@ def test_other_weights_have_a_file_of_their_own(tmp_path: Path) -> None:
     pytest.importorskip("xllamacpp")
     model = tmp_path / "model.gguf"
     model.write_bytes(b"a")
-    adapter = tmp_path / "adapter.gguf"
-    adapter.write_bytes(b"a")
-    plain, adapted = EmbeddedModelSettings(model), EmbeddedModelSettings(model, adapter=adapter)
-    first = {file_for(tmp_path, plain), file_for(tmp_path, adapted)}
-    assert {file_for(tmp_path, plain), file_for(tmp_path, adapted)} == first
+    first = file_for(tmp_path, model)
+    assert file_for(tmp_path, model) == first
     model.write_bytes(b"b")
-    second = {file_for(tmp_path, plain), file_for(tmp_path, adapted)}
-    adapter.write_bytes(b"b")
-    assert len(first | second | {file_for(tmp_path, adapted)}) == 5
+    assert file_for(tmp_path, model) != first

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import cast
 
@@ -46,12 +45,10 @@ def ask(
     prompt: str,
     answer: str = "",
     kept: Path | None = None,
-    *,
-    plain: int = sys.maxsize,
 ) -> tuple[int, int]:
     """Computes a prompt and writes an answer, a token a letter; gives the sequence and how much was cached."""
     tokens = tuple(map(ord, prompt))
-    number = cache.place(tokens, plain, kept, len(answer), 0)
+    number = cache.place(tokens, kept, len(answer), 0)
     cached = len(cache[number].tokens)
     new = [*tokens[cached:], *map(ord, answer)]
     runtime.held[number] += new
@@ -72,19 +69,6 @@ def test_a_prompt_begins_with_the_longest_that_is_there() -> None:
     assert cached == len("schema: on"), "its last token is computed: it chooses the first of the answer"
     assert again != first, "what the first one answered is kept, to guess from"
     assert cache.answers(again, 0) == [list(map(ord, each)) for each in (" 1", " 2")], "the nearest first"
-
-
-def test_what_the_adapter_has_read_is_not_what_is_read_without_it() -> None:
-    runtime = RememberingRuntime()
-    cache = cache_of(runtime)
-    prompt, schema = "schema? who sings", len("schema")
-    adapted, _ = ask(cache, runtime, prompt, plain=schema)
-    cache.release(adapted)
-    without, cached = ask(cache, runtime, prompt)
-    assert cached == schema
-    cache.release(without)
-    assert ask(cache, runtime, prompt) == (without, len(prompt) - 1)
-    assert ask(cache, runtime, prompt, plain=schema) == (adapted, len(prompt) - 1)
 
 
 def test_what_goes_on_where_another_ended_takes_its_place() -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import shlex
 import sys
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,7 +21,7 @@ import asyncpg
 from rich.console import Console
 
 from benchmarks.quality.ablations.replay import Completions, Replay, file_for
-from benchmarks.quality.candidates.command import ROOT, check_bench, finished
+from benchmarks.quality.candidates.command import ROOT, check_bench, finished, told_command
 from benchmarks.quality.candidates.journal import Answer
 from benchmarks.quality.candidates.model_server import model_server
 from benchmarks.quality.candidates.running import Pass, run
@@ -157,7 +156,7 @@ async def _measured(place: Site, options: Options, console: Console) -> None:
         aside_log.note(LOOKS, found, machine)
     console.print(report.table(found, options.half))
     commits = tuple(sorted({one.commit for some in answers.values() for one in some}))
-    command = shlex.join(["python", "-m", "benchmarks.real", *sys.argv[1:]])
+    command = told_command("benchmarks.real", sys.argv[1:])
     made = report.Run(machine, command, options.k, options.half, commits)
     if options.json is not None:
         report.write_json(made, found, options.json)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from benchmarks.quality.ablations.arms import ARMS, WHOLE, Arm, Trial
 from benchmarks.quality.ablations.drawing import SETS, drawn
 from benchmarks.quality.ablations.replay import Completions, Replay, file_for
 from benchmarks.quality.ablations.results import ArmFigures, Outcome, figures, outcomes
-from benchmarks.quality.candidates.command import ROOT, check_bench, common_parser, finished
+from benchmarks.quality.candidates.command import ROOT, check_bench, common_parser, finished, told_command
 from benchmarks.quality.candidates.journal import Answer, Journal, identity
 from benchmarks.quality.candidates.judging import Scorer
 from benchmarks.quality.candidates.model_server import model_server
@@ -110,7 +109,7 @@ async def _run(options: Options, console: Console) -> None:
 def _origin(options: Options, passes: Sequence[Pass]) -> report.Run:
     """How the figures of these passes came about."""
     commits = tuple(sorted({answer.commit for each in passes for answer in each.answers}))
-    command = shlex.join(["python", "-m", "benchmarks.quality.ablations", *sys.argv[1:]])
+    command = told_command("benchmarks.quality.ablations", sys.argv[1:])
     return report.Run(describe(ROOT), command, options.selection.seed, options.k, commits)
 
 

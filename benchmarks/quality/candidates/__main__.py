@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import importlib.metadata
-import shlex
 import sys
 from collections.abc import Sequence
 
@@ -19,7 +18,7 @@ from rich.progress import Progress, TextColumn, TimeElapsedColumn, TimeRemaining
 
 from benchmarks.quality.candidates import report
 from benchmarks.quality.candidates.alone import Alone, Diversity, Sampling
-from benchmarks.quality.candidates.command import ROOT, finished
+from benchmarks.quality.candidates.command import ROOT, finished, told_command
 from benchmarks.quality.candidates.evaluation import judged
 from benchmarks.quality.candidates.figures import summary
 from benchmarks.quality.candidates.gateway import gateways
@@ -61,7 +60,7 @@ async def _run(options: Options, console: Console) -> None:
     ]
     given = report.Run(
         machine,
-        shlex.join(["python", "-m", "benchmarks.quality.candidates", *sys.argv[1:]]),
+        told_command("benchmarks.quality.candidates", sys.argv[1:]),
         options.selection.seed,
         {"k": options.k, "n": options.selection.n, "half": options.selection.half, "left out": missing}
         | {"split": options.selection.split},

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Callable, Coroutine
+import shlex
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -15,6 +16,10 @@ from benchmarks.quality.candidates.judging import JudgingError
 from pgparley.config import cache_dir
 
 ROOT = Path(__file__).resolve().parents[3]
+
+
+OWN = frozenset({"--bench", "--work", "--json", "--page", "--plot", "--outcomes"})
+"""Options that say where things lie on one machine, and change no figure."""
 
 
 class Working(Protocol):
@@ -70,6 +75,19 @@ def common_parser(program: str, description: str | None) -> argparse.ArgumentPar
     parser.add_argument("--score", action="store_true", help="ask nothing, report what is answered")
     parser.add_argument("--json", type=Path)
     return parser
+
+
+def told_command(program: str, arguments: Sequence[str]) -> str:
+    """The command that makes a result again, on any machine: without the options of `OWN` and their values."""
+    parted = [
+        part for each in arguments for part in ((each,) if not each.startswith("--") else each.split("=", 1))
+    ]
+    kept = [
+        each
+        for before, each in zip(["", *parted], parted, strict=False)
+        if each not in OWN and before not in OWN
+    ]
+    return shlex.join(["python", "-m", program, *kept])
 
 
 def check_bench(bench: Path) -> None:

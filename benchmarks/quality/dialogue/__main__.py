@@ -10,7 +10,6 @@ completion that is not kept.
 from __future__ import annotations
 
 import asyncio
-import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,7 +20,7 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks.quality.ablations.replay import Completions, Replay, file_for
-from benchmarks.quality.candidates.command import ROOT, check_bench, common_parser, finished
+from benchmarks.quality.candidates.command import ROOT, check_bench, common_parser, finished, told_command
 from benchmarks.quality.candidates.judging import Scorer
 from benchmarks.quality.candidates.model_server import model_server
 from benchmarks.quality.candidates.questions import Selection, by_name
@@ -111,7 +110,7 @@ async def _run(options: Options, console: Console) -> None:
         if not options.score and any(each.left for each in made):
             await _measure(options, made, place, verdicts, console)
         results = await asyncio.to_thread(evaluated, made, verdicts)
-    command = shlex.join(["python", "-m", "benchmarks.quality.dialogue", *sys.argv[1:]])
+    command = told_command("benchmarks.quality.dialogue", sys.argv[1:])
     given = report.Run(describe(ROOT), command, options.seed, options.k)
     for table in report.tables(results):
         console.print(table)

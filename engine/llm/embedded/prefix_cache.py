@@ -15,12 +15,11 @@ from engine.llm.embedded.runtime import Runtime
 
 @dataclass(slots=True)
 class CachedSequence:
-    """One sequence: its tokens, when it was last used, and where in it an answer begins (0: nowhere)."""
+    """One sequence: its tokens, and when it was last used."""
 
     tokens: list[int] = field(default_factory=list)
     used: int = 0
     busy: bool = False
-    answer: int = 0
 
 
 class PrefixCache:
@@ -54,9 +53,7 @@ class PrefixCache:
             length = self._restore(target, kept, prompt)
         self._make_room(len(prompt) - length + max_tokens + reserved, target)
         self._clock += 1
-        self._sequences[target] = CachedSequence(
-            list(prompt[:length]), self._clock, busy=True, answer=len(prompt)
-        )
+        self._sequences[target] = CachedSequence(list(prompt[:length]), self._clock, busy=True)
         self._sequences[source].used = self._clock
         return target
 
@@ -73,12 +70,6 @@ class PrefixCache:
         """Empties all sequences."""
         for number in range(len(self._sequences)):
             self.cut(number, 0)
-
-    def answers(self, but: int, before: int) -> list[list[int]]:
-        """The answers of all sequences except `but`, the latest first, each with `before` tokens of its prompt."""
-        others = [s for n, s in enumerate(self._sequences) if s.answer and n != but]
-        others.sort(key=lambda s: s.used, reverse=True)
-        return [s.tokens[max(0, s.answer - before) :] for s in others]
 
     def _longest(self, prompt: tuple[int, ...]) -> tuple[int, int]:
         """(number of the sequence with the longest common prefix, its usable length in tokens)."""

@@ -3,7 +3,8 @@
 Prompts are computed one after the other, because the next one usually shares the beginning of the one before it
 (`prefix_cache`): candidates for one question, and questions on one schema, pay for their own tokens alone. Answers are
 written together, because a batch of six costs a CPU about two and a half times what one costs, and several tokens at
-once where another answer lets them be guessed (`drafts`). One that runs in circles is led out of them (`circles`).
+once where what was written before lets them be guessed (`drafts`). One that runs in circles is led out of them
+(`circles`).
 
 Runs in its own thread; `submit` is for the event loop's thread.
 """
@@ -22,7 +23,8 @@ import numpy as np
 from llguidance import LLMatcher, LLParserLimits
 from numpy.typing import NDArray
 
-from engine.llm.embedded import circles, drafts
+from engine.llm.embedded import circles
+from engine.llm.embedded.drafts import GRAM, Drafts
 from engine.llm.embedded.prefix_cache import PrefixCache, common
 from engine.llm.embedded.runtime import BATCH_TOKENS, Runtime, Slice
 
@@ -85,7 +87,6 @@ class _Job:
     sequence: int = -1
     cached: int = 0
     pending: list[int] = field(default_factory=list)
-    guess: int = drafts.FIRST
     exits: int = 0
     answer: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
@@ -100,6 +101,7 @@ class Scheduler:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._cache = PrefixCache(runtime)
+        self._drafts = Drafts()
         self._inbox: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._waiting: list[_Job] = []
         self._running: list[_Job] = []
@@ -225,10 +227,8 @@ class Scheduler:
         request = job.request
         if request.temperature > 0 or (request.keep is not None and not job.answer):
             return []
-        ending = (*request.prompt[-drafts.GRAM :], *job.answer)
-        answers = self._cache.answers(job.sequence, drafts.GRAM)
         left = request.max_tokens - len(job.answer) - 1
-        return drafts.guess(ending, answers, min(job.guess, room, left))
+        return self._drafts.guess((*request.prompt, *job.answer), min(room, left))
 
     def _write(self, job: _Job, rows: Sequence[NDArray[np.float32]]) -> None:
         """Chooses a token for each row of logits, as long as the draft agrees with the choice.
@@ -247,8 +247,6 @@ class Scheduler:
         if right < len(guessed):
             self._cache.cut(job.sequence, begin + first + right)
         job.pending = job.answer[first + right :]
-        if guessed:
-            job.guess = drafts.next_length(len(guessed), right)
         if going and job.request.temperature == 0 and (places := circles.second_round(job.answer)):
             self._leave(job, places)
 
@@ -346,6 +344,7 @@ class Scheduler:
     def _finish(self, job: _Job, *, finished: bool) -> None:
         answer = [t for t in job.answer if not self._runtime.is_end(t)]
         told = tuple(each[: job.request.top] for each in job.top)
+        self._drafts.learn((*job.request.prompt[-GRAM:], *answer))
         result = Generated(tuple(answer), tuple(job.logprobs), job.cached, finished, told)
         self._release(job)
         _deliver(job, lambda: _settle(job.future, result))

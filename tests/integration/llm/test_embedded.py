@@ -247,7 +247,7 @@ async def test_what_was_said_before_is_guessed_and_takes_fewer_steps(tmp_path: P
     runtime.close()
     first, again = written
     assert again.tokens[:8] == first.tokens[:8]
-    assert counts[0] >= len(first.tokens), "nothing to guess from"
+    assert len(first.tokens) / 2 < counts[0], "there are the prompt's names alone to guess from"
     assert counts[1] <= counts[0] / 2
 
 

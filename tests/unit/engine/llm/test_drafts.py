@@ -2,27 +2,60 @@
 
 from __future__ import annotations
 
-from engine.llm.embedded.drafts import FIRST, LONGEST, guess, next_length
+from collections.abc import Sequence
+
+from engine.llm.embedded.drafts import GRAM, LONGEST, Drafts
+
+
+def learned(*answers: Sequence[int], kept: int = 9) -> Drafts:
+    drafts = Drafts(kept)
+    for each in answers:
+        drafts.learn(each)
+    return drafts
 
 
 def test_what_followed_the_same_tokens_is_guessed() -> None:
-    assert guess([9, 1, 2, 3], [[1, 2, 3, 4, 5, 6]], 2) == [4, 5]
-    assert guess([1, 2, 3], [[1, 2, 3, 4]], 8) == [4], "as much as there is"
+    assert learned([1, 2, 3, 4, 5, 6, 7]).guess([9, 1, 2, 3, 4, 5], 1) == [6]
+    assert learned([1, 2, 3, 4, 5, 6, 7]).guess([9, 1, 2, 3, 4, 5], 8) == [6, 7], "as much as there is"
 
 
-def test_the_first_answer_that_has_them_counts_and_in_it_the_last_place() -> None:
-    assert guess([1, 2, 3], [[7, 7, 7], [1, 2, 3, 4, 1, 2, 3, 5], [1, 2, 3, 6]], 1) == [5]
+def test_a_name_that_the_prompt_has_is_guessed() -> None:
+    assert learned().guess([5, 6, 7, 8, 1, 2, 5, 6, 7], 1) == [8]
+
+
+def test_where_more_is_the_same_what_followed_there_counts() -> None:
+    assert learned([8, 2, 3], [8, 2, 3], [1, 7, 2, 4]).guess([1, 7, 2], 1) == [4]
+
+
+def test_the_more_frequent_is_guessed_and_nothing_where_it_is_not_frequent_enough() -> None:
+    assert learned([1, 2, 3], [1, 2, 4], [1, 2, 3], [1, 2, 3]).guess([1, 2], 1) == [3]
+    assert learned([1, 2, 3], [1, 2, 4]).guess([1, 2], 1) == []
+    assert learned([2, 3]).guess([1, 2], 1) == [], "one token that was seen once is no reason"
+
+
+def test_a_draft_ends_where_it_is_no_longer_likely() -> None:
+    once = learned([1, 2, 3, 4, 5, 6, 7, 8, 9])
+    assert once.guess([1], LONGEST) == []
+    assert once.guess([1, 2], LONGEST) == [3]
+    assert once.guess([1, 2, 3, 4, 5, 6], LONGEST) == [7, 8, 9]
+    often = learned(*[[1, 2, 3, 4, 5]] * 9)
+    assert often.guess([1], LONGEST) == [2, 3, 4, 5]
+    assert often.guess([1], 3) == [2, 3, 4]
 
 
 def test_nothing_is_guessed_without_a_reason() -> None:
-    assert guess([1, 2], [[1, 2, 3]], 4) == []
-    assert guess([1, 2, 3], [[1, 2, 3]], 4) == [], "nothing follows"
-    assert guess([1, 2, 3], [[1, 2, 4, 3]], 4) == []
-    assert guess([1, 2, 3], [[1, 2, 3, 4]], 0) == []
+    assert learned([1, 2, 3]).guess([7], 4) == []
+    assert learned([1, 2, 3]).guess([1, 2, 3], 4) == [], "nothing follows"
+    assert learned([1, 2, 3]).guess([1, 2], 0) == []
+    assert learned().guess([1], 4) == []
 
 
-def test_guesses_grow_while_they_are_right() -> None:
-    assert next_length(FIRST, FIRST) == min(2 * FIRST, LONGEST)
-    assert next_length(LONGEST, LONGEST) == LONGEST
-    assert next_length(LONGEST, 2) == 3
-    assert next_length(4, 0) == 1
+def test_the_latest_answers_are_remembered() -> None:
+    drafts = learned([1, 2, 3], [4, 5, 6], [7, 8, 9], kept=2)
+    assert drafts.guess([1, 2], 1) == []
+    assert drafts.guess([4, 5], 1) == [6]
+
+
+def test_a_draft_has_no_more_than_the_longest() -> None:
+    answer = list(range(3 * GRAM))
+    assert learned(*[answer] * 99).guess([0], 99) == answer[1 : LONGEST + 1]

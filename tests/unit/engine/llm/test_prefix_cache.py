@@ -67,8 +67,7 @@ def test_a_prompt_begins_with_the_longest_that_is_there() -> None:
     cache.release(first)
     again, cached = ask(cache, runtime, "schema: one", " 1")
     assert cached == len("schema: on"), "its last token is computed: it chooses the first of the answer"
-    assert again != first, "what the first one answered is kept, to guess from"
-    assert cache.answers(again, 0) == [list(map(ord, each)) for each in (" 1", " 2")], "the nearest first"
+    assert again != first, "what the first one answered is kept"
 
 
 def test_what_goes_on_where_another_ended_takes_its_place() -> None:

@@ -28,6 +28,7 @@ class Line:
     arm: str
     id: str
     place: int | None
+    found: bool
     statements: tuple[str, ...]
 
     @property
@@ -82,7 +83,7 @@ def totals(now: Outcomes, before: Outcomes) -> Iterator[str]:
                 pairs.setdefault((key[0], name), []).append((earlier, line))
     for (set_name, arm), some in pairs.items():
         first = [sum(each.place == 1 for each in side) for side in zip(*some, strict=True)]
-        found = [sum(each.place is not None for each in side) for side in zip(*some, strict=True)]
+        found = [sum(each.found for each in side) for side in zip(*some, strict=True)]
         yield (
             f"{set_name} {arm}: of {len(some)}, first right {first[0]} -> {first[1]},"
             f" in the set {found[0]} -> {found[1]}"

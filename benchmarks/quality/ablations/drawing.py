@@ -2,7 +2,8 @@
 
 `train`: Spider's training questions on the databases that training the ranker's network left out, less the questions
 that its five weights were fitted on; of those with the same gold statement one. As many from each database as there
-are, so that no large database decides. `dev`: the open development questions, for one look at the end.
+are, so that no large database decides. `dev`: the open development questions, for one look at the end. `ambiqt_c`,
+`ambiqt_t`, `ambiqt_j`: questions with two readings; the set is right that holds both among its first five.
 
 No database has questions that nothing was fitted on: see `README.md`, which says what that favours.
 """
@@ -14,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from benchmarks.quality.candidates.questions import SETS as CANDIDATE_SETS
 from benchmarks.quality.candidates.questions import (
     Asked,
     Item,
@@ -27,7 +29,7 @@ from benchmarks.quality.candidates.questions import (
 
 TRAIN = QuestionSet("train", "spider/train.jsonl", Judge.EXECUTION)
 DEV = QuestionSet("dev", "spider/dev.jsonl", Judge.EXECUTION)
-SETS = (TRAIN, DEV)
+SETS = (TRAIN, DEV, *(each for each in CANDIDATE_SETS if each.judge is Judge.AMBIQT))
 
 RANKER_SEED, RANKER_DATABASES, RANKER_QUESTIONS = 1, 24, 3
 """How the ranker's lists were drawn: the first databases by a seeded hash, of each the first questions."""

@@ -14,17 +14,21 @@ from statistics import fmean
 from typing import TypeVar
 
 from benchmarks.quality.ablations.arms import WHOLE
+from benchmarks.quality.candidates.coverage import both
 from benchmarks.quality.candidates.figures import RESAMPLES, Figure, percentile
 from benchmarks.quality.candidates.journal import Answer, Cost, Proposal
 from benchmarks.quality.candidates.judging import Scorer
-from benchmarks.quality.candidates.questions import QuestionSet
+from benchmarks.quality.candidates.questions import Judge, QuestionSet
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one question. `place`: of the first right statement, from 1; None where none is right."""
+    """What became of one question. `place`: of the first right statement, from 1; None where none is right.
+
+    `both`: whether both readings are among the first five; None for a question that has one.
+    """
 
     id: str
     database: str
@@ -32,6 +36,7 @@ class Outcome:
     statements: tuple[str, ...]
     cost: Cost
     error: str | None
+    both: bool | None = None
 
     @property
     def first(self) -> bool:
@@ -40,8 +45,8 @@ class Outcome:
 
     @property
     def found(self) -> bool:
-        """Whether any is."""
-        return self.place is not None
+        """Whether any is, or both readings of a question that has two."""
+        return self.place is not None if self.both is None else self.both
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +84,20 @@ def outcomes(
         given.setdefault(answer.id, {}).update((proposal.sql, None) for proposal in answer.proposals)
     asked = [Answer(key, tuple(map(Proposal, each)), Cost(0.0)) for key, each in given.items()]
     verdicts = scorer.judge(of, asked).right if asked else {}
-    right = {
-        key: {sql for sql, (verdict, _) in zip(each, verdicts[key], strict=True) if verdict}
-        for key, each in given.items()
-    }
+    right = {key: dict(zip(each, verdicts[key], strict=True)) for key, each in given.items()}
     return {
-        arm: {each.id: _outcome(each, databases[each.id], right[each.id]) for each in some}
+        arm: {each.id: _outcome(each, databases[each.id], right[each.id], of) for each in some}
         for arm, some in answers.items()
     }
 
 
-def _outcome(answer: Answer, database: str, right: set[str]) -> Outcome:
+def _outcome(
+    answer: Answer, database: str, right: Mapping[str, tuple[bool, bool]], of: QuestionSet
+) -> Outcome:
     statements = tuple(proposal.sql for proposal in answer.proposals)
-    place = next((n for n, sql in enumerate(statements, 1) if sql in right), None)
-    return Outcome(answer.id, database, place, statements, answer.cost, answer.error)
+    place = next((n for n, sql in enumerate(statements, 1) if any(right[sql])), None)
+    found = both([right[sql] for sql in statements]) if of.judge is Judge.AMBIQT else None
+    return Outcome(answer.id, database, place, statements, answer.cost, answer.error, found)
 
 
 def figures(name: str, lacks: str, found: Mapping[str, Outcome], whole: Mapping[str, Outcome]) -> ArmFigures:

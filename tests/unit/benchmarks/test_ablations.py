@@ -22,6 +22,7 @@ from benchmarks.quality.ablations.drawing import (
     DEV,
     RANKER_DATABASES,
     RANKER_QUESTIONS,
+    SETS,
     TRAIN,
     drawn,
     unfitted,
@@ -44,6 +45,9 @@ from engine.types import Asker, AskRequest
 from schema_catalog.types import Database, Snapshot
 
 DATABASES, QUESTIONS = 30, 12
+
+SAID = (("wrong", "as 1", "as 2"), ("as 1", "wrong"))
+"""Statements to the benchmark's fake scorer, which finds right under a reading what holds its number."""
 
 
 def question(database: int, number: int) -> dict[str, Any]:
@@ -182,6 +186,20 @@ def test_each_statement_is_judged_once_for_all_arms(bench: Path, tmp_path: Path)
     assert found["all"]["spider-dev-1"].place == 2
     assert found["part"]["spider-dev-1"].place == 1
     assert not found["all"]["spider-dev-2"].found
+
+
+def test_of_a_question_with_two_readings_both_are_to_be_in_the_set(bench: Path, tmp_path: Path) -> None:
+    of = next(each for each in SETS if each.name == "ambiqt_c")
+    asked = drawn(bench, of, Selection(2, 1))
+    assert all(each.views is not None for each in asked)
+    ids = [each.question.id for each in asked]
+    both, one = (
+        Answer(key, tuple(map(Proposal, sql)), Cost(1.0)) for key, sql in zip(ids, SAID, strict=True)
+    )
+    scorer = Scorer(bench, "postgresql:///none", tmp_path / "scoring")
+    found = outcomes(scorer, of, dict.fromkeys(ids, "music"), {"all": (both, one)})["all"]
+    assert [found[key].place for key in ids] == [2, 1]
+    assert [found[key].found for key in ids] == [True, False]
 
 
 MACHINE = Machine("cpu", 2, 8.0, "6", "3.11", "abc", dirty=False)

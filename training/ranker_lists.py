@@ -15,7 +15,7 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
@@ -32,9 +32,11 @@ from benchmarks.quality.candidates.questions import Asked, Item, Question, read_
 from benchmarks.quality.candidates.site import Site, site
 from benchmarks.quality.candidates.tasks import READER
 from engine import pipeline
+from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.state import State
 from engine.errors import NLError
+from engine.ranking.evidence import Evidence, evidence
 from engine.ranking.ranker import known_features
 from engine.settings import Limits
 from engine.stages.rank import rank
@@ -42,6 +44,9 @@ from engine.types import Asker, AskRequest
 from pgparley.config import cache_dir, load
 
 K = 6
+
+ROUND = 560
+"""Questions of a round: four of each database."""
 
 TURN = 24
 """Questions that are judged together: the scorer is a process of its own."""
@@ -51,11 +56,18 @@ UNRANKED = pipeline.CANDIDATE_STAGES[: pipeline.CANDIDATE_STAGES.index(rank)]
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A statement that was to be ranked, whether it is right, and `engine.ranking.ranker.known_features` of it."""
+    """A statement that was to be ranked, and whether it is right.
+
+    `known`: `engine.ranking.ranker.known_features` of it. `evidence`: `engine.ranking.evidence.Evidence.features`,
+    those that are not 0, with what may become one: `merged` (others gave its rows), `unmeasured` (it has no likelihood
+    of its own), `rows` (of its preview). `rules`: those that changed it.
+    """
 
     sql: str
     known: tuple[float, float, float]
     right: bool = False
+    evidence: dict[str, float] = field(default_factory=dict)
+    rules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +85,13 @@ def read(file: Path) -> list[QuestionList]:
 
 
 def drawn(items: Sequence[Item], seed: int) -> list[Item]:
-    """The questions in the order in which they are asked."""
-    return in_turns(may_be_fitted(items), seed)
+    """The questions in the order in which they are asked: rounds of all databases, those of one together.
+
+    The model reads a schema once a round then.
+    """
+    turns = in_turns(may_be_fitted(items), seed)
+    rounds = (turns[at : at + ROUND] for at in range(0, len(turns), ROUND))
+    return [item for each in rounds for item in sorted(each, key=lambda item: str(item["db"]))]
 
 
 async def _record(given: argparse.Namespace, console: Console) -> None:
@@ -105,9 +122,19 @@ async def _asked(item: Item, place: Site, replay: Replay) -> QuestionList:
     except NLError:
         # What a user would be told instead is nothing to rank.
         return QuestionList(item["id"], ())
-    known = known_features(done.candidates)
-    written = (Written(each.sql, of) for each, of in zip(done.candidates, known, strict=True))
-    return QuestionList(item["id"], tuple(written))
+    together = zip(done.candidates, known_features(done.candidates), evidence(done), strict=True)
+    return QuestionList(item["id"], tuple(_written(*each) for each in together))
+
+
+def _written(candidate: Candidate, known: tuple[float, float, float], found: Evidence) -> Written:
+    told = found.features | {
+        "merged": float(candidate.merged is not None),
+        "unmeasured": float(candidate.logprob is None),
+        "rows": float(len(candidate.preview.rows) if candidate.preview else 0),
+    }
+    rules = dict.fromkeys(change.rule for change in candidate.changes)
+    kept = {name: round(value, 4) for name, value in told.items() if value}
+    return Written(candidate.sql, known, evidence=kept, rules=tuple(rules))
 
 
 def judged(lists: Sequence[QuestionList], scorer: Scorer) -> list[QuestionList]:

@@ -37,11 +37,11 @@ from engine.models.cross_network import Heads, Pairs, Scores
 from engine.models.encoder import loaded_model
 from engine.models.packaged import Manifest, write
 from engine.ranking.phrases import phrases
-from engine.ranking.ranker import FORMAT, NAME
+from engine.ranking.ranker import FEATURES, FORMAT, NAME
 from engine.settings import EncoderSettings
 from training.conditions import snapshots
 from training.mutations import mutations
-from training.ranker_head import fitted, judged
+from training.ranker_head import COLUMNS, fitted, judged
 from training.ranker_lists import QuestionList, read
 
 GivenT = TypeVar("GivenT")
@@ -247,7 +247,7 @@ def main() -> int:
     trainer, questions = train(options, seen, wrong)
     arrays = arrays_of(trainer.layers, trainer.heads)
     head_lists = judged([each for each in lists if each.id in unseen], unseen, CrossEncoder(arrays))
-    head, figures = fitted(head_lists)
+    weights, figures = fitted(head_lists)
     manifest = Manifest(
         name=NAME,
         format=FORMAT,
@@ -259,8 +259,10 @@ def main() -> int:
         minutes=round((time.monotonic() - started) / 60, 1),
         figures={key: round(value, 4) for key, value in figures.items()},
     )
-    done = write(options.out, manifest, arrays | {"head": head})
+    done = write(options.out, manifest, arrays | {"head": weights[: len(FEATURES)]})
     sys.stdout.write(json.dumps(done.figures, indent=1) + "\n")
+    beside = dict(zip(COLUMNS[len(FEATURES) :], weights[len(FEATURES) :].tolist(), strict=True))
+    sys.stdout.write(f"for engine.ranking.evidence: {json.dumps(beside)}\n")
     return 0
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 import msgspec
 from rich.console import Console
 
-from benchmarks.quality.ablations.drawing import TRAIN, in_turns, may_be_fitted
+from benchmarks.quality.ablations.drawing import TRAIN, in_turns, left_out, may_be_fitted
 from benchmarks.quality.ablations.replay import Completions, Replay, file_for
 from benchmarks.quality.candidates.command import ROOT, check_bench, finished
 from benchmarks.quality.candidates.gateway import TIMEOUT
@@ -45,8 +45,8 @@ from pgparley.config import cache_dir, load
 
 K = 6
 
-ROUND = 560
-"""Questions of a round: four of each database."""
+ROUND = 464
+"""Questions of a round: four of each database that the network is trained on."""
 
 TURN = 24
 """Questions that are judged together: the scorer is a process of its own."""
@@ -85,13 +85,26 @@ def read(file: Path) -> list[QuestionList]:
 
 
 def drawn(items: Sequence[Item], seed: int) -> list[Item]:
-    """The questions in the order in which they are asked: rounds of all databases, those of one together.
+    """The questions in the order in which they are asked, those of a database together: its schema is read once then.
 
-    The model reads a schema once a round then.
+    First come those on which the head is fitted: one of each statement on the databases that the network never saw,
+    then the others on these; then rounds of all other databases.
     """
-    turns = in_turns(may_be_fitted(items), seed)
-    rounds = (turns[at : at + ROUND] for at in range(0, len(turns), ROUND))
-    return [item for each in rounds for item in sorted(each, key=lambda item: str(item["db"]))]
+    kept = frozenset(left_out(items))
+    fitted = in_turns(may_be_fitted(items), seed)
+    statements: dict[tuple[str, str], Item] = {}
+    for item in fitted:
+        if item["db"] in kept:
+            statements.setdefault((item["db"], item["gold"]), item)
+    first = {item["id"] for item in statements.values()}
+    again = [item for item in fitted if item["db"] in kept and item["id"] not in first]
+    others = [item for item in fitted if item["db"] not in kept]
+    rounds = (others[at : at + ROUND] for at in range(0, len(others), ROUND))
+    return [
+        item
+        for each in (list(statements.values()), again, *rounds)
+        for item in sorted(each, key=lambda item: str(item["db"]))
+    ]
 
 
 async def _record(given: argparse.Namespace, console: Console) -> None:

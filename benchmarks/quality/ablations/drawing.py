@@ -1,8 +1,8 @@
 """Which questions the ablations are measured on.
 
-`train`: Spider's training questions on the databases that training the ranker's network left out, less the questions
-that its five weights were fitted on; of those with the same gold statement one. As many from each database as there
-are, so that no large database decides. `dev`: the open development questions, for one look at the end. `ambiqt_c`,
+`train`: Spider's training questions on the databases that training the ranker's network left out, a few of each, of
+those with the same gold statement one, so that no large database decides; nothing of the ranker is fitted on these
+statements. `dev`: the open development questions, for one look at the end. `ambiqt_c`,
 `ambiqt_t`, `ambiqt_j`: questions with two readings; the set is right that holds both among its first five.
 
 No database has questions that nothing was fitted on: see `README.md`, which says what that favours.
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.quality.candidates.questions import SETS as CANDIDATE_SETS
@@ -32,7 +32,12 @@ DEV = QuestionSet("dev", "spider/dev.jsonl", Judge.EXECUTION)
 SETS = (TRAIN, DEV, *(each for each in CANDIDATE_SETS if each.judge is Judge.AMBIQT))
 
 RANKER_SEED, RANKER_DATABASES, RANKER_QUESTIONS = 1, 24, 3
-"""How the ranker's lists were drawn: the first databases by a seeded hash, of each the first questions."""
+"""Which databases training the ranker's network leaves out, the first by a seeded hash; and how many of the first
+questions of each are not measured on: its weights were fitted on them once."""
+
+MEASURED = 8
+"""Statements of each of these databases that are measured on, the next by the hash. The ranker's weights may be fitted
+on what is left."""
 
 
 def drawn(bench: Path, of: QuestionSet, selection: Selection) -> tuple[Asked, ...]:
@@ -52,32 +57,26 @@ def left_out(items: Sequence[Item]) -> list[str]:
 
 
 def unfitted(items: Sequence[Item]) -> list[Item]:
-    """The training questions that give rows and on which the ranker was not fitted."""
+    """The training questions that give rows and on which nothing of the ranker is fitted."""
     answered = [item for item in items if item["gold_rows"]]
-    return [each for name in left_out(items) for each in _unlisted([i for i in answered if i["db"] == name])]
+    return [each for name in left_out(items) for each in _measured([i for i in answered if i["db"] == name])]
 
 
 def may_be_fitted(items: Sequence[Item]) -> list[Item]:
-    """The training questions that give rows and on which nothing is measured here."""
-    answered = [item for item in items if item["gold_rows"]]
-    names = left_out(items)
-    listed = {key for name in names for key in _listed([i for i in answered if i["db"] == name])}
-    return [item for item in answered if item["db"] not in names or item["id"] in listed]
+    """The training questions that give rows and whose statements are none that is measured on here."""
+    measured = {(item["db"], item["gold"]) for item in unfitted(items)}
+    return [item for item in items if item["gold_rows"] and (item["db"], item["gold"]) not in measured]
 
 
-def _listed(items: Sequence[Item]) -> list[str]:
-    """The ids of a database's questions that are the ranker's."""
-    return _ordered({item["id"] for item in items})[:RANKER_QUESTIONS]
-
-
-def _unlisted(items: Sequence[Item]) -> Iterator[Item]:
-    """A database's questions, one for each statement, less those whose statement is one of the ranker's lists'."""
-    listed = _listed(items)
+def _measured(items: Sequence[Item]) -> list[Item]:
+    """A database's questions that are measured on, one for each statement."""
+    listed = _ordered({item["id"] for item in items})[:RANKER_QUESTIONS]
     seen = {item["gold"] for item in items if item["id"] in listed}
+    found: dict[str, Item] = {}
     for item in items:
         if item["gold"] not in seen:
-            seen.add(item["gold"])
-            yield item
+            found.setdefault(item["gold"], item)
+    return sorted(found.values(), key=lambda item: _hashed(RANKER_SEED, item["id"]))[:MEASURED]
 
 
 def in_turns(items: Sequence[Item], seed: int) -> list[Item]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 
 import msgspec
@@ -10,12 +11,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchmarks.quality.ablations.drawing import left_out, unfitted
+from benchmarks.quality.ablations.drawing import MEASURED, RANKER_DATABASES, left_out, unfitted
 from benchmarks.quality.candidates.questions import Item
 from engine.models.cross import Pair
 from engine.ranking.phrases import phrases
 from training.ranker import written
-from training.ranker_head import judged
+from training.ranker_head import COLUMNS, judged
 from training.ranker_lists import QuestionList, Written, drawn, read
 
 NAMES, AGES = "SELECT name FROM singer", "SELECT age FROM singer"
@@ -40,18 +41,28 @@ def listed(*statements: tuple[str, bool]) -> QuestionList:
     return QuestionList("0-0", tuple(Written(sql, KNOWN, right) for sql, right in statements))
 
 
-def test_no_question_that_is_measured_on_is_drawn() -> None:
-    items = questions(30, 6)
+def test_no_statement_that_is_measured_on_is_drawn() -> None:
+    items = questions(30, 20)
+    items += [dict(item) | {"id": f"{item['id']} again"} for item in items]
     asked = drawn(items, seed=1)
-    assert not {item["id"] for item in asked} & {item["id"] for item in unfitted(items)}
+    measured = {(item["db"], item["gold"]) for item in unfitted(items)}
+    assert len(measured) == RANKER_DATABASES * MEASURED
+    assert {(item["db"], item["gold"]) for item in asked} == {
+        (item["db"], item["gold"]) for item in items
+    } - measured
+    assert len(asked) == len({item["id"] for item in asked}) == len(items) - 2 * len(measured)
 
 
-def test_the_databases_left_out_of_training_have_a_few_for_the_head() -> None:
-    items = questions(30, 6)
+def test_the_statements_for_the_head_come_first_once_each_and_databases_in_one_piece() -> None:
+    items = questions(30, 20)
+    items += [dict(item) | {"id": f"{item['id']} again"} for item in items]
     kept = left_out(items)
-    asked = [item["db"] for item in drawn(items, seed=1)]
-    assert {asked.count(name) for name in kept} == {3}
-    assert {asked.count(item["db"]) for item in items if item["db"] not in kept} == {6}
+    asked = drawn(items, seed=1)
+    first = asked[: RANKER_DATABASES * (20 - MEASURED)]
+    assert {item["db"] for item in first} == set(kept)
+    assert len({(item["db"], item["gold"]) for item in first}) == len(first)
+    assert len(list(groupby(item["db"] for item in first))) == len(kept)
+    assert {item["db"] for item in asked[2 * len(first) :]} == {item["db"] for item in items} - set(kept)
 
 
 def test_without_a_right_statement_the_known_one_stands_in() -> None:
@@ -94,4 +105,4 @@ def test_statements_in_the_same_words_are_one() -> None:
     item = questions(1, 1)[0]
     found = judged([listed((NAMES, True), (f"{NAMES} AS t", True), (AGES, False))], {"0-0": item}, Constant())
     assert [each.right.tolist() for each in found] == [[True, False]]
-    assert found[0].features.shape == (2, 5)
+    assert found[0].features.shape == (2, len(COLUMNS))

@@ -72,7 +72,7 @@ def test_the_head_weighs_the_cross_encoder_and_what_the_engine_knows() -> None:
 
 def test_without_training_the_head_is_the_likelihood() -> None:
     given = [NAMES, COUNTRIES, candidate("SELECT singer_id FROM singer", None)]
-    trained = TwoStages(PRIOR, Reading(), Counting()).rank("which?", given)
+    trained = TwoStages(PRIOR[: len(FEATURES)], Reading(), Counting()).rank("which?", given)
     plain = ByLikelihood().rank("which?", given)
     assert [each.score for each in trained] == pytest.approx([each.score for each in plain])
 

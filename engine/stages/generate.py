@@ -1,8 +1,9 @@
 """Generates candidates that really differ, a model call each: a statement, its forks, and a search over masks.
 
 Owns the order and the budget. Behind the statement and what the model nearly wrote in its place
-(`engine.decoding.forks`) comes a best-first search over masked schemas and conditions (Odin §5, MetaSQL §III). Each
-statement is checked as the asker before its children are queued. A first one that is refused, or does not say what a
+(`engine.decoding.forks`) comes a best-first search over conditions (MetaSQL §III) and, of a model that does not tell
+what it nearly wrote, over masked schemas (Odin §5). Each statement is checked as the asker before its children are
+queued. A first one that is refused, or does not say what a
 DBA's term means, is written a second time with the reason; one that went astray, as the schema linker sees it, has
 another beside it that is written without what is doubtful. One of which the model was sure is the only one that is
 asked for. Beside what the model wrote stand its readings
@@ -196,7 +197,7 @@ class Explorer:
                 if beside.first is None:
                     beside.first = statements
                     beside.doubly = [statements.beside(*each) for each in made]
-                if self._tools.generation.masks:
+                if self._tools.generation.masks and not self._writer.forks:
                     names = {used for _, used in made}
                     search.expand(attempt.node, _elements_used(attempt.candidates[0]), references | names)
             first = nodes is whole

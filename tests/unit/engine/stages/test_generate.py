@@ -101,6 +101,7 @@ def generated(
     settings: GenerationSettings | None = None,
     *,
     links: SchemaLinks | None = None,
+    phrases: tuple[str, ...] = ("artist name", "singer"),
 ) -> State:
     encoder = Encoder()
     database = Database("music", "", "music", ("public",), ("public",))
@@ -109,7 +110,7 @@ def generated(
         MUSIC,
         1.0,
         tuple(table.key for table in MUSIC.tables),
-        linked(("artist name", "singer"), MUSIC, cast("Any", encoder)),
+        linked(phrases, MUSIC, cast("Any", encoder)),
         values,
         links=links,
     )
@@ -208,6 +209,21 @@ def test_a_fork_has_its_near_name_beside_it() -> None:
     beside = found["SELECT COUNT(performer_name) FROM singer"]
     assert beside.forked
     assert beside.masked == {("public", "singer", "artist_name")}
+
+
+def test_names_are_masked_of_a_model_that_does_not_tell_what_it_nearly_wrote() -> None:
+    lines = [("SELECT COUNT", "(*) FROM singer"), ("", "SELECT artist_name FROM singer")]
+    off = GenerationSettings(exchanges=False)
+    silent, telling = (
+        generated(
+            Model(lines, goes_on=tells, nearly=(" COUNT", 0.4)),
+            settings=off,
+            phrases=("artist performer name",),
+        )
+        for tells in (False, True)
+    )
+    assert any("artist_name masked" in line.event for line in silent.trace)
+    assert all("nothing masked" in line.event for line in telling.trace if line.stage == "generate")
 
 
 def test_one_candidate_costs_one_call_and_nothing_is_exchanged() -> None:

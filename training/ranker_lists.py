@@ -12,9 +12,11 @@ Owns the drawing, the asking and the file.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import sys
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -45,8 +47,8 @@ from pgparley.config import cache_dir, load
 
 K = 6
 
-ROUND = 464
-"""Questions of a round: four of each database that the network is trained on."""
+ROUND = 4
+"""Questions of a database that are asked in one piece."""
 
 TURN = 24
 """Questions that are judged together: the scorer is a process of its own."""
@@ -85,10 +87,10 @@ def read(file: Path) -> list[QuestionList]:
 
 
 def drawn(items: Sequence[Item], seed: int) -> list[Item]:
-    """The questions in the order in which they are asked, those of a database together: its schema is read once then.
+    """The questions in the order in which they are asked, some of a database together: its schema is read once then.
 
     First come those on which the head is fitted: one of each statement on the databases that the network never saw,
-    then the others on these; then rounds of all other databases.
+    then the others on these; then those of all other databases.
     """
     kept = frozenset(left_out(items))
     fitted = in_turns(may_be_fitted(items), seed)
@@ -99,12 +101,17 @@ def drawn(items: Sequence[Item], seed: int) -> list[Item]:
     first = {item["id"] for item in statements.values()}
     again = [item for item in fitted if item["db"] in kept and item["id"] not in first]
     others = [item for item in fitted if item["db"] not in kept]
-    rounds = (others[at : at + ROUND] for at in range(0, len(others), ROUND))
-    return [
-        item
-        for each in (list(statements.values()), again, *rounds)
-        for item in sorted(each, key=lambda item: str(item["db"]))
-    ]
+    return [item for each in (statements.values(), again, others) for item in _rounds(each)]
+
+
+def _rounds(items: Iterable[Item]) -> list[Item]:
+    """`ROUND` questions of each database, in one piece each, then as many again."""
+    turns: Counter[str] = Counter()
+    placed = []
+    for item in items:
+        placed.append((turns[item["db"]] // ROUND, str(item["db"]), item))
+        turns[item["db"]] += 1
+    return [item for *_, item in sorted(placed, key=lambda each: each[:2])]
 
 
 async def _record(given: argparse.Namespace, console: Console) -> None:
@@ -116,13 +123,23 @@ async def _record(given: argparse.Namespace, console: Console) -> None:
         replay = Replay(place.tools.model, kept)
         scorer = Scorer(given.bench, place.dsn, given.work / "scoring")
         with model_server(place.meter, given.work / "model.log"):
+            judging: asyncio.Task[None] | None = None
             for at in range(0, len(left), TURN):
                 console.print(f"{len(left) - at} of {len(wanted)} left", highlight=False)
                 lists = [await _asked(item, place, replay) for item in left[at : at + TURN]]
-                lines = [msgspec.json.encode(each) + b"\n" for each in judged(lists, scorer)]
-                with given.out.open("ab") as file:
-                    file.writelines(lines)
+                if judging is not None:
+                    await judging
+                judging = asyncio.create_task(asyncio.to_thread(_keep, lists, scorer, given.out))
+            if judging is not None:
+                await judging
         kept.close()
+
+
+def _keep(lists: Sequence[QuestionList], scorer: Scorer, out: Path) -> None:
+    """Writes the lists with their verdicts."""
+    lines = [msgspec.json.encode(each) + b"\n" for each in judged(lists, scorer)]
+    with out.open("ab") as file:
+        file.writelines(lines)
 
 
 async def _asked(item: Item, place: Site, replay: Replay) -> QuestionList:

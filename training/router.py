@@ -24,6 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.quality.candidates.command import told_command
 from benchmarks.quality.routing.collection import Item, read_items, read_views
 from engine.core.ports import Encoder
 from engine.models.encoder import MiniLMEncoder, packaged_model
@@ -120,7 +121,7 @@ def main() -> int:
         version=BASE,
         encoder="all-MiniLM-L6-v2",
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        command=" ".join(["python -m training.router", *sys.argv[1:]]),
+        command=told_command("training.router", sys.argv[1:]),
         questions=sum(item["db"] not in course.apart for item in material.items[:plain]),
         minutes=round((time.monotonic() - started) / 60, 1),
         figures=figures,

@@ -27,6 +27,7 @@ import numpy as np
 from rich.console import Console
 
 from benchmarks.quality.ablations.drawing import in_turns
+from benchmarks.quality.candidates.command import told_command
 from benchmarks.quality.routing import folds
 from benchmarks.quality.routing.collection import ROOT, Item, View, read_items, read_views
 from benchmarks.quality.routing.folds import FOLDS, Cell, Leg, Variant, fold_of
@@ -261,7 +262,7 @@ def _trained(run: Folds, fold: int) -> Artifact:
         version=f"fold{fold}",
         encoder="all-MiniLM-L6-v2",
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        command=" ".join(["python -m training.routing_folds", *sys.argv[1:]]),
+        command=told_command("training.routing_folds", sys.argv[1:]),
         questions=sum(item["db"] not in apart for item in material.items[: material.plain]),
     )
     arrays = trainer.arrays(1.0)

@@ -18,7 +18,7 @@ from pgparley.config import cache_dir
 ROOT = Path(__file__).resolve().parents[3]
 
 
-OWN = frozenset({"--bench", "--work", "--json", "--page", "--plot", "--outcomes"})
+OWN = frozenset({"--bench", "--work", "--wordnet", "--out", "--json", "--page", "--plot", "--outcomes"})
 """Options that say where things lie on one machine, and change no figure."""
 
 

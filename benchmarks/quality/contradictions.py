@@ -31,6 +31,7 @@ from engine.linking.dimensions import aggregates, asked_dimensions, linked_dimen
 from engine.linking.element_text import linked
 from engine.linking.entities import entities
 from engine.linking.mentions import mentioned_tables
+from engine.linking.numbers import numbers_not_used
 from engine.models.encoder import MiniLMEncoder
 from engine.ranking.contradictions import contradictions
 from engine.rewrite.rule import Context, Statement
@@ -73,6 +74,9 @@ def counted(questions: Iterable[Known], encoder: Encoder) -> Counter[str]:
         found["asks for all rows"] += asks_for_all(each.question)
         if any(compared_columns(Statement(tree, each.snapshot))):
             found["says: compares columns of two tables"] += 1
+        names = [node.name for node in tree.find_all(exp.Column, exp.Table)]
+        found["says a number"] += bool(numbers_not_used(each.question, exp.Select(), ()))
+        found["leaves out a number"] += bool(numbers_not_used(each.question, tree, names))
         asked = mentioned_tables(each.question, each.snapshot)
         said = contradictions(each.question, each.sql, each.snapshot, asked, texts(each.snapshot))
         found.update({f"contradicts: {' '.join(words.split()[:4])} …" for words in said})

@@ -14,6 +14,7 @@ from engine.core.candidate import Candidate
 from engine.core.elements import WHOLE_TABLE, elements_of, elements_read
 from engine.core.state import Route, State
 from engine.linking.mentions import mentioned_tables, tables_not_read, terms_used, values_not_used
+from engine.linking.numbers import numbers_not_used
 from engine.linking.standing import OUTDATED, deprecated, measured
 from engine.ranking.contradictions import contradictions
 from engine.rewrite.rule import Statement
@@ -27,8 +28,8 @@ FRUITLESS = 0.1
 """What a statement that finds nothing is worth beside others that do."""
 
 UNSAID = 0.1
-"""What a statement is worth that says nothing of a table or a value which the question calls by its name. Of Spider's
-training questions with a table's name 4 % are answered by one."""
+"""What a statement is worth that says nothing of a table or a value which the question calls by its name, or of a
+number. Of Spider's training questions with a table's name 4 % are answered by one."""
 
 CONTRADICTED = 0.03
 """What a statement is worth that contradicts the question. Of Spider's training questions that ask for a number for
@@ -56,7 +57,7 @@ WEIGHTS = {
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What of the question a statement says nothing of: tables, and values, names and terms; and the terms `used`.
+    """What of the question a statement says nothing of: tables, and values, names, terms and numbers; the terms `used`.
 
     `outdated`: what it reads that is deprecated; `measured`: the units and time zones of what it reads;
     `contradicted`: what it says otherwise. `linked`: columns that the schema linker has linked, and that it leaves
@@ -136,7 +137,7 @@ def _against(
     used = terms_used(route.terms, candidate.tables, candidate.columns)
     terms = (each.name for each in route.terms if each not in used)
     flags = _flags_not_tested(candidate.sql, route, named)
-    words = tuple(dict.fromkeys((*values, *names, *terms, *flags)))
+    words = tuple(dict.fromkeys((*values, *names, *terms, *flags, *_numbers_left(question, candidate))))
     outdated = deprecated(candidate.tables, candidate.columns, route.snapshot)
     units = tuple(measured(candidate.columns, route.snapshot))
     contradicted = contradictions(question, candidate.sql, route.snapshot, asked, route.lists)
@@ -164,6 +165,12 @@ def _flags_not_tested(sql: str, route: Route, named: Sequence[Flag]) -> Iterator
     if tree is not None:
         statement = Statement(tree, route.snapshot)
         yield from (" ".join(flag.words) for _, _, flag in flags_left_out(statement, named))
+
+
+def _numbers_left(question: str, candidate: Candidate) -> list[str]:
+    tree = parsed(candidate.sql)
+    names = (*(table for _, table in candidate.tables), *(column for *_, column in candidate.columns))
+    return [] if tree is None else numbers_not_used(question, tree, names)
 
 
 def _linked_unread(candidate: Candidate, route: Route) -> Mapping[ColumnKey, float]:

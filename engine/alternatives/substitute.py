@@ -9,39 +9,59 @@ from sqlglot import exp
 
 from engine.alternatives.synonyms import Exchange
 from engine.core.elements import WHOLE_TABLE
+from engine.rewrite.join_tree import tests_of
 from engine.rewrite.rule import Context, Statement
-from engine.rewrite.rules.references import join_missing_tables
+from engine.rewrite.rules.references import comparisons, join_missing_tables
 from engine.rewrite.scope import Scopes, from_parts, identifier, written
 from engine.sql.tree import parsed
+from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.types import Snapshot, TableKey
 
 
 def substituted(sql: str, exchange: Exchange, snapshot: Snapshot) -> str | None:
-    """`sql` with `exchange.other` for `exchange.used`; None where the exchange alone is not possible."""
+    """`sql` with `exchange.other` for `exchange.used`; None where the exchange alone is not possible or says nothing.
+
+    A column by which tables are joined stays there: the other one is shown, compared or grouped by in its place.
+    """
     tree = parsed(sql)
     if tree is None:
         return None
     tree = tree.copy()
     scopes = Scopes(tree, snapshot)
     if exchange.used[2] == WHOLE_TABLE:
-        return _with_table(tree, exchange, scopes)
-    if exchange.used[:2] == exchange.other[:2]:
-        return _with_column(tree, exchange, scopes)
-    return _with_column_elsewhere(tree, exchange, scopes)
+        made = _with_table(tree, exchange, scopes)
+    elif exchange.used[:2] == exchange.other[:2]:
+        made = _with_column(tree, exchange, scopes)
+    else:
+        made = _with_column_elsewhere(tree, exchange, scopes)
+    if made is None or not _items_distinct(made) or any(map(_repeats_itself, made.find_all(exp.Select))):
+        return None
+    return made.sql(dialect="postgres")
 
 
-def _with_column(tree: exp.Query, exchange: Exchange, scopes: Scopes) -> str | None:
+def _places(tree: exp.Query, exchange: Exchange, scopes: Scopes) -> list[exp.Column]:
+    """Where the column stands; not where it joins tables, unless the other one is as much a key there."""
     found = scopes.columns(tree, exchange.used[:2], exchange.used[2])
+    references = foreign_key_graph(scopes.snapshot)
+    if references.counterparts(exchange.used) & references.counterparts(exchange.other):
+        return found
+    joining = {id(column) for pair in comparisons(tree, scopes) for column, _ in pair}
+    return [column for column in found if id(column) not in joining]
+
+
+def _with_column(tree: exp.Query, exchange: Exchange, scopes: Scopes) -> exp.Query | None:
+    found = _places(tree, exchange, scopes)
     for column in found:
         column.set("this", identifier(exchange.other[2]))
-    if not found or not _items_distinct(tree):
-        return None
-    return tree.sql(dialect="postgres")
+    return tree if found else None
 
 
 def _items_distinct(tree: exp.Query) -> bool:
-    """Drops items that a SELECT now has twice; False where another query depends on their number."""
+    """Drops items that a SELECT or its groups now have twice; False where another query depends on their number."""
     for select in tree.find_all(exp.Select):
+        group = select.args.get("group")
+        if group is not None:
+            group.set("expressions", list({each.sql(): each for each in group.expressions}.values()))
         items = {each.unalias().sql(): each for each in reversed(select.expressions)}
         if len(items) < len(select.expressions):
             if isinstance(select.parent, exp.SetOperation | exp.In | exp.Subquery):
@@ -52,7 +72,21 @@ def _items_distinct(tree: exp.Query) -> bool:
     return True
 
 
-def _with_table(tree: exp.Query, exchange: Exchange, scopes: Scopes) -> str | None:
+def _repeats_itself(select: exp.Select) -> bool:
+    """Whether it tests the same twice, or wants a column to be equal to two literals."""
+    tests = tests_of(select)
+    equals = [
+        test.this.sql()
+        for test in tests
+        if isinstance(test, exp.EQ)
+        and isinstance(test.this, exp.Column)
+        and isinstance(test.expression, exp.Literal)
+    ]
+    texts = [test.sql() for test in tests]
+    return len(set(texts)) < len(texts) or len(set(equals)) < len(equals)
+
+
+def _with_table(tree: exp.Query, exchange: Exchange, scopes: Scopes) -> exp.Query | None:
     other = scopes.tables[exchange.other[:2]]
     columns = [column for column in scopes.columns(tree, exchange.used[:2]) if column.table]
     named = [column for column in columns if (read := scopes.reading(column)) and not read.node.alias]
@@ -72,12 +106,12 @@ def _with_table(tree: exp.Query, exchange: Exchange, scopes: Scopes) -> str | No
         name = written(other, scopes.snapshot)
         read.node.set("this", name.this)
         read.node.set("db", name.args.get("db"))
-    return tree.sql(dialect="postgres") if reads else None
+    return tree if reads else None
 
 
-def _with_column_elsewhere(tree: exp.Query, exchange: Exchange, scopes: Scopes) -> str | None:
+def _with_column_elsewhere(tree: exp.Query, exchange: Exchange, scopes: Scopes) -> exp.Query | None:
     """Qualifies every name first: the table that is joined may have columns of the same names."""
-    found = scopes.columns(tree, exchange.used[:2], exchange.used[2])
+    found = _places(tree, exchange, scopes)
     if not found:
         return None
     touched = {id(column.parent_select) for column in found}
@@ -98,7 +132,7 @@ def _with_column_elsewhere(tree: exp.Query, exchange: Exchange, scopes: Scopes) 
     if len(touched) == 1:
         for select in tree.find_all(exp.Select):
             _without_unread(select, exchange.used[:2], statement.scopes)
-    return statement.sql
+    return statement.tree
 
 
 def _without_unread(select: exp.Select, table: TableKey, scopes: Scopes) -> None:

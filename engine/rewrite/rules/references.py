@@ -280,17 +280,26 @@ def strangers_compared(statement: Statement) -> Iterator[tuple[ColumnKey, Column
 
 def compared_columns(statement: Statement) -> Iterator[tuple[ColumnKey, ColumnKey]]:
     """Columns of two tables that are to be equal, in a join, a test, or over a subquery."""
-    scopes = statement.scopes
-    for equal in statement.tree.find_all(exp.EQ):
+    yield from ((one, other) for (_, one), (_, other) in comparisons(statement.tree, statement.scopes))
+
+
+Compared = tuple[exp.Column, ColumnKey]
+"""Where a column stands, and which it is."""
+
+
+def comparisons(tree: exp.Query, scopes: Scopes) -> Iterator[tuple[Compared, Compared]]:
+    """As `compared_columns`, with the places."""
+    for equal in tree.find_all(exp.EQ):
         sides = [side for side in (equal.left, equal.right) if isinstance(side, exp.Column)]
-        reads = [(read.table, side.name) for side in sides if (read := scopes.reading(side)) is not None]
-        keys = [(*table.key, name) for table, name in reads if table is not None]
-        if len(keys) == 2 and keys[0][:2] != keys[1][:2]:  # noqa: PLR2004 - the two sides
+        reads = [(read.table, side) for side in sides if (read := scopes.reading(side)) is not None]
+        keys = [(side, (*table.key, side.name)) for table, side in reads if table is not None]
+        if len(keys) == 2 and keys[0][1][:2] != keys[1][1][:2]:  # noqa: PLR2004 - the two sides
             yield keys[0], keys[1]
-    for predicate in statement.tree.find_all(exp.In, exp.EQ, exp.NEQ):
+    for predicate in tree.find_all(exp.In, exp.EQ, exp.NEQ):
         found = scopes.comparison(predicate)
         if found is not None and found.one.key != found.other.key:
-            yield (*found.one.key, found.outside.name), (*found.other.key, found.inside.name)
+            outside = found.outside, (*found.one.key, found.outside.name)
+            yield outside, (found.inside, (*found.other.key, found.inside.name))
 
 
 def _compared(join: exp.Expression, before: list[TableRef], last: TableRef) -> _Joined | None:

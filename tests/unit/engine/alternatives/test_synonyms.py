@@ -164,6 +164,20 @@ EXCHANGED = [
         WITH_A_TABLE,
         "SELECT singer.country FROM singer",
     ),
+    (
+        "SELECT s.artist_name, COUNT(*) FROM singer AS s JOIN vocalist AS v ON s.artist_name = v.artist_name"
+        " GROUP BY s.artist_name, s.performer_name",
+        Exchange(ARTIST, PERFORMER, 1.0),
+        WITH_TWO_TABLES,
+        "SELECT s.performer_name, COUNT(*) FROM singer AS s JOIN vocalist AS v ON s.artist_name = v.artist_name"
+        " GROUP BY s.performer_name",
+    ),
+    (
+        "SELECT artist_name FROM singer WHERE country IN (SELECT country FROM vocalist)",
+        Exchange(ARTIST, COUNTRY, 1.0),
+        WITH_TWO_TABLES,
+        "SELECT country FROM singer WHERE country IN (SELECT country FROM vocalist)",
+    ),
 ]
 
 
@@ -183,6 +197,21 @@ def test_everything_else_stays(sql: str, twin: Exchange, snapshot: Snapshot, wan
             WITH_TWO_TABLES,
         ),
         ("no SQL (", Exchange(ARTIST, PERFORMER, 1.0), MUSIC),
+        (
+            "SELECT COUNT(*) FROM singer s JOIN vocalist v ON s.artist_name = v.artist_name",
+            Exchange(ARTIST, PERFORMER, 1.0),
+            WITH_TWO_TABLES,
+        ),
+        (
+            "SELECT COUNT(*) FROM singer WHERE artist_name = 'a' AND performer_name = 'b'",
+            Exchange(ARTIST, PERFORMER, 1.0),
+            MUSIC,
+        ),
+        (
+            "SELECT COUNT(*) FROM singer WHERE artist_name <> 'a' AND performer_name <> 'a'",
+            Exchange(ARTIST, PERFORMER, 1.0),
+            MUSIC,
+        ),
     ],
 )
 def test_what_cannot_be_exchanged(sql: str, twin: Exchange, snapshot: Snapshot) -> None:

@@ -74,9 +74,7 @@ def counted(questions: Iterable[Known], encoder: Encoder) -> Counter[str]:
         found["asks for all rows"] += asks_for_all(each.question)
         if any(compared_columns(Statement(tree, each.snapshot))):
             found["says: compares columns of two tables"] += 1
-        names = [node.name for node in tree.find_all(exp.Column, exp.Table)]
-        found["says a number"] += bool(numbers_not_used(each.question, exp.Select(), ()))
-        found["leaves out a number"] += bool(numbers_not_used(each.question, tree, names))
+        found.update(_of_numbers(each.question, tree))
         asked = mentioned_tables(each.question, each.snapshot)
         said = contradictions(each.question, each.sql, each.snapshot, asked, texts(each.snapshot))
         found.update({f"contradicts: {' '.join(words.split()[:4])} …" for words in said})
@@ -87,6 +85,14 @@ def counted(questions: Iterable[Known], encoder: Encoder) -> Counter[str]:
             if (right := found_again(each, tree, encoder)) is not None:
                 found["groups taken out: " + ("found again" if right else "others, or none")] += 1
     return found
+
+
+def _of_numbers(question: str, tree: exp.Query) -> Iterator[str]:
+    names = [node.name for node in tree.find_all(exp.Column, exp.Table)]
+    if numbers_not_used(question, exp.Select(), ()):
+        yield "says a number"
+    if numbers_not_used(question, tree, names):
+        yield "leaves out a number"
 
 
 def texts(snapshot: Snapshot) -> tuple[ValueList, ...]:

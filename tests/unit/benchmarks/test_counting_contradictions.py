@@ -25,6 +25,9 @@ def test_groups_and_rows() -> None:
         ("How many concerts are there per year?", "SELECT COUNT(*) FROM concert"),
         ("titles in alphabetical order", "SELECT title FROM concert ORDER BY title"),
         ("titles sorted by year", "SELECT title FROM concert ORDER BY year LIMIT 1"),
+        ("concerts in 2014", "SELECT title FROM concert WHERE year = 2014"),
+        ("concerts in 2015", "SELECT title FROM concert WHERE year = 2014 OR title = 'x'"),
+        ("two concerts", "SELECT title FROM concert LIMIT 10"),
         (
             "Which concerts were held in the stadium?",
             "SELECT title FROM concert JOIN stadium ON concert.stadium_id = stadium.stadium_id",
@@ -40,4 +43,6 @@ def test_groups_and_rows() -> None:
         "says: counts rows of groups": 2,
         "says: compares columns of two tables": 1,
         "says: the first rows of an order": 1,
+        "says a number": 3,
+        "leaves out a number": 1,
     }

@@ -5,7 +5,8 @@
 
 `--lists` is what `training.ranker_lists` wrote. Some databases are no part of what the cross-encoder is trained on
 (`benchmarks.quality.ablations.drawing`): its scores of their lists are those of unseen databases. The head, which
-weighs these scores against what the engine knows anyway, is fitted on them; its figures are by folds of them.
+weighs these scores against what the engine knows anyway, is fitted on them beside `engine.ranking.evidence` as it is;
+its figures are by folds of them.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from engine.ranking.ranker import FEATURES, FORMAT, NAME
 from engine.settings import EncoderSettings
 from training.conditions import snapshots
 from training.mutations import mutations
-from training.ranker_head import COLUMNS, fitted, judged
+from training.ranker_head import fitted, judged
 from training.ranker_lists import QuestionList, read
 
 GivenT = TypeVar("GivenT")
@@ -247,7 +248,7 @@ def main() -> int:
     trainer, questions = train(options, seen, wrong)
     arrays = arrays_of(trainer.layers, trainer.heads)
     head_lists = judged([each for each in lists if each.id in unseen], unseen, CrossEncoder(arrays))
-    weights, figures = fitted(head_lists)
+    weights, figures = fitted(head_lists, columns=range(len(FEATURES)))
     manifest = Manifest(
         name=NAME,
         format=FORMAT,
@@ -261,8 +262,6 @@ def main() -> int:
     )
     done = write(options.out, manifest, arrays | {"head": weights[: len(FEATURES)]})
     sys.stdout.write(json.dumps(done.figures, indent=1) + "\n")
-    beside = dict(zip(COLUMNS[len(FEATURES) :], weights[len(FEATURES) :].tolist(), strict=True))
-    sys.stdout.write(f"for engine.ranking.evidence: {json.dumps(beside)}\n")
     return 0
 
 

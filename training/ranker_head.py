@@ -147,8 +147,10 @@ def _crossed(lists: Sequence[Judged], columns: Sequence[int], prior: Weights) ->
     return measured(lists, lambda each: each.features @ found[id(each)])
 
 
-def fitted(lists: Sequence[Judged], prior: Weights = PRIOR) -> tuple[Weights, dict[str, float]]:
-    """The weights fitted on all the lists, and figures of the orders there are."""
+def fitted(
+    lists: Sequence[Judged], prior: Weights = PRIOR, columns: Sequence[int] = EVERYTHING
+) -> tuple[Weights, dict[str, float]]:
+    """The weights, those of `columns` fitted on all the lists, and figures of the orders there are."""
     systems = {
         "as_found": measured(lists, lambda each: -np.arange(len(each.right), dtype=np.float32)),
         "by_logprob": measured(lists, lambda each: each.features[:, 2]),
@@ -164,7 +166,7 @@ def fitted(lists: Sequence[Judged], prior: Weights = PRIOR) -> tuple[Weights, di
     }
     figures = {f"{name}_{key}": value for name, each in systems.items() for key, value in each.items()}
     figures |= {"lists": float(len(lists)), "lists_contested": float(len(contested(lists)))}
-    return fit(contested(lists), EVERYTHING, prior), figures
+    return fit(contested(lists), columns, prior), figures
 
 
 def main() -> int:

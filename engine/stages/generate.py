@@ -3,10 +3,9 @@
 Owns the order and the budget. Behind the statement and what the model nearly wrote in its place
 (`engine.decoding.forks`) comes a best-first search over conditions (MetaSQL §III) and, of a model that does not tell
 what it nearly wrote, over masked schemas (Odin §5). Each statement is checked as the asker before its children are
-queued. A first one that is refused, or does not say what a
-DBA's term means, is written a second time with the reason; one that went astray, as the schema linker sees it, has
-another beside it that is written without what is doubtful. One of which the model was sure is the only one that is
-asked for. Beside what the model wrote stand its readings
+queued. A first one that is refused, or does not say what a DBA's term means, is written a second time with the reason;
+one that went astray, as the schema linker sees it, has another beside it that is written without what is doubtful. One
+of which the model was sure is the only one that is asked for. Beside what the model wrote stand its readings
 (`engine.rewrite`) and what differs from it in one name (`engine.alternatives`), which cost no call.
 """
 

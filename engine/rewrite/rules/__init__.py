@@ -26,6 +26,7 @@ RULES: tuple[Rule, ...] = (
     Rule("join_by_reference", 2, RuleKind.READING, references.join_by_reference),
     Rule("compare_by_reference", 1, RuleKind.READING, references.compare_by_reference),
     Rule("literal_in_its_column", 1, RuleKind.READING, literals.literal_in_its_column),
+    Rule("literal_by_reference", 1, RuleKind.READING, literals.literal_by_reference),
     Rule("drop_unsaid_literal", 1, RuleKind.READING, literals.drop_unsaid_literal),
     Rule("drop_naming_literal", 1, RuleKind.READING, literals.drop_naming_literal),
     Rule("said_flag", 1, RuleKind.READING, flags.said_flag),

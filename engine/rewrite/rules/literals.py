@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import sqlglot
 from sqlglot import exp
@@ -14,6 +14,8 @@ from engine.rewrite.rule import Context, Statement
 from engine.rewrite.scope import Scopes, identifier
 from engine.sql.tree import parsed
 from engine.text.tokens import identifier_words
+from schema_catalog.foreign_keys import Edge
+from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import ColumnKey, Table
 
 _NUMBER = r"^\s*([-+]?([0-9]{1,3}(,[0-9]{3})+|[0-9]+)([.][0-9]+)?)(?![0-9.,]|[-/:eE][-+]?[0-9])"
@@ -49,6 +51,51 @@ def literal_in_its_column(statement: Statement, context: Context) -> str | None:
     return None
 
 
+def literal_by_reference(statement: Statement, context: Context) -> str | None:
+    """Compares a key with those of the rows that it refers to, where they alone hold the first such literal.
+
+    `stat_cd = 'Late'` may mean `stat_cd IN (SELECT stat_cd FROM stat WHERE stat_dsc = 'Late')`. A literal that is not
+    said stands for a value that is: where a column's own values are all codes, the model has to write one of them. The
+    column's own reference comes first; one of another column counts where no other of the tables read leads there.
+    """
+    scopes = statement.scopes
+    said = _said(context)
+    for column, key, literal in _compared(statement.tree, scopes):
+        test = literal.parent
+        unsaid = said.isdisjoint(identifier_words(literal.name))
+        holding = _named(context.values) if unsaid else _holding(literal, context.values)
+        if not isinstance(test, exp.EQ | exp.NEQ) or _elsewhere(column, key, literal, context.values, scopes):
+            continue
+        if key not in holding and (found := _referring(column, key, holding, context, scopes)) is not None:
+            name, edge, (other, value) = found
+            table = scopes.snapshot.display_name(scopes.tables[edge.other])
+            rows = f"{quote_ident(other[2])} = {quote_literal(value)}"
+            keys = f"SELECT {quote_ident(edge.other_columns[0])} FROM {table} WHERE {rows}"  # noqa: S608  all quoted
+            among = exp.column(identifier(edge.columns[0]), identifier(name) if name else None).isin(
+                query=keys
+            )
+            test.replace(among.not_() if isinstance(test, exp.NEQ) else among)
+            return f"looks for '{value}' in {other[1]}.{other[2]}, which {edge.columns[0]} refers to"
+    return None
+
+
+def _referring(
+    column: exp.Column, key: ColumnKey, holding: Mapping[ColumnKey, str], context: Context, scopes: Scopes
+) -> tuple[str, Edge, tuple[ColumnKey, str]] | None:
+    """(name in FROM, reference, the column that it leads to and the value there)."""
+    reads = [read for read in scopes.reads[id(column.parent_select)] if read.table is not None]
+    ways = [
+        (read.name if column.table or len(reads) > 1 else "", edge, held)
+        for read in reads
+        for edge in (context.references.edges(read.table.key) if read.table else ())
+        for held in holding.items()
+        if edge.referring and len(edge.columns) == 1 and edge.other == held[0][:2]
+        if edge.other in scopes.tables and edge.other_columns[0] != held[0][2]
+    ]
+    own = [way for way in ways if way[1].table == key[:2] and way[1].columns == key[2:]]
+    return own[0] if own else ways[0] if len(ways) == 1 else None
+
+
 def misplaced_literal(sql: str, context: Context) -> bool:
     """Whether `literal_in_its_column` would move a literal of `sql`."""
     tree = parsed(sql)
@@ -65,11 +112,7 @@ def _elsewhere(
     column: exp.Column, key: ColumnKey, literal: exp.Literal, values: Sequence[ValueLink], scopes: Scopes
 ) -> tuple[str, ColumnKey] | None:
     """(name in FROM, column) that holds the literal where its own column is not known to; None where nothing does."""
-    holding = [
-        link.column
-        for link in values
-        if link.span and any(value.casefold() == literal.name.casefold() for value in link.values)
-    ]
+    holding = _holding(literal, values)
     if not holding or key in holding:
         return None
     reads = [read for read in scopes.reads[id(column.parent_select)] if read.table is not None]
@@ -78,11 +121,34 @@ def _elsewhere(
         (
             (read.name, other)
             for read in reads
-            for other in dict.fromkeys(holding)
+            for other in holding
             if read.table is not None and read.table.key == other[:2]
         ),
         None,
     )
+
+
+def _holding(literal: exp.Literal, values: Sequence[ValueLink]) -> dict[ColumnKey, str]:
+    """The columns in which the question's words found the literal, and how it is stored there."""
+    return {
+        link.column: value
+        for link in values
+        for value in link.values
+        if link.span and value.casefold() == literal.name.casefold()
+    }
+
+
+def _named(values: Sequence[ValueLink]) -> dict[ColumnKey, str]:
+    """The columns in which words of the question are one value, and how it is stored there."""
+    return {link.column: link.values[0] for link in values if link.span and len(link.values) == 1}
+
+
+def _said(context: Context) -> set[str]:
+    """The words of the question, and those of the stored values that it names."""
+    said = set(identifier_words(context.question))
+    for link in context.values:
+        said.update(word for value in link.values for word in identifier_words(value))
+    return said
 
 
 def _compared(tree: exp.Query, scopes: Scopes) -> Iterator[tuple[exp.Column, ColumnKey, exp.Literal]]:
@@ -105,9 +171,7 @@ def drop_unsaid_literal(statement: Statement, context: Context) -> str | None:
 
     Of numbers only what a key is compared with: "more than one" is 1.
     """
-    said = set(identifier_words(context.question))
-    for link in context.values:
-        said.update(word for value in link.values for word in identifier_words(value))
+    said = _said(context)
 
     def is_unsaid(table: Table, column: exp.Column, literal: exp.Literal) -> bool:
         keys = {name for key in table.foreign_keys for name in key.columns} | set(table.primary_key)

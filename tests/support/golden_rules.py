@@ -92,6 +92,17 @@ SCHEMAS: Mapping[str, Snapshot] = {
             ),
         ),
     ),
+    "codes": Snapshot(
+        "codes",
+        ("public",),
+        (
+            _of("public", "dpt", "dpt_cd dpt_nm"),
+            _typed(
+                _of("public", "pay", "pay_id dpt_cd amt payee", ("dpt_cd", "public", "dpt", "dpt_cd")),
+                amt="integer",
+            ),
+        ),
+    ),
     "flags": Snapshot(
         "flags",
         ("public",),

@@ -22,6 +22,8 @@ TEXTS: Mapping[str, Sequence[str | None]] = {
     "artist_name": ("Ann", "France", "Bo", None),
     "name": ("Wembley", "WEMBLEY", "Oval", None),
     "isofficial": ("T", "F", None),
+    "dpt_cd": tuple(map(str, range(1, 17))),
+    "dpt_nm": ("Sales", "Legal", None),
     "capacity": ("3", "1,200", "12 km", "90", "n/a", None),
 }
 

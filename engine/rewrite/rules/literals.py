@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import sqlglot
 from sqlglot import exp
@@ -67,30 +67,29 @@ def literal_by_reference(statement: Statement, context: Context) -> str | None:
         if not isinstance(test, exp.EQ | exp.NEQ) or _elsewhere(column, key, literal, context.values, scopes):
             continue
         if key not in holding and (found := _referring(column, key, holding, context, scopes)) is not None:
-            name, edge, (other, value) = found
+            name, edge, other = found
             table = scopes.snapshot.display_name(scopes.tables[edge.other])
-            rows = f"{quote_ident(other[2])} = {quote_literal(value)}"
+            rows = f"{quote_ident(other[2])} = {quote_literal(holding[other])}"
             keys = f"SELECT {quote_ident(edge.other_columns[0])} FROM {table} WHERE {rows}"  # noqa: S608  all quoted
-            among = exp.column(identifier(edge.columns[0]), identifier(name) if name else None).isin(
-                query=keys
-            )
+            refers = exp.column(identifier(edge.columns[0]), identifier(name) if name else None)
+            among = refers.isin(query=keys, dialect="postgres")
             test.replace(among.not_() if isinstance(test, exp.NEQ) else among)
-            return f"looks for '{value}' in {other[1]}.{other[2]}, which {edge.columns[0]} refers to"
+            return f"looks for '{holding[other]}' in {other[1]}.{other[2]}, which {edge.columns[0]} refers to"
     return None
 
 
 def _referring(
-    column: exp.Column, key: ColumnKey, holding: Mapping[ColumnKey, str], context: Context, scopes: Scopes
-) -> tuple[str, Edge, tuple[ColumnKey, str]] | None:
-    """(name in FROM, reference, the column that it leads to and the value there)."""
-    reads = [read for read in scopes.reads[id(column.parent_select)] if read.table is not None]
+    column: exp.Column, key: ColumnKey, holding: Collection[ColumnKey], context: Context, scopes: Scopes
+) -> tuple[str, Edge, ColumnKey] | None:
+    """(name in FROM or "", reference, the one of `holding` that it leads to); None without one, or with several."""
+    reads = [(read.name, read.table) for read in scopes.reads[id(column.parent_select)] if read.table]
     ways = [
-        (read.name if column.table or len(reads) > 1 else "", edge, held)
-        for read in reads
-        for edge in (context.references.edges(read.table.key) if read.table else ())
-        for held in holding.items()
-        if edge.referring and len(edge.columns) == 1 and edge.other == held[0][:2]
-        if edge.other in scopes.tables and edge.other_columns[0] != held[0][2]
+        (name if column.table or len(reads) > 1 else "", edge, other)
+        for name, table in reads
+        for edge in context.references.edges(table.key)
+        for other in holding
+        if edge.referring and len(edge.columns) == 1 and edge.other == other[:2]
+        if edge.other in scopes.tables and edge.other_columns[0] != other[2]
     ]
     own = [way for way in ways if way[1].table == key[:2] and way[1].columns == key[2:]]
     return own[0] if own else ways[0] if len(ways) == 1 else None

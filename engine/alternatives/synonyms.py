@@ -107,7 +107,9 @@ def _similar_columns(
             bare = likeness(name_words(column.name), name_words(other.name))
             qualified = likeness(qualified_words(table, column), qualified_words(table, other))
             similarity = (bare + qualified) / 2
-            if similarity >= ALIKE:
+            if _refer_alike(used, key, references):
+                yield Exchange(used, key, 1.0)
+            elif similarity >= ALIKE:
                 yield Exchange(used, key, similarity)
     for neighbour in map(known.__getitem__, references.neighbours(table.key)):
         for other in neighbour.columns:
@@ -135,6 +137,19 @@ def _same_role(one: ColumnKey, other: ColumnKey, references: ForeignKeyGraph) ->
     """Whether both are keys that meet the same column, or neither is a key: a pet's number is no student's."""
     mine, theirs = references.counterparts(one), references.counterparts(other)
     return not (mine or theirs) or bool(mine & theirs)
+
+
+def _refer_alike(one: ColumnKey, other: ColumnKey, references: ForeignKeyGraph) -> bool:
+    """Whether two columns of a table refer to the same one: where a flight starts and where it lands."""
+    mine, theirs = (
+        {
+            (edge.other, edge.other_columns)
+            for edge in references.edges(key[:2])
+            if edge.referring and edge.columns == key[2:]
+        }
+        for key in (one, other)
+    )
+    return bool(mine & theirs)
 
 
 def _kind(column: Column) -> str:

@@ -16,6 +16,7 @@ from engine.rewrite.rules.periods import periods_cut_short
 from engine.rewrite.rules.quantifiers import denies_one_of_many, takes_either_of_both
 from engine.rewrite.rules.references import strangers_compared
 from engine.rewrite.rules.repetition import sums_repeated_rows
+from engine.rewrite.rules.shares import divided_by_itself
 from engine.sql.tree import parsed
 from schema_catalog.types import Snapshot, Table
 
@@ -58,6 +59,8 @@ def _of_groups(question: str, statement: Statement) -> Iterator[str]:
         yield "gives numbers of groups, and not which group"
     for _, name in counted_measures(statement):
         yield f"counts how often {name} is known"
+    if divided_by_itself(statement):
+        yield "divides a number by itself"
     for select in statement.tree.find_all(exp.Select):
         if single := single_row_groups(select, statement.scopes):
             yield f"counts groups of one row of {', '.join(single)}"

@@ -51,6 +51,11 @@ def _of(schema: str, name: str, columns: str, *references: tuple[str, str, str, 
     return replace(table(name, columns), schema=schema, foreign_keys=keys)
 
 
+def _described(given: Table, **descriptions: str) -> Table:
+    columns = tuple(replace(each, description=descriptions.get(each.name)) for each in given.columns)
+    return replace(given, columns=columns)
+
+
 def _typed(given: Table, **types: str) -> Table:
     columns = tuple(replace(each, type=types.get(each.name, each.type)) for each in given.columns)
     return replace(given, columns=columns)
@@ -97,9 +102,12 @@ SCHEMAS: Mapping[str, Snapshot] = {
         ("public",),
         (
             _of("public", "dpt", "dpt_cd dpt_nm"),
-            _typed(
-                _of("public", "pay", "pay_id dpt_cd amt payee", ("dpt_cd", "public", "dpt", "dpt_cd")),
-                amt="integer",
+            _described(
+                _typed(
+                    _of("public", "pay", "pay_id dpt_cd amt payee", ("dpt_cd", "public", "dpt", "dpt_cd")),
+                    amt="integer",
+                ),
+                dpt_cd="who pays: S sales, W warehouse",
             ),
         ),
     ),

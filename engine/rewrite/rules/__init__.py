@@ -13,6 +13,7 @@ from engine.rewrite.rules import (
     quantifiers,
     references,
     repetition,
+    shares,
     unknowns,
 )
 
@@ -29,6 +30,7 @@ RULES: tuple[Rule, ...] = (
     Rule("literal_by_reference", 1, RuleKind.READING, literals.literal_by_reference),
     Rule("drop_unsaid_literal", 1, RuleKind.READING, literals.drop_unsaid_literal),
     Rule("drop_naming_literal", 1, RuleKind.READING, literals.drop_naming_literal),
+    Rule("said_value", 1, RuleKind.READING, literals.said_value),
     Rule("said_flag", 1, RuleKind.READING, flags.said_flag),
     Rule("exclude_referring_rows", 1, RuleKind.READING, quantifiers.exclude_referring_rows),
     Rule("count_referring_rows", 1, RuleKind.READING, grouping.count_referring_rows),
@@ -39,6 +41,9 @@ RULES: tuple[Rule, ...] = (
     Rule("both", 1, RuleKind.READING, quantifiers.both),
     Rule("none_of_them", 2, RuleKind.READING, quantifiers.none_of_them),
     Rule("keep_unmatched", 1, RuleKind.READING, unknowns.keep_unmatched),
+    Rule("order_by_total", 1, RuleKind.READING, grouping.order_by_total),
+    Rule("share_of_group", 1, RuleKind.READING, shares.share_of_group),
+    Rule("share_of_itself", 1, RuleKind.READING, shares.share_of_itself),
     Rule("sum_counted", 1, RuleKind.READING, grouping.sum_counted),
     Rule("each_once", 1, RuleKind.READING, repetition.each_once),
     Rule("each_match_once", 1, RuleKind.READING, repetition.each_match_once),

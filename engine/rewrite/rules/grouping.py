@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
+from engine.rewrite.join_tree import JoinTree, join_tree
 from engine.rewrite.rule import Context, Statement
-from engine.rewrite.scope import Scopes, TableRef, equality, from_parts, written
+from engine.rewrite.scope import Scopes, TableRef, equality, from_parts, identifier, written
 from engine.routing.question_templates import ColumnKind, kind_of
 from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.types import TableKind
@@ -55,6 +56,58 @@ def sum_counted(statement: Statement, _context: Context) -> str | None:
         count.replace(exp.Sum(this=count.this))
         changed.append(name)
     return f"adds up {', '.join(changed)} instead of counting" if changed else None
+
+
+def order_by_total(statement: Statement, context: Context) -> str | None:
+    """Puts groups in the order of their sums where their rows are: who sold most in all, not who made the largest sale.
+
+    What is shown is of a table to one row of which several of the ordered ones belong, or tells rows apart by groups: a
+    reference, or a column of few values.
+    """
+    select, scopes = statement.tree, statement.scopes
+    found = join_tree(select, scopes)
+    order = select.args.get("order")
+    if found is None or order is None or len(order.expressions) > 1 or not select.args.get("limit"):
+        return None
+    first = order.expressions[0]
+    if select.args.get("distinct") or not first.args.get("desc") or not _is_measure(first.this, scopes):
+        return None
+    keys = _groups_of(found, first.this, context)
+    if not keys:
+        return None
+    found.tree.set("group", exp.Group(expressions=keys))
+    first.set("this", exp.Sum(this=first.this))
+    first.args["nulls_first"] = False
+    return f"orders by the sums of {first.this.this.name}"
+
+
+def _groups_of(found: JoinTree, ordered: exp.Column, context: Context) -> list[exp.Expr]:
+    """What the rows of `ordered` are to be grouped by; nothing where what is shown makes no groups of them."""
+    shown = [item.unalias() for item in found.tree.expressions]
+    columns = [each for each in shown if isinstance(each, exp.Column) and not isinstance(each.this, exp.Star)]
+    if len(columns) < len(shown):
+        return []
+    branch = found.branch(ordered, found.names(columns))
+    if branch is None:
+        grouping = all(_makes_groups(column, found.scopes, context) for column in columns)
+        return [column.copy() for column in columns] if grouping else []
+    one = found.scopes.reading(branch.link.near)
+    if not branch.many or one is None or one.table is None:
+        return []
+    names = {column.name for column in columns if found.scopes.reading(column) == one}
+    keys = [exp.column(identifier(name), identifier(one.name)) for name in one.table.primary_key]
+    return [*(key for key in keys if key.name not in names), *(column.copy() for column in columns)]
+
+
+def _makes_groups(column: exp.Column, scopes: Scopes, context: Context) -> bool:
+    """Whether rows share its values: it refers to another table, or has few of them."""
+    read = scopes.reading(column)
+    if read is None or read.table is None:
+        return False
+    edges = context.references.edges(read.table.key)
+    refers = any(edge.referring and edge.columns == (column.name,) for edge in edges)
+    few = any(each.column == (*read.table.key, column.name) for each in context.lists)
+    return (refers or few) and read.table.primary_key != (column.name,)
 
 
 def counted_measures(statement: Statement) -> list[tuple[exp.Count, str]]:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 import sqlglot
 from sqlglot import exp
 
-from engine.core.elements import ValueLink
+from engine.core.elements import Relation, ValueLink
+from engine.linking.mentions import CERTAIN
 from engine.rewrite.join_tree import tests_of, without_tests
 from engine.rewrite.rule import Context, Statement
+from engine.rewrite.rules.references import join_missing_tables
 from engine.rewrite.scope import Scopes, identifier
 from engine.sql.tree import parsed
+from engine.text.codes import meaning
 from engine.text.tokens import identifier_words
-from schema_catalog.foreign_keys import Edge
+from schema_catalog.foreign_keys import Edge, ForeignKeyGraph
 from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import ColumnKey, Table
 
@@ -165,16 +168,72 @@ def _compared(tree: exp.Query, scopes: Scopes) -> Iterator[tuple[exp.Column, Col
                 yield column, (*read.table.key, column.name), other
 
 
+def said_value(statement: Statement, context: Context) -> str | None:
+    """Tests each value that the question names and the statement does not, where one column near holds it.
+
+    Of the tables read, or of one that is joined without repeating a row. Not beside another test of that column.
+    """
+    select, scopes = statement.tree, statement.scopes
+    if not isinstance(select, exp.Select):
+        return None
+    said = statement.sql.casefold()
+    tested = {key for _, key, _ in _compared(select, scopes)}
+    added = []
+    for span, links in _named_spans(context.values).items():
+        if span in said or any(value.casefold() in said for link in links for value in link.values):
+            continue
+        place = _place(links, select, scopes, context.references)
+        if place is not None and place[1].column not in tested:
+            name, link = place
+            scopes.qualify(select)
+            column = exp.column(identifier(link.column[2]), identifier(name))
+            select.where(exp.EQ(this=column, expression=exp.Literal.string(link.values[0])), copy=False)
+            added.append(f"{link.column[2]} is '{link.values[0]}'")
+    if added:
+        join_missing_tables(statement, context)
+    return f"takes those whose {', '.join(added)}" if added else None
+
+
+def _place(
+    links: Sequence[ValueLink], select: exp.Select, scopes: Scopes, references: ForeignKeyGraph
+) -> tuple[str, ValueLink] | None:
+    """(name in FROM, link) of the only column of the tables read, else of those they refer to, that is linked."""
+    reads = {read.name: read.table.key for read in scopes.reads[id(select)] if read.table is not None}
+    found = [(name, link) for link in links for name, table in reads.items() if table == link.column[:2]]
+    if not found:
+        ways = [(link, references.path(reads.values(), link.column[:2])) for link in links]
+        found = [
+            (link.column[1], link)
+            for link, path in ways
+            if path and all(edge.referring for edge in path) and link.column[1] not in reads
+        ]
+    return found[0] if len(found) == 1 else None
+
+
+def _named_spans(values: Iterable[ValueLink]) -> dict[str, list[ValueLink]]:
+    """The links of each part of the question that is a value but for its spelling."""
+    found: dict[str, list[ValueLink]] = {}
+    for link in values:
+        if link.span and link.relation is Relation.EQUALS and link.similarity >= CERTAIN:
+            found.setdefault(link.span.casefold(), []).append(link)
+    return found
+
+
 def drop_unsaid_literal(statement: Statement, context: Context) -> str | None:
     """Leaves out the tests whose literal the question does not say, by its words or by a stored value that they name.
 
-    Of numbers only what a key is compared with: "more than one" is 1.
+    A code is said by what the column's description has it stand for. Of numbers only what a key is compared with: "more
+    than one" is 1.
     """
     said = _said(context)
 
     def is_unsaid(table: Table, column: exp.Column, literal: exp.Literal) -> bool:
         keys = {name for key in table.foreign_keys for name in key.columns} | set(table.primary_key)
-        return (literal.is_string or column.name in keys) and not said & set(identifier_words(literal.name))
+        if not literal.is_string and column.name not in keys:
+            return False
+        told = next((each.description or "" for each in table.columns if each.name == column.name), "")
+        words = (*identifier_words(literal.name), *identifier_words(meaning(literal.name, told)))
+        return said.isdisjoint(words)
 
     return _drop(statement, is_unsaid)
 

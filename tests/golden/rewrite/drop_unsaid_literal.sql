@@ -22,3 +22,16 @@ unchanged
 SELECT name FROM stadium WHERE capacity > 1
 =>
 unchanged
+
+-- by what the column's description says that it stands for
+-- question: What did the warehouse pay?
+-- schema: codes
+SELECT SUM(amt) FROM pay WHERE dpt_cd = 'W'
+=>
+unchanged
+
+-- question: What did all of them pay?
+-- schema: codes
+SELECT SUM(amt) FROM pay WHERE dpt_cd = 'W'
+=>
+SELECT SUM(amt) FROM pay

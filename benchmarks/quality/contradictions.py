@@ -32,11 +32,12 @@ from engine.linking.element_text import linked
 from engine.linking.entities import entities
 from engine.linking.mentions import mentioned_tables
 from engine.linking.numbers import numbers_not_used
+from engine.linking.short_names import short_names, short_names_not_used
 from engine.models.encoder import MiniLMEncoder
 from engine.ranking.contradictions import contradictions
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.dimensions import group_by_dimension
-from engine.rewrite.rules.grouping import largest_group
+from engine.rewrite.rules.grouping import largest_group, order_by_total
 from engine.rewrite.rules.limits import asks_for_all
 from engine.rewrite.rules.references import compared_columns
 from engine.sql.tree import parsed
@@ -75,6 +76,8 @@ def counted(questions: Iterable[Known], encoder: Encoder) -> Counter[str]:
         if any(compared_columns(Statement(tree, each.snapshot))):
             found["says: compares columns of two tables"] += 1
         found.update(_of_numbers(each.question, tree))
+        found.update(_of_orders(tree, each.snapshot))
+        found.update(_of_short_names(each, tree))
         asked = mentioned_tables(each.question, each.snapshot)
         said = contradictions(each.question, each.sql, each.snapshot, asked, texts(each.snapshot))
         found.update({f"contradicts: {' '.join(words.split()[:4])} …" for words in said})
@@ -93,6 +96,34 @@ def _of_numbers(question: str, tree: exp.Query) -> Iterator[str]:
         yield "says a number"
     if numbers_not_used(question, tree, names):
         yield "leaves out a number"
+
+
+def _of_short_names(known: Known, tree: exp.Query) -> Iterator[str]:
+    if short_names(known.question, known.snapshot):
+        yield "says a word that names are short for"
+    columns = {("", "", column.name) for column in tree.find_all(exp.Column)}
+    tables = {("", table.name) for table in tree.find_all(exp.Table)}
+    if short_names_not_used(known.question, known.snapshot, tables, columns):
+        yield "leaves out a word that names are short for"
+
+
+def _of_orders(tree: exp.Query, snapshot: Snapshot) -> Iterator[str]:
+    """Whether the first rows by a number are those of many, as `order_by_total` takes them, or sums of groups."""
+    order = tree.args.get("order")
+    if not isinstance(tree, exp.Select) or order is None or not tree.args.get("limit"):
+        return
+    if order_by_total(Statement(tree.copy(), snapshot), Context(snapshot)) is not None:
+        yield "orders: rows of many"
+    first = order.expressions[0]
+    measured = first.args.get("desc") and tree.args.get("group") and len(order.expressions) == 1
+    if measured and isinstance(first.this, exp.Avg):
+        yield "orders: averages of groups"
+    elif measured and isinstance(first.this, exp.Sum) and not _shows_numbers(tree):
+        yield "orders: sums of groups, not shown"
+
+
+def _shows_numbers(select: exp.Select) -> bool:
+    return any(item.find(exp.Sum, exp.Count, exp.Avg) for item in select.expressions)
 
 
 def texts(snapshot: Snapshot) -> tuple[ValueList, ...]:

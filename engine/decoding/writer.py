@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from engine.conditions.types import Condition
 from engine.conditions.words import words
@@ -19,9 +19,11 @@ from engine.core.tools import Tools
 from engine.decoding.mask_search import Mask, Node
 from engine.decoding.sql_grammar import sql_grammar
 from engine.dialogue.answering import chosen, conversation_text, forbidden
+from engine.linking.short_names import ShortName
 from engine.prompting.example_text import example_text
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
+from engine.prompting.short_text import short_text
 from engine.prompting.term_text import term_text
 from engine.prompting.value_text import value_text
 from engine.schema_linking.unlikely import DOUBTFUL, LEAST, unlikely
@@ -93,6 +95,10 @@ class Writer:
             self._tokens = min(ANSWER_TOKENS, 2 * written.generated + SLACK_TOKENS)
         return written
 
+    async def write_told(self, node: Node, short: Sequence[ShortName]) -> Completion:
+        """A statement for `node` by a prompt that says what names are `short` for."""
+        return await self._complete(self._prompt("generate_user", node, short), node.mask)
+
     async def rewrite(self, node: Node, sql: str, reason: str) -> Completion:
         """A repair of `sql`, which the prompt shows with the `reason` of its rejection."""
         return await self._complete(self._prompt("repair_user", node, sql=sql, reason=reason), node.mask)
@@ -117,11 +123,11 @@ class Writer:
     def _grammar(self, mask: Mask) -> str:
         return sql_grammar(self.shown, mask | self._unlikely, self.route.lists)
 
-    def _prompt(self, name: str, node: Node, **values: str) -> Prompt:
+    def _prompt(self, name: str, node: Node, short: Sequence[ShortName] = (), **values: str) -> Prompt:
         # Under a grammar the text is the same for every mask: the server has it in its prefix cache.
         unnamed = frozenset[ColumnKey]() if self.grammars else node.mask | self._unlikely
         text = schema_text(without(self.shown, unnamed), ())[0] if unnamed else self._text
-        found = term_text(self.route.terms, self.shown, unnamed)
+        found = short_text(short) + term_text(self.route.terms, self.shown, unnamed)
         found += value_text(self.route.values, self.shown, unnamed)
         found += example_text(self.route.learned, self.shown, unnamed)
         if lines := conversation_text(self._state.dialogue):

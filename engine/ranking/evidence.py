@@ -15,6 +15,7 @@ from engine.core.elements import WHOLE_TABLE, elements_of, elements_read
 from engine.core.state import Route, State
 from engine.linking.mentions import mentioned_tables, tables_not_read, terms_used, values_not_used
 from engine.linking.numbers import numbers_not_used
+from engine.linking.short_names import short_names_not_used
 from engine.linking.standing import OUTDATED, deprecated, measured
 from engine.ranking.contradictions import contradictions
 from engine.rewrite.rule import Statement
@@ -138,7 +139,10 @@ def _against(
     used = terms_used(route.terms, candidate.tables, candidate.columns)
     terms = (each.name for each in route.terms if each not in used)
     flags = _flags_not_tested(candidate.sql, route, named)
-    words = tuple(dict.fromkeys((*values, *names, *terms, *flags, *_numbers_left(question, candidate))))
+    left_out = short_names_not_used(question, route.snapshot, candidate.tables, candidate.columns)
+    short = (each.word for each in left_out)
+    numbers = _numbers_left(question, candidate)
+    words = tuple(dict.fromkeys((*values, *names, *terms, *flags, *short, *numbers)))
     outdated = deprecated(candidate.tables, candidate.columns, route.snapshot)
     units = tuple(measured(candidate.columns, route.snapshot))
     contradicted = contradictions(question, candidate.sql, route.snapshot, asked, route.lists)

@@ -3,10 +3,11 @@
 Owns the order and the budget. Behind the statement and what the model nearly wrote in its place
 (`engine.decoding.forks`) comes a best-first search over conditions (MetaSQL §III) and, of a model that does not tell
 what it nearly wrote, over masked schemas (Odin §5). Each statement is checked as the asker before its children are
-queued. A first one that is refused, or does not say what a DBA's term means, is written a second time with the reason;
-one that went astray, as the schema linker sees it, has another beside it that is written without what is doubtful. One
-of which the model was sure is the only one that is asked for. Beside what the model wrote stand its readings
-(`engine.rewrite`) and what differs from it in one name (`engine.alternatives`), which cost no call.
+queued. A first one that is refused, or does not say what a DBA's term means, is written a second time with the reason,
+and one that reads no name that is short for a word of the question with that word. One that went astray, as the schema
+linker sees it, has another beside it that is written without what is doubtful. One of which the model was sure is the
+only one that is asked for. Beside what the model wrote stand its readings (`engine.rewrite`) and what differs from it
+in one name (`engine.alternatives`), which cost no call.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from engine.decoding.writer import Writer, statement
 from engine.dialogue.staleness import check_unchanged
 from engine.linking.dimensions import linked_dimensions
 from engine.linking.mentions import mentioned_tables, terms_used
+from engine.linking.short_names import ShortName, short_names_not_used
 from engine.prompting.term_text import defined
 from engine.rewrite.candidates import Checker
 from engine.rewrite.rule import Context
@@ -249,18 +251,22 @@ class Explorer:
         # Another one is there by the time that it would be written again.
         repairable = first.finished and node == Node(self._writer.root, 1.0) and self._tools.generation.repair
         reason = self._reason(outcome) if repairable else None
+        short = self._short_left(outcome) if repairable and reason is None else ()
         candidates = [outcome] if isinstance(outcome, Candidate) else []
         calls, written = [first], first
-        if reason is not None:
+        if reason is not None or short:
             # Under a grammar without them it cannot name again what it went astray with.
             stray = outcome.stray if isinstance(outcome, Rejection) else frozenset[ColumnKey]()
             left = replace(node, mask=node.mask | stray)
             sql = outcome.sql if isinstance(outcome, Candidate) else statement(first.text)
-            second = await self._writer.rewrite(left, sql, reason)
+            if reason is not None:
+                second = await self._writer.rewrite(left, sql, reason)
+            else:
+                second = await self._writer.write_told(left, short)
             calls.append(second)
             again = await self._checked(second, left)
             if isinstance(again, Candidate) and all(again.sql != each.sql for each in candidates):
-                better = not candidates or self._reason(again) is None
+                better = not candidates or not (self._reason(again) or self._short_left(again))
                 candidates = [again, *candidates] if better else [*candidates, again]
                 written = second if better else first
                 readings = [*await self._readings(again), *readings]
@@ -315,6 +321,12 @@ class Explorer:
         used = terms_used(self.route.terms, outcome.tables, outcome.columns)
         left = [f"{each.name} means {defined(each)}" for each in self.route.terms if each not in used]
         return f"{'; '.join(left)}, which the statement does not say" if left else None
+
+    def _short_left(self, outcome: Candidate | Rejection) -> tuple[ShortName, ...]:
+        """What names are short for that the statement reads nothing of, by words of the question."""
+        if isinstance(outcome, Rejection):
+            return ()
+        return short_names_not_used(self._state.ask.question, self._shown, outcome.tables, outcome.columns)
 
     async def _exchanged(self, attempt: Attempt, search: MaskSearch) -> ExchangedStatements:
         """What differs in one name from the attempt's leading statement; none where one statement is asked for."""

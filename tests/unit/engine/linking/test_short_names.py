@@ -1,0 +1,49 @@
+"""What names are short for in a question, and which of it a statement leaves out."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.linking.short_names import ShortName, short_names, short_names_not_used
+from schema_catalog.types import Snapshot
+from tests.support.schemas import table
+
+STRIKES = Snapshot(
+    "fields",
+    ("public",),
+    (table("strk", "strk_id spcs cst_tot rate"), table("arpt", "arpt_id name")),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("Which species has cost the most?", [("spcs", "species"), ("cst", "cost")]),
+        ("How many strikes are there at each airport?", [("strk", "strikes"), ("arpt", "airport")]),
+        ("The rates of all", []),
+        ("Who is rated best?", []),
+        ("What is the name?", []),
+        ("How many in total?", []),
+        ("", []),
+    ],
+)
+def test_the_parts_that_are_surely_short_for_a_word(question: str, found: list[tuple[str, str]]) -> None:
+    assert short_names(question, STRIKES) == tuple(ShortName(*each) for each in found)
+
+
+def test_too_many_parts_say_nothing() -> None:
+    several = Snapshot("several", ("public",), (table("t", "cen cent cente"),))
+    assert short_names("By center", several) == ()
+
+
+def test_a_word_that_a_name_says_in_full_needs_none() -> None:
+    told = Snapshot("told", ("public",), (table("t", "cst total_cost"),))
+    assert short_names("What did it cost?", told) == ()
+
+
+def test_a_statement_leaves_out_what_no_name_that_it_reads_is_short_for() -> None:
+    question = "Which species has cost the most?"
+    strikes = {("public", "strk")}
+    assert short_names_not_used(question, STRIKES, strikes, {("public", "strk", "cst_tot")}) == ["species"]
+    both = {("public", "strk", "spcs"), ("public", "strk", "cst_tot")}
+    assert short_names_not_used(question, STRIKES, strikes, both) == []

@@ -79,6 +79,16 @@ def test_keys_that_refer_to_the_same_are_twins() -> None:
     assert pairs("SELECT first_id FROM tour", snapshot) == [(first, last)]
 
 
+def test_references_to_the_same_are_twins_however_they_are_called() -> None:
+    flight = table(
+        "flight", "flight_id origin dest", ("origin", "stadium", "name"), ("dest", "stadium", "name")
+    )
+    snapshot = replace(MUSIC, tables=(*MUSIC.tables, flight))
+    origin, dest = ("public", "flight", "origin"), ("public", "flight", "dest")
+    found = exchanges({origin}, {flight.key}, snapshot, lambda _one, _other: 0.0)
+    assert found == [Exchange(origin, dest, 1.0)]
+
+
 def test_a_column_in_a_table_of_its_own() -> None:
     assert pairs("SELECT country FROM singer", WITH_A_TABLE)[0] == (COUNTRY, ELSEWHERE)
     assert pairs("SELECT country FROM singer_country", WITH_A_TABLE)[0] == (ELSEWHERE, COUNTRY)

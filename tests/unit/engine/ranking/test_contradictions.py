@@ -19,6 +19,7 @@ SALES = Snapshot("sales", ("public",), (table("sales", "sale_id region net day")
         ("sales in 2020", "SELECT SUM(net) FROM sales WHERE day = '2020-01-01'", "reads 2020 as one day"),
         ("regions, best first", "SELECT region FROM sales ORDER BY net LIMIT 1", "leaves out rows"),
         ("sales by region", "SELECT SUM(net) FROM sales GROUP BY region", "gives numbers of groups"),
+        ("share of sales", "SELECT 100 * SUM(net) / SUM(net) FROM sales", "divides a number by itself"),
     ],
 )
 def test_groups_periods_and_rows(question: str, sql: str, said: str) -> None:

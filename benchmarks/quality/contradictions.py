@@ -101,9 +101,8 @@ def _of_numbers(question: str, tree: exp.Query) -> Iterator[str]:
 def _of_short_names(known: Known, tree: exp.Query) -> Iterator[str]:
     if short_names(known.question, known.snapshot):
         yield "says a word that names are short for"
-    columns = {("", "", column.name) for column in tree.find_all(exp.Column)}
-    tables = {("", table.name) for table in tree.find_all(exp.Table)}
-    if short_names_not_used(known.question, known.snapshot, tables, columns):
+    names = [each.name for each in tree.find_all(exp.Column, exp.Table)]
+    if short_names_not_used(known.question, known.snapshot, names):
         yield "leaves out a word that names are short for"
 
 

@@ -1,24 +1,27 @@
-"""What parts of a schema's names are short for in a question: `cnst` for construction, `spcs` for species.
+"""What names of a schema are short for in a question: `spcs` for species, `lsh` described as leisure and hospitality.
 
 Of 271 such words in Spider's training questions 246 are answered by statements that read one of the names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from engine.linking.element_text import name_words
 from engine.text.abbreviations import CLEAR, shortness
 from engine.text.stopwords import LABEL_WORDS, OPERATION_WORDS, STOP_WORDS
 from engine.text.tokens import identifier_words
-from schema_catalog.types import ColumnKey, Snapshot, TableKey
+from schema_catalog.types import Snapshot
 
 LONG = 4
 """Letters of a word that a name may be short for, at least."""
 
 MOST = 2
 """Parts that are equally sure to be short for a word, at most: more say nothing."""
+
+DESCRIBED = range(2, 6)
+"""Words of a description that may stand in a question: one says little, and of many some are about something else."""
 
 _ENDINGS = frozenset("d ed er ers est ing ings ion ly r ry s ses st".split())  # noqa: SIM905  easier to read
 """What a word may have more than a part of a name that says it in full."""
@@ -28,26 +31,42 @@ _LEFT_OUT = STOP_WORDS | OPERATION_WORDS | LABEL_WORDS | {"during", "since", "un
 
 @dataclass(frozen=True, slots=True)
 class ShortName:
-    """A part of names that is short for a word of a question, both as they are written there."""
+    """A name, or a part of names, that stands for words of a question: as the schema and as people write them."""
 
     part: str
-    word: str
+    words: str
 
 
 def short_names(question: str, snapshot: Snapshot) -> tuple[ShortName, ...]:
-    """The parts surest to be short for the words of `question` that no name says in full."""
+    """The parts surest to be short for words of `question` that no name says in full, and names that it describes."""
+    return (*_abbreviated(question, snapshot), *_described(question, snapshot))
+
+
+def _abbreviated(question: str, snapshot: Snapshot) -> Iterator[ShortName]:
     names = [table.name for table in snapshot.tables] + [column.name for _, column in snapshot.columns()]
     parts = _spelt(" ".join(names))
     asked = _spelt(question)
     words = (each for each in asked if len(each) >= LONG and each.isalpha() and each not in _LEFT_OUT)
-    found = []
     for word in words:
         if any(_says_in_full(part, word) for part in parts):
             continue
         sure = {part: chance for part in parts if (chance := shortness(part, word)) >= CLEAR}
         best = [part for part, chance in sure.items() if chance == max(sure.values())]
-        found += [ShortName(parts[part], asked[word]) for part in best if len(best) <= MOST]
-    return tuple(found)
+        if len(best) <= MOST:
+            yield from (ShortName(parts[part], asked[word]) for part in best)
+
+
+def _described(question: str, snapshot: Snapshot) -> Iterator[ShortName]:
+    """Columns whose whole description, of a few words, stands in the question: `lsh`, "leisure and hospitality"."""
+    asked = frozenset(identifier_words(question))
+    found: dict[frozenset[str], dict[str, str]] = {}
+    for _, column in snapshot.columns():
+        told = frozenset(identifier_words(column.description or "")) - STOP_WORDS
+        if len(told) in DESCRIBED and told <= asked and not told <= set(identifier_words(column.name)):
+            found.setdefault(told, {})[column.name] = column.description or ""
+    for same in found.values():
+        if len(same) <= MOST:
+            yield from (ShortName(name, words) for name, words in same.items())
 
 
 def _spelt(text: str) -> dict[str, str]:
@@ -66,12 +85,9 @@ def _says_in_full(part: str, word: str) -> bool:
     return part == word or (len(part) >= LONG and word.startswith(stem) and ending in _ENDINGS)
 
 
-def short_names_not_used(
-    question: str, snapshot: Snapshot, tables: Iterable[TableKey], columns: Iterable[ColumnKey]
-) -> tuple[ShortName, ...]:
-    """What is short for a word of `question` of which a statement over these elements reads nothing."""
-    names = (*(name for _, name in tables), *(name for *_, name in columns))
-    read = {part for name in names for part in identifier_words(name)}
+def short_names_not_used(question: str, snapshot: Snapshot, names: Iterable[str]) -> tuple[ShortName, ...]:
+    """What stands for words of `question` of which a statement of these `names` reads nothing."""
+    read = [frozenset(identifier_words(name)) for name in names]
     found = short_names(question, snapshot)
-    said = {each.word for each in found if not read.isdisjoint(identifier_words(each.part))}
-    return tuple(each for each in found if each.word not in said)
+    said = {each.words for each in found if any(parts >= set(identifier_words(each.part)) for parts in read)}
+    return tuple(each for each in found if each.words not in said)

@@ -9,6 +9,6 @@ from engine.prompting.prompts import prompt
 
 
 def short_text(names: Iterable[ShortName]) -> str:
-    """The block for the prompt, or an empty text; a line is a part of a name and a word of the question."""
-    lines = [f"{each.part}: {each.word}" for each in names]
+    """The block for the prompt, or an empty text; a line is a name, or a part of one, and words of the question."""
+    lines = [f"{each.part}: {each.words}" for each in names]
     return prompt("short_names", lines="\n".join(lines)) + "\n\n" if lines else ""

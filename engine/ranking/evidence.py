@@ -139,9 +139,10 @@ def _against(
     used = terms_used(route.terms, candidate.tables, candidate.columns)
     terms = (each.name for each in route.terms if each not in used)
     flags = _flags_not_tested(candidate.sql, route, named)
-    left_out = short_names_not_used(question, route.snapshot, candidate.tables, candidate.columns)
-    short = (each.word for each in left_out)
-    numbers = _numbers_left(question, candidate)
+    read = (*(table for _, table in candidate.tables), *(column for *_, column in candidate.columns))
+    short = (each.words for each in short_names_not_used(question, route.snapshot, read))
+    tree = parsed(candidate.sql)
+    numbers = [] if tree is None else numbers_not_used(question, tree, read)
     words = tuple(dict.fromkeys((*values, *names, *terms, *flags, *short, *numbers)))
     outdated = deprecated(candidate.tables, candidate.columns, route.snapshot)
     units = tuple(measured(candidate.columns, route.snapshot))
@@ -170,12 +171,6 @@ def _flags_not_tested(sql: str, route: Route, named: Sequence[Flag]) -> Iterator
     if tree is not None:
         statement = Statement(tree, route.snapshot)
         yield from (" ".join(flag.words) for _, _, flag in flags_left_out(statement, named))
-
-
-def _numbers_left(question: str, candidate: Candidate) -> list[str]:
-    tree = parsed(candidate.sql)
-    names = (*(table for _, table in candidate.tables), *(column for *_, column in candidate.columns))
-    return [] if tree is None else numbers_not_used(question, tree, names)
 
 
 def _linked_unread(candidate: Candidate, route: Route) -> Mapping[ColumnKey, float]:

@@ -16,6 +16,8 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from sqlglot import exp
+
 from engine.alternatives.exchanges import ExchangedStatements, find_exchanges
 from engine.conditions.words import words
 from engine.core.candidate import Candidate
@@ -35,6 +37,7 @@ from engine.rewrite.candidates import Checker
 from engine.rewrite.rule import Context
 from engine.rewrite.worth import worth
 from engine.sql.check import Cause, Rejection
+from engine.sql.tree import parsed
 from engine.types import BECOMES, TraceLine
 from schema_catalog.types import ColumnKey, TableKey
 
@@ -251,7 +254,7 @@ class Explorer:
         # Another one is there by the time that it would be written again.
         repairable = first.finished and node == Node(self._writer.root, 1.0) and self._tools.generation.repair
         reason = self._reason(outcome) if repairable else None
-        short = self._short_left(outcome) if repairable and reason is None else ()
+        short = self._short_left(outcome, first) if repairable else ()
         candidates = [outcome] if isinstance(outcome, Candidate) else []
         calls, written = [first], first
         if reason is not None or short:
@@ -259,14 +262,14 @@ class Explorer:
             stray = outcome.stray if isinstance(outcome, Rejection) else frozenset[ColumnKey]()
             left = replace(node, mask=node.mask | stray)
             sql = outcome.sql if isinstance(outcome, Candidate) else statement(first.text)
-            if reason is not None:
-                second = await self._writer.rewrite(left, sql, reason)
-            else:
+            if short or reason is None:
                 second = await self._writer.write_told(left, short)
+            else:
+                second = await self._writer.rewrite(left, sql, reason)
             calls.append(second)
             again = await self._checked(second, left)
             if isinstance(again, Candidate) and all(again.sql != each.sql for each in candidates):
-                better = not candidates or not (self._reason(again) or self._short_left(again))
+                better = not candidates or not (self._reason(again) or self._short_left(again, second))
                 candidates = [again, *candidates] if better else [*candidates, again]
                 written = second if better else first
                 readings = [*await self._readings(again), *readings]
@@ -322,11 +325,14 @@ class Explorer:
         left = [f"{each.name} means {defined(each)}" for each in self.route.terms if each not in used]
         return f"{'; '.join(left)}, which the statement does not say" if left else None
 
-    def _short_left(self, outcome: Candidate | Rejection) -> tuple[ShortName, ...]:
+    def _short_left(self, outcome: Candidate | Rejection, written: Completion) -> tuple[ShortName, ...]:
         """What names are short for that the statement reads nothing of, by words of the question."""
-        if isinstance(outcome, Rejection):
-            return ()
-        return short_names_not_used(self._state.ask.question, self._shown, outcome.tables, outcome.columns)
+        if isinstance(outcome, Candidate):
+            names = [*(name for _, name in outcome.tables), *(name for *_, name in outcome.columns)]
+        else:
+            tree = parsed(statement(written.text))
+            names = [] if tree is None else [each.name for each in tree.find_all(exp.Column, exp.Table)]
+        return short_names_not_used(self._state.ask.question, self._shown, names) if names else ()
 
     async def _exchanged(self, attempt: Attempt, search: MaskSearch) -> ExchangedStatements:
         """What differs in one name from the attempt's leading statement; none where one statement is asked for."""

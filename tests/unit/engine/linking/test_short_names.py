@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from engine.linking.short_names import ShortName, short_names, short_names_not_used
-from schema_catalog.types import Snapshot
+from schema_catalog.types import Column, Snapshot
 from tests.support.schemas import table
 
 STRIKES = Snapshot(
@@ -43,7 +45,36 @@ def test_a_word_that_a_name_says_in_full_needs_none() -> None:
 
 def test_a_statement_leaves_out_what_no_name_that_it_reads_is_short_for() -> None:
     question = "Which species has cost the most?"
-    strikes = {("public", "strk")}
-    assert short_names_not_used(question, STRIKES, strikes, {("public", "strk", "cst_tot")}) == ["species"]
-    both = {("public", "strk", "spcs"), ("public", "strk", "cst_tot")}
-    assert short_names_not_used(question, STRIKES, strikes, both) == []
+    assert short_names_not_used(question, STRIKES, ["strk", "cst_tot"]) == (ShortName("spcs", "species"),)
+    assert short_names_not_used(question, STRIKES, ["strk", "spcs", "cst_tot"]) == ()
+
+
+INDUSTRIES = Snapshot(
+    "jobs",
+    ("public",),
+    (
+        replace(
+            table("emp_m", "mth lsh hr sb"),
+            columns=(
+                Column("mth", "date"),
+                Column("lsh", "integer", description="leisure and hospitality"),
+                Column("hr", "integer", description="Runs"),
+                Column("stolen_bases", "integer", description="Stolen bases"),
+            ),
+        ),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("Jobs in leisure and hospitality", [("lsh", "leisure and hospitality")]),
+        ("Jobs in hospitality", []),
+        ("How many runs?", []),
+        ("Who stole the stolen bases?", []),
+    ],
+)
+def test_names_by_their_whole_description(question: str, found: list[tuple[str, str]]) -> None:
+    assert short_names(question, INDUSTRIES) == tuple(ShortName(*each) for each in found)
+    assert short_names_not_used(question, INDUSTRIES, ["emp_m", "lsh"]) == ()

@@ -25,15 +25,32 @@ _NUMBER = r"^\s*([-+]?([0-9]{1,3}(,[0-9]{3})+|[0-9]+)([.][0-9]+)?)(?![0-9.,]|[-/
 """A number at the start of a text, thousands in groups: `1,200`, `-3.5 km`; not `1,20`, `1.2.3`, `1e5`, a date."""
 
 
+_NUMERIC = re.compile(r"smallint|integer|bigint|numeric|real|double precision")
+_DATED = re.compile(r"date|timestamp")
+"""Beginnings of types."""
+
+_Compared = tuple[exp.Column, ColumnKey, exp.Literal]
+"""Where a column stands, which it is, and the text that it is compared with."""
+
+
 def literal_as_stored(statement: Statement, context: Context) -> str | None:
     """Writes the stored value that was found for a literal which its column does not hold."""
     changed = []
-    for _, key, literal in _compared(statement.tree, statement.scopes):
+    for _, key, literal in _comparisons(statement.tree, statement.scopes):
         stored = context.stored.get((key, literal.name))
         if stored is not None:
             changed.append(f"'{literal.name}' as '{stored}'")
             literal.set("this", stored)
     return f"reads {', '.join(dict.fromkeys(changed))}" if changed else None
+
+
+def repair_literal(statement: Statement, context: Context) -> str | None:
+    """Looks where it is held for a text that no value of its column's type is written so: `dept_id = 'Sales'`."""
+    scopes = statement.scopes
+    wrong = [
+        each for each in _comparisons(statement.tree, scopes) if _is_of_another_type(each[1], each[2], scopes)
+    ]
+    return _moved(wrong, scopes, context) or _referred(wrong, scopes, context)
 
 
 def literal_in_its_column(statement: Statement, context: Context) -> str | None:
@@ -42,8 +59,11 @@ def literal_in_its_column(statement: Statement, context: Context) -> str | None:
     The column is of a table that the same select reads, the column's own before others. Another reading, not a
     correction: not every value of a column is known.
     """
-    scopes = statement.scopes
-    for column, key, literal in _compared(statement.tree, scopes):
+    return _moved(_comparisons(statement.tree, statement.scopes), statement.scopes, context)
+
+
+def _moved(compared: Iterable[_Compared], scopes: Scopes, context: Context) -> str | None:
+    for column, key, literal in compared:
         there = _elsewhere(column, key, literal, context.values, scopes)
         if there is not None:
             name, other = there
@@ -61,9 +81,12 @@ def literal_by_reference(statement: Statement, context: Context) -> str | None:
     said stands for a value that is: where a column's own values are all codes, the model has to write one of them. The
     column's own reference comes first; one of another column counts where no other of the tables read leads there.
     """
-    scopes = statement.scopes
+    return _referred(_comparisons(statement.tree, statement.scopes), statement.scopes, context)
+
+
+def _referred(compared: Iterable[_Compared], scopes: Scopes, context: Context) -> str | None:
     said = _said(context)
-    for column, key, literal in _compared(statement.tree, scopes):
+    for column, key, literal in compared:
         test = literal.parent
         unsaid = said.isdisjoint(identifier_words(literal.name))
         holding = _named(context.values) if unsaid else _holding(literal, context.values)
@@ -106,7 +129,7 @@ def misplaced_literal(sql: str, context: Context) -> bool:
     scopes = Scopes(tree, context.snapshot)
     return any(
         _elsewhere(column, key, literal, context.values, scopes) is not None
-        for column, key, literal in _compared(tree, scopes)
+        for column, key, literal in _comparisons(tree, scopes)
     )
 
 
@@ -153,7 +176,24 @@ def _said(context: Context) -> set[str]:
     return said
 
 
-def _compared(tree: exp.Query, scopes: Scopes) -> Iterator[tuple[exp.Column, ColumnKey, exp.Literal]]:
+def _is_of_another_type(key: ColumnKey, literal: exp.Literal, scopes: Scopes) -> bool:
+    """Whether PostgreSQL refuses the text for a number or a date, as the column holds them."""
+    columns = scopes.tables[key[:2]].columns
+    kind = next((column.type for column in columns if column.name == key[2]), "")
+    if _DATED.match(kind):
+        return not any(letter.isdigit() for letter in literal.name)
+    return _NUMERIC.match(kind) is not None and not _is_written_number(literal.name)
+
+
+def _is_written_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _comparisons(tree: exp.Query, scopes: Scopes) -> Iterator[_Compared]:
     """Columns of tables, and the text literals that =, <>, IN and IS DISTINCT FROM compare them with."""
     for node in tree.find_all(exp.EQ, exp.NEQ, exp.In, exp.NullSafeNEQ):
         column = node.this
@@ -177,7 +217,7 @@ def said_value(statement: Statement, context: Context) -> str | None:
     if not isinstance(select, exp.Select):
         return None
     said = statement.sql.casefold()
-    tested = {key for _, key, _ in _compared(select, scopes)}
+    tested = {key for _, key, _ in _comparisons(select, scopes)}
     added = []
     for span, links in _named_spans(context.values).items():
         if span in said or any(value.casefold() in said for link in links for value in link.values):

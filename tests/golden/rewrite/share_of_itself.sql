@@ -1,9 +1,9 @@
 -- The rows that are tested for a text are a part of all, where a number is divided by itself.
 
 -- schema: codes
-SELECT SUM(amt) * 100.0 / SUM(amt) FROM pay WHERE dpt_cd = 'S'
+SELECT SUM(amt) * 100.0 / SUM(amt) FROM pay WHERE payee = 'x'
 =>
-SELECT SUM(amt) FILTER(WHERE dpt_cd = 'S') * 100.0 / SUM(amt) FROM pay
+SELECT SUM(amt) FILTER(WHERE payee = 'x') * 100.0 / SUM(amt) FROM pay
 
 -- the others are tests of the whole
 -- schema: codes

@@ -7,7 +7,7 @@ ambiguities take a mask and the model (`engine.decoding.mask_search`).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from engine.core.elements import WHOLE_TABLE
@@ -47,7 +47,7 @@ def exchanges(
         Exchange((*table, WHOLE_TABLE), (*other.key, WHOLE_TABLE), 1.0)
         for table in tables
         if table in known
-        for other in _same_tables(known[table], snapshot, read)
+        for other in same_tables(known[table], snapshot, {key[2] for key in read if key[:2] == table})
     ]
     for used in sorted(read):
         if used[:2] in known:
@@ -80,15 +80,15 @@ def phrases(tables: Iterable[Table]) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-def _same_tables(table: Table, snapshot: Snapshot, read: frozenset[ColumnKey]) -> Iterator[Table]:
+def same_tables(table: Table, snapshot: Snapshot, needed: Collection[str]) -> Iterator[Table]:
+    """The others with nearly the columns of `table`, the `needed` ones among them: they may be meant in its place."""
     mine = {column.name: _kind(column) for column in table.columns}
-    needed = {key[2] for key in read if key[:2] == table.key}
     for other in snapshot.tables:
         theirs = {column.name: _kind(column) for column in other.columns}
         shared = {name for name, kind in mine.items() if theirs.get(name) == kind}
         if (
             other is not table
-            and needed <= shared
+            and shared.issuperset(needed)
             and len(shared) >= SAME_COLUMNS * max(len(mine), len(theirs))
         ):
             yield other

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from engine.alternatives.synonyms import same_tables
 from engine.core.candidate import Candidate
 from engine.core.elements import WHOLE_TABLE, elements_of, elements_read
 from engine.core.state import Route, State
@@ -174,9 +175,21 @@ def _flags_not_tested(sql: str, route: Route, named: Sequence[Flag]) -> Iterator
 
 
 def _linked_unread(candidate: Candidate, route: Route) -> Mapping[ColumnKey, float]:
-    """The linked columns that a statement does not read, and how probable each is; less those of terms."""
+    """The linked columns that a statement does not read, and how probable each is; less those of terms.
+
+    One of another table of the same columns is read in its place.
+    """
     if route.links is None:
         return {}
     known = elements_read(candidate.columns, candidate.tables).union(*map(elements_of, route.terms))
-    left = (each for each in route.links.linked - known if each[2] != WHOLE_TABLE)
-    return {each: route.links.probabilities.get(each, 0.0) for each in left}
+    left = [each for each in route.links.linked - known if each[2] != WHOLE_TABLE]
+    tables = {table.key: table for table in route.snapshot.tables if left}
+    return {
+        each: route.links.probabilities.get(each, 0.0)
+        for each in left
+        if each[:2] not in tables
+        or not any(
+            (*other.key, each[2]) in candidate.columns
+            for other in same_tables(tables[each[:2]], route.snapshot, each[2:])
+        )
+    }

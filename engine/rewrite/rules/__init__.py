@@ -19,10 +19,10 @@ from engine.rewrite.rules import (
 
 RULES: tuple[Rule, ...] = (
     Rule("drop_total_join", 1, RuleKind.NORMALISE, repetition.drop_total_join),
+    Rule("repair_literal", 1, RuleKind.REPAIR, literals.repair_literal),
     Rule("requalify", 1, RuleKind.REPAIR, references.requalify),
     Rule("repair_join", 2, RuleKind.REPAIR, references.repair_join),
     Rule("join_missing_tables", 1, RuleKind.REPAIR, references.join_missing_tables),
-    Rule("repair_literal", 1, RuleKind.REPAIR, literals.repair_literal),
     Rule("text_as_number", 2, RuleKind.REPAIR, literals.text_as_number),
     Rule("group_by_shown", 1, RuleKind.REPAIR, grouping.group_by_shown),
     Rule("join_by_reference", 2, RuleKind.READING, references.join_by_reference),

@@ -45,12 +45,39 @@ def literal_as_stored(statement: Statement, context: Context) -> str | None:
 
 
 def repair_literal(statement: Statement, context: Context) -> str | None:
-    """Looks where it is held for a text that no value of its column's type is written so: `dept_id = 'Sales'`."""
+    """Looks where it is held for a text that its column cannot hold, or whose column's table cannot be joined.
+
+    `dept_id = 'Sales'`, of numbers, by the department's name; a column of a table that FROM has not and no reference
+    leads to by one that is read or can be joined.
+    """
     scopes = statement.scopes
-    wrong = [
-        each for each in _comparisons(statement.tree, scopes) if _is_of_another_type(each[1], each[2], scopes)
-    ]
-    return _moved(wrong, scopes, context) or _referred(wrong, scopes, context)
+    compared = _comparisons(statement.tree, scopes)
+    wrong = [each for each in compared if _is_of_another_type(each[1], each[2], scopes)]
+    return _moved(wrong, scopes, context) or _referred(wrong, scopes, context) or _reached(statement, context)
+
+
+def _reached(statement: Statement, context: Context) -> str | None:
+    scopes, references = statement.scopes, context.references
+    changed = []
+    for column, literal in list(_with_texts(statement.tree)):
+        select = column.parent_select
+        reads = scopes.reads.get(id(select), [])
+        if scopes.reading(column) is not None or any(read.table is None for read in reads):
+            continue
+        sources = {read.table.key: read.name for read in reads if read.table is not None}
+        if any(references.reachable(sources, table.key) for table in scopes.called.get(column.table, ())):
+            continue
+        places = [
+            (key[:2] not in sources, len(references.path(sources, key[:2])), key[2] != column.name, key)
+            for key in _holding(literal, context.values)
+            if key[:2] in sources or references.reachable(sources, key[:2])
+        ]
+        if places:
+            *_, key = min(places, key=lambda place: place[:3])
+            column.set("this", identifier(key[2]))
+            column.set("table", identifier(sources.get(key[:2], key[1])))
+            changed.append(f"'{literal.name}' in {key[1]}.{key[2]}")
+    return f"looks for {', '.join(dict.fromkeys(changed))}" if changed else None
 
 
 def literal_in_its_column(statement: Statement, context: Context) -> str | None:
@@ -195,17 +222,19 @@ def _is_written_number(text: str) -> bool:
 
 def _comparisons(tree: exp.Query, scopes: Scopes) -> Iterator[_Compared]:
     """Columns of tables, and the text literals that =, <>, IN and IS DISTINCT FROM compare them with."""
-    for node in tree.find_all(exp.EQ, exp.NEQ, exp.In, exp.NullSafeNEQ):
-        column = node.this
-        others = node.expressions if isinstance(node, exp.In) else [node.expression]
-        if not isinstance(column, exp.Column):
-            continue
+    for column, literal in _with_texts(tree):
         read = scopes.reading(column)
-        if read is None or read.table is None:
-            continue
-        for other in others:
+        if read is not None and read.table is not None:
+            yield column, (*read.table.key, column.name), literal
+
+
+def _with_texts(tree: exp.Query) -> Iterator[tuple[exp.Column, exp.Literal]]:
+    """Columns of tables or not, and the text literals that they are so compared with."""
+    for node in tree.find_all(exp.EQ, exp.NEQ, exp.In, exp.NullSafeNEQ):
+        others = node.expressions if isinstance(node, exp.In) else [node.expression]
+        for other in others if isinstance(node.this, exp.Column) else ():
             if isinstance(other, exp.Literal) and other.is_string:
-                yield column, (*read.table.key, column.name), other
+                yield node.this, other
 
 
 def said_value(statement: Statement, context: Context) -> str | None:

@@ -39,3 +39,17 @@ unchanged
 SELECT SUM(amt) FROM pay WHERE dpt_cd = 'Sales'
 =>
 unchanged
+
+-- its column's table is not read, and no reference leads there
+-- schema: codes
+-- values: dpt.dpt_nm = Sales; pay.payee = Sales
+SELECT SUM(amt) FROM pay WHERE firm.payee = 'Sales'
+=>
+SELECT SUM(amt) FROM pay WHERE pay.payee = 'Sales'
+
+-- its own table can be joined
+-- schema: codes
+-- values: pay.payee = Sales
+SELECT SUM(amt) FROM pay WHERE dpt.dpt_nm = 'Sales'
+=>
+unchanged

@@ -13,6 +13,8 @@ in one name (`engine.alternatives`), which cost no call.
 from __future__ import annotations
 
 import asyncio
+import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -62,6 +64,10 @@ EXCHANGED = 2
 """Of the other places, one in so many is taken by statements made of the first one by exchanging a name, one at least:
 where they fill the set, no condition and no mask is tried, and a statement of another structure is never written. Of
 each further statement one at most is made. What the search leaves empty, they fill."""
+
+
+CIRCLED = 4
+"""Times that a statement which does not end names a table, for it to be written again without that one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,11 +237,22 @@ class Explorer:
         return state
 
     def _astray(self, attempt: Attempt) -> frozenset[ColumnKey]:
-        """What another is to be written without, where the first attempt went astray with it."""
+        """What another is to be written without, where the first attempt went astray with it, or in a circle."""
+        if attempt.rejection is not None and attempt.rejection.cause is Cause.LENGTH:
+            return self._circled(attempt.written.text)
         if not attempt.candidates or self._state.k == 1:
             return frozenset()
         leading = attempt.leading
         return self._writer.narrowed(elements_read(leading.columns, leading.tables))
+
+    def _circled(self, text: str) -> frozenset[ColumnKey]:
+        """The table that a statement without an end joins again and again."""
+        words = Counter(re.findall(r"\w+", text.casefold()))
+        times = {table.key: words[table.name.casefold()] for table in self._shown.tables}
+        most = max(times, key=times.__getitem__, default=None)
+        if most is None or times[most] < CIRCLED:
+            return frozenset()
+        return self._writer.root | {(*most, WHOLE_TABLE)}
 
     def _is_sure(self, attempt: Attempt, others: Sequence[Fork]) -> bool:
         """Whether the model told how sure it was of its answer, was so, and the answer needed no second call."""
@@ -243,8 +260,8 @@ class Explorer:
         return self._writer.forks and len(attempt.calls) == 1 and bool(attempt.candidates) and not unsure
 
     def _forks(self, attempt: Attempt) -> list[Fork]:
-        """What is worth writing again of the attempt's first answer."""
-        wanted = self._state.k > 1 and self._writer.forks
+        """What is worth writing again of the attempt's first answer, which has an end."""
+        wanted = self._state.k > 1 and self._writer.forks and attempt.calls[0].finished
         return forks(attempt.calls[0].tokens)[:FORKS] if wanted else []
 
     async def _attempt(self, node: Node) -> Attempt:

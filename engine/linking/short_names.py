@@ -61,9 +61,10 @@ def _described(question: str, snapshot: Snapshot) -> Iterator[ShortName]:
     asked = frozenset(identifier_words(question))
     found: dict[frozenset[str], dict[str, str]] = {}
     for _, column in snapshot.columns():
-        told = frozenset(identifier_words(column.description or "")) - STOP_WORDS
+        description = " ".join((column.description or "").split())
+        told = frozenset(identifier_words(description)) - STOP_WORDS
         if len(told) in DESCRIBED and told <= asked and not told <= set(identifier_words(column.name)):
-            found.setdefault(told, {})[column.name] = column.description or ""
+            found.setdefault(told, {})[column.name] = description
     for same in found.values():
         if len(same) <= MOST:
             yield from (ShortName(name, words) for name, words in same.items())

@@ -57,7 +57,7 @@ INDUSTRIES = Snapshot(
             table("emp_m", "mth lsh hr sb"),
             columns=(
                 Column("mth", "date"),
-                Column("lsh", "integer", description="leisure and hospitality"),
+                Column("lsh", "integer", description="leisure\nand hospitality"),
                 Column("hr", "integer", description="Runs"),
                 Column("stolen_bases", "integer", description="Stolen bases"),
             ),

@@ -18,28 +18,22 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from sqlglot import exp
-
 from engine.alternatives.exchanges import ExchangedStatements, find_exchanges
 from engine.conditions.words import words
 from engine.core.candidate import Candidate
 from engine.core.elements import WHOLE_TABLE, elements_read
-from engine.core.ports import Completion
 from engine.core.state import Route, State
 from engine.core.tools import Tools
+from engine.decoding.attempts import Attempt, Attempts
 from engine.decoding.forks import Fork, forks
 from engine.decoding.mask_search import MaskSearch, Node
-from engine.decoding.writer import Writer, statement
+from engine.decoding.writer import Writer
 from engine.dialogue.staleness import check_unchanged
 from engine.linking.dimensions import linked_dimensions
-from engine.linking.mentions import mentioned_tables, terms_used
-from engine.linking.short_names import ShortName, short_names_not_used
-from engine.prompting.term_text import defined
+from engine.linking.mentions import mentioned_tables
 from engine.rewrite.candidates import Checker
 from engine.rewrite.rule import Context
-from engine.rewrite.worth import worth
-from engine.sql.check import Cause, Rejection
-from engine.sql.tree import parsed
+from engine.sql.check import Cause
 from engine.types import BECOMES, TraceLine
 from schema_catalog.types import ColumnKey, TableKey
 
@@ -68,28 +62,6 @@ each further statement one at most is made. What the search leaves empty, they f
 
 CIRCLED = 4
 """Times that a statement which does not end names a table, for it to be written again without that one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """Result of one search node. `ready`: finish time by the deadline's clock, s.
-
-    `candidates`: the model's statements that stood the checks, the better one first; none where `rejection` says why.
-    `written`: the call that the first candidate came of. `readings`: of the candidates, likeliest first.
-    """
-
-    node: Node
-    calls: tuple[Completion, ...]
-    written: Completion
-    ready: float
-    candidates: tuple[Candidate, ...] = ()
-    readings: tuple[Candidate, ...] = ()
-    rejection: Rejection | None = None
-
-    @property
-    def leading(self) -> Candidate:
-        """The likeliest reading of the first candidate, which may be the candidate itself."""
-        return max((self.candidates[0], *self.readings), key=lambda each: worth(each.changes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +154,7 @@ class Explorer:
             lists=route.lists,
         )
         self.checker = Checker(context, route, state, tools)
+        self._attempts = Attempts(self._writer, self.checker)
 
     async def explore(self, calls: int, state: State) -> State:
         """`state` with what the search found, until there are `k` statements beside readings or no calls are left."""
@@ -192,7 +165,7 @@ class Explorer:
         beside = _Beside()
         nodes = whole = search.take(1)
         while nodes:
-            attempts = await asyncio.gather(*map(self._attempt, nodes))
+            attempts = await asyncio.gather(*map(self._attempts.at, nodes))
             for attempt in attempts:
                 state = _noted(state, attempt)
                 if not found.take(attempt):
@@ -220,7 +193,7 @@ class Explorer:
             nodes = [*branches, *search.take(most), *search.without(doubtful)]
         state = await self._filled(found, beside, state)
         if not found.statements and self._writer.grammars:
-            attempt = await self._attempt_freely()
+            attempt = await self._attempts.freely()
             state = _noted(state, attempt)
             found.take(attempt)
         kept = found.kept()
@@ -263,93 +236,6 @@ class Explorer:
         """What is worth writing again of the attempt's first answer, which has an end."""
         wanted = self._state.k > 1 and self._writer.forks and attempt.calls[0].finished
         return forks(attempt.calls[0].tokens)[:FORKS] if wanted else []
-
-    async def _attempt(self, node: Node) -> Attempt:
-        first = await self._writer.write(node)
-        outcome = await self._checked(first, node)
-        readings = await self._readings(outcome)
-        # Another one is there by the time that it would be written again.
-        repairable = first.finished and node == Node(self._writer.root, 1.0) and self._tools.generation.repair
-        reason = self._reason(outcome) if repairable else None
-        short = self._short_left(outcome, first) if repairable else ()
-        candidates = [outcome] if isinstance(outcome, Candidate) else []
-        calls, written = [first], first
-        if reason is not None or short:
-            # Under a grammar without them it cannot name again what it went astray with.
-            stray = outcome.stray if isinstance(outcome, Rejection) else frozenset[ColumnKey]()
-            left = replace(node, mask=node.mask | stray)
-            sql = outcome.sql if isinstance(outcome, Candidate) else statement(first.text)
-            if short or reason is None:
-                second = await self._writer.write_told(left, short)
-            else:
-                second = await self._writer.rewrite(left, sql, reason)
-            calls.append(second)
-            again = await self._checked(second, left)
-            if isinstance(again, Candidate) and all(again.sql != each.sql for each in candidates):
-                better = not candidates or not (self._reason(again) or self._short_left(again, second))
-                candidates = [again, *candidates] if better else [*candidates, again]
-                written = second if better else first
-                readings = [*await self._readings(again), *readings]
-        rejection = outcome if isinstance(outcome, Rejection) and not candidates else None
-        ready = self._state.deadline.clock()
-        return Attempt(node, tuple(calls), written, ready, tuple(candidates), tuple(readings), rejection)
-
-    async def _attempt_freely(self) -> Attempt:
-        node = Node(frozenset(), 1.0)
-        written = await self._writer.write_freely(node)
-        outcome = await self._checked(written, node)
-        readings = await self._readings(outcome)
-        ready = self._state.deadline.clock()
-        if isinstance(outcome, Rejection):
-            return Attempt(node, (written,), written, ready, rejection=outcome)
-        return Attempt(node, (written,), written, ready, (outcome,), tuple(readings))
-
-    async def _checked(self, written: Completion, node: Node) -> Candidate | Rejection:
-        if not written.finished:
-            return Rejection(Cause.LENGTH, f"the statement had not ended after {written.generated} tokens")
-        sql = statement(written.text)
-        if node.mask and await self.checker.misplaces_literal(sql):
-            return Rejection(Cause.MASK, "a literal stands beside another column than the one that holds it")
-        candidate = Candidate(
-            database=self.route.database.name,
-            sql=sql,
-            masked=node.mask,
-            schema_score=node.schema_score,
-            logprob=written.logprob,
-            forked=node.fork is not None,
-        )
-        outcome = await self.checker.statement(candidate)
-        # An alias that two tables share, or a server without grammars, lets a masked name through.
-        if isinstance(outcome, Candidate) and (
-            hidden := elements_read(outcome.columns, outcome.tables) & node.mask
-        ):
-            return Rejection(
-                Cause.MASK, f"it reads what is masked: {', '.join(sorted(key[2] for key in hidden))}"
-            )
-        return outcome
-
-    async def _readings(self, outcome: Candidate | Rejection) -> list[Candidate]:
-        if isinstance(outcome, Rejection):
-            return []
-        found = await self.checker.readings(outcome)
-        return [each for each in found if not elements_read(each.columns, each.tables) & outcome.masked]
-
-    def _reason(self, outcome: Candidate | Rejection) -> str | None:
-        """Why the model is asked again, in words for it: a refusal, or a DBA's term that the statement does not use."""
-        if isinstance(outcome, Rejection):
-            return outcome.message
-        used = terms_used(self.route.terms, outcome.tables, outcome.columns)
-        left = [f"{each.name} means {defined(each)}" for each in self.route.terms if each not in used]
-        return f"{'; '.join(left)}, which the statement does not say" if left else None
-
-    def _short_left(self, outcome: Candidate | Rejection, written: Completion) -> tuple[ShortName, ...]:
-        """What names are short for that the statement reads nothing of, by words of the question."""
-        if isinstance(outcome, Candidate):
-            names = [*(name for _, name in outcome.tables), *(name for *_, name in outcome.columns)]
-        else:
-            tree = parsed(statement(written.text))
-            names = [] if tree is None else [each.name for each in tree.find_all(exp.Column, exp.Table)]
-        return short_names_not_used(self._state.ask.question, self._shown, names) if names else ()
 
     async def _exchanged(self, attempt: Attempt, search: MaskSearch) -> ExchangedStatements:
         """What differs in one name from the attempt's leading statement; none where one statement is asked for."""

@@ -51,3 +51,15 @@ def test_otherwise_one_call_is_made(line: str, *, repair: bool) -> None:
     model = ScriptedLLM([line])
     assert [each.sql for each in written(model, repair=repair).candidates] == [line]
     assert len(model.prompts) == 1
+
+
+def test_what_is_refused_is_repaired_before_that() -> None:
+    model = ScriptedLLM(["SELECT sz FROM strk", BY_SPECIES])
+    assert [each.sql for each in written(model).candidates] == [BY_SPECIES]
+    assert ["### Refused" in prompt.user for prompt in model.prompts] == [False, True]
+
+
+def test_what_is_refused_twice_is_written_with_the_names() -> None:
+    model = ScriptedLLM(["SELECT sz FROM strk", "SELECT sz FROM strk", BY_SPECIES])
+    assert [each.sql for each in written(model).candidates] == [BY_SPECIES]
+    assert ["spcs: species" in prompt.user for prompt in model.prompts] == [False, False, True]

@@ -143,9 +143,9 @@ class GenerationSettings:
     `masks`: names that a statement used are forbidden in further ones, of a model that has no forks. `exchanges`: one
     name for another, without a model call. `token_alternatives`: names that the model gave a high probability are among
     those. `repair`: a second call with the reason where a statement was refused or does not say what a DBA's term
-    means. `forks`: the first answer is written again from where the model was least certain, with what it nearly wrote
-    there. `links`: names that the schema linker finds most unlikely are forbidden. `rules_off`: names of rules of
-    `engine.rewrite.rules` that do not run.
+    means, or with what names are short for where it reads none of them. `forks`: the first answer is written again from
+    where the model was least certain, with what it nearly wrote there. `links`: names that the schema linker finds most
+    unlikely are forbidden. `rules_off`: names of rules of `engine.rewrite.rules` that do not run.
     """
 
     masks: bool = True

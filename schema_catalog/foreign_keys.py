@@ -82,6 +82,14 @@ class ForeignKeyGraph:
         """The columns that `column` refers to and those that refer to it; none where it is part of no foreign key."""
         return self._counterparts.get(column, frozenset())
 
+    def referred(self, column: ColumnKey) -> frozenset[ColumnKey]:
+        """The columns that `column` refers to by a foreign key of its own."""
+        return frozenset(
+            (*edge.other, edge.other_columns[0])
+            for edge in self.edges(column[:2])
+            if edge.referring and edge.columns == column[2:]
+        )
+
     def root(self, column: ColumnKey) -> ColumnKey:
         """The column that `column` refers to in the end; itself where it refers to none.
 

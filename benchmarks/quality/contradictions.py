@@ -91,18 +91,21 @@ def counted(questions: Iterable[Known], encoder: Encoder) -> Counter[str]:
 
 
 def _of_numbers(question: str, tree: exp.Query) -> Iterator[str]:
-    names = [node.name for node in tree.find_all(exp.Column, exp.Table)]
     if numbers_not_used(question, exp.Select(), ()):
         yield "says a number"
-    if numbers_not_used(question, tree, names):
+    if numbers_not_used(question, tree, _names(tree)):
         yield "leaves out a number"
 
 
+def _names(tree: exp.Query) -> list[str]:
+    return [each.name for each in tree.find_all(exp.Column, exp.Table)]
+
+
 def _of_short_names(known: Known, tree: exp.Query) -> Iterator[str]:
-    if short_names(known.question, known.snapshot):
+    short = short_names(known.question, known.snapshot)
+    if short:
         yield "says a word that names are short for"
-    names = [each.name for each in tree.find_all(exp.Column, exp.Table)]
-    if short_names_not_used(known.question, known.snapshot, names):
+    if short_names_not_used(short, _names(tree)):
         yield "leaves out a word that names are short for"
 
 

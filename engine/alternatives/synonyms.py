@@ -7,6 +7,7 @@ ambiguities take a mask and the model (`engine.decoding.mask_search`).
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -43,11 +44,15 @@ def exchanges(
     """The exchanges for a statement that reads `columns` and `tables`, the most alike first."""
     read = frozenset(columns)
     known = {table.key: table for table in snapshot.tables}
+    needed: dict[TableKey, set[str]] = defaultdict(set)
+    for schema, table, column in read:
+        needed[schema, table].add(column)
     found = [
-        Exchange((*table, WHOLE_TABLE), (*other.key, WHOLE_TABLE), 1.0)
-        for table in tables
-        if table in known
-        for other in same_tables(known[table], snapshot, {key[2] for key in read if key[:2] == table})
+        Exchange((*key, WHOLE_TABLE), (*other.key, WHOLE_TABLE), 1.0)
+        for key in tables
+        if key in known
+        for other in snapshot.tables
+        if are_same_tables(known[key], other, needed[key])
     ]
     for used in sorted(read):
         if used[:2] in known:
@@ -80,18 +85,16 @@ def phrases(tables: Iterable[Table]) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-def same_tables(table: Table, snapshot: Snapshot, needed: Collection[str]) -> Iterator[Table]:
-    """The others with nearly the columns of `table`, the `needed` ones among them: they may be meant in its place."""
+def are_same_tables(table: Table, other: Table, needed: Collection[str]) -> bool:
+    """Whether `other` has nearly the columns of `table`, the `needed` ones too, and may be meant in its place."""
     mine = {column.name: _kind(column) for column in table.columns}
-    for other in snapshot.tables:
-        theirs = {column.name: _kind(column) for column in other.columns}
-        shared = {name for name, kind in mine.items() if theirs.get(name) == kind}
-        if (
-            other is not table
-            and shared.issuperset(needed)
-            and len(shared) >= SAME_COLUMNS * max(len(mine), len(theirs))
-        ):
-            yield other
+    theirs = {column.name: _kind(column) for column in other.columns}
+    shared = {name for name, kind in mine.items() if theirs.get(name) == kind}
+    return (
+        other is not table
+        and shared.issuperset(needed)
+        and len(shared) >= SAME_COLUMNS * max(len(mine), len(theirs))
+    )
 
 
 def _similar_columns(
@@ -107,7 +110,7 @@ def _similar_columns(
             bare = likeness(name_words(column.name), name_words(other.name))
             qualified = likeness(qualified_words(table, column), qualified_words(table, other))
             similarity = (bare + qualified) / 2
-            if _refer_alike(used, key, references):
+            if references.referred(used) & references.referred(key):
                 yield Exchange(used, key, 1.0)
             elif similarity >= ALIKE:
                 yield Exchange(used, key, similarity)
@@ -137,19 +140,6 @@ def _same_role(one: ColumnKey, other: ColumnKey, references: ForeignKeyGraph) ->
     """Whether both are keys that meet the same column, or neither is a key: a pet's number is no student's."""
     mine, theirs = references.counterparts(one), references.counterparts(other)
     return not (mine or theirs) or bool(mine & theirs)
-
-
-def _refer_alike(one: ColumnKey, other: ColumnKey, references: ForeignKeyGraph) -> bool:
-    """Whether two columns of a table refer to the same one: where a flight starts and where it lands."""
-    mine, theirs = (
-        {
-            (edge.other, edge.other_columns)
-            for edge in references.edges(key[:2])
-            if edge.referring and edge.columns == key[2:]
-        }
-        for key in (one, other)
-    )
-    return bool(mine & theirs)
 
 
 def _kind(column: Column) -> str:

@@ -70,6 +70,11 @@ class Candidate:
     terms: tuple[Term, ...] = ()
     notes: tuple[str, ...] = ()
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the tables and columns that it reads."""
+        return (*(table for _, table in self.tables), *(column for *_, column in self.columns))
+
 
 def likelihoods(candidates: Sequence[Candidate]) -> list[float]:
     """The candidates' mean log-probabilities; for one that has none the mean of the others', 0 where none has any."""

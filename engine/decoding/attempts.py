@@ -16,7 +16,7 @@ from engine.core.ports import Completion
 from engine.decoding.mask_search import Node
 from engine.decoding.writer import Writer, statement
 from engine.linking.mentions import terms_used
-from engine.linking.short_names import ShortName, short_names_not_used
+from engine.linking.short_names import ShortName, short_names, short_names_not_used
 from engine.prompting.term_text import defined
 from engine.rewrite.candidates import Checker
 from engine.rewrite.worth import worth
@@ -48,11 +48,12 @@ class Attempt:
 
 
 class Attempts:
-    """The statements of one route, by its `writer` and its `checker`."""
+    """The statements of one route, by its `writer` and its `checker`. Made off the event loop: it reads every name."""
 
     def __init__(self, writer: Writer, checker: Checker) -> None:
         self._writer = writer
         self._checker = checker
+        self._short = short_names(checker.state.ask.question, writer.shown)
 
     async def at(self, node: Node) -> Attempt:
         """What `node` gives: what is refused, or leaves out what the question says, is written again; its readings."""
@@ -153,10 +154,7 @@ class Attempts:
     def _short_left(self, outcome: Candidate | Rejection, written: Completion) -> tuple[ShortName, ...]:
         """What names are short for that the statement reads nothing of, by words of the question."""
         if isinstance(outcome, Candidate):
-            names = [*(name for _, name in outcome.tables), *(name for *_, name in outcome.columns)]
-        else:
-            tree = parsed(statement(written.text))
-            names = [] if tree is None else [each.name for each in tree.find_all(exp.Column, exp.Table)]
-        return (
-            short_names_not_used(self._checker.state.ask.question, self._writer.shown, names) if names else ()
-        )
+            return short_names_not_used(self._short, outcome.names)
+        tree = parsed(statement(written.text))
+        names = [] if tree is None else [each.name for each in tree.find_all(exp.Column, exp.Table)]
+        return short_names_not_used(self._short, names) if names else ()

@@ -8,15 +8,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from engine.core.elements import Relation, ValueLink
-from engine.text.abbreviations import CLEAR, shortness
+from engine.text.abbreviations import LONG, surest
 from engine.text.tokens import identifier_words
 from schema_catalog.types import ColumnKey, Snapshot, Table, TableKey, Term
 
 Words = tuple[str, ...]
 """The folded words of a name."""
-
-LONG = 4
-"""Letters of a word that a name may be short for, at least."""
 
 CERTAIN = 0.97
 """Least similarity of a link for a named value: equal but for spelling."""
@@ -59,13 +56,13 @@ def _named_in_short(
     147 of 160 that Spider's training questions name so are read by their known statements.
     """
     found = set()
+    short = [(name[0], table.key) for table, name in tables if len(name) == 1]
     for word in dict.fromkeys(asked):
         if len(word) < LONG or word in known:
             continue
-        sure = [(shortness(name[0], word), table.key) for table, name in tables if len(name) == 1]
-        best = max((each for each, _ in sure), default=0.0)
-        nearest = [key for each, key in sure if each == best]
-        if best >= CLEAR and len(nearest) == 1:
+        best = surest(word, (name for name, _ in short))
+        nearest = [key for name, key in short if name in best]
+        if len(nearest) == 1:
             found.add(nearest[0])
     return frozenset(found)
 

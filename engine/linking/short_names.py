@@ -5,17 +5,14 @@ Of 271 such words in Spider's training questions 246 are answered by statements 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.linking.element_text import name_words
-from engine.text.abbreviations import CLEAR, shortness
+from engine.text.abbreviations import LONG, surest
 from engine.text.stopwords import LABEL_WORDS, OPERATION_WORDS, STOP_WORDS
 from engine.text.tokens import identifier_words
 from schema_catalog.types import Snapshot
-
-LONG = 4
-"""Letters of a word that a name may be short for, at least."""
 
 MOST = 2
 """Parts that are equally sure to be short for a word, at most: more say nothing."""
@@ -50,8 +47,7 @@ def _abbreviated(question: str, snapshot: Snapshot) -> Iterator[ShortName]:
     for word in words:
         if any(_says_in_full(part, word) for part in parts):
             continue
-        sure = {part: chance for part in parts if (chance := shortness(part, word)) >= CLEAR}
-        best = [part for part, chance in sure.items() if chance == max(sure.values())]
+        best = surest(word, parts)
         if len(best) <= MOST:
             yield from (ShortName(parts[part], asked[word]) for part in best)
 
@@ -86,9 +82,8 @@ def _says_in_full(part: str, word: str) -> bool:
     return part == word or (len(part) >= LONG and word.startswith(stem) and ending in _ENDINGS)
 
 
-def short_names_not_used(question: str, snapshot: Snapshot, names: Iterable[str]) -> tuple[ShortName, ...]:
-    """What stands for words of `question` of which a statement of these `names` reads nothing."""
-    read = [frozenset(identifier_words(name)) for name in names]
-    found = short_names(question, snapshot)
-    said = {each.words for each in found if any(parts >= set(identifier_words(each.part)) for parts in read)}
-    return tuple(each for each in found if each.words not in said)
+def short_names_not_used(short: Sequence[ShortName], names: Iterable[str]) -> tuple[ShortName, ...]:
+    """Those of `short` that stand for words of which a statement of these `names` reads nothing."""
+    read = [frozenset(identifier_words(name)) for name in names] if short else []
+    said = {each.words for each in short if any(parts >= set(identifier_words(each.part)) for parts in read)}
+    return tuple(each for each in short if each.words not in said)

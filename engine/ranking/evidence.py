@@ -10,13 +10,13 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.alternatives.synonyms import same_tables
+from engine.alternatives.synonyms import are_same_tables
 from engine.core.candidate import Candidate
 from engine.core.elements import WHOLE_TABLE, elements_of, elements_read
 from engine.core.state import Route, State
 from engine.linking.mentions import mentioned_tables, tables_not_read, terms_used, values_not_used
 from engine.linking.numbers import numbers_not_used
-from engine.linking.short_names import short_names_not_used
+from engine.linking.short_names import ShortName, short_names, short_names_not_used
 from engine.linking.standing import OUTDATED, deprecated, measured
 from engine.ranking.contradictions import contradictions
 from engine.rewrite.rule import Statement
@@ -24,7 +24,7 @@ from engine.rewrite.rules.flags import Flag, flags_left_out, named_flags
 from engine.rewrite.worth import worth_of
 from engine.sql.tree import parsed
 from engine.understanding.names import names_not_used
-from schema_catalog.types import ColumnKey, Table, Term
+from schema_catalog.types import ColumnKey, Table, TableKey, Term
 
 FRUITLESS = 0.1
 """What a statement that finds nothing is worth beside others that do."""
@@ -112,42 +112,52 @@ class Evidence:
 
 def evidence(state: State) -> list[Evidence]:
     """Of each candidate."""
+    question = state.ask.question
     asked = {
-        route.database.name: (
+        route.database.name: _Asked(
             route,
-            mentioned_tables(state.ask.question, route.snapshot),
-            named_flags(state.ask.question, route.snapshot, route.lists),
+            mentioned_tables(question, route.snapshot),
+            named_flags(question, route.snapshot, route.lists),
+            short_names(question, route.snapshot),
         )
         for route in state.routes
     }
     return [
-        _against(state.ask.question, each, *asked[each.database])
+        _against(question, each, asked[each.database])
         if each.database in asked
         else Evidence(readings=worth_of(each), forked=each.forked, fruitless=each.fruitless)
         for each in state.candidates
     ]
 
 
-def _against(
-    question: str, candidate: Candidate, route: Route, asked: Sequence[Table], named: Sequence[Flag]
-) -> Evidence:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the question names on a route: tables, flags, and what names are short for."""
+
+    route: Route
+    tables: Sequence[Table]
+    flags: Sequence[Flag]
+    short: Sequence[ShortName]
+
+
+def _against(question: str, candidate: Candidate, asked: _Asked) -> Evidence:
     """What the statement does not name of values, terms and what is `asked`, less tables that it may not read."""
+    route = asked.route
     hidden = {key[:2] for key in candidate.masked if key[2] == WHOLE_TABLE}
-    left = tables_not_read(asked, candidate.tables, route.snapshot)
+    left = tables_not_read(asked.tables, candidate.tables, route.snapshot)
     values = values_not_used(question, candidate.sql, route.values)
     names = names_not_used(question, candidate.sql, route.snapshot, route.values)
     tables = tuple(table.name for table in left if table.key not in hidden)
     used = terms_used(route.terms, candidate.tables, candidate.columns)
     terms = (each.name for each in route.terms if each not in used)
-    flags = _flags_not_tested(candidate.sql, route, named)
-    read = (*(table for _, table in candidate.tables), *(column for *_, column in candidate.columns))
-    short = (each.words for each in short_names_not_used(question, route.snapshot, read))
+    flags = _flags_not_tested(candidate.sql, route, asked.flags)
+    short = (each.words for each in short_names_not_used(asked.short, candidate.names))
     tree = parsed(candidate.sql)
-    numbers = [] if tree is None else numbers_not_used(question, tree, read)
+    numbers = [] if tree is None else numbers_not_used(question, tree, candidate.names)
     words = tuple(dict.fromkeys((*values, *names, *terms, *flags, *short, *numbers)))
     outdated = deprecated(candidate.tables, candidate.columns, route.snapshot)
     units = tuple(measured(candidate.columns, route.snapshot))
-    contradicted = contradictions(question, candidate.sql, route.snapshot, asked, route.lists)
+    contradicted = contradictions(question, candidate.sql, route.snapshot, asked.tables, route.lists)
     contradicted += ("takes the first of groups of one row each",) if candidate.ones else ()
     unread = _linked_unread(candidate, route)
     linked = tuple(sorted(f"{table}.{column}" for _, table, column in unread))
@@ -183,13 +193,13 @@ def _linked_unread(candidate: Candidate, route: Route) -> Mapping[ColumnKey, flo
         return {}
     known = elements_read(candidate.columns, candidate.tables).union(*map(elements_of, route.terms))
     left = [each for each in route.links.linked - known if each[2] != WHOLE_TABLE]
-    tables = {table.key: table for table in route.snapshot.tables if left}
-    return {
-        each: route.links.probabilities.get(each, 0.0)
-        for each in left
-        if each[:2] not in tables
-        or not any(
-            (*other.key, each[2]) in candidate.columns
-            for other in same_tables(tables[each[:2]], route.snapshot, each[2:])
-        )
-    }
+    tables = {table.key: table for table in route.snapshot.tables} if left else {}
+    unread = (each for each in left if not _twin_read(each, candidate, tables))
+    return {each: route.links.probabilities.get(each, 0.0) for each in unread}
+
+
+def _twin_read(element: ColumnKey, candidate: Candidate, tables: Mapping[TableKey, Table]) -> bool:
+    """Whether a statement reads the column of that name of another table of the same columns."""
+    own = tables.get(element[:2])
+    there = (key for key in candidate.tables if key in tables and (*key, element[2]) in candidate.columns)
+    return own is not None and any(are_same_tables(own, tables[key], element[2:]) for key in there)

@@ -147,15 +147,20 @@ def join_tree(tree: exp.Query, scopes: Scopes, *, grouped: bool = False) -> Join
     return JoinTree(tree, scopes, reads, links, tests_of(tree))
 
 
-def tests_of(select: exp.Select) -> list[exp.Expr]:
-    """The parts of its WHERE, all of which have to hold."""
-    where = select.args.get("where")
+def tests_of(query: exp.Query) -> list[exp.Expr]:
+    """The parts of its WHERE, all of which have to hold; none of a set operation."""
+    where = query.args.get("where")
     return [] if where is None else list(conjuncts(where.this))
 
 
 def without_tests(tests: Sequence[exp.Expr], dropped: Sequence[exp.Expr]) -> list[exp.Expr]:
     """Those of `tests` that are none of `dropped`; of two alike one may stay."""
     return [test for test in tests if all(test is not each for each in dropped)]
+
+
+def keep_tests(query: exp.Query, tests: Sequence[exp.Expr]) -> None:
+    """Leaves `tests` of its WHERE."""
+    query.set("where", exp.Where(this=exp.and_(*tests, copy=False)) if tests else None)
 
 
 def conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:

@@ -34,4 +34,11 @@ def _parsed(sql: str) -> exp.Query | None:
     return tree
 
 
+def unwrapped(node: exp.Expr) -> exp.Expr:
+    """What a node says without its alias, parentheses, type and rounding."""
+    while isinstance(node, exp.Alias | exp.Paren | exp.Cast | exp.Round):
+        node = node.this
+    return node
+
+
 _kept = lru_cache(maxsize=KEPT)(_parsed)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 CLEAR = 0.75
 """Least `shortness` at which a name is taken for a word: `trk` for track and `mth` for month have it."""
+
+LONG = 4
+"""Letters of a word that a name may be short for, at least."""
 
 _VOWELS = frozenset("aeiou")
 
@@ -29,6 +34,13 @@ def shortness(short: str, word: str) -> float:
     bones = word[0] + "".join(letter for letter in word[1:] if letter not in _VOWELS)
     said = short[0] + "".join(letter for letter in short[1:] if letter not in _VOWELS)
     return min(1.0, len(said) / len(bones))
+
+
+def surest(word: str, parts: Iterable[str]) -> list[str]:
+    """Those of `parts` that are surest to be short for `word`, as all of them are; none where none surely is."""
+    sure = {part: chance for part in parts if (chance := shortness(part, word)) >= CLEAR}
+    best = max(sure.values(), default=0.0)
+    return [part for part, chance in sure.items() if chance == best]
 
 
 def _within(short: str, word: str) -> bool:

@@ -10,6 +10,7 @@ from engine.rewrite.join_tree import JoinTree, join_tree
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.scope import Scopes, TableRef, equality, from_parts, identifier, written
 from engine.routing.question_templates import ColumnKind, kind_of
+from engine.sql.tree import unwrapped
 from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.types import TableKind
 
@@ -77,7 +78,7 @@ def order_by_total(statement: Statement, context: Context) -> str | None:
         return None
     found.tree.set("group", exp.Group(expressions=keys))
     first.set("this", exp.Sum(this=first.this))
-    first.args["nulls_first"] = False
+    first.set("nulls_first", False)  # noqa: FBT003 - sqlglot's
     return f"orders by the sums of {first.this.this.name}"
 
 
@@ -104,10 +105,9 @@ def _makes_groups(column: exp.Column, scopes: Scopes, context: Context) -> bool:
     read = scopes.reading(column)
     if read is None or read.table is None:
         return False
-    edges = context.references.edges(read.table.key)
-    refers = any(edge.referring and edge.columns == (column.name,) for edge in edges)
-    few = any(each.column == (*read.table.key, column.name) for each in context.lists)
-    return (refers or few) and read.table.primary_key != (column.name,)
+    key = (*read.table.key, column.name)
+    few = any(each.column == key for each in context.lists)
+    return (few or bool(context.references.referred(key))) and read.table.primary_key != (column.name,)
 
 
 def counted_measures(statement: Statement) -> list[tuple[exp.Count, str]]:
@@ -140,8 +140,7 @@ def hides_groups(tree: exp.Query) -> bool:
 
 def _is_number(item: exp.Expr) -> bool:
     """Whether an item is a count, sum or average, or made of such by arithmetic."""
-    if isinstance(item, exp.Alias | exp.Paren | exp.Cast | exp.Round):
-        return _is_number(item.this)
+    item = unwrapped(item)
     if isinstance(item, exp.Binary):
         sides = (item.left, item.right)
         return any(map(_is_number, sides)) and all(

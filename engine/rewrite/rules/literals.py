@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from engine.core.elements import Relation, ValueLink
 from engine.linking.mentions import CERTAIN
-from engine.rewrite.join_tree import tests_of, without_tests
+from engine.rewrite.join_tree import keep_tests, tests_of, without_tests
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.references import join_missing_tables
 from engine.rewrite.scope import Scopes, identifier
@@ -68,9 +68,9 @@ def _reached(statement: Statement, context: Context) -> str | None:
         if any(references.reachable(sources, table.key) for table in scopes.called.get(column.table, ())):
             continue
         places = [
-            (key[:2] not in sources, len(references.path(sources, key[:2])), key[2] != column.name, key)
+            (key[:2] not in sources, len(path), key[2] != column.name, key)
             for key in _holding(literal, context.values)
-            if key[:2] in sources or references.reachable(sources, key[:2])
+            if (path := references.path(sources, key[:2])) or key[:2] in sources
         ]
         if places:
             *_, key = min(places, key=lambda place: place[:3])
@@ -337,8 +337,7 @@ def _drop(statement: Statement, unwanted: Callable[[Table, exp.Column, exp.Liter
         tests = tests_of(select)
         left_out = [test for test in tests if _is_unwanted(test, unwanted, statement.scopes)]
         if left_out:
-            kept = without_tests(tests, left_out)
-            select.set("where", exp.Where(this=exp.and_(*kept, copy=False)) if kept else None)
+            keep_tests(select, without_tests(tests, left_out))
             dropped += [test.sql(dialect="postgres") for test in left_out]
     return f"leaves out {', '.join(dropped)}" if dropped else None
 

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from engine.rewrite.join_tree import tests_of, without_tests
+from engine.rewrite.join_tree import keep_tests, tests_of, without_tests
 from engine.rewrite.rule import Context, Statement
-
-_WRAPPERS = (exp.Paren, exp.Cast, exp.Round, exp.Alias)
+from engine.sql.tree import unwrapped
 
 
 def share_of_group(statement: Statement, _context: Context) -> str | None:
@@ -19,15 +18,15 @@ def share_of_group(statement: Statement, _context: Context) -> str | None:
     flights are late ones of the carrier.
     """
     select = statement.tree
-    tests = _tests(select)
+    tests = tests_of(select)
     if not tests or not select.args.get("group"):
         return None
     for part, divisor in _quotients(select):
         whole = _whole_of_all(divisor)
         if whole is not None and _alike(part, whole):
-            _unwrapped(divisor).replace(part.copy())
+            unwrapped(divisor).replace(part.copy())
             _filter(part, tests)
-            select.set("where", None)
+            keep_tests(select, [])
             return "takes the part within each group"
     return None
 
@@ -35,20 +34,19 @@ def share_of_group(statement: Statement, _context: Context) -> str | None:
 def share_of_itself(statement: Statement, _context: Context) -> str | None:
     """Takes the rows that are tested for a text as a part of all, where a number is divided by itself."""
     select = statement.tree
-    tests = _tests(select)
+    tests = tests_of(select)
     named = [test for test in tests if _is_named(test)]
     for part, divisor in _quotients(select) if named else ():
-        if part == _unwrapped(divisor):
+        if part == unwrapped(divisor):
             _filter(part, named)
-            kept = without_tests(tests, named)
-            select.set("where", exp.Where(this=exp.and_(*kept, copy=False)) if kept else None)
+            keep_tests(select, without_tests(tests, named))
             return "takes them as a part of all"
     return None
 
 
 def divided_by_itself(statement: Statement) -> bool:
     """Whether what is shown is a number divided by the same number."""
-    return any(part == _unwrapped(divisor) for part, divisor in _quotients(statement.tree))
+    return any(part == unwrapped(divisor) for part, divisor in _quotients(statement.tree))
 
 
 def _quotients(select: exp.Query) -> Iterator[tuple[exp.AggFunc, exp.Expr]]:
@@ -62,23 +60,17 @@ def _quotients(select: exp.Query) -> Iterator[tuple[exp.AggFunc, exp.Expr]]:
 
 def _factor(node: exp.Expr) -> exp.AggFunc | None:
     """The one aggregate of a product with numbers."""
-    node = _unwrapped(node)
+    node = unwrapped(node)
     if isinstance(node, exp.Mul):
-        sides = [_unwrapped(each) for each in (node.left, node.right)]
+        sides = [unwrapped(each) for each in (node.left, node.right)]
         rest = [each for each in sides if not isinstance(each, exp.Literal)]
         return _factor(rest[0]) if len(rest) == 1 else None
     return node if isinstance(node, exp.AggFunc) and not isinstance(node.parent, exp.Filter) else None
 
 
-def _unwrapped(node: exp.Expr) -> exp.Expr:
-    while isinstance(node, _WRAPPERS):
-        node = node.this
-    return node
-
-
 def _whole_of_all(divisor: exp.Expr) -> exp.AggFunc | None:
     """The aggregate of a query for one number over whole tables."""
-    node = _unwrapped(divisor)
+    node = unwrapped(divisor)
     query = node.this if isinstance(node, exp.Subquery) else None
     if not isinstance(query, exp.Select) or query.args.get("where") or query.args.get("group"):
         return None
@@ -93,10 +85,6 @@ def _alike(one: exp.AggFunc, other: exp.AggFunc) -> bool:
         for column in each.find_all(exp.Column):
             column.set("table", None)
     return bare[0] == bare[1]
-
-
-def _tests(select: exp.Query) -> list[exp.Expr]:
-    return tests_of(select) if isinstance(select, exp.Select) else []
 
 
 def _is_named(test: exp.Expr) -> bool:

@@ -45,8 +45,10 @@ def test_a_word_that_a_name_says_in_full_needs_none() -> None:
 
 def test_a_statement_leaves_out_what_no_name_that_it_reads_is_short_for() -> None:
     question = "Which species has cost the most?"
-    assert short_names_not_used(question, STRIKES, ["strk", "cst_tot"]) == (ShortName("spcs", "species"),)
-    assert short_names_not_used(question, STRIKES, ["strk", "spcs", "cst_tot"]) == ()
+    assert short_names_not_used(short_names(question, STRIKES), ["strk", "cst_tot"]) == (
+        ShortName("spcs", "species"),
+    )
+    assert short_names_not_used(short_names(question, STRIKES), ["strk", "spcs", "cst_tot"]) == ()
 
 
 INDUSTRIES = Snapshot(
@@ -77,4 +79,4 @@ INDUSTRIES = Snapshot(
 )
 def test_names_by_their_whole_description(question: str, found: list[tuple[str, str]]) -> None:
     assert short_names(question, INDUSTRIES) == tuple(ShortName(*each) for each in found)
-    assert short_names_not_used(question, INDUSTRIES, ["emp_m", "lsh"]) == ()
+    assert short_names_not_used(short_names(question, INDUSTRIES), ["emp_m", "lsh"]) == ()

@@ -1,4 +1,4 @@
-"""Makes the ranker's training data: what the whole pipeline has to rank for Spider's training questions.
+"""Makes training data of ranking and selection: what the whole pipeline has to rank for Spider's training questions.
 
     python -m training.ranker_lists --out FILE [--bench FOLDER] [--work FOLDER] [--n N]
 
@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -34,14 +35,16 @@ from benchmarks.quality.candidates.questions import Asked, Item, Question, read_
 from benchmarks.quality.candidates.site import Site, site
 from benchmarks.quality.candidates.tasks import READER
 from engine import pipeline
+from engine.calibration.records import Score
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.state import State
 from engine.errors import NLError
 from engine.ranking.evidence import Evidence, evidence
 from engine.ranking.ranker import known_features
-from engine.settings import Limits
+from engine.settings import Limits, ScoreFunction, SelectionSettings
 from engine.stages.rank import rank
+from engine.stages.select import select
 from engine.types import Asker, AskRequest
 from pgparley.config import cache_dir, load
 
@@ -62,7 +65,8 @@ class Written:
 
     `known`: `engine.ranking.ranker.known_features` of it. `evidence`: `engine.ranking.evidence.Evidence.features`,
     those that are not 0, with what may become one: `merged` (others gave its rows), `unmeasured` (it has no likelihood
-    of its own), `rows` (of its preview). `rules`: those that changed it.
+    of its own), `rows` (of its preview). `rules`: those that changed it. `scores`: nonconformity by function, of those
+    that are among the first `K`; None where the model gave no verdict. `source`: how what it was made of was written.
     """
 
     sql: str
@@ -70,14 +74,17 @@ class Written:
     right: bool = False
     evidence: dict[str, float] = field(default_factory=dict)
     rules: tuple[str, ...] = ()
+    scores: dict[str, float | None] = field(default_factory=dict)
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionList:
-    """What there was to rank for a question."""
+    """What there was to rank for a question. `attempts`: what the model was asked for, refused or not, in order."""
 
     id: str
     candidates: tuple[Written, ...]
+    attempts: tuple[str, ...] = ()
 
 
 def read(file: Path) -> list[QuestionList]:
@@ -147,24 +154,51 @@ async def _asked(item: Item, place: Site, replay: Replay) -> QuestionList:
     started = time.monotonic()
     ask = AskRequest(Asker(READER, ""), task.question.text, k=K, db=task.question.database)
     state = State(ask, K, max(Limits().calls, K), Deadline(started + TIMEOUT), started)
+    tools = replace(task.tools, model=replay, selection=SelectionSettings(ScoreFunction.COMBINED))
     try:
-        done = await pipeline.run(state, replace(task.tools, model=replay), UNRANKED)
+        done = await pipeline.run(state, tools, UNRANKED)
+        shown = await pipeline.run(done, tools, (rank, select))
     except NLError:
         # What a user would be told instead is nothing to rank.
         return QuestionList(item["id"], ())
+    lines = [line for line in done.trace if line.stage == "generate"]
+    sources = {line.detail: line.event for line in reversed(lines)}
+    # Without calibration points selection leaves nothing out.
+    scores = {each.sql: each.scores for each in shown.candidates}
     together = zip(done.candidates, known_features(done.candidates), evidence(done), strict=True)
-    return QuestionList(item["id"], tuple(_written(*each) for each in together))
+    return QuestionList(
+        item["id"],
+        tuple(_written(*each, scores.get(each[0].sql, ()), sources) for each in together),
+        tuple(line.event for line in lines if line.event.startswith(("written", "refused"))),
+    )
 
 
-def _written(candidate: Candidate, known: tuple[float, float, float], found: Evidence) -> Written:
+def _written(
+    candidate: Candidate,
+    known: tuple[float, float, float],
+    found: Evidence,
+    scores: Sequence[Score],
+    sources: Mapping[str, str],
+) -> Written:
     told = found.features | {
         "merged": float(candidate.merged is not None),
         "unmeasured": float(candidate.logprob is None),
         "rows": float(len(candidate.preview.rows) if candidate.preview else 0),
     }
     rules = dict.fromkeys(change.rule for change in candidate.changes)
-    kept = {name: round(value, 4) for name, value in told.items() if value}
-    return Written(candidate.sql, known, evidence=kept, rules=tuple(rules))
+    origin = candidate.changes[0].before if candidate.changes else candidate.sql
+    return Written(
+        candidate.sql,
+        known,
+        evidence={name: round(value, 4) for name, value in told.items() if value},
+        rules=tuple(rules),
+        scores={each.function: _finite(each.value) for each in scores},
+        source=sources.get(candidate.sql) or sources.get(origin, ""),
+    )
+
+
+def _finite(score: float) -> float | None:
+    return round(score, 4) if math.isfinite(score) else None
 
 
 def judged(lists: Sequence[QuestionList], scorer: Scorer) -> list[QuestionList]:

@@ -19,8 +19,8 @@ VERSIONS = {
     ScoreFunction.SHORTFALL: "shortfall-1",
     ScoreFunction.ENCODER: "encoder-1",
     ScoreFunction.CONFIDENCE: "confidence-2",
-    ScoreFunction.MODEL: "model-1",
-    ScoreFunction.COMBINED: "combined-2",
+    ScoreFunction.MODEL: "model-2",
+    ScoreFunction.COMBINED: "combined-3",
 }
 """The names under which scores are kept; `ScoreFunction.NONE` has no scores."""
 

@@ -1,6 +1,7 @@
 """The model's verdict on each candidate: does it answer the question, A (yes) or B (no) (Odin §6.3.1).
 
-The prompts begin as the generator's do, so the schema is in the model's prefix cache, and go out together.
+The prompts begin as the generator's do, with the values and hints (Odin §7.2), so that all but the statement is in the
+model's prefix cache, and go out together.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from engine.core.ports import Prompt, Weighed
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.errors import NLError
+from engine.prompting.known_text import known_text
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
 
@@ -39,10 +41,11 @@ async def verdicts(state: State, tools: Tools) -> tuple[Verdict, ...]:
 
 
 async def _verdict(candidate: Candidate, route: Route, state: State, tools: Tools) -> Verdict:
-    text, _ = schema_text(route.snapshot, route.tables)
+    text, shown = schema_text(route.snapshot, route.tables)
+    known = known_text(route, state.dialogue, shown)
     asked = Prompt(
         prompt("generate_system"),
-        prompt("judge_user", schema=text, question=state.ask.question, sql=candidate.sql),
+        prompt("judge_user", schema=text, values=known, question=state.ask.question, sql=candidate.sql),
     )
     try:
         weighed = await tools.model.weigh(asked, OPTIONS, deadline=state.deadline)

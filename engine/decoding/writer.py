@@ -18,14 +18,12 @@ from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.decoding.mask_search import Mask, Node
 from engine.decoding.sql_grammar import sql_grammar
-from engine.dialogue.answering import chosen, conversation_text, forbidden
+from engine.dialogue.answering import chosen, forbidden
 from engine.linking.short_names import ShortName
-from engine.prompting.example_text import example_text
+from engine.prompting.known_text import known_text
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
 from engine.prompting.short_text import short_text
-from engine.prompting.term_text import term_text
-from engine.prompting.value_text import value_text
 from engine.schema_linking.unlikely import DOUBTFUL, LEAST, unlikely
 from schema_catalog.types import ColumnKey, Snapshot
 
@@ -127,11 +125,7 @@ class Writer:
         # Under a grammar the text is the same for every mask: the server has it in its prefix cache.
         unnamed = frozenset[ColumnKey]() if self.grammars else node.mask | self._unlikely
         text = schema_text(without(self.shown, unnamed), ())[0] if unnamed else self._text
-        found = short_text(short) + term_text(self.route.terms, self.shown, unnamed)
-        found += value_text(self.route.values, self.shown, unnamed)
-        found += example_text(self.route.learned, self.shown, unnamed)
-        if lines := conversation_text(self._state.dialogue):
-            found += prompt("conversation", lines=lines) + "\n\n"
+        found = short_text(short) + known_text(self.route, self._state.dialogue, self.shown, unnamed)
         user = prompt(name, schema=text, values=found, question=self._state.ask.question, **values)
         comment = "" if node.condition is None else f"-- {words(node.condition)}\n"
         begun = "" if node.fork is None else node.fork.text

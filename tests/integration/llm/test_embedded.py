@@ -169,7 +169,9 @@ async def test_it_weighs_two_answers(model: ChatModel) -> None:
     async def odds(sql: str) -> float:
         asked = Prompt(
             prompt("generate_system"),
-            prompt("judge_user", schema=SCHEMA, question="How many singers are from France?", sql=sql),
+            prompt(
+                "judge_user", schema=SCHEMA, values="", question="How many singers are from France?", sql=sql
+            ),
         )
         weighed = await model.weigh(asked, ("A", "B"), deadline=deadline())
         yes, no = weighed.logprobs

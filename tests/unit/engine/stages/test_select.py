@@ -181,13 +181,13 @@ async def test_the_model_judges_each_candidate() -> None:
     assert all(prompt.user.startswith("### Schema\n") for prompt in judge.prompts)
     assert (found.usage.calls, found.usage.prefilled, found.usage.cached) == (2, 20, 200)
     scores = {score.function: score.value for score in found.candidates[0].scores}
-    assert set(scores) == {"shortfall-1", "encoder-1", "confidence-2", "model-1", "combined-2"}
+    assert set(scores) == {"shortfall-1", "encoder-1", "confidence-2", "model-2", "combined-3"}
     assert scores["shortfall-1"] == pytest.approx(0.3)
-    assert scores["model-1"] == pytest.approx(-2.9)
+    assert scores["model-2"] == pytest.approx(-2.9)
     # The statement that the model failed on has no score: it stays only where nothing is left out.
     whole = await select(state(), tools(NoCalibration(), judge, score=ScoreFunction.MODEL))
     last = {score.function: score.value for score in whole.candidates[2].scores}
-    assert last["model-1"] == last["combined-2"] == math.inf
+    assert last["model-2"] == last["combined-3"] == math.inf
     everything = await select(state(), tools(AskerFeedback(np.inf), judge, score=ScoreFunction.MODEL))
     assert len(everything.candidates) == 3
 

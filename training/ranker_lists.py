@@ -1,6 +1,6 @@
 """Makes training data of ranking and selection: what the whole pipeline has to rank for Spider's training questions.
 
-    python -m training.ranker_lists --out FILE [--bench FOLDER] [--work FOLDER] [--n N]
+    python -m training.ranker_lists --out FILE [--k K] [--verdicts] [--n N] [--bench FOLDER] [--work FOLDER]
 
 A line of the file is a question, by its id, with each statement and whether the benchmark's scorer finds it right. The
 questions are drawn in turns from all databases, by a seed. A run that is stopped goes on from there, and what the model
@@ -39,6 +39,7 @@ from engine.calibration.records import Score
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.state import State
+from engine.core.tools import Tools
 from engine.errors import NLError
 from engine.ranking.evidence import Evidence, evidence
 from engine.ranking.ranker import known_features
@@ -48,7 +49,8 @@ from engine.stages.select import select
 from engine.types import Asker, AskRequest
 from pgparley.config import cache_dir, load
 
-K = 6
+TOGETHER, CALLS = 3, 8
+"""Questions that are asked at once, and calls of the model: they are written in one batch."""
 
 ROUND = 4
 """Questions of a database that are asked in one piece."""
@@ -66,7 +68,7 @@ class Written:
     `known`: `engine.ranking.ranker.known_features` of it. `evidence`: `engine.ranking.evidence.Evidence.features`,
     those that are not 0, with what may become one: `merged` (others gave its rows), `unmeasured` (it has no likelihood
     of its own), `rows` (of its preview). `rules`: those that changed it. `scores`: nonconformity by function, of those
-    that are among the first `K`; None where the model gave no verdict. `source`: how what it was made of was written.
+    that are shown; None where the model gave no verdict. `source`: how what it was made of was written.
     """
 
     sql: str
@@ -127,13 +129,15 @@ async def _record(given: argparse.Namespace, console: Console) -> None:
     left = [item for item in wanted if item["id"] not in known]
     async with site(given.work, given.bench) as place:
         kept = Completions(file_for(given.work, load(None).embedded_model.path))
-        replay = Replay(place.tools.model, kept)
+        replay = Replay(place.tools.model, kept, at_once=CALLS)
         scorer = Scorer(given.bench, place.dsn, given.work / "scoring")
         with model_server(place.meter, given.work / "model.log"):
             judging: asyncio.Task[None] | None = None
+            score = ScoreFunction.COMBINED if given.verdicts else ScoreFunction.CONFIDENCE
+            asking = _Asking(place, replay, given.k, SelectionSettings(score))
             for at in range(0, len(left), TURN):
                 console.print(f"{len(left) - at} of {len(wanted)} left", highlight=False)
-                lists = [await _asked(item, place, replay) for item in left[at : at + TURN]]
+                lists = await asyncio.gather(*(asking.ask(item) for item in left[at : at + TURN]))
                 if judging is not None:
                     await judging
                 judging = asyncio.create_task(asyncio.to_thread(_keep, lists, scorer, given.out))
@@ -149,25 +153,43 @@ def _keep(lists: Sequence[QuestionList], scorer: Scorer, out: Path) -> None:
         file.writelines(lines)
 
 
-async def _asked(item: Item, place: Site, replay: Replay) -> QuestionList:
-    task = await place.task(Asked(Question(item["id"], item["question"], item["db"])))
-    started = time.monotonic()
-    ask = AskRequest(Asker(READER, ""), task.question.text, k=K, db=task.question.database)
-    state = State(ask, K, max(Limits().calls, K), Deadline(started + TIMEOUT), started)
-    tools = replace(task.tools, model=replay, selection=SelectionSettings(ScoreFunction.COMBINED))
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """Asks questions of `place` for `k` statements, a few at once, and has them scored."""
+
+    place: Site
+    model: Replay
+    k: int
+    selection: SelectionSettings
+    turn: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(TOGETHER))
+
+    async def ask(self, item: Item) -> QuestionList:
+        """The list of a question."""
+        async with self.turn:
+            task = await self.place.task(Asked(Question(item["id"], item["question"], item["db"])))
+            tools = replace(task.tools, model=self.model, selection=self.selection)
+            started = time.monotonic()
+            ask = AskRequest(Asker(READER, ""), task.question.text, k=self.k, db=task.question.database)
+            calls = max(Limits().calls, self.k)
+            return await _listed(
+                State(ask, self.k, calls, Deadline(started + TIMEOUT), started), tools, item["id"]
+            )
+
+
+async def _listed(state: State, tools: Tools, name: str) -> QuestionList:
     try:
         done = await pipeline.run(state, tools, UNRANKED)
         shown = await pipeline.run(done, tools, (rank, select))
     except NLError:
         # What a user would be told instead is nothing to rank.
-        return QuestionList(item["id"], ())
+        return QuestionList(name, ())
     lines = [line for line in done.trace if line.stage == "generate"]
     sources = {line.detail: line.event for line in reversed(lines)}
     # Without calibration points selection leaves nothing out.
     scores = {each.sql: each.scores for each in shown.candidates}
     together = zip(done.candidates, known_features(done.candidates), evidence(done), strict=True)
     return QuestionList(
-        item["id"],
+        name,
         tuple(_written(*each, scores.get(each[0].sql, ()), sources) for each in together),
         tuple(line.event for line in lines if line.event.startswith(("written", "refused"))),
     )
@@ -231,6 +253,12 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--out", type=Path, required=True, help="the file to write or to go on with")
     parser.add_argument("--n", type=int, default=2_000, help="questions")
+    parser.add_argument("--k", type=int, default=6, help="statements of a question that are shown")
+    parser.add_argument(
+        "--verdicts",
+        action="store_true",
+        help="ask the model for its verdict on each, which selection can use",
+    )
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     check_bench(given.bench)

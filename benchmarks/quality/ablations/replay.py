@@ -1,8 +1,8 @@
 """A language model whose every answer is kept: pipelines that ask the same prompts pay for them once.
 
 Owns the file of completions, keyed by all that a call is given, and the accounting: a replayed call costs the seconds
-that it took when it was made. Calls are made one after another, so that neither an answer nor its seconds depend on
-what else was in the model's batch. Does not own the model's server.
+that it took when it was made. Calls are made one after another unless told otherwise, so that neither an answer nor its
+seconds depend on what else was in the model's batch. Does not own the model's server.
 """
 
 from __future__ import annotations
@@ -98,15 +98,20 @@ class Replay:
     """Implements `engine.core.ports.LanguageModel` over `model`, which is asked for what `kept` does not have.
 
     `clock`: gives seconds, of which a call takes the difference; best the processor seconds of the model's server.
+    `at_once`: calls that are made together, more than one where nobody asks for their seconds.
     """
 
     def __init__(
-        self, model: LanguageModel, kept: Completions, clock: Callable[[], float] = time.perf_counter
+        self,
+        model: LanguageModel,
+        kept: Completions,
+        clock: Callable[[], float] = time.perf_counter,
+        at_once: int = 1,
     ) -> None:
         self.clock = clock
         self._model = model
         self._kept = kept
-        self._turn = asyncio.Lock()
+        self._turn = asyncio.Semaphore(at_once)
         self._spent = _Spent(time.process_time())
         self._beginning: Prompt | None = None
         self._read: Prompt | None = None

@@ -39,6 +39,7 @@ from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.dimensions import group_by_dimension
 from engine.rewrite.rules.grouping import largest_group, order_by_total
 from engine.rewrite.rules.limits import asks_for_all
+from engine.rewrite.rules.order import said_direction
 from engine.rewrite.rules.references import compared_columns
 from engine.sql.tree import parsed
 from schema_catalog.types import Snapshot
@@ -73,6 +74,8 @@ def counted(questions: Iterable[Known], encoder: Encoder) -> Counter[str]:
             continue
         found.update(f"says: {form}" for form in forms(tree))
         found["asks for all rows"] += asks_for_all(each.question)
+        if said_direction(each.question) is not None and tree.args.get("order") and not tree.args.get("limit"):
+            found["says: the direction of all rows"] += 1
         if any(compared_columns(Statement(tree, each.snapshot))):
             found["says: compares columns of two tables"] += 1
         found.update(_of_numbers(each.question, tree))

@@ -12,6 +12,7 @@ from engine.linking.dimensions import dimensions_not_grouped
 from engine.rewrite.rule import Statement
 from engine.rewrite.rules.grouping import counted_measures, hides_groups, single_row_groups
 from engine.rewrite.rules.limits import first_by_words, is_unasked_limit
+from engine.rewrite.rules.order import goes_against
 from engine.rewrite.rules.periods import periods_cut_short
 from engine.rewrite.rules.quantifiers import denies_one_of_many, takes_either_of_both
 from engine.rewrite.rules.references import strangers_compared
@@ -71,6 +72,8 @@ def _of_rows(question: str, statement: Statement, lists: Iterable[ValueList]) ->
         yield f"reads {period.text} as one day"
     if is_unasked_limit(question, statement.tree):
         yield "leaves out rows that are not said to be left out"
+    if goes_against(question, statement.tree) is not None:
+        yield "puts the rows in the other order than is said"
     for name in first_by_words(question, statement, lists):
         yield f"takes the first by {name}, which holds words"
     if takes_either_of_both(statement, question):

@@ -19,6 +19,8 @@ SALES = Snapshot("sales", ("public",), (table("sales", "sale_id region net day")
         ("sales in 2020", "SELECT SUM(net) FROM sales WHERE day = '2020-01-01'", "reads 2020 as one day"),
         ("regions, best first", "SELECT region FROM sales ORDER BY net LIMIT 1", "leaves out rows"),
         ("sales by region", "SELECT SUM(net) FROM sales GROUP BY region", "gives numbers of groups"),
+        ("regions sorted by sales", "SELECT region FROM sales ORDER BY net DESC", "puts the rows in the other"),
+        ("regions, best first", "SELECT region FROM sales ORDER BY net", "puts the rows in the other"),
         ("share of sales", "SELECT 100 * SUM(net) / SUM(net) FROM sales", "divides a number by itself"),
     ],
 )
@@ -32,6 +34,9 @@ def test_groups_periods_and_rows(question: str, sql: str, said: str) -> None:
         ("sales by region", "SELECT region, SUM(net) FROM sales GROUP BY region"),
         ("sales in 2020", "SELECT SUM(net) FROM sales WHERE day >= '2020-01-01' AND day < '2021-01-01'"),
         ("best region", "SELECT region FROM sales ORDER BY net LIMIT 1"),
+        ("regions sorted by sales", "SELECT region FROM sales ORDER BY net"),
+        ("regions sorted by sales from good to bad", "SELECT region FROM sales ORDER BY net DESC"),
+        ("regions and their sales", "SELECT region FROM sales ORDER BY net DESC"),
         ("predominantly sold region", "SELECT region FROM sales ORDER BY net LIMIT 1"),
         ("sales in euros per hour", "SELECT AVG(eph) FROM sales"),
         ("how many regions reach 9 by day", "SELECT COUNT(*) FROM sales GROUP BY day HAVING COUNT(*) > 9"),

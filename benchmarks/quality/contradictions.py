@@ -74,7 +74,11 @@ def counted(questions: Iterable[Known], encoder: Encoder) -> Counter[str]:
             continue
         found.update(f"says: {form}" for form in forms(tree))
         found["asks for all rows"] += asks_for_all(each.question)
-        if said_direction(each.question) is not None and tree.args.get("order") and not tree.args.get("limit"):
+        if (
+            said_direction(each.question) is not None
+            and tree.args.get("order")
+            and not tree.args.get("limit")
+        ):
             found["says: the direction of all rows"] += 1
         if any(compared_columns(Statement(tree, each.snapshot))):
             found["says: compares columns of two tables"] += 1
@@ -148,6 +152,8 @@ def forms(tree: exp.Query) -> Iterator[str]:
         yield "both of two, by INTERSECT"
     if tree.find(exp.Except) or any(isinstance(each.parent, exp.Not) for each in tree.find_all(exp.In)):
         yield "none of many, by NOT IN or EXCEPT"
+    if isinstance(tree, exp.Select) and len(tree.expressions) > 1:
+        yield "shows several"
     if any(each.args.get("order") and each.args.get("limit") for each in selects):
         yield "the first rows of an order"
     if any(each.args.get("group") and _own(each, exp.Count) for each in selects):

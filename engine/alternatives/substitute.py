@@ -12,6 +12,7 @@ from engine.core.elements import WHOLE_TABLE
 from engine.rewrite.join_tree import tests_of
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.references import comparisons, join_missing_tables
+from engine.rewrite.rules.repeats import repeated_items
 from engine.rewrite.scope import Scopes, from_parts, identifier, written
 from engine.sql.tree import parsed
 from schema_catalog.foreign_keys import foreign_key_graph
@@ -40,8 +41,14 @@ def substituted(sql: str, exchange: Exchange, snapshot: Snapshot) -> str | None:
 
 
 def _places(tree: exp.Query, exchange: Exchange, scopes: Scopes) -> list[exp.Column]:
-    """Where the column stands; not where it joins tables, unless the other one is as much a key there."""
+    """Where the column stands, of what is shown twice where it is shown again.
+
+    Not where it joins tables, unless the other one is as much a key there.
+    """
     found = scopes.columns(tree, exchange.used[:2], exchange.used[2])
+    again = {id(column) for item in repeated_items(tree) for column in item.find_all(exp.Column)}
+    if repeated := [column for column in found if id(column) in again]:
+        return repeated
     references = foreign_key_graph(scopes.snapshot)
     if references.counterparts(exchange.used) & references.counterparts(exchange.other):
         return found

@@ -16,6 +16,7 @@ from engine.rewrite.rules.order import goes_against
 from engine.rewrite.rules.periods import periods_cut_short
 from engine.rewrite.rules.quantifiers import denies_one_of_many, takes_either_of_both
 from engine.rewrite.rules.references import strangers_compared
+from engine.rewrite.rules.repeats import repeated_items
 from engine.rewrite.rules.repetition import sums_repeated_rows
 from engine.rewrite.rules.shares import divided_by_itself
 from engine.sql.tree import parsed
@@ -68,6 +69,8 @@ def _of_groups(question: str, statement: Statement) -> Iterator[str]:
 
 
 def _of_rows(question: str, statement: Statement, lists: Iterable[ValueList]) -> Iterator[str]:
+    if repeated := repeated_items(statement.tree):
+        yield f"shows {repeated[0].sql(dialect='postgres')} twice"
     for period in periods_cut_short(question, statement.tree):
         yield f"reads {period.text} as one day"
     if is_unasked_limit(question, statement.tree):

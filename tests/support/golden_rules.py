@@ -129,6 +129,20 @@ SCHEMAS: Mapping[str, Snapshot] = {
             ),
         ),
     ),
+    "flights": Snapshot(
+        "flights",
+        ("public",),
+        (
+            _of("public", "airport", "airport_id name city"),
+            _of(
+                "public",
+                "flight",
+                "flight_id origin_id destination_id carrier",
+                ("origin_id", "public", "airport", "airport_id"),
+                ("destination_id", "public", "airport", "airport_id"),
+            ),
+        ),
+    ),
     "shop": Snapshot(
         "shop",
         ("public",),

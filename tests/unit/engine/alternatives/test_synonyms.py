@@ -188,6 +188,12 @@ EXCHANGED = [
         WITH_TWO_TABLES,
         "SELECT country FROM singer WHERE country IN (SELECT country FROM vocalist)",
     ),
+    (
+        "SELECT artist_name, artist_name FROM singer WHERE artist_name <> 'a'",
+        Exchange(ARTIST, PERFORMER, 1.0),
+        MUSIC,
+        "SELECT artist_name, performer_name FROM singer WHERE artist_name <> 'a'",
+    ),
 ]
 
 

@@ -19,8 +19,13 @@ SALES = Snapshot("sales", ("public",), (table("sales", "sale_id region net day")
         ("sales in 2020", "SELECT SUM(net) FROM sales WHERE day = '2020-01-01'", "reads 2020 as one day"),
         ("regions, best first", "SELECT region FROM sales ORDER BY net LIMIT 1", "leaves out rows"),
         ("sales by region", "SELECT SUM(net) FROM sales GROUP BY region", "gives numbers of groups"),
-        ("regions sorted by sales", "SELECT region FROM sales ORDER BY net DESC", "puts the rows in the other"),
+        (
+            "regions sorted by sales",
+            "SELECT region FROM sales ORDER BY net DESC",
+            "puts the rows in the other",
+        ),
         ("regions, best first", "SELECT region FROM sales ORDER BY net", "puts the rows in the other"),
+        ("regions and days", "SELECT s.region, s.region AS day FROM sales s", "shows s.region twice"),
         ("share of sales", "SELECT 100 * SUM(net) / SUM(net) FROM sales", "divides a number by itself"),
     ],
 )
@@ -36,6 +41,7 @@ def test_groups_periods_and_rows(question: str, sql: str, said: str) -> None:
         ("best region", "SELECT region FROM sales ORDER BY net LIMIT 1"),
         ("regions sorted by sales", "SELECT region FROM sales ORDER BY net"),
         ("regions sorted by sales from good to bad", "SELECT region FROM sales ORDER BY net DESC"),
+        ("sales of two regions", "SELECT a.net, b.net FROM sales a JOIN sales b ON a.day = b.day"),
         ("regions and their sales", "SELECT region FROM sales ORDER BY net DESC"),
         ("predominantly sold region", "SELECT region FROM sales ORDER BY net LIMIT 1"),
         ("sales in euros per hour", "SELECT AVG(eph) FROM sales"),

@@ -7,7 +7,7 @@ of 548 have groups.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -105,6 +105,16 @@ def dimensions_not_grouped(question: str, tree: exp.Query) -> tuple[str, ...]:
         return ()
     measured = aggregates(tree)
     return tuple(each.text for each in asked if not is_measured(each, measured)) if measured else ()
+
+
+def dimensions_not_parted(tree: exp.Query, asked: Sequence[Dimension]) -> list[Dimension]:
+    """What of `asked` the first is asked for each of, where `tree` takes one of all rows or groups by an order."""
+    order, limit = tree.args.get("order"), tree.args.get("limit")
+    if order is None or not isinstance(limit, exp.Limit) or limit.expression.sql() != "1":
+        return []
+    if isinstance(tree, exp.Select) and aggregates(tree) and not tree.args.get("group"):
+        return []
+    return [each for each in asked if not is_measured(each, [order])]
 
 
 def aggregates(select: exp.Select) -> list[exp.AggFunc]:

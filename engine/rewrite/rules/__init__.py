@@ -40,6 +40,7 @@ RULES: tuple[Rule, ...] = (
     Rule("count_referring_rows", 1, RuleKind.READING, grouping.count_referring_rows),
     Rule("whole_period", 1, RuleKind.READING, periods.whole_period),
     Rule("group_by_dimension", 1, RuleKind.READING, dimensions.group_by_dimension),
+    Rule("first_of_each", 1, RuleKind.READING, dimensions.first_of_each),
     Rule("drop_unasked_limit", 1, RuleKind.READING, limits.drop_unasked_limit),
     Rule("asked_direction", 1, RuleKind.READING, order.asked_direction),
     Rule("show_groups", 1, RuleKind.READING, grouping.show_groups),

@@ -26,6 +26,11 @@ SALES = Snapshot("sales", ("public",), (table("sales", "sale_id region net day")
         ),
         ("regions, best first", "SELECT region FROM sales ORDER BY net", "puts the rows in the other"),
         ("regions and days", "SELECT s.region, s.region AS day FROM sales s", "shows s.region twice"),
+        (
+            "best day of each region",
+            "SELECT day FROM sales ORDER BY net DESC LIMIT 1",
+            "takes the first of all",
+        ),
         ("share of sales", "SELECT 100 * SUM(net) / SUM(net) FROM sales", "divides a number by itself"),
     ],
 )
@@ -42,6 +47,11 @@ def test_groups_periods_and_rows(question: str, sql: str, said: str) -> None:
         ("regions sorted by sales", "SELECT region FROM sales ORDER BY net"),
         ("regions sorted by sales from good to bad", "SELECT region FROM sales ORDER BY net DESC"),
         ("sales of two regions", "SELECT a.net, b.net FROM sales a JOIN sales b ON a.day = b.day"),
+        (
+            "best day per region",
+            "SELECT DISTINCT ON (region) region, day FROM sales ORDER BY region, net DESC",
+        ),
+        ("best three days per region", "SELECT day FROM sales ORDER BY net DESC LIMIT 3"),
         ("regions and their sales", "SELECT region FROM sales ORDER BY net DESC"),
         ("predominantly sold region", "SELECT region FROM sales ORDER BY net LIMIT 1"),
         ("sales in euros per hour", "SELECT AVG(eph) FROM sales"),

@@ -186,12 +186,14 @@ class SelectionSettings:
     `score`: what they are judged by; `model` and `combined` cost a call of the model for each candidate.
     `coverage`: how often a right candidate that was found shall be shown, where the asker does not say. `audit`:
     share of the questions of which everything is shown although a threshold is known: only choices from whole
-    answers may calibrate.
+    answers may calibrate. `base`: whether the calibration that comes with the program counts until there are enough
+    points here.
     """
 
     score: ScoreFunction = ScoreFunction.CONFIDENCE
     coverage: float = 0.95
     audit: float = 0.05
+    base: bool = True
 
     def __post_init__(self) -> None:
         if not 0.0 < self.coverage < 1.0:

@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from engine.calibration.types import (
+    BaseStatus,
     JudgeRequest,
     KnownPair,
     Line,
@@ -68,7 +69,7 @@ async def calibrate(config: Config, run: Calibration) -> int:
             return 0
         outcomes = await _judged(client, requests, config.limits.timeout, console)
         console.print(", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items())))
-        _show(await client.calibration(StatusRequest(SHOWN_COVERAGES), timeout=STATUS_SECONDS), console)
+        show(await client.calibration(StatusRequest(SHOWN_COVERAGES), timeout=STATUS_SECONDS), console)
     return 0
 
 
@@ -79,7 +80,7 @@ async def status(config: Config, *, as_json: bool) -> int:
     if as_json:
         print_json(found, indent=True)
     else:
-        _show(found, Console())
+        show(found, Console())
     return 0
 
 
@@ -156,12 +157,15 @@ async def _judged(
     return outcomes
 
 
-def _show(found: Status, console: Console) -> None:
+def show(found: Status, console: Console) -> None:
+    """Prints how the calibration stands."""
     sources = ", ".join(f"{count} from {source}" for source, count in found.sources) or "none"
     console.print(f"Judged questions: {sources}; {found.stale} more count no longer.")
     console.print(
         f"Candidates are selected by {found.selecting_by}; by default k = {found.k}, coverage {found.coverage:g}."
     )
+    if words := _base_words(found.base):
+        console.print(words)
     if found.chosen:
         console.print(
             f"Of {found.chosen} choices from whole answers {found.chosen_inside} are inside the promised set."
@@ -171,6 +175,15 @@ def _show(found: Status, console: Console) -> None:
         rows=map(_cells, found.lines),
         caption="kept: of the tested questions with a right statement. shows one: of all tested.",
     )
+
+
+def _base_words(base: BaseStatus) -> str:
+    if not base.points:
+        return ""
+    here = f"of {base.known} right statements known here it keeps {base.kept}"
+    if base.counts:
+        return f"Until there is enough, a calibration by {base.points} questions on other databases counts; {here}."
+    return f"The calibration by {base.points} questions on other databases does not count; {here}."
 
 
 def _cells(line: Line) -> tuple[str, ...]:

@@ -3,8 +3,9 @@
     python -m training.ranker_lists --out FILE [--k K] [--verdicts] [--n N] [--bench FOLDER] [--work FOLDER]
 
 A line of the file is a question, by its id, with each statement and whether the benchmark's scorer finds it right. The
-questions are drawn in turns from all databases, by a seed. A run that is stopped goes on from there, and what the model
-has said is kept.
+questions are drawn in turns from all databases, by a seed; or they are ambiguous ones (`training.ambiguous`), each of
+which means one of its readings, drawn by a hash. A run that is stopped goes on from there, and what the model has said
+is kept.
 
 Owns the drawing, the asking and the file.
 """
@@ -27,11 +28,21 @@ from rich.console import Console
 from benchmarks.quality.ablations.drawing import TRAIN, in_turns, left_out, may_be_fitted
 from benchmarks.quality.ablations.replay import Completions, Replay, file_for
 from benchmarks.quality.candidates.command import ROOT, check_bench, finished
+from benchmarks.quality.candidates.coverage import meant
 from benchmarks.quality.candidates.gateway import TIMEOUT
 from benchmarks.quality.candidates.journal import Answer, Cost, Proposal
 from benchmarks.quality.candidates.judging import Scorer
 from benchmarks.quality.candidates.model_server import model_server
-from benchmarks.quality.candidates.questions import Asked, Item, Question, read_items
+from benchmarks.quality.candidates.questions import (
+    Asked,
+    Item,
+    Judge,
+    Question,
+    QuestionSet,
+    Selection,
+    asked,
+    read_items,
+)
 from benchmarks.quality.candidates.site import Site, site
 from benchmarks.quality.candidates.tasks import READER
 from engine import pipeline
@@ -82,9 +93,13 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class QuestionList:
-    """What there was to rank for a question. `attempts`: what the model was asked for, refused or not, in order."""
+    """What there was to rank for a question, and `k` to be shown.
+
+    `attempts`: what the model was asked for, refused or not, in order.
+    """
 
     id: str
+    k: int
     candidates: tuple[Written, ...]
     attempts: tuple[str, ...] = ()
 
@@ -125,8 +140,8 @@ def _rounds(items: Iterable[Item]) -> list[Item]:
 
 async def _record(given: argparse.Namespace, console: Console) -> None:
     known = {each.id for each in read(given.out)}
-    wanted = drawn(read_items(given.bench / TRAIN.file), given.seed)[: given.n]
-    left = [item for item in wanted if item["id"] not in known]
+    of, wanted = _wanted(given)
+    left = [each for each in wanted if each.question.id not in known]
     async with site(given.work, given.bench) as place:
         kept = Completions(file_for(given.work, load(None).embedded_model.path))
         replay = Replay(place.tools.model, kept, at_once=CALLS)
@@ -137,18 +152,26 @@ async def _record(given: argparse.Namespace, console: Console) -> None:
             asking = _Asking(place, replay, given.k, SelectionSettings(score))
             for at in range(0, len(left), TURN):
                 console.print(f"{len(left) - at} of {len(wanted)} left", highlight=False)
-                lists = await asyncio.gather(*(asking.ask(item) for item in left[at : at + TURN]))
+                lists = await asyncio.gather(*(asking.ask(each) for each in left[at : at + TURN]))
                 if judging is not None:
                     await judging
-                judging = asyncio.create_task(asyncio.to_thread(_keep, lists, scorer, given.out))
+                judging = asyncio.create_task(asyncio.to_thread(_keep, lists, of, scorer, given.out))
             if judging is not None:
                 await judging
         kept.close()
 
 
-def _keep(lists: Sequence[QuestionList], scorer: Scorer, out: Path) -> None:
+def _wanted(given: argparse.Namespace) -> tuple[QuestionSet, Sequence[Asked]]:
+    if given.ambiguous is not None:
+        of = QuestionSet("ambiguous", str(given.ambiguous), Judge.AMBIQT)
+        return of, asked(given.bench, of, Selection(given.n, given.seed))
+    items = drawn(read_items(given.bench / TRAIN.file), given.seed)[: given.n]
+    return TRAIN, [Asked(Question(item["id"], item["question"], item["db"])) for item in items]
+
+
+def _keep(lists: Sequence[QuestionList], of: QuestionSet, scorer: Scorer, out: Path) -> None:
     """Writes the lists with their verdicts."""
-    lines = [msgspec.json.encode(each) + b"\n" for each in judged(lists, scorer)]
+    lines = [msgspec.json.encode(each) + b"\n" for each in judged(lists, of, scorer)]
     with out.open("ab") as file:
         file.writelines(lines)
 
@@ -163,17 +186,16 @@ class _Asking:
     selection: SelectionSettings
     turn: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(TOGETHER))
 
-    async def ask(self, item: Item) -> QuestionList:
+    async def ask(self, asked: Asked) -> QuestionList:
         """The list of a question."""
         async with self.turn:
-            task = await self.place.task(Asked(Question(item["id"], item["question"], item["db"])))
+            task = await self.place.task(asked)
             tools = replace(task.tools, model=self.model, selection=self.selection)
             started = time.monotonic()
             ask = AskRequest(Asker(READER, ""), task.question.text, k=self.k, db=task.question.database)
             calls = max(Limits().calls, self.k)
-            return await _listed(
-                State(ask, self.k, calls, Deadline(started + TIMEOUT), started), tools, item["id"]
-            )
+            state = State(ask, self.k, calls, Deadline(started + TIMEOUT), started)
+            return await _listed(state, tools, task.question.id)
 
 
 async def _listed(state: State, tools: Tools, name: str) -> QuestionList:
@@ -182,7 +204,7 @@ async def _listed(state: State, tools: Tools, name: str) -> QuestionList:
         shown = await pipeline.run(done, tools, (rank, select))
     except NLError:
         # What a user would be told instead is nothing to rank.
-        return QuestionList(name, ())
+        return QuestionList(name, state.k, ())
     lines = [line for line in done.trace if line.stage == "generate"]
     sources = {line.detail: line.event for line in reversed(lines)}
     # Without calibration points selection leaves nothing out.
@@ -190,6 +212,7 @@ async def _listed(state: State, tools: Tools, name: str) -> QuestionList:
     together = zip(done.candidates, known_features(done.candidates), evidence(done), strict=True)
     return QuestionList(
         name,
+        state.k,
         tuple(_written(*each, scores.get(each[0].sql, ()), sources) for each in together),
         tuple(line.event for line in lines if line.event.startswith(("written", "refused"))),
     )
@@ -223,18 +246,18 @@ def _finite(score: float) -> float | None:
     return round(score, 4) if math.isfinite(score) else None
 
 
-def judged(lists: Sequence[QuestionList], scorer: Scorer) -> list[QuestionList]:
+def judged(lists: Sequence[QuestionList], of: QuestionSet, scorer: Scorer) -> list[QuestionList]:
     """The lists with the scorer's verdicts."""
     answers = [
         Answer(each.id, tuple(Proposal(one.sql) for one in each.candidates), Cost(0.0)) for each in lists
     ]
-    verdicts = scorer.judge(TRAIN, answers).right
+    verdicts = scorer.judge(of, answers).right
     return [
         replace(
             each,
             candidates=tuple(
-                replace(one, right=right)
-                for one, (right, _) in zip(each.candidates, verdicts[each.id], strict=True)
+                replace(one, right=verdict[meant(each.id) if of.judge is Judge.AMBIQT else 0])
+                for one, verdict in zip(each.candidates, verdicts[each.id], strict=True)
             ),
         )
         for each in lists
@@ -252,6 +275,7 @@ def _options() -> argparse.Namespace:
         "--work", type=Path, default=cache_dir() / "bench-ablations", help="for what the model said"
     )
     parser.add_argument("--out", type=Path, required=True, help="the file to write or to go on with")
+    parser.add_argument("--ambiguous", type=Path, help="ask what training.ambiguous made")
     parser.add_argument("--n", type=int, default=2_000, help="questions")
     parser.add_argument("--k", type=int, default=6, help="statements of a question that are shown")
     parser.add_argument(

@@ -21,6 +21,7 @@ from engine.app.networks import Networks, networks_of
 from engine.app.retention import keep_no_longer
 from engine.app.schema_watch import SchemaWatch
 from engine.app.warmup import warm_up
+from engine.calibration.base import base_for
 from engine.calibration.fingerprint import pipeline_fingerprint
 from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
@@ -122,10 +123,13 @@ async def tools(
 
 
 def calibration(settings: EngineSettings, pool: Pool) -> CalibrationStore:
-    """The calibration of these settings' recipe; raises `EncoderUnavailableError`."""
+    """The calibration of these settings' recipe; raises `EncoderUnavailableError`, `PackagedError`."""
     routers = _routers(settings)
     return CalibrationStore(
-        pool, pipeline_fingerprint(settings), str if routers is None else CurrentWeights(routers)
+        pool,
+        pipeline_fingerprint(settings),
+        str if routers is None else CurrentWeights(routers),
+        base_for(settings),
     )
 
 

@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
+
+from engine.calibration.proportion import Share
 
 Scores = NDArray[np.float64]
 
@@ -25,17 +27,23 @@ UNSCORED = math.inf
 """The score of a candidate that its function cannot judge: above every finite threshold."""
 
 
+AGAINST = 0.025
+"""How improbable what is known here has to be, if the base kept its promise, for it to count no longer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Threshold:
     """Candidates with a score of at most `value` form the set.
 
     `points`: scores that it comes from. `coverage`: 1 - alpha. `group`: the group whose scores they are, None for all.
+    `base`: they are of other databases' questions, and promise nothing here.
     """
 
     value: float
     points: int
     coverage: float
     group: str | None = None
+    base: bool = False
 
     def admits(self, score: float) -> bool:
         """Whether a candidate is in the set; a tie with the threshold is."""
@@ -44,11 +52,16 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True)
 class Uncalibrated:
-    """Too few scores: `points` of the `needed` for `coverage`."""
+    """Too few scores: `points` of the `needed` for `coverage`.
+
+    `failed`: the known right candidates that the threshold of other databases' scores keeps here, where these are too
+    few for it to hold.
+    """
 
     points: int
     needed: int
     coverage: float
+    failed: Share | None = None
 
 
 def exact(coverage: float) -> Fraction:
@@ -90,10 +103,16 @@ class Calibrated:
 
     A group with enough points gets the larger of its own threshold and the common one, any other the common one: the
     promise holds over all questions and within each such group. Groups' own lower thresholds would break the first.
+
+    `base`: of other databases' questions of several kinds, each of which keeps the promise. They count while there are
+    too few here and as long as what is `known` here, all right candidates' scores whatever their split, does not speak
+    against it.
     """
 
     scores: Scores = field(default_factory=lambda: np.empty(0))
     groups: Mapping[str, Scores] = field(default_factory=dict)
+    base: tuple[Scores, ...] = ()
+    known: Scores = field(default_factory=lambda: np.empty(0))
 
     @staticmethod
     def of(pairs: Iterable[tuple[str, float]]) -> Calibrated:
@@ -111,9 +130,33 @@ class Calibrated:
         """The threshold for a question of `group`; raises `ValueError` where `coverage` is not between 0 and 1."""
         common = quantile(self.scores, coverage)
         if common is None:
-            return Uncalibrated(self.scores.size, needed(coverage), coverage)
+            return self._base_at(coverage)
         own = self.groups.get(group, np.empty(0))
         value = quantile(own, coverage)
         if value is not None and value > common:
             return Threshold(value, own.size, coverage, group)
         return Threshold(common, self.scores.size, coverage)
+
+    def _base_at(self, coverage: float) -> Threshold | Uncalibrated:
+        lacking = Uncalibrated(self.scores.size, needed(coverage), coverage)
+        value = self.base_threshold(coverage)
+        if value is None:
+            return lacking
+        kept = self.known_kept(value)
+        if kept.tail(coverage) < AGAINST:
+            return replace(lacking, failed=kept)
+        return Threshold(value, self.base_points, coverage, base=True)
+
+    @property
+    def base_points(self) -> int:
+        """The scores that the base has."""
+        return sum(each.size for each in self.base)
+
+    def base_threshold(self, coverage: float) -> float | None:
+        """The highest threshold of the base's kinds; None without a base, or where it has too few of a kind."""
+        values = [value for each in self.base if (value := quantile(each, coverage)) is not None]
+        return max(values) if values and len(values) == len(self.base) else None
+
+    def known_kept(self, threshold: float) -> Share:
+        """How many of the right candidates that are known here it keeps."""
+        return Share(int(np.count_nonzero(self.known <= threshold)), self.known.size)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.calibration.conformal import Calibrated, Threshold, conforming
 from engine.calibration.proportion import Share
+from engine.calibration.records import Point
 from engine.calibration.splits import HeldOutSet
 
 
@@ -31,7 +33,14 @@ class Observed:
 
 def observe(test: HeldOutSet, calibrated: Calibrated, function: str, coverage: float) -> Observed:
     """Selects every test question's set at `coverage`; raises `ValueError` where that is not between 0 and 1."""
-    points = [point for point in test.points if point.scored_by(function)]
+    return observe_elsewhere(test.points, calibrated, function, coverage)
+
+
+def observe_elsewhere(
+    points: Sequence[Point], calibrated: Calibrated, function: str, coverage: float
+) -> Observed:
+    """The same of questions on other databases than those of `calibrated`, whatever their split; raises alike."""
+    points = [point for point in points if point.scored_by(function)]
     kept = right = shown = empty = with_threshold = 0
     for point in points:
         threshold = calibrated.at(coverage, point.group)

@@ -29,3 +29,16 @@ class Share:
         middle = (share + z2 / (2 * self.n)) / (1 + z2 / self.n)
         half = Z / (1 + z2 / self.n) * math.sqrt(share * (1 - share) / self.n + z2 / (4 * self.n**2))
         return (max(0.0, middle - half), min(1.0, middle + half))
+
+    def tail(self, share: float) -> float:
+        """How probable so few hits or fewer are where each question is one with probability `share`, in (0, 1)."""
+        return math.fsum(
+            math.exp(
+                math.lgamma(self.n + 1)
+                - math.lgamma(hits + 1)
+                - math.lgamma(self.n - hits + 1)
+                + hits * math.log(share)
+                + (self.n - hits) * math.log1p(-share)
+            )
+            for hits in range(self.hits + 1)
+        )

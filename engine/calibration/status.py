@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import Counter
 from collections.abc import Iterable
 
+from engine.calibration.base import Base
 from engine.calibration.conformal import Calibrated, Threshold, needed
 from engine.calibration.coverage import observe
 from engine.calibration.scores import VERSIONS
 from engine.calibration.splits import HeldOutSet, divide
 from engine.calibration.store import CalibrationStore, Source, StoredPoint
-from engine.calibration.types import Line, Status
+from engine.calibration.types import BaseStatus, Line, Status
 from engine.settings import Limits, SelectionSettings
 
 _KEPT = 8
@@ -38,7 +40,9 @@ class Statuses:
         if asked in self._known:
             return self._known[asked]
         stale = await self._store.stale()
-        found = await asyncio.to_thread(status_of, kept, stale, self._settings, self._limits, asked)
+        found = await asyncio.to_thread(
+            status_of, kept, stale, self._settings, self._limits, asked, base=self._store.base
+        )
         # Others may have asked meanwhile, and of other points.
         if self._store.revision == revision:
             while len(self._known) >= _KEPT:
@@ -53,6 +57,8 @@ def status_of(
     settings: SelectionSettings,
     limits: Limits,
     coverages: tuple[float, ...],
+    *,
+    base: Base,
 ) -> Status:
     """A line for each function, number of candidates and coverage; those of the function in use come first."""
     used = VERSIONS.get(settings.score, "none")
@@ -67,8 +73,10 @@ def status_of(
         for coverage in coverages
         for line in _lines(calibration.calibrated(function), held_out, function, coverage, k=k)
     ]
+    here = [each.point for each in kept if each.width == limits.k]
+    own = divided[limits.k][1].calibrated(used)
     chosen = divide(each.point for each in kept if each.width == limits.k and each.source is Source.CHOICE)[2]
-    inside = observe(chosen, divided[limits.k][1].calibrated(used), used, settings.coverage).kept
+    inside = observe(chosen, own, used, settings.coverage).kept
     return Status(
         selecting_by=used,
         k=limits.k,
@@ -77,8 +85,16 @@ def status_of(
         stale=stale,
         chosen=inside.n,
         chosen_inside=inside.hits,
+        base=_base(base.beside(own, here, used, limits.k), settings.coverage),
         lines=tuple(lines),
     )
+
+
+def _base(beside: Calibrated, coverage: float) -> BaseStatus:
+    value, threshold = beside.base_threshold(coverage), beside.at(coverage, "")
+    kept = beside.known_kept(-math.inf if value is None else value)
+    counts = isinstance(threshold, Threshold) and threshold.base
+    return BaseStatus(beside.base_points, kept.n, kept.hits, counts)
 
 
 def _functions(kept: Iterable[StoredPoint]) -> set[str]:

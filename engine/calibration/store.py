@@ -17,6 +17,7 @@ from enum import StrEnum
 import asyncpg
 import msgspec
 
+from engine.calibration.base import NOTHING, Base
 from engine.calibration.conformal import Calibrated
 from engine.calibration.records import Judged, Point, Score, score_value
 from engine.calibration.selection import Selection
@@ -115,11 +116,14 @@ class CalibrationStore:
     The generation of shared feedback, which changes scores and prompts, is part of the recipe.
     """
 
-    def __init__(self, pool: Pool, recipe: str, moving: Callable[[], str] = str) -> None:
-        """`moving`: the part of the recipe that may change while the process runs."""
+    def __init__(
+        self, pool: Pool, recipe: str, moving: Callable[[], str] = str, base: Base = NOTHING
+    ) -> None:
+        """`moving`: the part of the recipe that may change while the process runs. `base`: see `Calibrated`."""
         self._pool = pool
+        self.base = base
         self._moving = moving
-        self._base = self._recipe = recipe
+        self._fixed = self._recipe = recipe
         self._version: tuple[int | str | None, ...] | None = None
         self._kept: tuple[StoredPoint, ...] = ()
         self._stale: int | None = None
@@ -132,8 +136,9 @@ class CalibrationStore:
         kept = await self.points()
         key = (function, width)
         if key not in self._found:
-            _, calibration, _ = divide(each.point for each in kept if each.width == width)
-            self._found[key] = calibration.calibrated(function)
+            here = [each.point for each in kept if each.width == width]
+            _, calibration, _ = divide(here)
+            self._found[key] = self.base.beside(calibration.calibrated(function), here, function, width)
         return self._found[key]
 
     async def points(self) -> tuple[StoredPoint, ...]:
@@ -142,7 +147,7 @@ class CalibrationStore:
             row = await self._pool.fetchrow(_VERSION)
             version = (*(row or ()), moving := self._moving())
             if version != self._version:
-                self._recipe = _with(self._base, moving, row["generation"] if row else "")
+                self._recipe = _with(self._fixed, moving, row["generation"] if row else "")
                 rows = await self._pool.fetch(
                     f"SELECT p.question, p.source, p.grouping, p.width, p.candidates::text {_CURRENT}",
                     self._recipe,

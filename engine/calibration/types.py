@@ -100,6 +100,20 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class BaseStatus:
+    """The calibration that came with the program, for the function in use and the default `k` and coverage.
+
+    `points`: its scores; 0 where it is switched off, or made with another model or other settings. Of the `known` right
+    statements here its threshold keeps `kept`. `counts`: whether it selects now.
+    """
+
+    points: int
+    known: int
+    kept: int
+    counts: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """`selecting_by`: the function in use, and `k` where the asker sets none. `sources`: judged questions by source.
 
@@ -114,6 +128,7 @@ class Status:
     stale: int
     chosen: int
     chosen_inside: int
+    base: BaseStatus
     lines: tuple[Line, ...]
 
 

@@ -4,6 +4,7 @@ Of the questions with a right candidate, at least nl.coverage keep one. No candi
 
 - without enough calibration points,
 - for `NL MORE`, `NL NONE` and `NL ANSWER`: such a question is not exchangeable with those that calibrated,
+- by the calibration that comes with the program, where several databases may be meant, or for `NL RUN`,
 - for a small share of the questions, drawn by a hash of their text: only choices from whole answers calibrate.
 
 Where no candidate conforms the best ranked one stays, or, for `NL RUN`, all of them: none may run unseen.
@@ -37,6 +38,9 @@ _JUDGED = frozenset({ScoreFunction.MODEL, ScoreFunction.COMBINED})
 
 _PARTS = 10_000
 
+_BASE_AUDIT = 0.25
+"""The share that is answered whole at least, while there is no calibration of one's own: one has to come about."""
+
 
 async def select(state: State, tools: Tools) -> State:
     """Sets `selection` and `considered`, and drops the candidates that do not conform.
@@ -49,7 +53,7 @@ async def select(state: State, tools: Tools) -> State:
     state = await _scored(state, tools)
     function = VERSIONS[tools.selection.score]
     threshold, state = await _threshold(state, tools, function)
-    aside = _set_aside(state, tools) if isinstance(threshold, Threshold) else None
+    aside = _set_aside(state, threshold, tools.selection.audit) if isinstance(threshold, Threshold) else None
     if aside is not None:
         state = state.noted(TraceLine("select", "everything is shown", aside))
     whole = aside is not None or isinstance(threshold, Uncalibrated)
@@ -120,20 +124,30 @@ def _threshold_line(threshold: Threshold | Uncalibrated, function: str, width: i
         detail = (
             f"{threshold.points} of {threshold.needed} points {at}: everything is shown, nothing is promised"
         )
+        if threshold.failed is not None:
+            detail += (
+                f"; what came with the program keeps {threshold.failed.hits} of {threshold.failed.n} here"
+            )
         return TraceLine("select", "uncalibrated", detail)
+    if threshold.base:
+        detail = f"{threshold.points} points of other databases {at}: how it is here pgparley calibrate says"
+        return TraceLine("select", "calibrated elsewhere", detail, threshold.value)
     whose = "all databases" if threshold.group is None else f"database {threshold.group}"
     detail = f"{threshold.points} points of {whose} {at}: a right statement that was found is shown as often"
     return TraceLine("select", "calibrated", detail, threshold.value)
 
 
-def _set_aside(state: State, tools: Tools) -> str | None:
+def _set_aside(state: State, threshold: Threshold, audit: float) -> str | None:
     """Why the threshold is not used; None where it is."""
     if state.ask.exclude:
         return "it was asked for again, and of that nothing is promised"
     if state.dialogue.turns:
         return "an answer narrows what was selected before it: what it agrees with stays"
+    if threshold.base and (state.ask.run or len(state.routes) > 1):
+        return "what came with the program decides neither between databases nor what runs"
+    audit = max(audit, _BASE_AUDIT) if threshold.base else audit
     part = int(id_hash(state.ask.question.strip().casefold())[:8], 16) % _PARTS
-    if not state.ask.run and part < tools.selection.audit * _PARTS:
+    if not state.ask.run and part < audit * _PARTS:
         return "a share of the questions is answered whole, so that choices show what the threshold would do"
     return None
 

@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.quality.candidates.journal import Answer
-from engine.calibration.conformal import Threshold, conforming
-from engine.calibration.coverage import Observed, observe
+from engine.calibration import base
+from engine.calibration.conformal import Calibrated, Threshold, conforming
+from engine.calibration.coverage import Observed, observe, observe_elsewhere
 from engine.calibration.records import Judged, Point, Score, score_value
 from engine.calibration.splits import HeldOutSet, divide, id_hash
 
@@ -58,6 +59,26 @@ class Covered:
 
 
 @dataclass(frozen=True, slots=True)
+class ByBase:
+    """A promise by the calibration that comes with the program, and what was seen of it: fields as of `Covered`.
+
+    `kept` of `n` with a right candidate, 95 % from `low` to `high`.
+    """
+
+    set_name: str
+    system: str
+    function: str
+    promised: float
+    n: int
+    kept: float
+    low: float
+    high: float
+    right: float
+    set_size: float
+    generated: float
+
+
+@dataclass(frozen=True, slots=True)
 class Selected:
     """BothInTop5 of the test questions before and after selection at `SELECTED_AT`, and the mean set after it.
 
@@ -81,16 +102,21 @@ def points(
     for answer in answers:
         if answer.id not in right:
             continue
-        meant = int(hashlib.sha256(f"reading:{answer.id}".encode()).hexdigest(), 16) % 2
+        reading = meant(answer.id)
         candidates = tuple(
             Judged(
-                verdict[meant],
+                verdict[reading],
                 tuple(Score(name, score_value(value)) for name, value in proposal.scores.items()),
             )
             for proposal, verdict in zip(answer.proposals, right[answer.id], strict=True)
         )
         made.append(Point(id_hash(answer.id), groups[answer.id], candidates))
     return tuple(made)
+
+
+def meant(identity: str) -> int:
+    """Which of two readings, 0 or 1, the question with that id means."""
+    return int(hashlib.sha256(f"reading:{identity}".encode()).hexdigest(), 16) % 2
 
 
 def covered(of: Source, judged: Sequence[Point], function: str, seed: int) -> tuple[Covered, ...]:
@@ -106,6 +132,24 @@ def covered(of: Source, judged: Sequence[Point], function: str, seed: int) -> tu
         seen = [each for each in seen if each[1].kept.n]
         if seen:
             found.append(_covered(of, function, promised, seen))
+    return tuple(found)
+
+
+def by_base(of: Source, judged: Sequence[Point], function: str, k: int) -> tuple[ByBase, ...]:
+    """Each promise as it would be kept without a calibration of one's own; none where nothing was made for `k`."""
+    calibrated = base.read().beside(Calibrated(), (), function, k)
+    found = []
+    for promised in PROMISES:
+        seen = observe_elsewhere(judged, calibrated, function, promised)
+        if seen.calibrated and seen.kept.n:
+            low, high = seen.kept.interval()
+            found.append(
+                ByBase(
+                    *(of.set_name, of.system, function, promised, seen.kept.n),
+                    *(seen.kept.hits / seen.kept.n, low, high, seen.right.hits / seen.right.n),
+                    *(seen.shown / seen.right.n, seen.generated / seen.right.n),
+                )
+            )
     return tuple(found)
 
 

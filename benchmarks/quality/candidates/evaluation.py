@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.quality.candidates.coverage import Right, Selected, Source, covered, points, selected
+from benchmarks.quality.candidates.coverage import (
+    Right,
+    Selected,
+    Source,
+    by_base,
+    covered,
+    points,
+    selected,
+)
 from benchmarks.quality.candidates.figures import Results, Row, row
 from benchmarks.quality.candidates.judging import Scorer, Verdict
 from benchmarks.quality.candidates.options import Options
@@ -50,7 +58,13 @@ def judged(options: Options, scorer: Scorer, passes: Sequence[Pass], told: Calla
         for function in sorted(each.functions)
         for one in covered(each.source, each.points, function, seed)
     ]
-    return Results(tuple(rows), answers, tuple(promises), tuple(_selections(scored, seed)))
+    lent = [
+        one
+        for each in scored
+        for function in sorted(each.functions)
+        for one in by_base(each.source, each.points, function, options.k)
+    ]
+    return Results(tuple(rows), answers, tuple(promises), tuple(_selections(scored, seed)), tuple(lent))
 
 
 def _with_scores(one: Pass, of: QuestionSet, verdict: Verdict, options: Options) -> _Judged:

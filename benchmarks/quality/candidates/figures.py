@@ -9,9 +9,9 @@ from __future__ import annotations
 import random
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from benchmarks.quality.candidates.coverage import SELECTED_AT, Covered, Selected
+from benchmarks.quality.candidates.coverage import SELECTED_AT, ByBase, Covered, Selected
 from benchmarks.quality.candidates.journal import Answer
 from benchmarks.quality.candidates.judging import Verdict
 from benchmarks.quality.candidates.peers import PEERS
@@ -66,7 +66,8 @@ class Results:
     rows: tuple[Row, ...]
     answers: dict[tuple[str, str], tuple[Answer, ...]]
     covered: tuple[Covered, ...] = ()
-    selected: tuple[Selected, ...] = field(default=())
+    selected: tuple[Selected, ...] = ()
+    by_base: tuple[ByBase, ...] = ()
 
     def find(self, set_name: str, system: str) -> Row | None:
         """A row, None where that was not measured."""
@@ -140,8 +141,8 @@ def summary(results: Results) -> dict[str, float | None]:
         found = results.find(set_name, system)
         return round(found.figures[name].value, 4) if found and name in found.figures else None
 
-    def between(what: str, under: str) -> float | None:
-        found = paired(results, "spider", "pgparley", under, what)
+    def between(what: str, under: str, over: str = "pgparley") -> float | None:
+        found = paired(results, "spider", over, under, what)
         return None if found is None else round(found.value, 3)
 
     peers = {name: value for name in PEERS if (value := figure("spider", "acc1", name)) is not None}
@@ -169,6 +170,7 @@ def summary(results: Results) -> dict[str, float | None]:
         "coverage_gap_min": min((round(each.gap, 4) for each in promises), default=None),
         "k6_time_ratio": between("seconds", "one_candidate"),
         "k6_prefill_ratio": between("prefilled", "one_candidate"),
+        "first_time_ratio": between("seconds", "model_alone", "one_candidate"),
         "peer_acc1": peers.get(best),
         "peer_seconds_ratio": between("seconds", best),
     }

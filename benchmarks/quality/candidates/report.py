@@ -52,6 +52,7 @@ def write_json(run: Run, results: Results, file: Path) -> None:
         "ratios": {name: figure and dataclasses.asdict(figure) for name, figure in _ratios(results)},
         "coverage": [dataclasses.asdict(each) for each in results.covered],
         "selection": [dataclasses.asdict(each) for each in results.selected],
+        "base": [dataclasses.asdict(each) for each in results.by_base],
     }
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
@@ -114,6 +115,8 @@ def write_page(run: Run, results: Results, file: Path) -> None:
     ]
     if results.covered:
         lines += ["", "## Coverage", "", *_coverage(results)]
+    if results.by_base:
+        lines += ["", "## By the calibration that comes with the program", "", *_base(results)]
     if missing := run.config.get("left out"):
         lines += ["", "## Left out", "", *(f"- {each}" for each in missing)]
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -171,6 +174,19 @@ def _coverage(results: Results) -> Iterator[str]:
         for each in results.selected
     ]
     yield from _markdown(["set", "system", "score", "both@5 before", "after, at 0.95", "mean set"], cells)
+
+
+def _base(results: Results) -> Iterator[str]:
+    columns = ["set", "system", "score", "promised", "kept", "n", "set", "of"]
+    cells = [
+        [
+            *(each.set_name, each.system, each.function, f"{each.promised:.2f}"),
+            f"{each.kept:.3f} [{each.low:.3f}, {each.high:.3f}]",
+            *(str(each.n), f"{each.set_size:.2f}", f"{each.generated:.2f}"),
+        ]
+        for each in results.by_base
+    ]
+    yield from _markdown(columns, cells)
 
 
 def _markdown(columns: list[str], rows: list[list[str]]) -> Iterator[str]:

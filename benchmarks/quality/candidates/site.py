@@ -26,7 +26,7 @@ from engine.core.tools import Tools
 from engine.linking.value_reader import refresh_values, text_columns
 from engine.llm.client import ChatModel
 from engine.llm.settings import GrammarSupport, ModelSettings
-from engine.settings import EngineSettings, UpstreamSettings
+from engine.settings import EngineSettings, SelectionSettings, UpstreamSettings
 from pgparley import cluster
 from pgparley.cluster import Cluster
 from schema_catalog.introspect import introspect
@@ -123,6 +123,8 @@ async def serving(work: Path, fill: Fill) -> AsyncIterator[Site]:
                 store_dsn=running.dsn(STORE),
                 vectors=work / "vectors.sqlite",
                 model=settings,
+                # Sets are measured before selection, which is measured by itself.
+                selection=SelectionSettings(base=False),
                 upstream=UpstreamSettings(privileges_ttl=_PRIVILEGES_TTL),
             )
             plain = ChatModel(replace(settings, grammar=GrammarSupport.NONE), meter.url)

@@ -13,18 +13,21 @@ import asyncpg
 import pytest
 import typer
 from aiohttp import web
+from rich.console import Console
 from typer.testing import CliRunner
 
 from engine.api.console_views import ConsoleViews
 from engine.api.endpoints import EngineAPI
 from engine.api.question_store import Questions
 from engine.api.service import Service
-from engine.calibration.conformal import Threshold
+from engine.calibration.base import Base
+from engine.calibration.conformal import Threshold, Uncalibrated
+from engine.calibration.proportion import Share
 from engine.calibration.records import Judged, Point, Score
 from engine.calibration.service import Calibrating
 from engine.calibration.splits import Split, id_hash, split_of
 from engine.calibration.store import CalibrationStore, Source, StoredPoint
-from engine.calibration.types import JudgeRequest, Outcome, PairsRequest, StatusRequest
+from engine.calibration.types import BaseStatus, JudgeRequest, Outcome, PairsRequest, StatusRequest
 from engine.core.tools import Tools
 from engine.errors import InvalidSettingError, NoRouteError, UnsupportedError
 from engine.evaluation.evaluating import Evaluating
@@ -43,7 +46,7 @@ from engine.types import (
     TopicRequest,
     ViewRequest,
 )
-from pgparley.calibrate_commands import Calibration, calibrate, status
+from pgparley.calibrate_commands import Calibration, calibrate, show, status
 from pgparley.cli import app
 from pgparley.cluster import Cluster
 from pgparley.config import load
@@ -185,6 +188,29 @@ async def test_a_calibrated_answer_leaves_out_what_does_not_conform(
     for reply in (narrowed, more):
         await learning.choose(ChooseRequest(ANA, reply.qid, 1))
     assert await count(pool) == before, "a choice among what a threshold left is no point"
+
+
+async def test_until_there_is_enough_what_came_with_the_program_selects(
+    calibrating: Calibrating, pool: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = Base("a model", "a command", {FUNCTION: {2: {"elsewhere": (-1.0,) * 30}}})
+    points = CalibrationStore(pool, "recipe", base=made)
+    lent = Calibrating(replace(calibrating.tools, calibration=points), points, LIMITS)
+    service = Service(lent.tools, Questions(pool, 600.0), LIMITS, points)
+    reply = await service.ask(AskRequest(ANA, QUESTION))
+    assert next(line.event for line in reply.trace if line.stage == "select") == "calibrated elsewhere"
+    assert (await lent.status(StatusRequest())).base == BaseStatus(30, 0, 0, counts=True)
+    await fill(points, score=9.0, count=2)
+    assert (await points.find(FUNCTION, 2)).at(0.95, "music") == Uncalibrated(2, 19, 0.95, Share(0, 4))
+    found = await lent.status(StatusRequest())
+    assert found.base == BaseStatus(30, 4, 0, counts=False)
+    show(found, Console(width=200))
+    assert (
+        "The calibration by 30 questions on other databases does not count; of 4 right"
+        in capsys.readouterr().out
+    )
+    await fill(points, score=-2.0)
+    assert (await points.find(FUNCTION, 2)).at(0.9, "music") == Threshold(-2.0, 40, 0.9)
 
 
 async def test_points_of_another_recipe_or_schema_do_not_count(

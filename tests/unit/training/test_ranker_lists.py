@@ -38,7 +38,7 @@ def questions(databases: int, each: int) -> list[Item]:
 
 
 def listed(*statements: tuple[str, bool]) -> QuestionList:
-    return QuestionList("0-0", tuple(Written(sql, KNOWN, right) for sql, right in statements))
+    return QuestionList("0-0", 6, tuple(Written(sql, KNOWN, right) for sql, right in statements))
 
 
 def test_no_statement_that_is_measured_on_is_drawn() -> None:

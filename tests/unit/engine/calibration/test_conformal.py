@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -99,6 +101,35 @@ def test_a_group_falls_back_and_never_narrows() -> None:
     assert Calibrated.of(few).at(0.95, "few") == Uncalibrated(1, 19, 0.95)
 
 
+def beside(known: Sequence[float] = (), own: int = 0) -> Calibrated:
+    """40 scores of other databases, of which the threshold for .95 is 0.38, beside what is here."""
+    here = Calibrated.of([("db", 9.0)] * own)
+    return replace(here, base=(np.arange(40) / 100,), known=np.array(known, dtype=np.float64))
+
+
+def test_until_there_is_enough_others_scores_count() -> None:
+    assert beside().at(0.95, "db") == Threshold(0.38, 40, 0.95, base=True)
+    assert beside(own=18).at(0.95, "db") == Threshold(0.38, 40, 0.95, base=True)
+    assert beside(own=19).at(0.95, "db") == Threshold(9.0, 19, 0.95)
+    assert beside().at(0.99, "db") == Uncalibrated(0, 99, 0.99), "too few even there"
+
+
+def test_of_several_kinds_each_keeps_the_promise() -> None:
+    kinds = replace(beside(), base=(np.arange(40) / 100, np.arange(20) / 10))
+    assert kinds.at(0.95, "db") == Threshold(1.9, 60, 0.95, base=True)
+    assert replace(kinds, base=(*kinds.base, np.arange(18))).at(0.95, "db") == Uncalibrated(0, 19, 0.95)
+
+
+def test_where_what_is_known_speaks_against_them_they_do_not() -> None:
+    assert beside([0.1] * 17 + [0.9] * 3).at(0.95, "db") == Threshold(0.38, 40, 0.95, base=True), (
+        "may be chance"
+    )
+    assert beside([0.1] * 15 + [0.9] * 5).at(0.95, "db") == Uncalibrated(0, 19, 0.95, Share(15, 20))
+    assert beside([0.9]).at(0.95, "db") == Threshold(0.38, 40, 0.95, base=True), "one proves nothing"
+    assert beside([0.9] * 2).at(0.95, "db") == Uncalibrated(0, 19, 0.95, Share(0, 2))
+    assert beside([0.1] * 15 + [0.9] * 5).at(0.8, "db") == Threshold(0.32, 40, 0.8, base=True)
+
+
 # -- splits
 
 
@@ -170,3 +201,12 @@ def test_shares() -> None:
     low, high = Share(95, 100).interval()
     assert (low, high) == pytest.approx((0.888, 0.978), abs=0.001)
     assert Share(5, 5).interval()[1] == 1.0
+
+
+@pytest.mark.parametrize(("hits", "n", "tail"), [(0, 0, 1.0), (0, 1, 0.05), (1, 2, 0.0975), (2, 2, 1.0)])
+def test_the_tail_of_a_share_by_hand(hits: int, n: int, tail: float) -> None:
+    assert Share(hits, n).tail(0.95) == pytest.approx(tail)
+
+
+def test_the_tail_of_a_long_share_is_finite() -> None:
+    assert Share(9_500, 10_000).tail(0.95) == pytest.approx(0.5, abs=0.02)

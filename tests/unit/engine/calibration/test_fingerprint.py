@@ -31,6 +31,7 @@ SETTINGS = EngineSettings(Path("/run/engine.sock"), "postgresql://store", router
 NO_PART = frozenset({"engine", "engine.errors", "engine.settings", "engine.types"}) | {
     "engine.calibration",
     "engine.calibration.conformal",
+    "engine.calibration.proportion",
     "engine.calibration.records",
     "engine.calibration.splits",
 }

@@ -161,6 +161,51 @@ async def test_an_audited_question_is_answered_whole_unless_it_runs() -> None:
     assert len((await select(state(run=True), tools(AskerFeedback(-0.9), audit=1.0))).candidates) == 1
 
 
+@dataclass
+class Elsewhere:
+    """Points of other databases alone, on which every right candidate had one score."""
+
+    score: float
+    known: tuple[float, ...] = ()
+
+    async def find(self, _function: str, _width: int) -> Calibrated:
+        """The same for every function."""
+        return replace(Calibrated(), base=(np.full(40, self.score),), known=np.array(self.known))
+
+
+async def test_what_came_with_the_program_is_told_apart() -> None:
+    found = await select(state(), tools(Elsewhere(-0.6)))
+    assert [each.sql for each in found.candidates] == ["SELECT name", "SELECT stage_name"]
+    event, detail, value = told(found)[0]
+    assert (event, value) == ("calibrated elsewhere", -0.6)
+    assert detail.startswith("40 points of other databases")
+    failing = await select(state(), tools(Elsewhere(-0.6, (0.0,) * 5)))
+    assert len(failing.candidates) == 3
+    assert told(failing)[0][1].endswith("what came with the program keeps 0 of 5 here")
+
+
+async def test_what_came_with_the_program_decides_neither_what_runs_nor_between_databases() -> None:
+    running = await select(state(run=True), tools(Elsewhere(-0.9)))
+    assert len(running.candidates) == 3
+    asked = state()
+    several = await select(replace(asked, routes=asked.routes * 2), tools(Elsewhere(-0.9)))
+    assert len(several.candidates) == 3
+    assert several.selection is not None
+    assert several.selection.whole
+
+
+async def test_beside_it_a_quarter_is_answered_whole_so_that_ones_own_comes_about() -> None:
+    whole = 0
+    for number in range(200):
+        asked = state()
+        question = replace(asked.ask, question=f"name of singer {number}")
+        found = await select(replace(asked, ask=question), tools(Elsewhere(-0.9)))
+        assert found.selection is not None
+        assert found.selection.whole == (len(found.candidates) == 3)
+        whole += found.selection.whole
+    assert 30 < whole < 70
+
+
 async def test_a_store_that_does_not_answer_costs_no_answer() -> None:
     found = await select(state(), tools(Gone()))
     assert len(found.candidates) == 3

@@ -1,0 +1,72 @@
+"""The calibration that comes with the program: scores of right statements to questions on other databases.
+
+It counts where the model and the settings are those that it was made with, and until there are enough points here.
+Owns its file, which `training.selection` writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from engine.calibration.conformal import Calibrated
+from engine.calibration.fingerprint import counting
+from engine.calibration.records import Point
+from engine.llm.settings import GrammarSupport, ModelSettings
+from engine.models.packaged import PackagedError
+from engine.settings import EngineSettings
+
+FILE = Path(__file__).with_name("base.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """`scores`: the lowest of each question's right statements, by function, by how many were looked for, by kind.
+
+    `model`: that wrote them. `made`: by which command, of which questions.
+    """
+
+    model: str
+    made: str
+    scores: Mapping[str, Mapping[int, Mapping[str, tuple[float, ...]]]]
+
+    def beside(self, own: Calibrated, points: Iterable[Point], function: str, width: int) -> Calibrated:
+        """`own`, with what counts until there is enough of it; `points`: all that are known here, for `width`."""
+        found = self.scores.get(function, {}).get(width, {})
+        known = [score for point in points if (score := point.right_score(function)) is not None]
+        base = tuple(np.array(scores, dtype=np.float64) for scores in found.values())
+        return replace(own, base=base, known=np.array(known, dtype=np.float64))
+
+
+NOTHING = Base("", "", {})
+
+
+def read(file: Path = FILE) -> Base:
+    """The calibration in `file`; raises `PackagedError`."""
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Base)
+    except (OSError, msgspec.MsgspecError) as problem:
+        raise PackagedError(f"{file.name} cannot be read ({problem}): install the program again") from problem
+
+
+def base_for(settings: EngineSettings) -> Base:
+    """What counts with `settings`: nothing with another model, or where another setting shapes answers too.
+
+    Raises `PackagedError`.
+    """
+    if not settings.selection.base:
+        return NOTHING
+    found = read()
+    by_default = EngineSettings(
+        settings.socket,
+        settings.store_dsn,
+        router=settings.router,
+        listening=settings.listening,
+        dialogue=settings.dialogue,
+        model=ModelSettings(model=found.model, grammar=GrammarSupport.EMBEDDED),
+    )
+    return found if counting(settings) == counting(by_default) else NOTHING

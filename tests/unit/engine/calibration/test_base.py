@@ -1,0 +1,90 @@
+"""The calibration that comes with the program: for whom it counts, and what it holds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.calibration.base import NOTHING, Base, base_for, read
+from engine.calibration.conformal import Calibrated, Threshold
+from engine.calibration.records import Judged, Point, Score
+from engine.calibration.scores import VERSIONS
+from engine.llm.settings import GrammarSupport, ModelSettings
+from engine.models.packaged import PackagedError
+from engine.settings import (
+    DialogueSettings,
+    EngineSettings,
+    GenerationSettings,
+    LearningSettings,
+    Limits,
+    SelectionSettings,
+)
+
+SETTINGS = EngineSettings(
+    Path("/run/engine.sock"),
+    "postgresql://store",
+    router=Path("/var/router"),
+    model=ModelSettings(base_url="http://127.0.0.1:1", grammar=GrammarSupport.EMBEDDED),
+)
+DEFAULT = SelectionSettings().score
+
+
+@pytest.mark.parametrize(
+    "alike",
+    [
+        SETTINGS,
+        replace(SETTINGS, router=None),
+        replace(SETTINGS, limits=Limits(k=6, concurrent=2)),
+        replace(SETTINGS, dialogue=DialogueSettings(wrong=2.0)),
+        replace(SETTINGS, selection=SelectionSettings(coverage=0.8)),
+    ],
+)
+def test_it_counts_with_its_model_and_the_default_settings(alike: EngineSettings) -> None:
+    assert base_for(alike) == read()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(SETTINGS, model=replace(SETTINGS.model, model="another")),
+        replace(SETTINGS, model=replace(SETTINGS.model, grammar=GrammarSupport.NONE)),
+        replace(SETTINGS, generation=GenerationSettings(exchanges=False)),
+        replace(SETTINGS, learning=LearningSettings(alike=0.7)),
+        replace(SETTINGS, limits=Limits(calls=3)),
+        replace(SETTINGS, selection=SelectionSettings(base=False)),
+    ],
+)
+def test_it_does_not_with_others(other: EngineSettings) -> None:
+    assert base_for(other) is NOTHING
+
+
+def test_what_comes_with_the_program_is_enough_by_default() -> None:
+    """Its scores are of the function in use as it is computed now, for the number that is shown by default."""
+    found = read().beside(Calibrated(), (), VERSIONS[DEFAULT], Limits().k)
+    threshold = found.at(SelectionSettings().coverage, "any")
+    assert isinstance(threshold, Threshold)
+    assert threshold.base
+    assert threshold.points >= 100
+    assert found.at(0.99, "any") != threshold
+
+
+def test_only_scores_of_that_function_and_width_count() -> None:
+    made = Base("m", "", {"s-1": {3: {"a": (0.2, 0.1), "b": (0.4,)}}})
+    known = [
+        Point("1", "db", (Judged(True, (Score("s-1", 0.3),)), Judged(True, (Score("s-1", 0.2),)))),  # noqa: FBT003 - right
+        Point("2", "db", (Judged(False, (Score("s-1", 0.3),)),)),  # noqa: FBT003 - wrong
+    ]
+    beside = made.beside(Calibrated(), known, "s-1", 3)
+    assert ([each.tolist() for each in beside.base], beside.known.tolist()) == ([[0.2, 0.1], [0.4]], [0.2])
+    assert made.beside(Calibrated(), known, "s-1", 4).base == ()
+    assert made.beside(Calibrated(), known, "s-2", 3).base == ()
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"model": 1, "made": "", "scores": {}}'])
+def test_a_damaged_file_is_said(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "base.json"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(PackagedError, match="install the program again"):
+        read(file)

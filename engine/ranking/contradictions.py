@@ -61,8 +61,8 @@ def contradictions(
 def _of_groups(question: str, statement: Statement) -> Iterator[str]:
     for dimension in dimensions_not_grouped(question, statement.tree):
         yield f"gives one number for all, not for each {dimension}"
-    for each in dimensions_not_parted(statement.tree, asked_dimensions(question)):
-        yield f"takes the first of all, not of each {each.text}"
+    for each in dimensions_not_parted(question, statement.tree, asked_dimensions(question)):
+        yield f"does not take the first of each {each.text}"
     if hides_groups(statement.tree):
         yield "gives numbers of groups, and not which group"
     for _, name in counted_measures(statement):

@@ -82,15 +82,19 @@ def first_of_each(statement: Statement, context: Context) -> str | None:
     The most expensive product of each category: `DISTINCT ON` the category, which is shown as well.
     """
     select = statement.tree
-    asked = dimensions_not_parted(select, [each.asked for each in context.dimensions])
+    asked = dimensions_not_parted(context.question, select, [each.asked for each in context.dimensions])
     if not asked or not isinstance(select, exp.Select) or any(select.args.get(each) for each in _PARTED):
         return None
     dimensions = [each for each in context.dimensions if each.asked in asked]
     keys = [key for each in dimensions if (key := _key(each, select, statement.scopes, context)) is not None]
     tested = {column.name for test in tests_of(select) for column in test.find_all(exp.Column)}
-    group = select.args.get("group")
     if len(keys) < len(asked) or any(key.name in tested for key in keys):
         return None
+    group = select.args.get("group")
+    if group is not None and not select.find(exp.AggFunc):
+        # Elsewhere it shows some row of each, of which the first was meant.
+        select.set("group", None)
+        group = None
     if group is not None and any(key.name == each.name for key in keys for each in group.expressions):
         return None
     statement.scopes.qualify(select)

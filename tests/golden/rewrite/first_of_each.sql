@@ -41,3 +41,15 @@ unchanged
 SELECT artist_name FROM singer WHERE country = 'France' ORDER BY singer_id DESC LIMIT 1
 =>
 unchanged
+
+-- groups that show some row of each, in an order
+-- question: the newest singer of each country
+SELECT artist_name FROM singer GROUP BY country, artist_name, singer_id ORDER BY singer_id DESC
+=>
+SELECT DISTINCT ON (singer.country) singer.country, singer.artist_name FROM singer ORDER BY singer.country, singer.singer_id DESC
+
+-- no first is asked for
+-- question: singers of each country
+SELECT artist_name FROM singer GROUP BY country, artist_name ORDER BY artist_name
+=>
+unchanged

@@ -29,7 +29,7 @@ SALES = Snapshot("sales", ("public",), (table("sales", "sale_id region net day")
         (
             "best day of each region",
             "SELECT day FROM sales ORDER BY net DESC LIMIT 1",
-            "takes the first of all",
+            "does not take the first of each region",
         ),
         ("share of sales", "SELECT 100 * SUM(net) / SUM(net) FROM sales", "divides a number by itself"),
     ],

@@ -54,8 +54,6 @@ RULES: tuple[Rule, ...] = (
     Rule("sum_counted", 1, RuleKind.READING, grouping.sum_counted),
     Rule("each_once", 1, RuleKind.READING, repetition.each_once),
     Rule("each_match_once", 1, RuleKind.READING, repetition.each_match_once),
-    Rule("each_value_once", 1, RuleKind.READING, repetition.each_value_once),
-    Rule("each_found_value_once", 1, RuleKind.READING, repetition.each_found_value_once),
     Rule("ignore_case", 1, RuleKind.READING, patterns.ignore_case),
     Rule("drop_unasked_join", 3, RuleKind.READING, repetition.drop_unasked_join),
     Rule("unknown_last", 1, RuleKind.READING, unknowns.unknown_last),

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from sqlglot import exp
 
 from engine.core.elements import WHOLE_TABLE
-from engine.rewrite.join_tree import SORTING, Branch, JoinTree, join_tree
+from engine.rewrite.join_tree import Branch, JoinTree, join_tree
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.unknowns import nullable
 from schema_catalog.types import Table, TableKind
@@ -35,31 +35,6 @@ def each_match_once(statement: Statement, context: Context) -> str | None:
         return None
     statement.tree = joined.tree.distinct(copy=False)
     return "shows each row once that is found more than once"
-
-
-def each_value_once(statement: Statement, _context: Context) -> str | None:
-    """DISTINCT where the values of one column of a whole table are shown, which is no key of it: "all job titles"."""
-    return _values_once(statement, tested=False)
-
-
-def each_found_value_once(statement: Statement, _context: Context) -> str | None:
-    """The same of the rows of a table that are tested."""
-    return _values_once(statement, tested=True)
-
-
-def _values_once(statement: Statement, *, tested: bool) -> str | None:
-    joined = join_tree(statement.tree, statement.scopes)
-    if joined is None or len(joined.reads) > 1 or bool(joined.tests) is not tested:
-        return None
-    items, table = [item.unalias() for item in joined.tree.expressions], joined.reads[0].table
-    if len(items) != 1 or not isinstance(items[0], exp.Column) or isinstance(items[0].this, exp.Star):
-        return None
-    if table is None or (items[0].name,) in (table.primary_key, *table.unique_keys):
-        return None
-    if any(joined.tree.args.get(clause) for clause in ("distinct", *SORTING)):
-        return None
-    statement.tree = joined.tree.distinct(copy=False)
-    return f"shows each {items[0].name} once"
 
 
 def _repeats(joined: JoinTree, question: str) -> bool:

@@ -35,7 +35,7 @@ from engine.dialogue.policy import Action, Worth, decide
 from engine.dialogue.types import Chances
 from engine.settings import DialogueSettings
 from pgparley.config import cache_dir
-from training.certainty_lists import Kind, QuestionList, read, record
+from training.certainty_lists import Kind, QuestionList, original, read, record
 
 FOLDS = 5
 PENALTY = 0.1
@@ -81,9 +81,7 @@ def at_home(lists: Sequence[QuestionList], bench: Path) -> list[QuestionList]:
     """
     databases = {item["id"]: str(item["db"]) for item in read_items(bench / TRAIN.file)}
     return [
-        replace(each, database=databases[f"spider-train-{each.id.rsplit('-', 1)[1]}"])
-        if each.kind is Kind.AMBIGUOUS
-        else each
+        replace(each, database=databases[original(each.id)]) if each.kind is Kind.AMBIGUOUS else each
         for each in lists
     ]
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import hashlib
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -22,7 +21,7 @@ from rich.progress import track
 
 from benchmarks.quality.ablations.drawing import TRAIN, in_turns
 from benchmarks.quality.ablations.replay import Completions, Replay, file_for
-from benchmarks.quality.candidates.gateway import TIMEOUT
+from benchmarks.quality.candidates.gateway import asked_now
 from benchmarks.quality.candidates.journal import Answer, Cost, Proposal
 from benchmarks.quality.candidates.judging import Scorer
 from benchmarks.quality.candidates.model_server import model_server
@@ -37,11 +36,9 @@ from benchmarks.quality.candidates.questions import (
     read_items,
 )
 from benchmarks.quality.candidates.site import OneDatabase, Site, site
-from benchmarks.quality.candidates.tasks import READER, Place, Task
+from benchmarks.quality.candidates.tasks import Place, Task
 from benchmarks.wire.machine import cpu_seconds
 from engine import pipeline
-from engine.core.deadline import Deadline
-from engine.core.state import State
 from engine.dialogue.certainty import (
     candidate_features,
     set_features,
@@ -49,7 +46,6 @@ from engine.dialogue.certainty import (
 from engine.dialogue.types import Parting
 from engine.settings import Limits
 from engine.stages.clarify import proposed, with_chances
-from engine.types import Asker, AskRequest
 from pgparley.config import load
 from schema_catalog.types import ColumnKey
 from training.linker_split import Part, part_of
@@ -100,6 +96,11 @@ class QuestionList:
         """Whether the likeliest that agrees with what a truthful asker answers is right."""
         meant = next((option for option in self.options if any(self.right[place] for place in option)), ())
         return any(self.right[place] for place in sorted(meant, key=lambda place: -chances[place])[:1])
+
+
+def original(identity: str) -> str:
+    """The id of the training question that one was made ambiguous of (`training.ambiguous`)."""
+    return f"spider-train-{identity.rsplit('-', 1)[1]}"
 
 
 def read(file: Path) -> list[QuestionList]:
@@ -161,10 +162,8 @@ async def _listed(
     task = _changed(await place.task(one), kind, place, given)
     database = str(task.place.database.name) if task.place else ""
     home = database if kind is Kind.AMBIGUOUS else str(_items(given.bench)[one.question.id]["db"])
-    started = time.monotonic()
     name = database if kind is Kind.ELSEWHERE else one.question.database
-    ask = AskRequest(Asker(READER, ""), one.question.text, k=WIDTH, db=name)
-    state = State(ask, WIDTH, max(Limits().calls, WIDTH), Deadline(started + TIMEOUT), started)
+    state = asked_now(replace(one.question, database=name), WIDTH, max(Limits().calls, WIDTH))
     done = await pipeline.run(state, replace(task.tools, model=replay), pipeline.CANDIDATE_STAGES)
     if not done.candidates:
         return QuestionList(f"{kind}:{one.question.id}", kind, home, (), {"constant": 1.0}, ())

@@ -14,9 +14,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import math
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,7 +27,7 @@ from benchmarks.quality.ablations.drawing import TRAIN, in_turns, left_out, may_
 from benchmarks.quality.ablations.replay import Completions, Replay, file_for
 from benchmarks.quality.candidates.command import ROOT, check_bench, finished
 from benchmarks.quality.candidates.coverage import meant
-from benchmarks.quality.candidates.gateway import TIMEOUT
+from benchmarks.quality.candidates.gateway import asked_now
 from benchmarks.quality.candidates.journal import Answer, Cost, Proposal
 from benchmarks.quality.candidates.judging import Scorer
 from benchmarks.quality.candidates.model_server import model_server
@@ -44,11 +42,9 @@ from benchmarks.quality.candidates.questions import (
     read_items,
 )
 from benchmarks.quality.candidates.site import Site, site
-from benchmarks.quality.candidates.tasks import READER
 from engine import pipeline
-from engine.calibration.records import Score
+from engine.calibration.records import Score, written_scores
 from engine.core.candidate import Candidate
-from engine.core.deadline import Deadline
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.errors import NLError
@@ -57,7 +53,6 @@ from engine.ranking.ranker import known_features
 from engine.settings import Limits, ScoreFunction, SelectionSettings
 from engine.stages.rank import rank
 from engine.stages.select import select
-from engine.types import Asker, AskRequest
 from pgparley.config import cache_dir, load
 
 TOGETHER, CALLS = 3, 8
@@ -191,10 +186,7 @@ class _Asking:
         async with self.turn:
             task = await self.place.task(asked)
             tools = replace(task.tools, model=self.model, selection=self.selection)
-            started = time.monotonic()
-            ask = AskRequest(Asker(READER, ""), task.question.text, k=self.k, db=task.question.database)
-            calls = max(Limits().calls, self.k)
-            state = State(ask, self.k, calls, Deadline(started + TIMEOUT), started)
+            state = asked_now(task.question, self.k, max(Limits().calls, self.k))
             return await _listed(state, tools, task.question.id)
 
 
@@ -237,13 +229,11 @@ def _written(
         known,
         evidence={name: round(value, 4) for name, value in told.items() if value},
         rules=tuple(rules),
-        scores={each.function: _finite(each.value) for each in scores},
+        scores={
+            name: None if value is None else round(value, 4) for name, value in written_scores(scores).items()
+        },
         source=sources.get(candidate.sql) or sources.get(origin, ""),
     )
-
-
-def _finite(score: float) -> float | None:
-    return round(score, 4) if math.isfinite(score) else None
 
 
 def judged(lists: Sequence[QuestionList], of: QuestionSet, scorer: Scorer) -> list[QuestionList]:

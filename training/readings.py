@@ -18,7 +18,6 @@ import argparse
 import asyncio
 import json
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -33,25 +32,21 @@ from rich.progress import track
 from benchmarks.quality.ablations.drawing import TRAIN, drawn
 from benchmarks.quality.ablations.replay import Completions, Replay, file_for
 from benchmarks.quality.candidates.command import ROOT
-from benchmarks.quality.candidates.gateway import TIMEOUT
+from benchmarks.quality.candidates.gateway import asked_now
 from benchmarks.quality.candidates.journal import Answer, Cost, Proposal, locked
 from benchmarks.quality.candidates.judging import Scorer
 from benchmarks.quality.candidates.model_server import model_server
 from benchmarks.quality.candidates.questions import Asked, Question, Selection, read_items
 from benchmarks.quality.candidates.site import Site, site
-from benchmarks.quality.candidates.tasks import READER
 from benchmarks.wire.machine import cpu_seconds
 from engine import pipeline
 from engine.core.candidate import Candidate
-from engine.core.deadline import Deadline
-from engine.core.state import State
 from engine.core.tools import Tools
 from engine.rewrite.rule import RuleKind
 from engine.rewrite.rules import RULES
 from engine.settings import Limits
 from engine.stages.generate import Explorer, generate
 from engine.stages.rank import rank
-from engine.types import Asker, AskRequest
 from pgparley.config import cache_dir, load
 
 PRIOR_SD = 1.5
@@ -192,7 +187,11 @@ async def _keep(lists: Sequence[QuestionList], place: Site, given: argparse.Name
 async def _read(asked: Asked, sql: str, place: Site) -> QuestionList | None:
     """The statement and its readings, with the ranker's scores; None where it does not stand the checks."""
     task = await place.task(asked)
-    done = await pipeline.run(_state(asked), task.tools, pipeline.STAGES[: pipeline.STAGES.index(generate)])
+    done = await pipeline.run(
+        asked_now(asked.question, WIDTH, Limits().calls),
+        task.tools,
+        pipeline.STAGES[: pipeline.STAGES.index(generate)],
+    )
     checker = Explorer(done.routes[0], done, task.tools, frozenset()).checker
     stated = await checker.statement(Candidate(done.routes[0].database.name, sql))
     if not isinstance(stated, Candidate):
@@ -204,14 +203,12 @@ async def _listed(asked: Asked, place: Site, replay: Replay) -> QuestionList | N
     """All that generation makes of a question, with the ranker's scores."""
     task = await place.task(asked)
     tools = replace(task.tools, model=replay)
-    done = await pipeline.run(_state(asked), tools, pipeline.STAGES[: pipeline.STAGES.index(rank)])
+    done = await pipeline.run(
+        asked_now(asked.question, WIDTH, Limits().calls),
+        tools,
+        pipeline.STAGES[: pipeline.STAGES.index(rank)],
+    )
     return await _ranked(asked, done.candidates, tools) if done.candidates else None
-
-
-def _state(asked: Asked) -> State:
-    started = time.monotonic()
-    ask = AskRequest(Asker(READER, ""), asked.question.text, k=WIDTH, db=asked.question.database)
-    return State(ask, WIDTH, Limits().calls, Deadline(started + TIMEOUT), started)
 
 
 async def _ranked(asked: Asked, candidates: Sequence[Candidate], tools: Tools) -> QuestionList:

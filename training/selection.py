@@ -12,7 +12,6 @@ Owns the figures and the file's making.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,13 +27,13 @@ from engine.calibration.base import Base
 from engine.calibration.conformal import Calibrated, Scores
 from engine.calibration.coverage import observe_elsewhere
 from engine.calibration.proportion import Share
-from engine.calibration.records import Judged, Point, Score, score_value
+from engine.calibration.records import Judged, Point, read_scores
 from engine.calibration.scores import VERSIONS
 from engine.calibration.splits import id_hash
 from engine.llm.settings import ModelSettings
 from engine.settings import ScoreFunction
-from training.certainty import fold_of
-from training.certainty_lists import Kind
+from training.certainty import FOLDS, fold_of
+from training.certainty_lists import Kind, original
 from training.ranker_lists import QuestionList, read
 
 PROMISES = (0.8, 0.9, 0.95)
@@ -63,12 +62,12 @@ def pointed(lists: Sequence[QuestionList], databases: Mapping[str, str]) -> list
     for each in lists:
         shown = [one for one in each.candidates if one.scores]
         judged = (
-            Judged(one.right, tuple(Score(name, score_value(value)) for name, value in one.scores.items()))
+            Judged(one.right, read_scores(one.scores))
             for one in sorted(shown, key=lambda one: one.scores[BEST] or 0.0)
         )
         if shown:
             # One made ambiguous is of the database that its views are of.
-            database = databases.get(each.id) or databases[f"spider-train-{each.id.rsplit('-', 1)[1]}"]
+            database = databases.get(each.id) or databases[original(each.id)]
             found.append(Point(id_hash(each.id), database, tuple(judged)))
     return found
 
@@ -76,13 +75,15 @@ def pointed(lists: Sequence[QuestionList], databases: Mapping[str, str]) -> list
 def measured(kinds: Mapping[Kind, Sequence[Point]], of: Kind, function: str, promised: float) -> Kept | None:
     """What a score does at a promise for one kind of question; None where some thresholds have too few points."""
     found = []
-    for database in sorted({each.group for each in kinds[of]}):
+    for fold in range(FOLDS):
         base = tuple(
-            _right([each for each in points if fold_of(each.group) != fold_of(database)], function)
+            _right([each for each in points if fold_of(each.group) != fold], function)
             for points in kinds.values()
         )
-        here = [each for each in kinds[of] if each.group == database]
-        found.append(observe_elsewhere(here, Calibrated(base=base), function, promised))
+        here = [each for each in kinds[of] if fold_of(each.group) == fold]
+        for database in sorted({each.group for each in here}):
+            of_one = [each for each in here if each.group == database]
+            found.append(observe_elsewhere(of_one, Calibrated(base=base), function, promised))
     if any(each.calibrated < each.right.n for each in found):
         return None
     kept = Share(sum(each.kept.hits for each in found), sum(each.kept.n for each in found))
@@ -161,8 +162,7 @@ def main() -> int:
                         print(_line(found, promised))
     if given.out is not None:
         made = f"python -m training.selection {' '.join(file.name for file in given.lists)}"
-        encoded = json.loads(msgspec.json.encode(base_of(points, made)))
-        given.out.write_text(json.dumps(encoded, separators=(",", ":")) + "\n", encoding="utf-8")
+        given.out.write_bytes(msgspec.json.encode(base_of(points, made)) + b"\n")
     return 0
 
 

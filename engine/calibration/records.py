@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from engine.calibration.conformal import UNSCORED
@@ -58,6 +60,11 @@ class Point:
         return min((each.score(function) for each in self.candidates if each.right), default=None)
 
 
-def score_value(value: float | None) -> float:
-    """A stored score; `UNSCORED` for null."""
-    return UNSCORED if value is None else value
+def written_scores(scores: Iterable[Score]) -> dict[str, float | None]:
+    """By function, to be stored; `UNSCORED` is None, since JSON has no infinity."""
+    return {score.function: score.value if math.isfinite(score.value) else None for score in scores}
+
+
+def read_scores(stored: Mapping[str, float | None]) -> tuple[Score, ...]:
+    """The scores that were stored so."""
+    return tuple(Score(name, UNSCORED if value is None else value) for name, value in stored.items())

@@ -8,7 +8,6 @@ count.
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ import msgspec
 
 from engine.calibration.base import NOTHING, Base
 from engine.calibration.conformal import Calibrated
-from engine.calibration.records import Judged, Point, Score, score_value
+from engine.calibration.records import Judged, Point, read_scores, written_scores
 from engine.calibration.selection import Selection
 from engine.calibration.splits import divide, id_hash
 from engine.calibration.types import KnownPair
@@ -180,7 +179,7 @@ class CalibrationStore:
 
     async def answered(self, qid: str, selection: Selection) -> None:
         """Stores an answer's selection, for a choice from it."""
-        offered = [_Offered(each.database, _written(each.scores)) for each in selection.candidates]
+        offered = [_Offered(each.database, written_scores(each.scores)) for each in selection.candidates]
         body = _Selected(selection.group, selection.width, selection.whole, offered)
         async with _answering():
             await self._pool.execute(
@@ -202,7 +201,7 @@ class CalibrationStore:
         if not selected.whole or not 1 <= n <= len(selected.candidates):
             return False
         judged = tuple(
-            Judged(place == n, _read(each.scores)) for place, each in enumerate(selected.candidates, 1)
+            Judged(place == n, read_scores(each.scores)) for place, each in enumerate(selected.candidates, 1)
         )
         database = selected.candidates[n - 1].database
         point = Point(id_hash(question_identity(database, row["question"])), selected.group, judged)
@@ -242,7 +241,7 @@ class CalibrationStore:
 
     async def _keep(self, database: str, kept: StoredPoint, qid: str | None, schema: str | None) -> None:
         await self.points()  # brings the recipe up to date
-        candidates = [_Candidate(each.right, _written(each.scores)) for each in kept.point.candidates]
+        candidates = [_Candidate(each.right, written_scores(each.scores)) for each in kept.point.candidates]
         async with _answering():
             await self._pool.execute(
                 _KEEP,
@@ -275,15 +274,6 @@ def _with(recipe: str, *changing: str) -> str:
     return hashlib.sha256("\n".join([recipe, *changing]).encode()).hexdigest() if any(changing) else recipe
 
 
-def _written(scores: tuple[Score, ...]) -> dict[str, float | None]:
-    """By function; `UNSCORED` is null, since JSON has no infinity."""
-    return {score.function: score.value if math.isfinite(score.value) else None for score in scores}
-
-
-def _read(scores: dict[str, float | None]) -> tuple[Score, ...]:
-    return tuple(Score(function, score_value(value)) for function, value in scores.items())
-
-
 def _judged(body: str) -> tuple[Judged, ...]:
     decoded = msgspec.json.decode(body, type=list[_Candidate])
-    return tuple(Judged(each.right, _read(each.scores)) for each in decoded)
+    return tuple(Judged(each.right, read_scores(each.scores)) for each in decoded)

@@ -7,7 +7,7 @@ of 548 have groups.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -110,8 +110,8 @@ def dimensions_not_grouped(question: str, tree: exp.Query) -> tuple[str, ...]:
     return tuple(each.text for each in asked if not is_measured(each, measured)) if measured else ()
 
 
-def dimensions_not_parted(question: str, tree: exp.Query, asked: Sequence[Dimension]) -> list[Dimension]:
-    """What of `asked` the first is asked for each of, where `tree` has the first of all, or all in an order."""
+def dimensions_not_parted(question: str, tree: exp.Query) -> list[Dimension]:
+    """What `question` asks the first for each of, where `tree` has the first of all, or all in an order."""
     order, limit = tree.args.get("order"), tree.args.get("limit")
     if order is None or not isinstance(tree, exp.Select):
         return []
@@ -120,7 +120,7 @@ def dimensions_not_parted(question: str, tree: exp.Query, asked: Sequence[Dimens
         one = grouped and not aggregated and not order.find(exp.AggFunc) and bool(_FIRST.search(question))
     else:
         one = isinstance(limit, exp.Limit) and limit.expression.sql() == "1" and grouped >= aggregated
-    return [each for each in asked if not is_measured(each, [order])] if one else []
+    return [each for each in asked_dimensions(question) if not is_measured(each, [order])] if one else []
 
 
 def aggregates(select: exp.Select) -> list[exp.AggFunc]:

@@ -8,11 +8,7 @@ import structlog
 from sqlglot import exp
 
 from engine.core.elements import ValueList
-from engine.linking.dimensions import (
-    asked_dimensions,
-    dimensions_not_grouped,
-    dimensions_not_parted,
-)
+from engine.linking.dimensions import dimensions_not_grouped, dimensions_not_parted
 from engine.rewrite.rule import Statement
 from engine.rewrite.rules.grouping import counted_measures, hides_groups, single_row_groups
 from engine.rewrite.rules.limits import first_by_words, is_unasked_limit
@@ -61,7 +57,7 @@ def contradictions(
 def _of_groups(question: str, statement: Statement) -> Iterator[str]:
     for dimension in dimensions_not_grouped(question, statement.tree):
         yield f"gives one number for all, not for each {dimension}"
-    for each in dimensions_not_parted(question, statement.tree, asked_dimensions(question)):
+    for each in dimensions_not_parted(question, statement.tree):
         yield f"does not take the first of each {each.text}"
     if hides_groups(statement.tree):
         yield "gives numbers of groups, and not which group"

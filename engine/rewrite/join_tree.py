@@ -53,6 +53,10 @@ class JoinTree:
     links: list[JoinEdge]
     tests: list[exp.Expr]
 
+    def ways(self) -> list[JoinEdge]:
+        """The links, from either side."""
+        return [*self.links, *(link.turned() for link in self.links)]
+
     def names(self, parts: Iterable[exp.Expr]) -> set[str]:
         """Of what FROM reads, that which `parts` speak of."""
         columns = (column for part in parts for column in part.find_all(exp.Column))
@@ -72,7 +76,7 @@ class JoinTree:
         start = self.scopes.reading(column)
         if start is None or start.name in kept:
             return None
-        inside, ways = {start.name}, self._ways()
+        inside, ways = {start.name}, self.ways()
         while new := {self._name(way.far) for way in ways if self._name(way.near) in inside} - kept - inside:
             inside |= new
         border = [way for way in ways if self._name(way.near) in kept and self._name(way.far) in inside]
@@ -96,7 +100,7 @@ class JoinTree:
     def over(self, reads: Sequence[TableRef], items: Sequence[exp.Expr]) -> exp.Select:
         """`items` of `reads`, joined by the links between them."""
         select = exp.select(*(item.copy() for item in items)).from_(reads[0].node.copy())
-        there, ways = {reads[0].name}, self._ways()
+        there, ways = {reads[0].name}, self.ways()
         for _ in reads[1:]:
             read, way = next(
                 (read, way)
@@ -111,9 +115,6 @@ class JoinTree:
             )
             there.add(read.name)
         return select
-
-    def _ways(self) -> list[JoinEdge]:
-        return [*self.links, *(link.turned() for link in self.links)]
 
     def _name(self, column: exp.Column) -> str:
         read = self.scopes.reading(column)

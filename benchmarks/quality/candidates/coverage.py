@@ -15,7 +15,7 @@ from benchmarks.quality.candidates.journal import Answer
 from engine.calibration import base
 from engine.calibration.conformal import Calibrated, Threshold, conforming
 from engine.calibration.coverage import Observed, observe, observe_elsewhere
-from engine.calibration.records import Judged, Point, Score, score_value
+from engine.calibration.records import Judged, Point, read_scores
 from engine.calibration.splits import HeldOutSet, divide, id_hash
 
 DIVISIONS = 20
@@ -104,10 +104,7 @@ def points(
             continue
         reading = meant(answer.id)
         candidates = tuple(
-            Judged(
-                verdict[reading],
-                tuple(Score(name, score_value(value)) for name, value in proposal.scores.items()),
-            )
+            Judged(verdict[reading], read_scores(proposal.scores))
             for proposal, verdict in zip(answer.proposals, right[answer.id], strict=True)
         )
         made.append(Point(id_hash(answer.id), groups[answer.id], candidates))

@@ -58,13 +58,13 @@ def judged(options: Options, scorer: Scorer, passes: Sequence[Pass], told: Calla
         for function in sorted(each.functions)
         for one in covered(each.source, each.points, function, seed)
     ]
-    lent = [
+    by_bases = [
         one
         for each in scored
         for function in sorted(each.functions)
         for one in by_base(each.source, each.points, function, options.k)
     ]
-    return Results(tuple(rows), answers, tuple(promises), tuple(_selections(scored, seed)), tuple(lent))
+    return Results(tuple(rows), answers, tuple(promises), tuple(_selections(scored, seed)), tuple(by_bases))
 
 
 def _with_scores(one: Pass, of: QuestionSet, verdict: Verdict, options: Options) -> _Judged:

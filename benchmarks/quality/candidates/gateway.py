@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from math import isinf
 from pathlib import Path
 
 from benchmarks.quality.candidates.journal import Proposal
-from benchmarks.quality.candidates.questions import SETS
+from benchmarks.quality.candidates.questions import SETS, Question
 from benchmarks.quality.candidates.tasks import READER, Task
 from engine import pipeline
+from engine.calibration.records import written_scores
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.defaults import NoConditions, NoValues
@@ -75,14 +75,16 @@ class Gateway:
 
     async def answer(self, task: Task) -> tuple[Proposal, ...]:
         """What the pipeline shows, with the scores by which a set would be selected."""
-        started = time.monotonic()
-        # The asker is connected to none of the databases, so that none has a prior.
-        ask = AskRequest(Asker(READER, ""), task.question.text, k=self.k, db=task.question.database)
-        state = State(
-            ask=ask, k=self.k, calls=self.calls, deadline=Deadline(started + TIMEOUT), started=started
-        )
+        state = asked_now(task.question, self.k, self.calls)
         done = await pipeline.run(state, self.adapt(task.tools), self.stages)
         return tuple(map(_proposal, done.candidates[: self.k]))
+
+
+def asked_now(question: Question, k: int, calls: int) -> State:
+    """A question at its start, of an asker who is connected to none of the databases, so that none has a prior."""
+    started = time.monotonic()
+    ask = AskRequest(Asker(READER, ""), question.text, k=k, db=question.database)
+    return State(ask, k, calls, Deadline(started + TIMEOUT), started)
 
 
 def _sources(package: str) -> Iterator[Path]:
@@ -91,9 +93,7 @@ def _sources(package: str) -> Iterator[Path]:
 
 
 def _proposal(candidate: Candidate) -> Proposal:
-    # JSON has no infinity, the score of what cannot be judged.
-    scores = {score.function: None if isinf(score.value) else score.value for score in candidate.scores}
-    return Proposal(candidate.sql, candidate.database, candidate.confidence, scores)
+    return Proposal(candidate.sql, candidate.database, candidate.confidence, written_scores(candidate.scores))
 
 
 def gateways(plain: LanguageModel, k: int) -> tuple[Gateway, ...]:

@@ -82,7 +82,7 @@ def first_of_each(statement: Statement, context: Context) -> str | None:
     The most expensive product of each category: `DISTINCT ON` the category, which is shown as well.
     """
     select = statement.tree
-    asked = dimensions_not_parted(context.question, select, [each.asked for each in context.dimensions])
+    asked = dimensions_not_parted(context.question, select)
     if not asked or not isinstance(select, exp.Select) or any(select.args.get(each) for each in _PARTED):
         return None
     dimensions = [each for each in context.dimensions if each.asked in asked]

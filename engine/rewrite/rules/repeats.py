@@ -15,9 +15,10 @@ def repeated_items(tree: exp.Query) -> list[exp.Expr]:
     repeated = []
     for item in tree.expressions if isinstance(tree, exp.Select) else ():
         shown = item.unalias()
-        if shown.sql() in seen and shown.find(exp.Column):
+        text = shown.sql()
+        if text in seen and shown.find(exp.Column):
             repeated.append(shown)
-        seen.add(shown.sql())
+        seen.add(text)
     return repeated
 
 
@@ -49,11 +50,10 @@ def _reading(item: exp.Expr, statement: Statement) -> TableRef | None:
 
 def _other_way(tree: JoinTree, read: TableRef, context: Context) -> tuple[str, str, str] | None:
     """The one other reference to the table: what FROM calls the one that has it, its column, the column meant."""
-    ends = [(link.near, link.far) for link in tree.links] + [(link.far, link.near) for link in tree.links]
-    ways = [(other, own) for other, own in ends if tree.scopes.reading(own) is read]
+    ways = [way for way in tree.ways() if tree.scopes.reading(way.far) is read]
     if len(ways) != 1 or read.table is None:
         return None
-    other, own = ways[0]
+    other, own = ways[0].near, ways[0].far
     source = tree.scopes.reading(other)
     if source is None or source.table is None:
         return None

@@ -11,9 +11,11 @@ import pytest
 
 from engine.api.question_store import Questions
 from engine.api.service import Service
+from engine.calibration.service import Calibrating
+from engine.calibration.store import CalibrationStore
 from engine.core.tools import Tools
 from engine.routing.router import HybridRouter
-from engine.settings import DialogueSettings, Limits, UpstreamSettings
+from engine.settings import DialogueSettings, Limits, SelectionSettings, UpstreamSettings
 from engine.upstream import Databases
 from pgparley import cluster
 from pgparley.cluster import Cluster
@@ -92,3 +94,24 @@ async def tools(pool: Any, model: ScriptedLLM) -> AsyncIterator[Tools]:
 @pytest.fixture
 def service(pool: Any, tools: Tools) -> Service:
     return Service(tools, Questions(pool, 600.0), Limits(k=2, calls=4))
+
+
+CALIBRATED = Limits(k=2, calls=4)
+"""Of the service whose choices calibrate."""
+
+
+@pytest.fixture
+def points(pool: Any) -> CalibrationStore:
+    return CalibrationStore(pool, "recipe")
+
+
+@pytest.fixture
+def calibrating(tools: Tools, points: CalibrationStore) -> Calibrating:
+    asked = replace(tools, calibration=points, selection=SelectionSettings(audit=0.0))
+    return Calibrating(asked, points, CALIBRATED)
+
+
+@pytest.fixture
+def learning(calibrating: Calibrating, pool: Any) -> Service:
+    """The service whose choices are kept."""
+    return Service(calibrating.tools, Questions(pool, 600.0), CALIBRATED, calibrating.store)

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import asyncpg
 import pytest
-import typer
-from aiohttp import web
 from rich.console import Console
-from typer.testing import CliRunner
 
 from engine.api.console_views import ConsoleViews
-from engine.api.endpoints import EngineAPI
 from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.calibration.base import Base
@@ -28,14 +21,9 @@ from engine.calibration.service import Calibrating
 from engine.calibration.splits import Split, id_hash, split_of
 from engine.calibration.store import CalibrationStore, Source, StoredPoint
 from engine.calibration.types import BaseStatus, JudgeRequest, Outcome, PairsRequest, StatusRequest
-from engine.core.tools import Tools
 from engine.errors import InvalidSettingError, NoRouteError, UnsupportedError
-from engine.evaluation.evaluating import Evaluating
-from engine.evaluation.trial import Trials
 from engine.llm.settings import ModelSettings
-from engine.metrics import Metrics
-from engine.settings import Limits, ScoreFunction, SelectionSettings
-from engine.suggestions.suggesting import Suggesting
+from engine.settings import ScoreFunction, SelectionSettings
 from engine.types import (
     Asker,
     AskRequest,
@@ -46,10 +34,8 @@ from engine.types import (
     TopicRequest,
     ViewRequest,
 )
-from pgparley.calibrate_commands import Calibration, calibrate, show, status
-from pgparley.cli import app
+from pgparley.calibrate_commands import show
 from pgparley.cluster import Cluster
-from pgparley.config import load
 from proxy.console import views
 from proxy.console.tables import row
 from schema_catalog.introspect import introspect
@@ -58,27 +44,9 @@ from schema_catalog.types import Database
 from schema_catalog.values import ColumnValues, ValueStore
 
 ANA = Asker("ana", "music")
-LIMITS = Limits(k=2, calls=4)
 QUESTION = "name of each singer"
 RIGHT = "SELECT name FROM singer"
 FUNCTION = "confidence-2"
-
-
-@pytest.fixture
-def points(pool: Any) -> CalibrationStore:
-    return CalibrationStore(pool, "recipe")
-
-
-@pytest.fixture
-def calibrating(tools: Tools, points: CalibrationStore) -> Calibrating:
-    asked = replace(tools, calibration=points, selection=SelectionSettings(audit=0.0))
-    return Calibrating(asked, points, LIMITS)
-
-
-@pytest.fixture
-def learning(calibrating: Calibrating, pool: Any) -> Service:
-    """The service whose choices are kept."""
-    return Service(calibrating.tools, Questions(pool, 600.0), LIMITS, calibrating.store)
 
 
 def pair(sql: str = RIGHT, **more: Any) -> JudgeRequest:
@@ -195,8 +163,8 @@ async def test_until_there_is_enough_what_came_with_the_program_selects(
 ) -> None:
     made = Base("a model", "a command", {FUNCTION: {2: {"elsewhere": (-1.0,) * 30}}})
     points = CalibrationStore(pool, "recipe", base=made)
-    lent = Calibrating(replace(calibrating.tools, calibration=points), points, LIMITS)
-    service = Service(lent.tools, Questions(pool, 600.0), LIMITS, points)
+    lent = Calibrating(replace(calibrating.tools, calibration=points), points, calibrating.limits)
+    service = Service(lent.tools, Questions(pool, 600.0), calibrating.limits, points)
     reply = await service.ask(AskRequest(ANA, QUESTION))
     assert next(line.event for line in reply.trace if line.stage == "select") == "calibrated elsewhere"
     assert (await lent.status(StatusRequest())).base == BaseStatus(30, 0, 0, counts=True)
@@ -280,7 +248,7 @@ async def test_a_look_at_unchanged_points_is_one_small_query(
     points: CalibrationStore, calibrating: Calibrating, pool: Any
 ) -> None:
     counted: Any = Counted(pool)
-    watched = Calibrating(calibrating.tools, CalibrationStore(counted, "recipe"), LIMITS)
+    watched = Calibrating(calibrating.tools, CalibrationStore(counted, "recipe"), calibrating.limits)
     await fill(points, score=-1.0)
     first = await watched.status(StatusRequest())
     before = counted.queries
@@ -370,89 +338,3 @@ async def test_status_and_console(calibrating: Calibrating, points: CalibrationS
     assert stats["pgparley_nl_selection_observed"] == pytest.approx(1 / 42)
     assert stats["pgparley_nl_selection_observed_of_all"] == 1.0
     assert stats["pgparley_nl_selection_chosen_inside"] == 0.5
-
-
-# -- the command, through the engine's interface
-
-
-@pytest.fixture
-async def engine(
-    learning: Service, calibrating: Calibrating, pool: Any, tmp_path: Path
-) -> AsyncIterator[Path]:
-    """The configuration file of an engine that answers on a socket."""
-    ready = asyncio.Event()
-    console = ConsoleViews(pool, ModelSettings(), ready, calibrating, lambda: 0)
-    runner = web.AppRunner(
-        EngineAPI(
-            learning,
-            Metrics(),
-            ready,
-            console,
-            calibrating,
-            Evaluating(calibrating.tools, calibrating.limits, Trials(pool, calibrating.tools.upstream)),
-            Suggesting(calibrating.tools.catalog, calibrating.tools.model, pool),
-        ).application()
-    )
-    await runner.setup()
-    await web.UnixSite(runner, str(tmp_path / "e.sock")).start()
-    file = tmp_path / "pgparley.toml"
-    file.write_text(f'[engine]\nsocket = "{tmp_path}/e.sock"\n', encoding="utf-8")
-    yield file
-    await runner.cleanup()
-
-
-def options(origin: str) -> Calibration:
-    return Calibration(origin, "ana", None, again=False, named=True)
-
-
-async def test_the_command_judges_a_file_and_goes_on_where_it_was(
-    engine: Path, points: CalibrationStore, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    config = load(engine, {})
-    lines = [
-        {"id": number, "question": f"{QUESTION} {number}", "db": "music", "sql": sql}
-        for number, sql in enumerate([RIGHT, "SELECT max(age) FROM singer", "SELECT 1 WHERE false"])
-    ]
-    file = tmp_path / "pairs.jsonl"
-    file.write_text("\n".join(map(json.dumps, lines)) + "\n\n", encoding="utf-8")
-    assert await calibrate(config, options(str(file))) == 0
-    shown = capsys.readouterr().out
-    assert "1 right, 1 skipped, 1 wrong" in shown
-    assert "2: its statement gives no row" in shown
-    assert len(await points.points()) == 2
-    assert await calibrate(config, options(str(file))) == 0
-    assert "2 known, 1 skipped" in capsys.readouterr().out
-    assert await calibrate(config, options("verified")) == 0
-    assert "nothing to judge in verified" in capsys.readouterr().out
-    assert await status(config, as_json=True) == 0
-    assert json.loads(capsys.readouterr().out)["sources"] == [["file", 2]]
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [("{", "line 1: "), ('{"id": 1}', "line 1: Object missing required field"), (None, "cannot read")],
-)
-async def test_a_file_that_is_none(
-    engine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, told: str
-) -> None:
-    file = tmp_path / "pairs.jsonl"
-    if text is not None:
-        file.write_text(text, encoding="utf-8")
-    with pytest.raises(typer.Exit) as ended:
-        await calibrate(load(engine, {}), options(str(file)))
-    assert ended.value.exit_code == 1
-    assert told in capsys.readouterr().err
-
-
-async def test_no_engine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    config = load(None, {"PGPARLEY_ENGINE_SOCKET": str(tmp_path / "none")})
-    with pytest.raises(typer.Exit):
-        await status(config, as_json=False)
-    assert "the engine does not answer" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("arguments", [[], ["--from", "pairs.jsonl", "--status"]])
-def test_wrong_usage(arguments: list[str]) -> None:
-    done = CliRunner().invoke(app, ["calibrate", *arguments])
-    assert done.exit_code == 2
-    assert "give either --from or --status" in done.output

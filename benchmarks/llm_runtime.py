@@ -38,6 +38,7 @@ import aiohttp
 from benchmarks.wire.machine import describe
 from engine.decoding.sql_grammar import sql_grammar
 from engine.llm.client import LARK
+from engine.llm.embedded.library import SPIN
 from engine.llm.model_file import QWEN_CODER_1_5B
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
@@ -206,7 +207,7 @@ def _body(question: str, nonce: str, mask: frozenset[tuple[str, str, str]], toke
 def embedded(tree: Path, python: Path) -> Iterator[Server]:
     """The embedded server of a checkout."""
     port = _free_port()
-    environment = {**os.environ, "OMP_WAIT_POLICY": "passive", "PGPARLEY_EMBEDDED_MODEL_PORT": str(port)}
+    environment = {**os.environ, "PGPARLEY_EMBEDDED_MODEL_PORT": str(port)}
     with _running([str(python), "-m", "pgparley.processes", "model"], port, environment, tree) as pid:
         yield Server(f"http://127.0.0.1:{port}", pid, slots=False)
 
@@ -217,7 +218,7 @@ def slots() -> Iterator[Server]:
     port = _free_port()
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "benchmarks.llm_runtime", "--serve", f"{port},{folder}/"]
-        with _running(command, port, {**os.environ, "OMP_WAIT_POLICY": "passive"}, ROOT) as pid:
+        with _running(command, port, SPIN | os.environ, ROOT) as pid:
             yield Server(f"http://127.0.0.1:{port}", pid, slots=True)
 
 

@@ -72,9 +72,7 @@ def parts(config: Config) -> list[Part]:
             f"{PREFIX}MODEL_BASE_URL": f"http://{config.embedded_model.host}:{port}/v1",
             f"{PREFIX}MODEL_GRAMMAR": GrammarSupport.EMBEDDED,
         }
-        # Threads that wait for each other must not spin: on a busy machine they would starve the one awaited.
-        passive = {"OMP_WAIT_POLICY": "passive", f"{PREFIX}EMBEDDED_MODEL_PORT": str(port)}
-        found.append(Part("model", PartKind.MODEL, passive))
+        found.append(Part("model", PartKind.MODEL, {f"{PREFIX}EMBEDDED_MODEL_PORT": str(port)}))
     if config.page.listen:
         found.append(Part("page", PartKind.PAGE))
     return [*workers(config), *found, Part("engine", PartKind.ENGINE, model)]

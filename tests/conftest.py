@@ -38,7 +38,7 @@ def model_url() -> Iterator[str]:
     path = cache_dir() / "models" / QWEN_CODER_1_5B.name
     assert path.is_file(), "the model is missing: run `pgparley fetch-model` (make test does)"
     port = free_port()
-    environment = {**os.environ, "OMP_WAIT_POLICY": "passive", "PGPARLEY_EMBEDDED_MODEL_PORT": str(port)}
+    environment = {**os.environ, "PGPARLEY_EMBEDDED_MODEL_PORT": str(port)}
     command = [sys.executable, "-m", "pgparley.processes", "model"]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, cwd=ROOT)  # noqa: S603
     try:

@@ -24,12 +24,7 @@ _READY = 120.0
 def model_server(meter: Meter, log: Path) -> Iterator[int]:
     """The embedded model server on a free port, with an empty cache, as what `meter` relays to; its process id."""
     port = _free_port()
-    environment = {
-        **os.environ,
-        # Threads that wait for each other must not spin on a machine that others use as well.
-        "OMP_WAIT_POLICY": "passive",
-        "PGPARLEY_EMBEDDED_MODEL_PORT": str(port),
-    }
+    environment = {**os.environ, "PGPARLEY_EMBEDDED_MODEL_PORT": str(port)}
     command = [sys.executable, "-m", "pgparley.processes", "model"]
     with log.open("ab") as output:
         started = subprocess.Popen(command, env=environment, stdout=output, stderr=output, cwd=ROOT)

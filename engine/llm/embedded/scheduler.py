@@ -369,13 +369,12 @@ def _log_total(logits: NDArray[np.float32]) -> float:
 
 def _likeliest(logits: NDArray[np.float32], count: int, total: float) -> Likely:
     """The `count` most probable tokens, of those that are possible; `total`: `_log_total` of all logits."""
-    if count < 1:
-        return ()
-    found = np.argpartition(logits, -count)[-count:]
-    ordered = found[np.argsort(logits[found])[::-1]]
-    return tuple(
-        (int(token), float(logits[token]) - total) for token in ordered if np.isfinite(logits[token])
-    )
+    possible = np.flatnonzero(np.isfinite(logits))
+    if len(possible) > count:
+        # Of these alone: a partition of a hundred thousand infinities beside a few numbers takes 20 ms.
+        possible = possible[np.argpartition(logits[possible], -count)[len(possible) - count :]]
+    ordered = possible[np.argsort(logits[possible])[::-1]]
+    return tuple((int(token), float(logits[token]) - total) for token in ordered)
 
 
 def _fail(job: _Job, problem: Exception) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -54,3 +56,13 @@ def test_a_library_that_cannot_be_loaded_says_what_it_needs(
     monkeypatch.setattr(library, "find_spec", lambda _: Found)
     with pytest.raises(OSError, match="libgomp"):
         library.load()
+
+
+def test_threads_spin_a_little_unless_the_operator_says_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library.ctypes, "CDLL", lambda _path: Mock())
+    monkeypatch.delenv("GOMP_SPINCOUNT", raising=False)
+    library.load()
+    assert os.environ["GOMP_SPINCOUNT"] == library.SPIN["GOMP_SPINCOUNT"]
+    monkeypatch.setenv("GOMP_SPINCOUNT", "0")
+    library.load()
+    assert os.environ["GOMP_SPINCOUNT"] == "0"

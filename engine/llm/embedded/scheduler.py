@@ -2,8 +2,8 @@
 
 Prompts are computed one after the other, because the next one usually shares the beginning of the one before it
 (`prefix_cache`): candidates for one question, and questions on one schema, pay for their own tokens alone. Answers are
-written together, because a batch of six costs a CPU about two and a half times what one costs, and several tokens at
-once where what was written before lets them be guessed (`drafts`). One that runs in circles is led out of them
+written together, because a batch of three costs a CPU less than two and a half times what one costs, and several tokens
+at once where what was written before lets them be guessed (`drafts`). One that runs in circles is led out of them
 (`circles`).
 
 Runs in its own thread; `submit` is for the event loop's thread.

@@ -16,6 +16,7 @@ from engine.stages.generate import generate
 from engine.stages.link import link
 from engine.stages.look_again import look_again
 from engine.stages.rank import rank
+from engine.stages.retell import retell
 from engine.stages.retrieve_feedback import retrieve_feedback
 from engine.stages.review import review
 from engine.stages.route import route
@@ -38,6 +39,7 @@ CANDIDATE_STAGES: tuple[Stage, ...] = (
     validate,
     deduplicate,
     rank,
+    retell,
     apply_preferences,
     select,
 )

@@ -52,6 +52,7 @@ from engine.ranking.evidence import Evidence, evidence
 from engine.ranking.ranker import known_features
 from engine.settings import Limits, ScoreFunction, SelectionSettings
 from engine.stages.rank import rank
+from engine.stages.retell import retell
 from engine.stages.select import select
 from pgparley.config import cache_dir, load
 
@@ -193,7 +194,7 @@ class _Asking:
 async def _listed(state: State, tools: Tools, name: str) -> QuestionList:
     try:
         done = await pipeline.run(state, tools, UNRANKED)
-        shown = await pipeline.run(done, tools, (rank, select))
+        shown = await pipeline.run(done, tools, (rank, retell, select))
     except NLError:
         # What a user would be told instead is nothing to rank.
         return QuestionList(name, state.k, ())

@@ -47,6 +47,12 @@ class RecordingModel:
         with _call() as traced:
             return self._counted(await self._model.weigh(prompt, options, deadline=deadline), traced)
 
+    async def likelihood(self, prompt: Prompt, answer: str, *, deadline: Deadline) -> Completion:
+        """The model's own."""
+        self.sent += (prompt,)
+        with _call() as traced:
+            return self._counted(await self._model.likelihood(prompt, answer, deadline=deadline), traced)
+
     async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
         """Passed on and not recorded: no answer comes of it."""
         await self._model.read(prompt, deadline=deadline)

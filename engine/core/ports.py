@@ -101,7 +101,11 @@ class LanguageModel(Protocol):
 
     @property
     def goes_on(self) -> bool:
-        """Whether an answer that has `begun` is gone on with, under its grammar; else `begun` has to be empty."""
+        """Whether it does what servers beside our own do not.
+
+        It goes on with an answer that has `begun`, under its grammar (else `begun` has to be empty), and tells of an
+        answer that it has not written how likely it is (else `likelihood` may not be asked).
+        """
 
     async def complete(
         self,
@@ -123,6 +127,9 @@ class LanguageModel(Protocol):
 
     async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:
         """The log-probability of each of `options` as the first token of the answer, leading white space aside."""
+
+    async def likelihood(self, prompt: Prompt, answer: str, *, deadline: Deadline) -> Completion:
+        """`answer` as if the model had begun so: its `logprob` tells how likely that is."""
 
     async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
         """Puts `prompt` into the server's prefix cache."""

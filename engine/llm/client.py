@@ -90,6 +90,10 @@ class ChatModel:
         """See `engine.core.ports.LanguageModel.weigh`."""
         return _weighed(await self._ask(prompt, deadline, 1, 0.0, {"top_logprobs": TOP_LOGPROBS}), options)
 
+    async def likelihood(self, prompt: Prompt, answer: str, *, deadline: Deadline) -> Completion:
+        """See `engine.core.ports.LanguageModel.likelihood`."""
+        return _completion(await self._ask(prompt, deadline, 1, 0.0, {"given": answer}))
+
     async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
         """See `engine.core.ports.LanguageModel.read`."""
         # Nobody's question waits for it: it is made while the circuit is open, too, and closes it.

@@ -181,6 +181,14 @@ class Replay:
 
         return await self._replayed(_key("weigh", prompt, list(options)), Weighed, ask, deadline)
 
+    async def likelihood(self, prompt: Prompt, answer: str, *, deadline: Deadline) -> Completion:
+        """See `engine.core.ports.LanguageModel.likelihood`."""
+
+        def ask() -> Awaitable[Completion]:
+            return self._model.likelihood(prompt, answer, deadline=deadline)
+
+        return await self._replayed(_key("likelihood", prompt, answer), Completion, ask, deadline)
+
     async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
         """See `engine.core.ports.LanguageModel.read`; neither counted nor kept."""
         await self._model.read(prompt, deadline=deadline)

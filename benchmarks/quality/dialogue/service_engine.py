@@ -73,6 +73,10 @@ class NothingRecorded:
         """Raises `ModelUnavailableError`."""
         self._fail()
 
+    async def likelihood(self, prompt: Prompt, answer: str, **_: object) -> NoReturn:  # noqa: ARG002
+        """Raises `ModelUnavailableError`."""
+        self._fail()
+
     async def read(self, prompt: Prompt, **_: object) -> NoReturn:  # noqa: ARG002
         """Raises `ModelUnavailableError`."""
         self._fail()

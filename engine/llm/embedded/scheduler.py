@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from engine.llm.embedded import circles
 from engine.llm.embedded.drafts import GRAM, Drafts
+from engine.llm.embedded.next_token import Likely, chosen, likeliest, log_total
 from engine.llm.embedded.prefix_cache import PrefixCache, common
 from engine.llm.embedded.runtime import BATCH_TOKENS, Runtime, Slice
 
@@ -42,7 +43,8 @@ class Request:
 
     `begun`: the prompt's last tokens, as many, are of the answer: the grammar has read them.
     `keep`: a file for the computed prompt; it is read where it exists and written where it does not. `top`: how many
-    of the most probable tokens are reported for each that is chosen.
+    of the most probable tokens are reported for each that is chosen. `given`: the answer, where only its probability
+    is asked for.
     """
 
     prompt: tuple[int, ...]
@@ -53,10 +55,7 @@ class Request:
     keep: Path | None = None
     top: int = 0
     begun: int = 0
-
-
-Likely = tuple[tuple[int, float], ...]
-"""Tokens and the logarithms of their probabilities, most probable first."""
+    given: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +224,8 @@ class Scheduler:
     def _guess(self, job: _Job, room: int) -> list[int]:
         """Draft tokens after the pending ones; none for a sampled answer, or where the prompt is to be saved first."""
         request = job.request
+        if request.given:
+            return list(request.given[len(job.answer) : -1][:room])
         if request.temperature > 0 or (request.keep is not None and not job.answer):
             return []
         left = request.max_tokens - len(job.answer) - 1
@@ -247,7 +248,8 @@ class Scheduler:
         if right < len(guessed):
             self._cache.cut(job.sequence, begin + first + right)
         job.pending = job.answer[first + right :]
-        if going and job.request.temperature == 0 and (places := circles.second_round(job.answer)):
+        free = job.request.temperature == 0 and not job.request.given
+        if going and free and (places := circles.second_round(job.answer)):
             self._leave(job, places)
 
     def _leave(self, job: _Job, places: range) -> None:
@@ -297,8 +299,10 @@ class Scheduler:
 
     def _sample(self, job: _Job, logits: NDArray[np.float32]) -> bool:
         """Writes one token and those that the grammar then forces; whether the answer goes on."""
-        allowed, total = self._allowed(job, logits), _log_total(logits)
-        token = _chosen(job, allowed)
+        if job.request.given:
+            return self._weigh(job, logits)
+        allowed, total = self._allowed(job, logits), log_total(logits)
+        token = chosen(allowed, job.request.temperature, job.random)
         if job.matcher is not None and job.matcher.is_error():
             # Past a limit the library allows the end alone, which is no end of a statement.
             self._finish(job, finished=False)
@@ -307,12 +311,21 @@ class Scheduler:
             self._finish(job, finished=True)
             return False
         looked_at = max(job.request.top, circles.LOOKED_AT)
-        self._accept(job, token, float(logits[token]) - total, _likeliest(allowed, looked_at, total))
+        self._accept(job, token, float(logits[token]) - total, likeliest(allowed, looked_at, total))
         if job.matcher is not None and not job.matcher.consume_token(token):
             self._release(job)
             _fail(job, GrammarProblemError(job.matcher.get_error()))
             return False
         return self._forced(job)
+
+    def _weigh(self, job: _Job, logits: NDArray[np.float32]) -> bool:
+        """The same for an answer that is given."""
+        given = job.request.given
+        token = given[len(job.answer)]
+        self._accept(job, token, float(logits[token]) - log_total(logits), ())
+        if len(job.answer) == len(given):
+            self._finish(job, finished=True)
+        return len(job.answer) < len(given)
 
     def _forced(self, job: _Job) -> bool:
         """Writes what the grammar forces behind the last token; whether the answer goes on."""
@@ -344,7 +357,8 @@ class Scheduler:
     def _finish(self, job: _Job, *, finished: bool) -> None:
         answer = [t for t in job.answer if not self._runtime.is_end(t)]
         told = tuple(each[: job.request.top] for each in job.top)
-        self._drafts.learn((*job.request.prompt[-GRAM:], *answer))
+        if not job.request.given:
+            self._drafts.learn((*job.request.prompt[-GRAM:], *answer))
         result = Generated(tuple(answer), tuple(job.logprobs), job.cached, finished, told)
         self._release(job)
         _deliver(job, lambda: _settle(job.future, result))
@@ -352,29 +366,6 @@ class Scheduler:
     def _release(self, job: _Job) -> None:
         self._running.remove(job)
         self._cache.release(job.sequence)
-
-
-def _chosen(job: _Job, allowed: NDArray[np.float32]) -> int:
-    if job.request.temperature > 0:
-        noise = job.random.gumbel(size=allowed.shape).astype(np.float32)
-        return int(np.argmax(allowed / job.request.temperature + noise))
-    return int(np.argmax(allowed))
-
-
-def _log_total(logits: NDArray[np.float32]) -> float:
-    """The logarithm of the sum of the exponentials (log-sum-exp)."""
-    top = float(logits.max())
-    return top + float(np.log(np.exp(logits - top).sum()))
-
-
-def _likeliest(logits: NDArray[np.float32], count: int, total: float) -> Likely:
-    """The `count` most probable tokens, of those that are possible; `total`: `_log_total` of all logits."""
-    possible = np.flatnonzero(np.isfinite(logits))
-    if len(possible) > count:
-        # Of these alone: a partition of a hundred thousand infinities beside a few numbers takes 20 ms.
-        possible = possible[np.argpartition(logits[possible], -count)[len(possible) - count :]]
-    ordered = possible[np.argsort(logits[possible])[::-1]]
-    return tuple((int(token), float(logits[token]) - total) for token in ordered)
 
 
 def _fail(job: _Job, problem: Exception) -> None:

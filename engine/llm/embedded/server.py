@@ -47,6 +47,7 @@ class ChatRequest:
     """The body of `/v1/chat/completions`; other fields are ignored.
 
     `begun`: of our own, what the answer has begun with behind the last message, of which the grammar takes notice.
+    `given`: of our own, the answer, where only how likely it is is asked for.
     """
 
     messages: tuple[Message, ...]
@@ -59,6 +60,7 @@ class ChatRequest:
     structured_outputs: StructuredOutputs = field(default_factory=StructuredOutputs)
     keep_prompt: bool = False
     begun: str = ""
+    given: str = ""
 
 
 class EmbeddedServer:
@@ -96,10 +98,12 @@ class EmbeddedServer:
     def _request(self, body: ChatRequest) -> Request:
         begun = self._runtime.tokenize(body.begun) if body.begun else []
         prompt = (*self._prompt(body), *begun)
+        given = tuple(self._runtime.tokenize(body.given))
         return Request(
             prompt=prompt,
             begun=len(begun),
-            max_tokens=body.max_tokens,
+            max_tokens=len(given) or body.max_tokens,
+            given=given,
             temperature=body.temperature,
             seed=body.seed,
             grammar=body.structured_outputs.grammar,

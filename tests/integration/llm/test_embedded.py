@@ -19,7 +19,7 @@ from engine.decoding.sql_grammar import sql_grammar
 from engine.errors import CancelledError, ModelUnavailableError
 from engine.llm.client import ChatModel
 from engine.llm.embedded.runtime import Runtime
-from engine.llm.embedded.scheduler import Request, Scheduler
+from engine.llm.embedded.scheduler import PROMPT_TOKENS_BESIDE_ANSWERS, Request, Scheduler
 from engine.llm.model_file import QWEN_CODER_1_5B
 from engine.llm.settings import EmbeddedModelSettings, ModelSettings
 from engine.prompting.prompts import prompt
@@ -103,6 +103,31 @@ async def test_it_goes_on_with_what_was_begun_under_the_grammar(model: ChatModel
     astray = replace(prompt, begun="SELECT title")
     nothing = await model.complete(astray, deadline=deadline(), max_tokens=60, grammar=grammar)
     assert (nothing.text, nothing.finished) == ("", False)
+
+
+async def test_how_likely_an_answer_is_that_it_has_not_written(model: ChatModel) -> None:
+    prompt = Prompt(SYSTEM, f"{SCHEMA}\n\nHow many singers are from France?", "```sql\n")
+    written = await model.complete(prompt, deadline=deadline(), max_tokens=12)
+    told = await model.likelihood(prompt, written.text, deadline=deadline())
+    assert (told.text, told.generated, told.finished) == (written.text, written.generated, True)
+    assert told.logprob == pytest.approx(written.logprob, abs=0.05), "batches round otherwise"
+    other = await model.likelihood(prompt, "SELECT title FROM singer_in_concert; SELECT", deadline=deadline())
+    assert told.logprob is not None
+    assert other.logprob is not None
+    assert other.logprob < told.logprob - 1
+
+
+async def test_a_long_answer_is_weighed_beside_one_that_is_written(model: ChatModel) -> None:
+    prompt = Prompt(SYSTEM, f"{SCHEMA}\n\nCount from 1 to 60.")
+    answer = ", ".join(map(str, range(1, 61)))
+    alone = await model.likelihood(prompt, answer, deadline=deadline())
+    beside, _ = await asyncio.gather(
+        model.likelihood(prompt, answer, deadline=deadline()),
+        model.complete(prompt, deadline=deadline(), max_tokens=40),
+    )
+    assert (beside.text, beside.generated) == (answer, alone.generated)
+    assert alone.generated > PROMPT_TOKENS_BESIDE_ANSWERS, "it takes several steps"
+    assert beside.logprob == pytest.approx(alone.logprob, abs=0.05)
 
 
 async def test_what_it_would_have_written_instead_is_of_the_grammar(model: ChatModel) -> None:

@@ -1,0 +1,79 @@
+"""Where the order is unsure, asks the model how likely it is that each statement answers this very question.
+
+That is a noisy channel: the model reads the other way round than it wrote. Of a statement that shows, tests or leaves
+out something else the question's own words are unlikely, whatever its rules and its likelihood say of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from engine.core.candidate import Candidate
+from engine.core.ports import Completion, Prompt
+from engine.core.state import State
+from engine.core.tools import Tools
+from engine.errors import NLError
+from engine.prompting.prompts import prompt
+from engine.stages.rank import explain
+from engine.types import TraceLine
+
+UNSURE = 0.6
+"""Of the confidences of all candidates: where the first has less, the model is asked."""
+
+LEAST = 0.05
+"""The same of a candidate that is asked about: what has less is first but rarely, however well it fits."""
+
+WEIGHT = 0.2
+"""What a nat of the question's log-probability weighs, in log-odds: its words are not independent of each other."""
+
+
+async def retell(state: State, tools: Tools) -> State:
+    """Sorts `state.candidates` anew, their confidences shared out otherwise; as they were where the model fails."""
+    total = sum(each.confidence for each in state.candidates)
+    asked = [each for each in state.candidates if each.confidence >= LEAST * total]
+    if not tools.model.goes_on or len(asked) < 2 or asked[0].confidence >= UNSURE * total:  # noqa: PLR2004
+        return state
+    told = await asyncio.gather(*(_told(each, state, tools) for each in asked))
+    likelihoods = [
+        each.logprob * each.generated for each in told if each is not None and each.logprob is not None
+    ]
+    if len(likelihoods) < len(asked):
+        return state.noted(TraceLine("retell", "the order stays", "the model did not answer"))
+    usage = state.usage
+    for each in told:
+        usage = usage if each is None else usage.plus(each.usage)
+    weighed = shared_out(asked, likelihoods)
+    ordered = sorted(
+        (*weighed, *state.candidates[len(asked) :]), key=lambda each: each.confidence, reverse=True
+    )
+    placed = tuple(replace(each, explanation=explain(each, ordered[0])) for each in ordered)
+    lines = [
+        TraceLine("retell", each.sql, f"the question's log-probability {likelihood:.1f}", each.confidence)
+        for each, likelihood in zip(weighed, likelihoods, strict=True)
+    ]
+    return replace(state, candidates=placed, usage=usage).noted(*lines)
+
+
+def shared_out(candidates: Sequence[Candidate], likelihoods: Sequence[float]) -> list[Candidate]:
+    """Confidences of the same sum, by the question's log-probability for each candidate."""
+    best = max(likelihoods)
+    weights = [
+        each.confidence * math.exp(WEIGHT * (likelihood - best))
+        for each, likelihood in zip(candidates, likelihoods, strict=True)
+    ]
+    scale = sum(each.confidence for each in candidates) / sum(weights)
+    return [
+        replace(each, confidence=weight * scale) for each, weight in zip(candidates, weights, strict=True)
+    ]
+
+
+async def _told(candidate: Candidate, state: State, tools: Tools) -> Completion | None:
+    """The question as the model's answer; None where it fails."""
+    asked = Prompt(prompt("generate_system"), prompt("retell_user", sql=candidate.sql))
+    try:
+        return await tools.model.likelihood(asked, state.ask.question, deadline=state.deadline)
+    except NLError:
+        return None

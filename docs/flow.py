@@ -5,12 +5,13 @@ Plain SVG with two sets of colours, of which the reader's light or dark setting 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-WIDTH, HEIGHT = 980, 486
-STAGE, GAP = 74, 8
-"""Of the boxes of the engine's stages."""
+WIDTH, HEIGHT = 980, 610
+STAGE, GAP, ROW = 84, 10, 124
+"""Of the boxes of the engine's stages, and of the rows that they stand in."""
 
 STYLE = """
 text { font: 14px system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Arial, sans-serif; fill: #1f2328 }
@@ -52,11 +53,13 @@ GROUPS = (
     ("check", ("check_values", "validate", "deduplicate"), ("guard, EXPLAIN,", "the rows themselves")),
     (
         "choose",
-        ("rank", "apply_preferences", "select", "clarify"),
-        ("best first; leave out what", "does not conform; ask back"),
+        ("rank", "retell", "apply_preferences", "select", "clarify"),
+        ("best first; leave out what does not conform;", "ask back"),
     ),
 )
 """What is done, by which stages of the pipeline, and to what end."""
+
+ROWS = (GROUPS[:2], GROUPS[2:])
 
 
 def text(x: float, y: float, words: str, kind: str = "", anchor: str = "middle") -> str:
@@ -111,48 +114,64 @@ def wire() -> list[str]:
 def engine() -> list[str]:
     """The engine with its stages, in order."""
     drawn = [
-        box(28, 196, 924, 176, "ours"),
+        box(28, 196, 924, 300, "ours"),
         text(46, 222, "engine", "name", "start"),
         arrow(490, 126, 490, 196, "asked", both=True),
         text(478, 166, "the question, and who asks", "small", "end"),
     ]
-    x = 46.0
+    ends: list[tuple[float, float]] = []
+    for number, groups in enumerate(ROWS):
+        y = 252 + ROW * number
+        row, places = stages_of(groups, y)
+        drawn += row
+        drawn += [
+            arrow(end, y + 31, start, y + 31, "asked")
+            for end, start in zip(places[1:-1:2], places[2::2], strict=True)
+        ]
+        ends += [(places[0], y + 31), (places[-1], y + 31)]
+    _, (right, above), (left, under), _ = ends
+    between = under - 48
+    path = f"M{right:g} {above:g}H934V{between:g}H40V{under:g}H{left:g}"
+    return [*drawn, f'<path d="{path}" class="asked"/>', head(left, under, 1, 0, "asked")]
+
+
+def stages_of(
+    groups: Sequence[tuple[str, tuple[str, ...], tuple[str, ...]]], y: float
+) -> tuple[list[str], list[float]]:
+    """A row of the engine's stages, and where each begins and ends."""
+    drawn: list[str] = []
     places: list[float] = []
-    for name, stages, why in GROUPS:
+    x = 66.0
+    for name, stages, why in groups:
         width = STAGE * len(stages) + GAP * (len(stages) - 1)
-        column = max(width, 122)
-        left = x + (column - width) / 2
-        drawn.append(text(x + column / 2, 252, name, "small said"))
+        drawn.append(text(x + width / 2, y, name, "small said"))
         for number, stage in enumerate(stages):
-            place, words = left + (STAGE + GAP) * number, stage.split("_")
-            drawn.append(box(place, 262, STAGE, 42, "stage"))
+            place, words = x + (STAGE + GAP) * number, stage.split("_")
+            drawn.append(box(place, y + 10, STAGE, 42, "stage"))
             drawn += [
-                text(place + STAGE / 2, 287 + 15 * (line - (len(words) - 1) / 2), word, "step")
+                text(place + STAGE / 2, y + 35 + 15 * (line - (len(words) - 1) / 2), word, "step")
                 for line, word in enumerate(words)
             ]
             places += [place, place + STAGE]
-        drawn += [text(x + column / 2, 327 + 17 * line, words, "small") for line, words in enumerate(why)]
-        x += column + 2 * GAP
-    drawn += [
-        arrow(end, 283, start, 283, "asked") for end, start in zip(places[1:-1:2], places[2::2], strict=True)
-    ]
-    return drawn
+        drawn += [text(x + width / 2, y + 71 + 16 * line, words, "small") for line, words in enumerate(why)]
+        x += width + 3 * GAP
+    return drawn, places
 
 
 def below() -> list[str]:
     """What the engine asks."""
     return [
-        box(262, 414, 224, 52, "box"),
-        text(374, 436, "language model", "name"),
-        text(374, 454, "embedded, or any server", "small"),
-        arrow(374, 372, 374, 414, "asked", both=True),
+        box(262, 538, 224, 52, "box"),
+        text(374, 560, "language model", "name"),
+        text(374, 578, "embedded, or any server", "small"),
+        arrow(374, 496, 374, 538, "asked", both=True),
         arrow(857, 196, 857, 126, "asked", both=True),
         text(847, 160, "each statement is tried there first,", "small", "end"),
         text(847, 177, "read-only, as the asker", "small", "end"),
-        box(512, 414, 224, 52, "box"),
-        text(624, 436, "store", "name"),
-        text(624, 454, "catalog, answers, choices", "small"),
-        arrow(624, 372, 624, 414, "asked", both=True),
+        box(512, 538, 224, 52, "box"),
+        text(624, 560, "store", "name"),
+        text(624, 578, "catalog, answers, choices", "small"),
+        arrow(624, 496, 624, 538, "asked", both=True),
     ]
 
 

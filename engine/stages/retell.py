@@ -32,9 +32,8 @@ WEIGHT = 0.2
 
 async def retell(state: State, tools: Tools) -> State:
     """Sorts `state.candidates` anew, their confidences shared out otherwise; as they were where the model fails."""
-    total = sum(each.confidence for each in state.candidates)
-    asked = [each for each in state.candidates if each.confidence >= LEAST * total]
-    if not tools.model.goes_on or len(asked) < 2 or asked[0].confidence >= UNSURE * total:  # noqa: PLR2004
+    asked = _asked(state.candidates)
+    if len(asked) < 2 or not (tools.model.goes_on and tools.generation.retell):  # noqa: PLR2004 - nothing to order
         return state
     told = await asyncio.gather(*(_told(each, state, tools) for each in asked))
     likelihoods = [
@@ -55,6 +54,14 @@ async def retell(state: State, tools: Tools) -> State:
         for each, likelihood in zip(weighed, likelihoods, strict=True)
     ]
     return replace(state, candidates=placed, usage=usage).noted(*lines)
+
+
+def _asked(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """Those that the model is asked about, best first; none where the first one is sure."""
+    total = sum(each.confidence for each in candidates)
+    if not candidates or candidates[0].confidence >= UNSURE * total:
+        return ()
+    return [each for each in candidates if each.confidence >= LEAST * total]
 
 
 def shared_out(candidates: Sequence[Candidate], likelihoods: Sequence[float]) -> list[Candidate]:

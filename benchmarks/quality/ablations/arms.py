@@ -28,7 +28,6 @@ from engine.rewrite.rules import RULES
 from engine.settings import Limits
 from engine.stages.deduplicate import deduplicate
 from engine.stages.rank import rank
-from engine.stages.retell import retell
 
 WHOLE = "all"
 """The arm that lacks nothing."""
@@ -87,7 +86,7 @@ ARMS = (
     ),
     Arm("second_stage", "the cross-encoder (by likelihood)", adapt=partial(replace, ranker=ByLikelihood())),
     Arm("ranking", "ranking (in the order found)", _exchanged(rank)),
-    Arm("retelling", "asking which question each statement answers", _exchanged(retell)),
+    Arm("retell", "asking which question each statement answers", adapt=_switched(retell=False)),
     Arm("readings", "the rules that add readings", adapt=_switched(rules_off=_READINGS)),
     Arm("rules", "all rules", adapt=_switched(rules_off=tuple(rule.name for rule in RULES))),
     *(

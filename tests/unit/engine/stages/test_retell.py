@@ -17,6 +17,7 @@ from engine.core.ports import Completion, Prompt
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.errors import ModelUnavailableError
+from engine.settings import GenerationSettings
 from engine.stages.retell import UNSURE, WEIGHT, retell
 from engine.types import Asker, AskRequest
 
@@ -51,8 +52,9 @@ def state(*confidences: float) -> State:
     return State(ask, 3, 6, Deadline(time.monotonic() + 5), time.monotonic(), candidates=candidates)
 
 
-def asked(before: State, model: Teller) -> State:
-    tools = Tools(*(cast("Any", None),) * 3, cast("Any", model), cast("Any", None))
+def asked(before: State, model: Teller, *, switched_on: bool = True) -> State:
+    generation = GenerationSettings(retell=switched_on)
+    tools = Tools(*(cast("Any", None),) * 3, cast("Any", model), cast("Any", None), generation=generation)
     return asyncio.run(retell(before, tools))
 
 
@@ -99,3 +101,9 @@ def test_the_order_stays_where_the_model_fails_for_one() -> None:
     after = asked(before, Teller({COUNT: -20.0, SUM: None}))
     assert after.candidates == before.candidates
     assert [line.event for line in after.trace] == ["the order stays"]
+
+
+def test_it_can_be_switched_off() -> None:
+    before, model = state(0.4, 0.35), Teller({COUNT: -20.0, SUM: -10.0})
+    assert asked(before, model, switched_on=False) == before
+    assert model.asked == []

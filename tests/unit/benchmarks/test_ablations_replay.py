@@ -37,6 +37,11 @@ class Counting:
         self.asked.append((prompt.user, options.get("grammar")))
         return Completion(f"SELECT {len(self.asked)}", 7, 5, 3, -0.5, finished=True, tokens=TOKENS)
 
+    async def likelihood(self, prompt: Prompt, answer: str, **_: object) -> Completion:
+        """As likely each time."""
+        self.asked.append((prompt.user, answer))
+        return Completion(answer, 3, 4, 5, -0.5, finished=True)
+
     async def weigh(self, prompt: Prompt, options: Sequence[str], **_: object) -> Weighed:
         """The same each time."""
         self.asked.append((prompt.user, tuple(options)))
@@ -65,6 +70,10 @@ async def test_the_same_call_is_made_once_and_another_run_has_its_answer(tmp_pat
     await again.weigh(PROMPT, ["A", "B"], deadline=DEADLINE)
     assert (await again.weigh(PROMPT, ["A", "B"], deadline=DEADLINE)).logprobs == (-0.5, None)
     assert len(model.asked) == 2
+    told = await again.likelihood(PROMPT, "How many?", deadline=DEADLINE)
+    assert await again.likelihood(PROMPT, "How many?", deadline=DEADLINE) == told
+    await again.likelihood(PROMPT, "Which?", deadline=DEADLINE)
+    assert [answer for _, answer in model.asked[2:]] == ["How many?", "Which?"]
 
 
 async def test_every_argument_makes_another_call(tmp_path: Path) -> None:

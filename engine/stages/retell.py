@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.core.candidate import Candidate
+from engine.core.deadline import Deadline
 from engine.core.ports import Completion, Prompt
 from engine.core.state import State
 from engine.core.tools import Tools
@@ -30,12 +31,18 @@ WEIGHT = 0.2
 """What a nat of the question's log-probability weighs, in log-odds: its words are not independent of each other."""
 
 
+TIME = 0.5
+"""Of what is left of the question's time: an answer in another order is better than none."""
+
+
 async def retell(state: State, tools: Tools) -> State:
     """Sorts `state.candidates` anew, their confidences shared out otherwise; as they were where the model fails."""
     asked = _asked(state.candidates)
     if len(asked) < 2 or not (tools.model.goes_on and tools.generation.retell):  # noqa: PLR2004 - nothing to order
         return state
-    told = await asyncio.gather(*(_told(each, state, tools) for each in asked))
+    clock = state.deadline.clock
+    until = Deadline(clock() + state.deadline.remaining() * TIME, clock)
+    told = await asyncio.gather(*(_told(each, state.ask.question, tools, until) for each in asked))
     likelihoods = [
         each.logprob * each.generated for each in told if each is not None and each.logprob is not None
     ]
@@ -77,10 +84,10 @@ def shared_out(candidates: Sequence[Candidate], likelihoods: Sequence[float]) ->
     ]
 
 
-async def _told(candidate: Candidate, state: State, tools: Tools) -> Completion | None:
+async def _told(candidate: Candidate, question: str, tools: Tools, deadline: Deadline) -> Completion | None:
     """The question as the model's answer; None where it fails."""
     asked = Prompt(prompt("generate_system"), prompt("retell_user", sql=candidate.sql))
     try:
-        return await tools.model.likelihood(asked, state.ask.question, deadline=state.deadline)
+        return await tools.model.likelihood(asked, question, deadline=deadline)
     except NLError:
         return None

@@ -32,9 +32,10 @@ class Teller:
     told: Mapping[str, float | None]
     goes_on: bool = True
     asked: list[str] = field(default_factory=list)
+    until: list[float] = field(default_factory=list)
 
     async def likelihood(self, prompt: Prompt, answer: str, *, deadline: Deadline) -> Completion:
-        del deadline
+        self.until.append(deadline.at)
         sql = next(each for each in self.told if each in prompt.user)
         self.asked.append(answer)
         found = self.told[sql]
@@ -66,6 +67,7 @@ def test_the_likelier_question_comes_first_and_confidences_keep_their_sum() -> N
     expected = [0.9 * share / sum(shares) for share in (shares[1], shares[0], shares[2])]
     assert [each.confidence for each in after.candidates] == pytest.approx(expected)
     assert model.asked == [QUESTION] * 3
+    assert all(until < after.deadline.at - 2 for until in model.until), "the answer needs time as well"
     assert (after.usage.calls, after.usage.generated) == (3, 15)
     assert [(line.event, line.detail) for line in after.trace] == [
         (sql, f"the question's log-probability {told:.1f}") for sql, told in model.told.items()

@@ -1,7 +1,8 @@
 """The prefix cache: tokens in the sequences of one `Runtime`'s key-value cache.
 
-A new prompt starts from the sequence that shares its longest prefix, of a finished or a running request. Owns the
-tokens of each sequence and the eviction when cells run short. Does not decode. One thread drives it.
+A new prompt starts from the sequence that shares its longest prefix, of a finished or a running request. What goes
+first is what was not used for long and what would soon be computed again: the end of an answer before a schema that no
+other sequence begins with. Owns the tokens of each sequence and the eviction. Does not decode. One thread drives it.
 """
 
 from __future__ import annotations
@@ -12,12 +13,16 @@ from pathlib import Path
 
 from engine.llm.embedded.runtime import Runtime
 
+TOKENS_A_TURN = 8
+"""Of a sequence's own tokens, as many as keep it as if one prompt fewer had been placed since it was used."""
+
 
 @dataclass(slots=True)
 class CachedSequence:
-    """One sequence: its tokens, and when it was last used."""
+    """One sequence: its tokens, how many of them another one had before, and when it was last used."""
 
     tokens: list[int] = field(default_factory=list)
+    shared: int = 0
     used: int = 0
     busy: bool = False
 
@@ -45,7 +50,9 @@ class PrefixCache:
         """
         source, length = self._longest(prompt)
         target = self._target(source, length)
+        shared = min(self._sequences[source].shared, length)
         if target != source:
+            shared = length
             self._runtime.truncate(target, 0)
             self._runtime.copy(source, target, length)
         self._runtime.truncate(target, length)
@@ -53,8 +60,11 @@ class PrefixCache:
             length = self._restore(target, kept, prompt)
         self._make_room(len(prompt) - length + max_tokens + reserved, target)
         self._clock += 1
-        self._sequences[target] = CachedSequence(list(prompt[:length]), self._clock, busy=True)
-        self._sequences[source].used = self._clock
+        self._sequences[target] = CachedSequence(
+            list(prompt[:length]), min(shared, length), self._clock, busy=True
+        )
+        if length:
+            self._sequences[source].used = self._clock
         return target
 
     def release(self, number: int) -> None:
@@ -78,13 +88,18 @@ class PrefixCache:
         return source, min(shared[source], len(prompt) - 1)
 
     def _target(self, source: int, length: int) -> int:
-        """A free sequence: the source itself where nothing of it is lost, else an empty one, else the oldest."""
+        """A free sequence: the source itself where nothing of it is lost, else an empty one, else the least worth."""
         free = [i for i, s in enumerate(self._sequences) if not s.busy]
         if source in free and length >= len(self._sequences[source].tokens) - 1:
             return source
         empty = [i for i in free if not self._sequences[i].tokens]
-        others = [i for i in free if i != source] or free
-        return empty[0] if empty else min(others, key=lambda i: self._sequences[i].used)
+        others = [i for i in free if i != source or not length] or free
+        return empty[0] if empty else min(others, key=self._worth)
+
+    def _worth(self, number: int) -> float:
+        """When it was last used, and how many tokens would be lost with it."""
+        sequence = self._sequences[number]
+        return sequence.used + (len(sequence.tokens) - sequence.shared) / TOKENS_A_TURN
 
     def _restore(self, target: int, file: Path, prompt: tuple[int, ...]) -> int:
         """Fills `target` from `file`; returns how many tokens of the prompt need not be computed."""
@@ -94,13 +109,13 @@ class PrefixCache:
         return length
 
     def _make_room(self, needed: int, keep: int) -> None:
-        """Evicts idle sequences, least recently used first, until `needed` cells are free.
+        """Evicts idle sequences, those of the least worth first, until `needed` cells are free.
 
         Counts shared cells once a sequence: an upper bound, so what it frees is enough.
         """
         idle = sorted(
             (i for i, s in enumerate(self._sequences) if not s.busy and i != keep and s.tokens),
-            key=lambda i: self._sequences[i].used,
+            key=self._worth,
         )
         while idle and self._cells_used() + needed > self._runtime.cells:
             self.cut(idle.pop(0), 0)

@@ -8,7 +8,7 @@ from typing import cast
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.llm.embedded.prefix_cache import PrefixCache, common
+from engine.llm.embedded.prefix_cache import TOKENS_A_TURN, PrefixCache, common
 from engine.llm.embedded.runtime import Runtime
 
 SEQUENCES, CELLS = 3, 60
@@ -89,6 +89,24 @@ def test_the_oldest_that_is_idle_is_forgotten_when_cells_run_short() -> None:
     assert len(runtime.held[busy]) == 25
     assert not cache[old].tokens
     assert cache.has_room()
+
+
+def test_a_schema_outlasts_the_ends_of_answers_that_came_after_it() -> None:
+    runtime = RememberingRuntime()
+    cache = cache_of(runtime)
+    cache.release(ask(cache, runtime, "instructions, a long schema")[0])
+    for question in ("one", "two", "six"):
+        cache.release(ask(cache, runtime, f"instructions, {question}", "!")[0])
+    assert ask(cache, runtime, "instructions, a long schema?")[1] == len("instructions, a long schema")
+
+
+def test_what_is_not_used_any_more_goes_all_the_same() -> None:
+    runtime = RememberingRuntime()
+    cache = cache_of(runtime)
+    cache.release(ask(cache, runtime, "a schema of once")[0])
+    for turn in range(SEQUENCES + len("a schema of once") // TOKENS_A_TURN):
+        cache.release(ask(cache, runtime, f"{turn}")[0])
+    assert ask(cache, runtime, "a schema of once")[1] == 0
 
 
 def test_a_file_is_read_where_it_has_more_and_not_where_memory_has_it(tmp_path: Path) -> None:

@@ -30,7 +30,6 @@ LEAST = 0.05
 WEIGHT = 0.2
 """What a nat of the question's log-probability weighs, in log-odds: its words are not independent of each other."""
 
-
 TIME = 0.5
 """Of what is left of the question's time: an answer in another order is better than none."""
 
@@ -42,16 +41,15 @@ async def retell(state: State, tools: Tools) -> State:
         return state
     clock = state.deadline.clock
     until = Deadline(clock() + state.deadline.remaining() * TIME, clock)
-    told = await asyncio.gather(*(_told(each, state.ask.question, tools, until) for each in asked))
-    likelihoods = [
-        each.logprob * each.generated for each in told if each is not None and each.logprob is not None
-    ]
-    if len(likelihoods) < len(asked):
+    answers = await asyncio.gather(*(_told(each, state.ask.question, tools, until) for each in asked))
+    told = [each for each in answers if each is not None]
+    if len(told) < len(asked):
         return state.noted(TraceLine("retell", "the order stays", "the model did not answer"))
     usage = state.usage
     for each in told:
-        usage = usage if each is None else usage.plus(each.usage)
-    weighed = shared_out(asked, likelihoods)
+        usage = usage.plus(each.usage)
+    likelihoods = [(each.logprob or 0.0) * each.generated for each in told]
+    weighed = _shared_out(asked, likelihoods)
     ordered = sorted(
         (*weighed, *state.candidates[len(asked) :]), key=lambda each: each.confidence, reverse=True
     )
@@ -71,7 +69,7 @@ def _asked(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     return [each for each in candidates if each.confidence >= LEAST * total]
 
 
-def shared_out(candidates: Sequence[Candidate], likelihoods: Sequence[float]) -> list[Candidate]:
+def _shared_out(candidates: Sequence[Candidate], likelihoods: Sequence[float]) -> list[Candidate]:
     """Confidences of the same sum, by the question's log-probability for each candidate."""
     best = max(likelihoods)
     weights = [

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.core.candidate import Candidate
@@ -46,12 +47,11 @@ def _ranked(state: State, ranker: Ranker) -> State:
     total = sum(weight for _, _, weight in weighed) or 1.0
     known = sum(shares[name] for name in {c.database for c in state.candidates})
     ranked = [replace(c, confidence=known * weight / total) for c, _, weight in weighed[: state.k]]
-    explained = tuple(replace(c, explanation=explain(c, ranked[0])) for c in ranked)
     lines = [
         TraceLine("rank", c.sql, scores, c.confidence)
         for c, (_, scores, _) in zip(ranked, weighed, strict=False)
     ]
-    return replace(state, candidates=explained).noted(*lines)
+    return replace(state, candidates=explained(ranked)).noted(*lines)
 
 
 def _scores(candidate: Candidate, ranking: Ranking, known: Evidence) -> str:
@@ -70,6 +70,11 @@ def _scores(candidate: Candidate, ranking: Ranking, known: Evidence) -> str:
     parts += [*known.contradicted]
     parts += [f"reads {', '.join(known.outdated)}, deprecated"] if known.outdated else []
     return ", ".join(parts)
+
+
+def explained(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """The candidates, best first, each with its explanation. Parses each: not for the event loop."""
+    return tuple(replace(each, explanation=explain(each, candidates[0])) for each in candidates)
 
 
 def explain(candidate: Candidate, best: Candidate) -> str:

@@ -18,7 +18,7 @@ from engine.core.state import State
 from engine.core.tools import Tools
 from engine.errors import NLError
 from engine.prompting.prompts import prompt
-from engine.stages.rank import explain
+from engine.stages.rank import explained
 from engine.types import TraceLine
 
 UNSURE = 0.6
@@ -53,7 +53,7 @@ async def retell(state: State, tools: Tools) -> State:
     ordered = sorted(
         (*weighed, *state.candidates[len(asked) :]), key=lambda each: each.confidence, reverse=True
     )
-    placed = tuple(replace(each, explanation=explain(each, ordered[0])) for each in ordered)
+    placed = await asyncio.to_thread(explained, ordered)
     lines = [
         TraceLine("retell", each.sql, f"the question's log-probability {likelihood:.1f}", each.confidence)
         for each, likelihood in zip(weighed, likelihoods, strict=True)

@@ -50,9 +50,8 @@ class PrefixCache:
         """
         source, length = self._longest(prompt)
         target = self._target(source, length)
-        shared = min(self._sequences[source].shared, length)
+        shared = self._sequences[source].shared if target == source else length
         if target != source:
-            shared = length
             self._runtime.truncate(target, 0)
             self._runtime.copy(source, target, length)
         self._runtime.truncate(target, length)

@@ -10,6 +10,7 @@ from sqlglot import exp
 from engine.core.elements import ValueList
 from engine.linking.dimensions import dimensions_not_grouped, dimensions_not_parted
 from engine.rewrite.rule import Statement
+from engine.rewrite.rules.aggregates import aggregated_groups, aggregates_not_taken
 from engine.rewrite.rules.grouping import counted_measures, hides_groups, single_row_groups
 from engine.rewrite.rules.limits import first_by_words, is_unasked_limit
 from engine.rewrite.rules.order import goes_against
@@ -63,6 +64,10 @@ def _of_groups(question: str, statement: Statement) -> Iterator[str]:
         yield "gives numbers of groups, and not which group"
     for _, name in counted_measures(statement):
         yield f"counts how often {name} is known"
+    for each in aggregates_not_taken(question, statement):
+        yield f"takes no {each.name}"
+    for name in aggregated_groups(statement):
+        yield f"aggregates {name}, by which it groups"
     if divided_by_itself(statement):
         yield "divides a number by itself"
     for select in statement.tree.find_all(exp.Select):

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 import msgspec
 
-from engine.alternatives.synonyms import keeps_column_of
+from engine.alternatives.synonyms import interchangeable, keeps_column_of
 from engine.core.candidate import Candidate, Preview
 from engine.core.deadline import Deadline
 from engine.core.ports import Result, StatementError
@@ -153,7 +153,7 @@ def _better(candidate: Candidate, other: Candidate, question: str, route: Route)
         return True
     asked = mentioned_tables(question, route.snapshot)
     one, two = (_objections(each, question, asked, route) for each in (candidate, other))
-    return one < two
+    return one < two or (one == two and _says_one_thing_once(candidate, other, route.snapshot))
 
 
 def _objections(
@@ -174,6 +174,17 @@ def _does_without(candidate: Candidate, other: Candidate, snapshot: Snapshot) ->
         candidate.tables < other.tables
         and len(known) == len(left)
         and all(any(keeps_column_of(table, each) for each in kept) for table in known)
+    )
+
+
+def _says_one_thing_once(candidate: Candidate, other: Candidate, snapshot: Snapshot) -> bool:
+    """Whether all that `candidate` reads less are columns that could stand for another one that it reads.
+
+    It shows `id` and joins by `id`, where the other one shows `id` and joins by `student_id`.
+    """
+    return candidate.columns < other.columns and all(
+        any(kept[:2] == left[:2] and interchangeable(left, kept, snapshot) for kept in candidate.columns)
+        for left in other.columns - candidate.columns
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.rewrite.rule import Rule, RuleKind
 from engine.rewrite.rules import (
+    aggregates,
     dimensions,
     flags,
     grouping,
@@ -52,6 +53,7 @@ RULES: tuple[Rule, ...] = (
     Rule("share_of_group", 1, RuleKind.READING, shares.share_of_group),
     Rule("share_of_itself", 1, RuleKind.READING, shares.share_of_itself),
     Rule("sum_counted", 1, RuleKind.READING, grouping.sum_counted),
+    Rule("said_aggregate", 1, RuleKind.READING, aggregates.said_aggregate),
     Rule("each_once", 1, RuleKind.READING, repetition.each_once),
     Rule("each_match_once", 1, RuleKind.READING, repetition.each_match_once),
     Rule("ignore_case", 1, RuleKind.READING, patterns.ignore_case),

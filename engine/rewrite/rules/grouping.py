@@ -71,7 +71,7 @@ def order_by_total(statement: Statement, context: Context) -> str | None:
     if found is None or order is None or len(order.expressions) > 1 or not select.args.get("limit"):
         return None
     first = order.expressions[0]
-    if select.args.get("distinct") or not first.args.get("desc") or not _is_measure(first.this, scopes):
+    if select.args.get("distinct") or not first.args.get("desc") or not is_measure(first.this, scopes):
         return None
     keys = _groups_of(found, first.this, context)
     if not keys:
@@ -115,10 +115,11 @@ def counted_measures(statement: Statement) -> list[tuple[exp.Count, str]]:
     select = statement.tree
     items = select.expressions if isinstance(select, exp.Select) else []
     counts = (count for item in items for count in item.find_all(exp.Count) if count.parent_select is select)
-    return [(count, count.this.name) for count in counts if _is_measure(count.this, statement.scopes)]
+    return [(count, count.this.name) for count in counts if is_measure(count.this, statement.scopes)]
 
 
-def _is_measure(counted: object, scopes: Scopes) -> bool:
+def is_measure(counted: object, scopes: Scopes) -> bool:
+    """Whether it is a column of numbers of a table, and no key."""
     read = scopes.reading(counted) if isinstance(counted, exp.Column) else None
     if read is None or read.table is None or not isinstance(counted, exp.Column):
         return False

@@ -135,6 +135,22 @@ async def test_a_table_that_repeats_a_column_is_done_without(state: State, tools
     assert after.trace[-1].detail == f"{both}; kept: {alone}"
 
 
+async def test_what_reads_one_of_two_names_throughout_stays(
+    state: State, tools: Tools, admin: Connection
+) -> None:
+    await admin.execute(
+        "CREATE TABLE pupil (id int UNIQUE, pupil_id int UNIQUE); INSERT INTO pupil VALUES (1, 1);"
+        "CREATE TABLE pet (pupil int REFERENCES pupil (id)); INSERT INTO pet VALUES (1);"
+        "ALTER TABLE pet ADD FOREIGN KEY (pupil) REFERENCES pupil (pupil_id); GRANT SELECT ON pupil, pet TO ana"
+    )
+    snapshot = await introspect(admin, state.routes[0].database)
+    state = replace(state, routes=(replace(state.routes[0], snapshot=snapshot),))
+    mixed = "SELECT pupil.id FROM pupil JOIN pet ON pet.pupil = pupil.pupil_id"
+    same = "SELECT pupil.id FROM pupil JOIN pet ON pet.pupil = pupil.id"
+    assert left(await merged(state, tools, mixed, same)) == [same]
+    assert left(await merged(state, tools, same, mixed)) == [same]
+
+
 OF_SONGS = "SELECT song.singer_id FROM song"
 JOINED = "SELECT singer.singer_id FROM singer JOIN song USING (singer_id)"
 

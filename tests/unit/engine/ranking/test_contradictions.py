@@ -32,6 +32,13 @@ SALES = Snapshot("sales", ("public",), (table("sales", "sale_id region net day")
             "does not take the first of each region",
         ),
         ("share of sales", "SELECT 100 * SUM(net) / SUM(net) FROM sales", "divides a number by itself"),
+        ("average sales", "SELECT net FROM sales", "takes no average"),
+        ("minimum sales of the East", "SELECT SUM(net) FROM sales WHERE region = 'East'", "takes no minimum"),
+        (
+            "highest sales",
+            "SELECT net, MAX(s.net) FROM sales AS s GROUP BY s.net",
+            "aggregates net, by which",
+        ),
     ],
 )
 def test_groups_periods_and_rows(question: str, sql: str, said: str) -> None:
@@ -56,6 +63,10 @@ def test_groups_periods_and_rows(question: str, sql: str, said: str) -> None:
         ("predominantly sold region", "SELECT region FROM sales ORDER BY net LIMIT 1"),
         ("sales in euros per hour", "SELECT AVG(eph) FROM sales"),
         ("how many regions reach 9 by day", "SELECT COUNT(*) FROM sales GROUP BY day HAVING COUNT(*) > 9"),
+        ("average sales", "SELECT SUM(net) / COUNT(*) FROM sales"),
+        ("average sales", "SELECT avg_net FROM (SELECT AVG(net) AS avg_net FROM sales) AS s"),
+        ("maximum sales", "SELECT net FROM sales ORDER BY net DESC LIMIT 1"),
+        ("days by the highest sales", "SELECT day, MAX(net) FROM sales GROUP BY day"),
         ("sales by region", "not a statement"),
     ],
 )

@@ -58,16 +58,15 @@ def misread(difference: Difference) -> float:
 
 
 def offered(difference: Difference, probability: Sequence[float]) -> tuple[Reading, ...]:
-    """The likeliest two or three readings, likeliest first."""
+    """The likeliest two or three readings, likeliest first; behind the others what no statement says yet."""
     written = (1 - sum(each.share for each in difference.readings)) / sum(probability)
 
     def mass(reading: Reading) -> float:
         return reading.share + written * sum(probability[each] for each in reading.members)
 
     ranked = sorted(difference.readings, key=mass, reverse=True)[:OPTIONS]
-    return tuple(
-        reading for place, reading in enumerate(ranked) if place < OPTIONS - 1 or mass(reading) >= MINOR
-    )
+    kept = [reading for place, reading in enumerate(ranked) if place < OPTIONS - 1 or mass(reading) >= MINOR]
+    return tuple(sorted(kept, key=lambda reading: not reading.members))
 
 
 @dataclass(frozen=True, slots=True)

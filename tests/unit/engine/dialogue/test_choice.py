@@ -8,6 +8,9 @@ import pytest
 
 from engine.core.candidate import Candidate
 from engine.dialogue.answering import agreeing
+from engine.dialogue.choice import offered
+from engine.dialogue.differences import Aspect, Difference, Reading
+from engine.dialogue.facts import Matter
 from engine.dialogue.types import Turn
 from tests.support.clarifying import best_question, expected_error
 from tests.support.schemas import MUSIC
@@ -77,3 +80,10 @@ def test_answers_lead_to_the_statement_that_is_meant(seed: int) -> None:
         assert len(fewer) < len(left)
         left = list(fewer)
     assert meant in left
+
+
+def test_what_no_statement_says_yet_is_offered_behind_the_others() -> None:
+    said = [Reading((), (0,)), Reading((), (1,))]
+    unsaid = Reading((), (), share=0.6)
+    difference = Difference(Aspect.COLUMN, Matter.OUTPUT, (unsaid, *said))
+    assert offered(difference, [0.3, 0.6]) == (said[1], said[0], unsaid)

@@ -57,13 +57,15 @@ _NUMBER = re.compile(r"[^\d.]")
 class View:
     """An index with what the asker may read of it: `seen`, for each of its columns.
 
-    `names`: keys of readable tables' and columns' names. `relevance`: best cosine of each column to a phrase. `coded`:
-    the same of the columns whose codes may be asked for.
+    `names`: keys of readable tables' and columns' names, and of their words. `described`: by the key of a word, the
+    columns of which it says in short what they hold. `relevance`: best cosine of each column to a phrase. `coded`: the
+    same of the columns whose codes may be asked for.
     """
 
     index: ValueIndex
     seen: NDArray[np.bool_]
     names: frozenset[str]
+    described: Mapping[str, frozenset[ColumnKey]]
     relevance: Mapping[ColumnKey, float]
     coded: Mapping[ColumnKey, float]
 
@@ -81,7 +83,7 @@ def match(question: str, view: View) -> tuple[ValueLink, ...]:
     found = spans(question)
     hits = _exact(found, view)
     hits += [hit for span in found if not _covered(span, hits) for hit in _alike(span, view)]
-    hits = [hit for hit in hits if not _within_better(hit, hits)]
+    hits = [hit for hit in hits if not _within_better(hit, hits) and not _describes_another(hit, view)]
     kept = [hit for _, same in groupby(hits, key=lambda hit: hit.span) for hit in _nearest(list(same), view)]
     kept.sort(key=lambda hit: (-hit.similarity, -_relevance(hit, view)))
     links = [_link(hit, view) for hit in sorted(kept[:LINKS], key=lambda hit: hit.span.start)]
@@ -99,6 +101,12 @@ def _exact(found: Sequence[Span], view: View) -> list[_Hit]:
             if hit is not None:
                 hits.append(hit)
     return hits
+
+
+def _describes_another(hit: _Hit, view: View) -> bool:
+    """Whether a word in lower case says what another column holds: the principal that is paid is nobody's job."""
+    told = view.described.get(hit.span.key, ()) if hit.span.kind is SpanKind.PHRASE else ()
+    return bool(told) and view.index.column(hit.number) not in told
 
 
 def _hit(span: Span, number: int, text: str) -> _Hit | None:

@@ -12,7 +12,7 @@ from engine.linking.element_text import name_words
 from engine.text.abbreviations import LONG, surest
 from engine.text.stopwords import LABEL_WORDS, OPERATION_WORDS, STOP_WORDS
 from engine.text.tokens import identifier_words
-from schema_catalog.types import Snapshot
+from schema_catalog.types import Column, Snapshot
 
 MOST = 2
 """Parts that are equally sure to be short for a word, at most: more say nothing."""
@@ -57,13 +57,18 @@ def _described(question: str, snapshot: Snapshot) -> Iterator[ShortName]:
     asked = frozenset(identifier_words(question))
     found: dict[frozenset[str], dict[str, str]] = {}
     for _, column in snapshot.columns():
-        description = " ".join((column.description or "").split())
-        told = frozenset(identifier_words(description)) - STOP_WORDS
-        if len(told) in DESCRIBED and told <= asked and not told <= set(identifier_words(column.name)):
-            found.setdefault(told, {})[column.name] = description
+        told = short_description(column)
+        if told and told <= asked and not told <= set(identifier_words(column.name)):
+            found.setdefault(told, {})[column.name] = " ".join((column.description or "").split())
     for same in found.values():
         if len(same) <= MOST:
             yield from (ShortName(name, words) for name, words in same.items())
+
+
+def short_description(column: Column) -> frozenset[str]:
+    """The folded words of what is said of a column, without stop words; none where they are not few (`DESCRIBED`)."""
+    told = frozenset(identifier_words(column.description or "")) - STOP_WORDS
+    return told if len(told) in DESCRIBED else frozenset()
 
 
 def _spelt(text: str) -> dict[str, str]:

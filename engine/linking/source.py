@@ -7,6 +7,7 @@ table has no row-level security.
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -20,9 +21,11 @@ from engine.core.state import Route
 from engine.linking.index import ValueIndex
 from engine.linking.match import View, match
 from engine.linking.near_values import near_values
+from engine.linking.short_names import short_description
 from engine.linking.standing import is_sensitive
 from engine.linking.value_reader import text_columns
 from engine.text import normalise as folding
+from engine.text.tokens import identifier_words
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import ColumnKey, Database, Snapshot, TableKey
 from schema_catalog.values import ValueStore, Version
@@ -146,13 +149,21 @@ def linked_values(
     """The links of `question` into columns marked in `seen`. Reads the whole schema: not for the event loop."""
     if not seen.any():
         return ()
-    view = View(index, seen, _names(route.snapshot), _relevance(route.entities), coded(route))
-    return match(question, view)
+    names, told = _names(route.snapshot), _described(route.snapshot)
+    return match(question, View(index, seen, names, told, _relevance(route.entities), coded(route)))
 
 
 def _names(snapshot: Snapshot) -> frozenset[str]:
-    names = {folding.key(table.name) for table in snapshot.tables}
-    return frozenset(names | {folding.key(column.name) for _, column in snapshot.columns()})
+    names = {table.name for table in snapshot.tables} | {column.name for _, column in snapshot.columns()}
+    return frozenset(folding.key(text) for name in names for text in (name, *identifier_words(name)))
+
+
+def _described(snapshot: Snapshot) -> dict[str, frozenset[ColumnKey]]:
+    found: defaultdict[str, set[ColumnKey]] = defaultdict(set)
+    for table, column in snapshot.columns():
+        for word in short_description(column):
+            found[folding.key(word)].add((*table.key, column.name))
+    return {word: frozenset(columns) for word, columns in found.items()}
 
 
 def _relevance(entities: Sequence[Entity]) -> dict[ColumnKey, float]:

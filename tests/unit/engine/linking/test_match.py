@@ -38,7 +38,14 @@ NAMES = frozenset(map(folding.key, ("singer", "name", "country", "concert", "fli
 
 
 def view(index: ValueIndex = INDEX, **more: object) -> View:
-    values = {"seen": index.visible(index.columns), "names": NAMES, "relevance": {}, "coded": {}, **more}
+    values = {
+        "seen": index.visible(index.columns),
+        "names": NAMES,
+        "described": {},
+        "relevance": {},
+        "coded": {},
+        **more,
+    }
     return View(index, **values)  # type: ignore[arg-type]  # a test names what it needs
 
 
@@ -77,6 +84,14 @@ CASES: dict[str, dict[str, list[str]]] = {
 @pytest.mark.parametrize("question", CASES)
 def test_links(question: str) -> None:
     assert linked(question) == CASES[question]
+
+
+def test_a_word_that_describes_another_column_is_no_value() -> None:
+    told = {folding.key("dancer"): frozenset({column("concert.sponsor")})}
+    assert linked("how many dancers", described=told) == {}
+    assert linked("how many 'dancers'", described=told) == {"singer.occupation": ["dancer"]}
+    own = {folding.key("dancer"): frozenset({column("singer.occupation")})}
+    assert linked("how many dancers", described=own) == {"singer.occupation": ["dancer"]}
 
 
 def test_a_month_is_shown_by_an_example() -> None:

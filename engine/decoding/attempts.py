@@ -6,6 +6,8 @@ Owns when the model is asked a second time, and which of its statements stands f
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -18,6 +20,7 @@ from engine.decoding.writer import Writer, statement
 from engine.linking.mentions import terms_used
 from engine.linking.short_names import ShortName, short_names, short_names_not_used
 from engine.prompting.term_text import defined
+from engine.ranking.contradictions import contradictions
 from engine.rewrite.candidates import Checker
 from engine.rewrite.worth import worth
 from engine.sql.check import Cause, Rejection
@@ -30,7 +33,8 @@ class Attempt:
     """Result of one search node. `ready`: finish time by the deadline's clock, s.
 
     `candidates`: the model's statements that stood the checks, the better one first; none where `rejection` says why.
-    `written`: the call that the first candidate came of. `readings`: of the candidates, likeliest first.
+    `written`: the call that the first candidate came of. `readings`: of the candidates, likeliest first. `fitting`: the
+    texts of those of both that contradict nothing of the question.
     """
 
     node: Node
@@ -39,12 +43,19 @@ class Attempt:
     ready: float
     candidates: tuple[Candidate, ...] = ()
     readings: tuple[Candidate, ...] = ()
+    fitting: frozenset[str] = frozenset()
     rejection: Rejection | None = None
 
     @property
     def leading(self) -> Candidate:
-        """The likeliest reading of the first candidate, which may be the candidate itself."""
-        return max((self.candidates[0], *self.readings), key=lambda each: worth(each.changes))
+        """The likeliest reading of the first candidate, which may be the candidate itself; of those that fit, if any.
+
+        What is made of a statement that contradicts the question contradicts it as well.
+        """
+        return max(
+            (self.candidates[0], *self.readings),
+            key=lambda each: (each.sql in self.fitting, worth(each.changes)),
+        )
 
 
 class Attempts:
@@ -83,7 +94,10 @@ class Attempts:
                     outcome, written = again, second
         rejection = outcome if isinstance(outcome, Rejection) else None
         ready = self._checker.state.deadline.clock()
-        return Attempt(node, tuple(calls), written, ready, tuple(candidates), tuple(readings), rejection)
+        fitting = await asyncio.to_thread(self._fitting, (*candidates, *readings))
+        return Attempt(
+            node, tuple(calls), written, ready, tuple(candidates), tuple(readings), fitting, rejection
+        )
 
     async def _rewritten(
         self, node: Node, outcome: Candidate | Rejection, written: Completion
@@ -109,7 +123,18 @@ class Attempts:
         ready = self._checker.state.deadline.clock()
         if isinstance(outcome, Rejection):
             return Attempt(node, (written,), written, ready, rejection=outcome)
-        return Attempt(node, (written,), written, ready, (outcome,), tuple(readings))
+        fitting = await asyncio.to_thread(self._fitting, (outcome, *readings))
+        return Attempt(node, (written,), written, ready, (outcome,), tuple(readings), fitting)
+
+    def _fitting(self, candidates: Sequence[Candidate]) -> frozenset[str]:
+        context = self._checker.context
+        return frozenset(
+            each.sql
+            for each in candidates
+            if not contradictions(
+                context.question, each.sql, context.snapshot, context.mentioned, context.lists
+            )
+        )
 
     async def _checked(self, written: Completion, node: Node) -> Candidate | Rejection:
         if not written.finished:

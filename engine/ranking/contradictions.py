@@ -64,8 +64,8 @@ def _of_groups(question: str, statement: Statement) -> Iterator[str]:
         yield "gives numbers of groups, and not which group"
     for _, name in counted_measures(statement):
         yield f"counts how often {name} is known"
-    for each in aggregates_not_taken(question, statement):
-        yield f"takes no {each.name}"
+    for aggregate in aggregates_not_taken(question, statement):
+        yield f"takes no {aggregate.name}"
     for name in aggregated_groups(statement):
         yield f"aggregates {name}, by which it groups"
     if divided_by_itself(statement):

@@ -204,11 +204,18 @@ def test_a_refused_answer_is_asked_for_again_however_sure_it_was() -> None:
 def test_a_fork_has_its_near_name_beside_it() -> None:
     lines = [("SELECT COUNT", "(artist_name) FROM singer"), ("", "SELECT title FROM concert")]
     model = Model(lines, goes_on=True, nearly=(" COUNT", 0.4))
-    found = {each.sql: each for each in generated(model, k=2).candidates}
+    found = {each.sql: each for each in generated(model, k=2, question="how many artist names").candidates}
     assert found["SELECT COUNT(artist_name) FROM singer"].forked
     beside = found["SELECT COUNT(performer_name) FROM singer"]
     assert beside.forked
     assert beside.masked == {("public", "singer", "artist_name")}
+
+
+def test_names_are_exchanged_in_a_reading_where_the_statement_contradicts_the_question() -> None:
+    model = Model([("", "SELECT artist_name FROM singer ORDER BY country DESC")])
+    found = {each.sql for each in generated(model, k=2, question="artist names sorted by country").candidates}
+    assert "SELECT performer_name FROM singer ORDER BY country" in found
+    assert "SELECT performer_name FROM singer ORDER BY country DESC" not in found
 
 
 def test_names_are_masked_of_a_model_that_does_not_tell_what_it_nearly_wrote() -> None:

@@ -36,6 +36,7 @@ from engine.linking.short_names import short_names, short_names_not_used
 from engine.models.encoder import MiniLMEncoder
 from engine.ranking.contradictions import contradictions
 from engine.rewrite.rule import Context, Statement
+from engine.rewrite.rules.aggregates import SAID
 from engine.rewrite.rules.dimensions import group_by_dimension
 from engine.rewrite.rules.grouping import largest_group, order_by_total
 from engine.rewrite.rules.limits import asks_for_all
@@ -73,6 +74,7 @@ def counted(questions: Iterable[Known], encoder: Encoder) -> Counter[str]:
         if tree is None:
             continue
         found.update(f"says: {form}" for form in forms(tree))
+        found.update(f"says: {said.name} by name" for said in SAID if said.word.search(each.question))
         found["asks for all rows"] += asks_for_all(each.question)
         if (
             said_direction(each.question) is not None
@@ -156,6 +158,8 @@ def forms(tree: exp.Query) -> Iterator[str]:
         yield "shows several"
     if any(each.args.get("order") and each.args.get("limit") for each in selects):
         yield "the first rows of an order"
+    if any(each.args.get("group") for each in selects):
+        yield "groups"
     if any(each.args.get("group") and _own(each, exp.Count) for each in selects):
         yield "counts rows of groups"
     if any(each.args.get("joins") and _own(each, exp.Sum, exp.Avg) for each in selects):

@@ -31,7 +31,7 @@ class Said:
 
 _EXTREMES = (exp.Limit, exp.Window, exp.All)
 
-_SAID = (
+SAID = (
     Said(
         exp.Avg,
         "average",
@@ -77,7 +77,7 @@ def said_aggregate(statement: Statement, context: Context) -> str | None:
 
 def aggregates_not_taken(question: str, statement: Statement) -> Iterator[Said]:
     """What the question says by name and the statement neither takes nor reads under a name or description of it."""
-    for said in _SAID:
+    for said in SAID:
         if said.word.search(question) is None or statement.tree.find(*said.taken) is not None:
             continue
         names = (word for text in _texts(statement) for word in identifier_words(text))

@@ -37,6 +37,7 @@ from engine.models.encoder import MiniLMEncoder
 from engine.ranking.contradictions import contradictions
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.aggregates import SAID
+from engine.rewrite.rules.bounds import comparisons_with, said_bounds
 from engine.rewrite.rules.dimensions import group_by_dimension
 from engine.rewrite.rules.grouping import largest_group, order_by_total
 from engine.rewrite.rules.limits import asks_for_all
@@ -75,6 +76,8 @@ def counted(questions: Iterable[Known], encoder: Encoder) -> Counter[str]:
             continue
         found.update(f"says: {form}" for form in forms(tree))
         found.update(f"says: {said.name} by name" for said in SAID if said.word.search(each.question))
+        bounded = [number for number in said_bounds(each.question) if comparisons_with(number, tree)]
+        found["says: a number above, below or at an end"] += len(bounded)
         found["asks for all rows"] += asks_for_all(each.question)
         if (
             said_direction(each.question) is not None

@@ -11,6 +11,7 @@ from engine.core.elements import ValueList
 from engine.linking.dimensions import dimensions_not_grouped, dimensions_not_parted
 from engine.rewrite.rule import Statement
 from engine.rewrite.rules.aggregates import aggregated_groups, aggregates_not_taken
+from engine.rewrite.rules.bounds import bounds_missed
 from engine.rewrite.rules.grouping import counted_measures, hides_groups, single_row_groups
 from engine.rewrite.rules.limits import first_by_words, is_unasked_limit
 from engine.rewrite.rules.order import goes_against
@@ -78,6 +79,8 @@ def _of_groups(question: str, statement: Statement) -> Iterator[str]:
 def _of_rows(question: str, statement: Statement, lists: Iterable[ValueList]) -> Iterator[str]:
     if repeated := repeated_items(statement.tree):
         yield f"shows {repeated[0].sql(dialect='postgres')} twice"
+    for missed in bounds_missed(question, statement.tree):
+        yield f"compares with {missed.number} otherwise than is said"
     for period in periods_cut_short(question, statement.tree):
         yield f"reads {period.text} as one day"
     if is_unasked_limit(question, statement.tree):

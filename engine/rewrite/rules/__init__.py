@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.rewrite.rule import Rule, RuleKind
 from engine.rewrite.rules import (
     aggregates,
+    bounds,
     dimensions,
     flags,
     grouping,
@@ -54,6 +55,7 @@ RULES: tuple[Rule, ...] = (
     Rule("share_of_itself", 1, RuleKind.READING, shares.share_of_itself),
     Rule("sum_counted", 1, RuleKind.READING, grouping.sum_counted),
     Rule("said_aggregate", 1, RuleKind.READING, aggregates.said_aggregate),
+    Rule("said_bound", 1, RuleKind.READING, bounds.said_bound),
     Rule("each_once", 1, RuleKind.READING, repetition.each_once),
     Rule("each_match_once", 1, RuleKind.READING, repetition.each_match_once),
     Rule("ignore_case", 1, RuleKind.READING, patterns.ignore_case),

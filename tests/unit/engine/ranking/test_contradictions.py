@@ -33,6 +33,7 @@ SALES = Snapshot("sales", ("public",), (table("sales", "sale_id region net day")
         ),
         ("share of sales", "SELECT 100 * SUM(net) / SUM(net) FROM sales", "divides a number by itself"),
         ("average sales", "SELECT net FROM sales", "takes no average"),
+        ("sales over 5", "SELECT net FROM sales WHERE net = 5", "compares with 5 otherwise"),
         ("minimum sales of the East", "SELECT SUM(net) FROM sales WHERE region = 'East'", "takes no minimum"),
         (
             "highest sales",
@@ -64,6 +65,7 @@ def test_groups_periods_and_rows(question: str, sql: str, said: str) -> None:
         ("sales in euros per hour", "SELECT AVG(eph) FROM sales"),
         ("how many regions reach 9 by day", "SELECT COUNT(*) FROM sales GROUP BY day HAVING COUNT(*) > 9"),
         ("average sales", "SELECT SUM(net) / COUNT(*) FROM sales"),
+        ("sales over 5 and at most 9", "SELECT net FROM sales WHERE net > 5 AND net <= 9"),
         ("average sales", "SELECT avg_net FROM (SELECT AVG(net) AS avg_net FROM sales) AS s"),
         ("maximum sales", "SELECT net FROM sales ORDER BY net DESC LIMIT 1"),
         ("days by the highest sales", "SELECT day, MAX(net) FROM sales GROUP BY day"),

@@ -59,6 +59,9 @@ EXCHANGED = 2
 where they fill the set, no condition and no mask is tried, and a statement of another structure is never written. Of
 each further statement one at most is made. What the search leaves empty, they fill."""
 
+BEGINNING = 40
+"""Tokens of an answer without an end in which forks are looked for: it goes astray early, listing column after column,
+and what it nearly wrote in its place ended the list."""
 
 CIRCLED = 4
 """Times that a statement which does not end names a table, for it to be written again without that one."""
@@ -233,9 +236,13 @@ class Explorer:
         return self._writer.forks and len(attempt.calls) == 1 and bool(attempt.candidates) and not unsure
 
     def _forks(self, attempt: Attempt) -> list[Fork]:
-        """What is worth writing again of the attempt's first answer, which has an end."""
-        wanted = self._state.k > 1 and self._writer.forks and attempt.calls[0].finished
-        return forks(attempt.calls[0].tokens)[:FORKS] if wanted else []
+        """What is worth writing again of the attempt's first answer; of its beginning where it has no end."""
+        written = attempt.calls[0]
+        if self._state.k == 1 or not self._writer.forks:
+            return []
+        if written.finished:
+            return forks(written.tokens)[:FORKS]
+        return [] if self._circled(written.text) else forks(written.tokens[:BEGINNING])[:FORKS]
 
     async def _exchanged(self, attempt: Attempt, search: MaskSearch) -> ExchangedStatements:
         """What differs in one name from the attempt's leading statement; none where one statement is asked for."""

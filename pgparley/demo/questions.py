@@ -81,8 +81,8 @@ QUESTIONS = (
 )
 
 
-ASKED_BACK = ("Which region has the highest total sales?", "NL ANSWER 1", "NL CHOOSE 1")
-"""A question that means one of two things, the answer to what is asked back, and the choice of what is left."""
+ASKED_BACK = ("Which customer segment has the highest sales?", "NL ANSWER 1", "NL CHOOSE 1")
+"""A question that means one of several things, the answer to what is asked back, and the choice of what is left."""
 
 REFUSED = ("What is the weather in Paris tomorrow?",)
 """A question that none of the databases can answer."""

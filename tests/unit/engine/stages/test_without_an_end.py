@@ -49,6 +49,13 @@ def test_it_is_written_without_the_table_and_not_gone_on_with() -> None:
     assert len(model.prompts) == 2
 
 
+def test_one_that_lists_without_an_end_is_gone_on_with_from_its_beginning() -> None:
+    model = Circling(2)
+    state = written(model)
+    assert {prompt.begun for prompt in model.prompts if prompt.begun} == {"other", "SELECTother"}
+    assert state.candidates
+
+
 def test_one_that_ends_late_for_another_reason_is_written_freely() -> None:
     model = Circling(2)
     assert [each.masked for each in written(model).candidates] == [frozenset()]

@@ -76,8 +76,8 @@ def counted(questions: Iterable[Known], encoder: Encoder) -> Counter[str]:
             continue
         found.update(f"says: {form}" for form in forms(tree))
         found.update(f"says: {said.name} by name" for said in SAID if said.word.search(each.question))
-        bounded = [number for number in said_bounds(each.question) if comparisons_with(number, tree)]
-        found["says: a number above, below or at an end"] += len(bounded)
+        bounded = (number for number in said_bounds(each.question) if comparisons_with(number, tree))
+        found.update("says: a number above, below or at an end" for _ in bounded)
         found["asks for all rows"] += asks_for_all(each.question)
         if (
             said_direction(each.question) is not None

@@ -22,6 +22,9 @@ from engine.ranking.evidence import Evidence, evidence
 from engine.sql.describe import describe
 from engine.types import TraceLine
 
+_Weighed = tuple[Candidate, str, float]
+"""A candidate, its scores in words, and its weight."""
+
 
 async def rank(state: State, tools: Tools) -> State:
     """Sorts `state.candidates` and keeps the best `k`, best first, with confidences and explanations."""
@@ -46,12 +49,21 @@ def _ranked(state: State, ranker: Ranker) -> State:
     weighed.sort(key=lambda each: each[2], reverse=True)
     total = sum(weight for _, _, weight in weighed) or 1.0
     known = sum(shares[name] for name in {c.database for c in state.candidates})
-    ranked = [replace(c, confidence=known * weight / total) for c, _, weight in weighed[: state.k]]
+    kept = _kept(weighed, state.k)
+    ranked = [replace(c, confidence=known * weight / total) for c, _, weight in kept]
     lines = [
-        TraceLine("rank", c.sql, scores, c.confidence)
-        for c, (_, scores, _) in zip(ranked, weighed, strict=False)
+        TraceLine("rank", c.sql, scores, c.confidence) for c, (_, scores, _) in zip(ranked, kept, strict=True)
     ]
     return replace(state, candidates=explained(ranked)).noted(*lines)
+
+
+def _kept(weighed: Sequence[_Weighed], k: int) -> Sequence[_Weighed]:
+    """The best `k`; where rules made them all, the last gives way to the likeliest that the model wrote itself."""
+    written = [each for each in weighed if each[0].logprob is not None and not each[0].changes]
+    best = weighed[:k]
+    if k == 1 or not written or any(each in written for each in best):
+        return best
+    return [*best[: k - 1], written[0]]
 
 
 def _scores(candidate: Candidate, ranking: Ranking, known: Evidence) -> str:

@@ -41,6 +41,7 @@ def test_groups_and_rows() -> None:
         "groups taken out: found again": 1,
         "groups taken out: others, or none": 1,
         "says: counts rows of groups": 2,
+        "says: groups": 2,
         "says: shows several": 2,
         "says: the direction of all rows": 1,
         "says: compares columns of two tables": 1,

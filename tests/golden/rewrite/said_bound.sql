@@ -53,3 +53,10 @@ unchanged
 SELECT pay_id FROM pay WHERE amt <= 5
 =>
 unchanged
+
+-- it is denied at a distance
+-- schema: terse
+-- question: departments that do not have more than 5 payments
+SELECT dpt_id FROM pay GROUP BY dpt_id HAVING COUNT(*) <= 5
+=>
+unchanged

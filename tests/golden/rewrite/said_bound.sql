@@ -1,10 +1,10 @@
 -- A number is compared as the question says.
 
 -- schema: terse
--- question: payments after the year 2010
-SELECT pay_id FROM pay WHERE amt = 2010
+-- question: payments of over 2
+SELECT pay_id FROM pay WHERE amt = 2
 =>
-SELECT pay_id FROM pay WHERE amt > 2010
+SELECT pay_id FROM pay WHERE amt > 2
 
 -- schema: terse
 -- question: departments with at least 3 payments

@@ -2,129 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from dataclasses import dataclass
 
-import numpy as np
 import pytest
 
-from engine.conditions.types import Condition, Hardness, Operator, StatementKind
-from engine.core.deadline import Deadline
 from engine.core.elements import WHOLE_TABLE, Relation, SchemaLinks, ValueLink
-from engine.core.ports import Completion, Plan, Prompt, Token
-from engine.core.state import Route, State
-from engine.core.tools import Tools
-from engine.guard.rules import BUILT_IN, Rules
-from engine.linking.element_text import linked
+from engine.core.ports import Completion, Prompt
+from engine.core.state import State
 from engine.settings import GenerationSettings
-from engine.stages.generate import FORKS, generate
-from engine.types import Asker, AskRequest, TraceLine
-from schema_catalog.types import ColumnKey, Database, TableKey
+from engine.stages.generate import FORKS
+from engine.types import TraceLine
+from schema_catalog.types import ColumnKey
+from tests.support.generating import Model, generated
 from tests.support.schemas import MUSIC
 
 SORTED, GROUPED = "sort (ORDER BY)", "group (GROUP BY)"
-
-
-def condition(operator: Operator, hardness: Hardness, probability: float) -> Condition:
-    return Condition(StatementKind(frozenset({operator}), hardness), probability)
-
-
-CONDITIONS = (
-    condition(Operator.ORDER, Hardness.EASY, 0.5),
-    condition(Operator.ORDER, Hardness.MEDIUM, 0.3),
-    condition(Operator.GROUP, Hardness.EASY, 0.25),
-    condition(Operator.WHERE, Hardness.EASY, 0.05),
-)
-
-
-@dataclass
-class Model:
-    """Says what the first of `lines` says whose words are in the prompt, else the last."""
-
-    lines: Sequence[tuple[str, str]]
-    prompts: list[str] = field(default_factory=list)
-    grammars: bool = True
-    goes_on: bool = False
-    stuck: bool = False
-    nearly: tuple[str, float] | None = None
-    """In place of each word, which itself has a probability of .8."""
-
-    async def complete(self, prompt: Prompt, grammar: str | None = None, **_: object) -> Completion:
-        self.prompts.append(f"{prompt.user}\n{prompt.prefix}{prompt.begun}")
-        if self.stuck and grammar is not None:
-            return Completion("SELECT DATE", 1, 0, 200, -0.1, finished=False)
-        line = next((line for words, line in self.lines if words in self.prompts[-1]), self.lines[-1][1])
-        others = () if self.nearly is None else (self.nearly,)
-        tokens = tuple(Token(f" {word}", ((f" {word}", 0.8), *others)) for word in line.split())
-        return Completion(f"{line}\n```", 1, 0, 9, -0.1, finished=True, tokens=tokens)
-
-
-class Upstream:
-    """Plans everything, on a server of which nothing is known."""
-
-    async def rules(self, *_: object) -> Rules:
-        return BUILT_IN
-
-    async def row_secured(self, *_: object) -> frozenset[TableKey]:
-        return frozenset()
-
-    async def explain(self, *_: object) -> Plan:
-        return Plan(1.0, 1.0)
-
-
-class Encoder:
-    """Equal words are alike, others hardly."""
-
-    def encode(self, texts: Sequence[str]) -> Any:
-        vectors = np.stack([sum(map(self._word, text.split()), np.zeros(64)) for text in texts])
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-    @staticmethod
-    def _word(word: str) -> Any:
-        return np.random.default_rng(sum(word.encode()) * 7919 + len(word)).normal(size=64)
-
-
-class Conditions:
-    """Always says the same."""
-
-    def predict(self, *_: object) -> tuple[Condition, ...]:
-        return CONDITIONS
-
-
-def generated(
-    model: Model,
-    k: int = 6,
-    question: str = "artist name of each singer",
-    values: tuple[ValueLink, ...] = (),
-    settings: GenerationSettings | None = None,
-    *,
-    links: SchemaLinks | None = None,
-    phrases: tuple[str, ...] = ("artist name", "singer"),
-) -> State:
-    encoder = Encoder()
-    database = Database("music", "", "music", ("public",), ("public",))
-    route = Route(
-        database,
-        MUSIC,
-        1.0,
-        tuple(table.key for table in MUSIC.tables),
-        linked(phrases, MUSIC, cast("Any", encoder)),
-        values,
-        links=links,
-    )
-    tools = Tools(
-        catalog=cast("Any", None),
-        upstream=cast("Any", Upstream()),
-        encoder=cast("Any", encoder),
-        model=cast("Any", model),
-        router=cast("Any", None),
-        conditions=cast("Any", Conditions()),
-        generation=settings or GenerationSettings(),
-    )
-    state = State(AskRequest(Asker("ana", "music"), question), k, 6, Deadline(1e12), 0.0, routes=(route,))
-    return asyncio.run(generate(replace(state), tools))
 
 
 @pytest.fixture(autouse=True)

@@ -34,7 +34,7 @@ class Attempt:
 
     `candidates`: the model's statements that stood the checks, the better one first; none where `rejection` says why.
     `written`: the call that the first candidate came of. `readings`: of the candidates, likeliest first. `fitting`: the
-    texts of those of both that contradict nothing of the question.
+    texts of the readings and of the first candidate that contradict nothing of the question; none without readings.
     """
 
     node: Node
@@ -94,7 +94,9 @@ class Attempts:
                     outcome, written = again, second
         rejection = outcome if isinstance(outcome, Rejection) else None
         ready = self._checker.state.deadline.clock()
-        fitting = await asyncio.to_thread(self._fitting, (*candidates, *readings))
+        fitting = frozenset[str]()
+        if readings:
+            fitting = await asyncio.to_thread(self._fitting, (candidates[0], *readings))
         return Attempt(
             node, tuple(calls), written, ready, tuple(candidates), tuple(readings), fitting, rejection
         )
@@ -123,8 +125,7 @@ class Attempts:
         ready = self._checker.state.deadline.clock()
         if isinstance(outcome, Rejection):
             return Attempt(node, (written,), written, ready, rejection=outcome)
-        fitting = await asyncio.to_thread(self._fitting, (outcome, *readings))
-        return Attempt(node, (written,), written, ready, (outcome,), tuple(readings), fitting)
+        return Attempt(node, (written,), written, ready, (outcome,), tuple(readings))
 
     def _fitting(self, candidates: Sequence[Candidate]) -> frozenset[str]:
         context = self._checker.context

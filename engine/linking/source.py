@@ -155,15 +155,20 @@ def linked_values(
 
 def _names(snapshot: Snapshot) -> frozenset[str]:
     names = {table.name for table in snapshot.tables} | {column.name for _, column in snapshot.columns()}
-    return frozenset(folding.key(text) for name in names for text in (name, *identifier_words(name)))
+    words = {word for name in names for word in identifier_words(name)}
+    return frozenset(map(folding.key, names | words))
 
 
 def _described(snapshot: Snapshot) -> dict[str, frozenset[ColumnKey]]:
-    found: defaultdict[str, set[ColumnKey]] = defaultdict(set)
+    """The columns that are shortly described by a word, by its key."""
+    told: defaultdict[str, set[ColumnKey]] = defaultdict(set)
     for table, column in snapshot.columns():
         for word in short_description(column):
-            found[folding.key(word)].add((*table.key, column.name))
-    return {word: frozenset(columns) for word, columns in found.items()}
+            told[word].add((*table.key, column.name))
+    found: defaultdict[str, frozenset[ColumnKey]] = defaultdict(frozenset)
+    for word, columns in told.items():
+        found[folding.key(word)] |= columns
+    return found
 
 
 def _relevance(entities: Sequence[Entity]) -> dict[ColumnKey, float]:

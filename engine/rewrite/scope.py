@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from schema_catalog.naming import quote_ident
-from schema_catalog.types import ColumnKey, Snapshot, Table, TableKey
+from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,18 @@ class Scopes:
                 return None
             select = select.parent_select
         return None
+
+    def place(self, node: object) -> tuple[str, str] | None:
+        """The name in FROM that a column belongs to, and its own; None for anything else."""
+        read = self.reading(node) if isinstance(node, exp.Column) else None
+        return (read.name, node.name) if read is not None and isinstance(node, exp.Column) else None
+
+    def stored(self, node: object) -> Column | None:
+        """The catalog's column that a column reads; None for anything else."""
+        read = self.reading(node) if isinstance(node, exp.Column) else None
+        if read is None or read.table is None or not isinstance(node, exp.Column):
+            return None
+        return next((each for each in read.table.columns if each.name == node.name), None)
 
     def visible(self, column: exp.Column) -> bool:
         """Whether the column's qualifier is a name in FROM, of its query or of one around it."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 
 from engine.text.stopwords import STOP_WORDS
 
@@ -23,8 +24,12 @@ _SHORT = 4
 """Letters of a word in the plural, at least."""
 
 
+@lru_cache(maxsize=65_536)
 def identifier_words(name: str) -> tuple[str, ...]:
-    """The folded words of a table's or column's name, in order."""
+    """The folded words of a table's or column's name, in order.
+
+    The last 65,536 are kept, some 24 MiB of names: each question asks for those of every name that its asker may read.
+    """
     return tuple(_folded(name))
 
 

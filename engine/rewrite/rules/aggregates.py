@@ -87,24 +87,17 @@ def aggregates_not_taken(question: str, statement: Statement) -> Iterator[Said]:
 
 def aggregated_groups(statement: Statement) -> Iterator[str]:
     """The columns that a statement groups by and takes the average, sum or extreme of, which is the column itself."""
+    place = statement.scopes.place
     for select in statement.tree.find_all(exp.Select):
         group = select.args.get("group")
-        grouped = {_place(each, statement) for each in (group.expressions if group is not None else ())}
-        for taken in select.find_all(*_OWN):
-            if taken.parent_select is select and _place(taken.this, statement) in grouped - {None}:
+        grouped = {place(each) for each in (group.expressions if group is not None else ())} - {None}
+        for taken in select.find_all(*_OWN) if grouped else ():
+            if taken.parent_select is select and place(taken.this) in grouped:
                 yield taken.this.name
-
-
-def _place(node: object, statement: Statement) -> tuple[str, str] | None:
-    """The name in FROM that a column belongs to, and its own."""
-    read = statement.scopes.reading(node) if isinstance(node, exp.Column) else None
-    return (read.name, node.name) if read is not None and isinstance(node, exp.Column) else None
 
 
 def _texts(statement: Statement) -> Iterator[str]:
     """The names of what a statement reads, and what is said of them."""
     for node in statement.tree.find_all(exp.Column, exp.Table, exp.Alias):
-        yield from (node.name, node.alias)
-        read = statement.scopes.reading(node) if isinstance(node, exp.Column) else None
-        if read is not None and read.table is not None:
-            yield from (each.description or "" for each in read.table.columns if each.name == node.name)
+        column = statement.scopes.stored(node)
+        yield from (node.name, node.alias, (column and column.description) or "")

@@ -41,19 +41,18 @@ _TURNED = {exp.GT: exp.LT, exp.LT: exp.GT, exp.GTE: exp.LTE, exp.LTE: exp.GTE, e
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """A comparison with a number, `said` otherwise: how what is compared should stand to it."""
+    """A comparison with a number that is said otherwise. `meant`: the comparison to write with the same sides."""
 
     node: exp.Binary
     number: str
-    said: type[exp.Binary]
+    meant: type[exp.Binary]
 
 
 def said_bound(statement: Statement, context: Context) -> str | None:
     """Compares with a number as the question says, where the statement does so in another direction."""
     missed = list(bounds_missed(context.question, statement.tree))
     for each in missed:
-        said = each.said if _is_number(each.node.expression, each.number) else _TURNED[each.said]
-        each.node.replace(said(this=each.node.left.copy(), expression=each.node.right.copy()))
+        each.node.replace(each.meant(this=each.node.left.copy(), expression=each.node.right.copy()))
     numbers = ", ".join(dict.fromkeys(each.number for each in missed))
     return f"compares with {numbers} as it is said" if missed else None
 
@@ -62,9 +61,13 @@ def bounds_missed(question: str, tree: exp.Query) -> Iterator[Missed]:
     """The comparisons with a number that the question bounds, where none says what it says."""
     for number, said in said_bounds(question).items():
         every = comparisons_with(number, tree)
-        nodes = [node for node in every if isinstance(node, exp.Binary)]
-        if len(nodes) == len(every) and all(_way(node, number) is not said for node in nodes):
-            yield from (Missed(node, number, said) for node in nodes)
+        missed = [
+            Missed(node, number, said if _is_number(node.expression, number) else _TURNED[said])
+            for node in every
+            if isinstance(node, exp.Binary)
+        ]
+        if len(missed) == len(every) and all(type(each.node) is not each.meant for each in missed):
+            yield from missed
 
 
 def said_bounds(question: str) -> dict[str, type[exp.Binary]]:
@@ -83,11 +86,6 @@ def comparisons_with(number: str, tree: exp.Query) -> list[exp.Expr]:
     sides = ("this", "expression", "low", "high")
     found = (node for kind in (*_TURNED, exp.Between) for node in tree.find_all(kind))
     return [node for node in found if any(_is_number(node.args.get(side), number) for side in sides)]
-
-
-def _way(node: exp.Binary, number: str) -> type[exp.Binary]:
-    kind = type(node)
-    return kind if _is_number(node.expression, number) else _TURNED[kind]
 
 
 def _is_number(node: object, number: str) -> bool:

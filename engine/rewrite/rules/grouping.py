@@ -208,11 +208,7 @@ def single_row_groups(select: exp.Select, scopes: Scopes) -> list[str]:
     reads = scopes.reads[id(select)]
     if group is None or any(read.table is None for read in reads) or not _counts(select):
         return []
-    given = {
-        (read.name, column.name)
-        for column in group.expressions
-        if isinstance(column, exp.Column) and (read := scopes.reading(column)) is not None
-    }
+    given = {place for each in group.expressions if (place := scopes.place(each)) is not None}
     equal = list(_equalities(select, scopes))
     single: set[str] = set()
     while new := [read for read in reads if read.name not in single and _keyed(read, given)]:
@@ -263,8 +259,8 @@ def _equalities(select: exp.Select, scopes: Scopes) -> Iterator[tuple[tuple[str,
         if join.args.get("side") or condition is None:
             continue
         for equal in condition.find_all(exp.EQ):
-            ends = [each for each in (equal.left, equal.right) if isinstance(each, exp.Column)]
-            found = [(read.name, end.name) for end in ends if (read := scopes.reading(end)) is not None]
+            ends = (equal.left, equal.right)
+            found = [place for end in ends if (place := scopes.place(end)) is not None]
             if len(found) == 2:  # noqa: PLR2004  both sides
                 yield found[0], found[1]
 

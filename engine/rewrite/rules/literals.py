@@ -368,9 +368,8 @@ def text_as_number(statement: Statement, _context: Context) -> str | None:
 
 
 def _is_text(column: exp.Column, scopes: Scopes) -> bool:
-    read = scopes.reading(column)
-    types = {each.name: each.type for each in read.table.columns} if read is not None and read.table else {}
-    return re.match(r"text|character", types.get(column.name, "")) is not None
+    stored = scopes.stored(column)
+    return stored is not None and re.match(r"text|character", stored.type) is not None
 
 
 def _is_number(node: exp.Expr) -> bool:

@@ -43,9 +43,8 @@ def periods_cut_short(question: str, tree: exp.Query) -> tuple[Period, ...]:
 
 def _type(node: exp.Expr, scopes: Scopes) -> str:
     """Of a column of dates or timestamps; empty for anything else."""
-    read = scopes.reading(node) if isinstance(node, exp.Column) else None
-    columns = read.table.columns if read is not None and read.table is not None else ()
-    kind = next((each.type for each in columns if each.name == node.name), "")
+    column = scopes.stored(node)
+    kind = "" if column is None else column.type
     return kind if kind == "date" or kind.startswith("timestamp") else ""
 
 

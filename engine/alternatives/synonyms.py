@@ -111,7 +111,9 @@ def _similar_columns(
         if other is not column and _kind(other) == _kind(column) and _same_role(used, key, references):
             bare = likeness(name_words(column.name), name_words(other.name))
             qualified = likeness(qualified_words(table, column), qualified_words(table, other))
-            similarity = (bare + qualified) / 2
+            # A key's name often says its table, which a measure's qualified name says as well.
+            one_is_key = table.primary_key in ((column.name,), (other.name,))
+            similarity = bare if one_is_key else (bare + qualified) / 2
             if references.referred(used) & references.referred(key):
                 yield Exchange(used, key, 1.0)
             elif similarity >= ALIKE:

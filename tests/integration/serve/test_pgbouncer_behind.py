@@ -113,4 +113,4 @@ def _asks_and_chooses(place: Place) -> None:
         rows = session.execute(
             "SELECT kind, sql FROM nl.ask(%s)", (QUESTION.removeprefix("NL: "),)
         ).fetchall()
-        assert [kind for kind, _ in rows] == ["verified"]
+        assert [kind for kind, _ in rows] == ["verified"], rows

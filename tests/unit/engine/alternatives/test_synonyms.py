@@ -58,6 +58,17 @@ def test_a_key_is_exchanged_for_a_key_alone() -> None:
     assert pairs("SELECT singer_id FROM singer", MUSIC) == []
 
 
+def test_a_key_that_nothing_refers_to_is_like_what_is_named_like_it_alone() -> None:
+    lone = table("singer", "singer_id paid")
+    found = exchanges(
+        {("public", "singer", "paid")},
+        {lone.key},
+        replace(MUSIC, tables=(lone,)),
+        lambda one, _other: 0.8 if one.startswith("singer") else 0.2,
+    )
+    assert found == []
+
+
 def test_keys_of_different_tables_are_no_twins() -> None:
     assert pairs("SELECT concert_id FROM singer_in_concert", MUSIC) == []
 

@@ -50,7 +50,7 @@ class FittedCertainty:
         if not state.candidates:
             return Chances(())
         each = candidate_features(state)
-        return falling(routed(chances_of(set_features(state, each), each, self._weights), state))
+        return routed(chances_of(set_features(state, each), each, self._weights), state)
 
     def turns(self, chances: Chances, parting: Parting) -> float:
         """See `Certainty.turns`."""
@@ -76,22 +76,6 @@ def routed(chances: Chances, state: State) -> Chances:
     reached = min(1.0, sum(likely[name] for name in {each.database for each in state.candidates}))
     scale = chances.some * reached / (sum(weighed) or 1.0)
     return Chances(tuple(chance * scale for chance in weighed))
-
-
-def falling(chances: Chances) -> Chances:
-    """The nearest chances, by squares and of the same sum, that nowhere rise (isotonic regression, pooling neighbours).
-
-    The order is the ranker's, which has read more than these few features: what stands lower is no likelier.
-    """
-    pools: list[tuple[float, int]] = []
-    for chance in chances.statements:
-        mean, size = chance, 1
-        while pools and pools[-1][0] < mean:
-            before, count = pools.pop()
-            mean = (mean * size + before * count) / (size + count)
-            size += count
-        pools.append((mean, size))
-    return Chances(tuple(mean for mean, size in pools for _ in range(size)))
 
 
 def turning_chance(chances: Chances, parting: Parting, weights: Weights) -> float:

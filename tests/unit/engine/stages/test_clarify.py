@@ -80,6 +80,26 @@ async def test_beside_a_verified_statement_the_others_have_their_chances_and_not
     assert [each.confidence for each in done.candidates] == [0.5, 0.45]
 
 
+async def test_the_list_goes_by_its_chances() -> None:
+    before = state(candidates=tuple(replace(each, explanation="as ranked") for each in NAMES))
+    quiet = replace(before, ask=replace(before.ask, ask=False))
+    done = await clarify(quiet, given(0.3, 0.6))
+    assert [(each.sql, each.confidence) for each in done.candidates] == [
+        (NAMES[1].sql, 0.6),
+        (NAMES[0].sql, 0.3),
+    ]
+    assert "uses singer.artist_name where 1 uses singer.performer_name" in done.candidates[1].explanation
+    as_ranked = await clarify(quiet, given(0.6, 0.3))
+    assert {each.explanation for each in as_ranked.candidates} == {"as ranked"}
+
+
+async def test_what_the_asker_prefers_stays_first() -> None:
+    preferred = (replace(NAMES[0], preference=0.4), NAMES[1])
+    before = state(candidates=preferred)
+    done = await clarify(replace(before, ask=replace(before.ask, ask=False)), given(0.3, 0.6))
+    assert [each.sql for each in done.candidates] == [each.sql for each in NAMES]
+
+
 async def test_who_takes_no_question_is_shown_the_list() -> None:
     before = state()
     done = await clarify(replace(before, ask=replace(before.ask, ask=False)), given(0.5, 0.45))

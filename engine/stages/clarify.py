@@ -16,7 +16,7 @@ from engine.dialogue.policy import Action, Decision, Worth, decide
 from engine.dialogue.question import Proposal, best_proposal
 from engine.dialogue.staleness import fingerprints
 from engine.dialogue.types import Chances
-from engine.stages.rank import explained
+from engine.stages.rank import likeliest_first
 from engine.types import TraceLine
 
 
@@ -30,7 +30,10 @@ async def clarify(state: State, tools: Tools) -> State:
     state = await asyncio.to_thread(with_chances, state, tools.certainty)
     if state.verified is not None:
         return state
-    state = await asyncio.to_thread(likeliest_first, state)
+    # What the asker prefers, or has rejected, stands where the stage before has put it.
+    if not any(each.preference for each in state.candidates):
+        ordered = await asyncio.to_thread(likeliest_first, state.candidates)
+        state = replace(state, candidates=ordered)
     chances = Chances(tuple(candidate.confidence for candidate in state.candidates))
     proposal = await asyncio.to_thread(proposed, state) if may_ask(state, tools) else None
     worth = None if proposal is None else _worth(chances, proposal, tools.certainty)
@@ -57,17 +60,6 @@ def with_chances(state: State, certainty: Certainty) -> State:
     chances = certainty.chances(state).statements
     sure = zip(state.candidates, chances, strict=True)
     return replace(state, candidates=tuple(replace(each, confidence=chance) for each, chance in sure))
-
-
-def likeliest_first(state: State) -> State:
-    """The candidates by their confidences, and explained by the one that leads now. Blocks: call it in a thread.
-
-    Where the asker's preferences speak for or against one, their order stays.
-    """
-    if any(each.preference for each in state.candidates):
-        return state
-    ordered = tuple(sorted(state.candidates, key=lambda each: each.confidence, reverse=True))
-    return state if ordered == state.candidates else replace(state, candidates=explained(ordered))
 
 
 def proposed(state: State) -> Proposal | None:

@@ -84,6 +84,15 @@ def _scores(candidate: Candidate, ranking: Ranking, known: Evidence) -> str:
     return ", ".join(parts)
 
 
+def likeliest_first(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Explained candidates by their confidences; where another order comes of it, by the one that leads now.
+
+    Parses each then: not for the event loop.
+    """
+    ordered = sorted(candidates, key=lambda each: each.confidence, reverse=True)
+    return tuple(candidates) if ordered == [*candidates] else explained(ordered)
+
+
 def explained(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """The candidates, best first, each with its explanation. Parses each: not for the event loop."""
     return tuple(replace(each, explanation=explain(each, candidates[0])) for each in candidates)

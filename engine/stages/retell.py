@@ -18,7 +18,7 @@ from engine.core.state import State
 from engine.core.tools import Tools
 from engine.errors import NLError
 from engine.prompting.prompts import prompt
-from engine.stages.rank import explained
+from engine.stages.rank import likeliest_first
 from engine.types import TraceLine
 
 UNSURE = 0.6
@@ -50,10 +50,7 @@ async def retell(state: State, tools: Tools) -> State:
         usage = usage.plus(each.usage)
     likelihoods = [(each.logprob or 0.0) * each.generated for each in told]
     weighed = _shared_out(asked, likelihoods)
-    ordered = sorted(
-        (*weighed, *state.candidates[len(asked) :]), key=lambda each: each.confidence, reverse=True
-    )
-    placed = await asyncio.to_thread(explained, ordered)
+    placed = await asyncio.to_thread(likeliest_first, (*weighed, *state.candidates[len(asked) :]))
     lines = [
         TraceLine("retell", each.sql, f"the question's log-probability {likelihood:.1f}", each.confidence)
         for each, likelihood in zip(weighed, likelihoods, strict=True)

@@ -3,7 +3,8 @@
     python -m benchmarks.quality.ablations [--sets train,dev] [--arms ARMS] [--n N] [--k K]
 
 A run that was cut off goes on where it stopped when the same command is given again; `--plan` says what is left and
-asks nothing, `--score` reports what is answered so far.
+asks nothing, `--score` reports what is answered so far. With `--until-settled` an arm is asked no more questions than
+tell what it is worth (`benchmarks.quality.sequential`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import asyncio
 import contextlib
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from rich.console import Console
 
 from benchmarks.quality.ablations import report
 from benchmarks.quality.ablations.arms import ARMS, WHOLE, Arm, Trial
-from benchmarks.quality.ablations.drawing import SETS, drawn
+from benchmarks.quality.ablations.drawing import SETS, drawn, growing
 from benchmarks.quality.ablations.replay import Completions, Replay, file_for
 from benchmarks.quality.ablations.results import ArmFigures, Outcome, figures, outcomes
 from benchmarks.quality.candidates.command import ROOT, check_bench, common_parser, finished, told_command
@@ -46,6 +47,7 @@ class Options:
     k: int
     plan: bool
     score: bool
+    until_settled: bool
     json: Path | None
     page: Path | None
     outcomes: Path | None
@@ -62,6 +64,7 @@ def _options() -> Options:
     parser.add_argument("--sets", default=SETS[0].name, help=f"of {', '.join(each.name for each in SETS)}")
     parser.add_argument("--arms", help=f"comma-separated, of {', '.join(arm.name for arm in ARMS)}")
     parser.add_argument("--n", type=int, default=100, help="questions a set, drawn by --seed")
+    parser.add_argument("--until-settled", action="store_true", help="ask an arm no more than settles it")
     parser.add_argument("--page", type=Path)
     parser.add_argument("--outcomes", type=Path, help="a line for each set, arm and question")
     given = parser.parse_args()
@@ -75,6 +78,7 @@ def _options() -> Options:
         given.k,
         given.plan,
         given.score,
+        given.until_settled,
         given.json,
         given.page,
         given.outcomes,
@@ -86,6 +90,7 @@ async def _run(options: Options, console: Console) -> None:
     async with site(options.work, options.bench) as place:
         model = load(None).embedded_model.path
         kept = Completions(await asyncio.to_thread(file_for, options.work, model))
+        scorer = Scorer(options.bench, place.dsn, options.work / "scoring")
         replay = Replay(place.tools.model, kept)
         passes = [one for of in options.sets for one in _passes(options, of, replay)]
         for each in passes:
@@ -99,9 +104,12 @@ async def _run(options: Options, console: Console) -> None:
                 replay.clock = partial(cpu_seconds, (server,))
                 await _warm_up(next(each for each in passes if each.left), place)
                 for each in passes:
-                    await _measure(each, place, replay, machine.commit, console)
+                    for part in _parts(each, options):
+                        await _measure(part, place, replay, machine.commit, console)
+                        if await asyncio.to_thread(_settled, part, passes, options, scorer):
+                            console.print(f"{part.set_name} {part.system.name}: settled by {len(part.asked)}")
+                            break
         kept.close()
-        scorer = Scorer(options.bench, place.dsn, options.work / "scoring")
         judged = {of.name: await asyncio.to_thread(_judged, of, passes, scorer) for of in options.sets}
     _report(options, _origin(options, passes), judged, console)
 
@@ -123,6 +131,28 @@ def _passes(options: Options, of: QuestionSet, replay: Replay) -> list[Pass]:
             Pass(of.name, trial, asked, Journal(options.work / "answers" / of.name / f"{name}.jsonl"))
         )
     return made
+
+
+def _parts(one: Pass, options: Options) -> list[Pass]:
+    """The pass, or where an arm is asked until it is settled, its growing samples."""
+    if not options.until_settled or one.system.name == WHOLE:
+        return [one]
+    samples = growing(options.bench, _set_of(one, options), options.selection)
+    return [replace(one, asked=asked) for asked in samples]
+
+
+def _settled(part: Pass, passes: Sequence[Pass], options: Options, scorer: Scorer) -> bool:
+    """Whether what was asked of an arm tells what it is worth."""
+    whole = [each for each in passes if each.set_name == part.set_name and each.system.name == WHOLE]
+    if not options.until_settled or part.system.name == WHOLE or not whole:
+        return False
+    found = _judged(_set_of(part, options), [*whole, part], scorer)
+    arm = found.get(part.system.name, {})
+    return bool(arm) and figures(part.system.name, "", arm, found.get(WHOLE, {})).settled
+
+
+def _set_of(one: Pass, options: Options) -> QuestionSet:
+    return next(each for each in options.sets if each.name == one.set_name)
 
 
 async def _warm_up(one: Pass, place: Site) -> None:

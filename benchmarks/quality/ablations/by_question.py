@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from benchmarks.quality.ablations.arms import WHOLE
+from benchmarks.quality.sequential import verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def changed(now: Outcomes, before: Outcomes) -> Iterator[str]:
 
 
 def totals(now: Outcomes, before: Outcomes) -> Iterator[str]:
-    """Of the questions that both files have, how many are right first and in the set, by set and arm."""
+    """How many are right first and in the set of the questions that both files have, and what that settles."""
     pairs: dict[tuple[str, str], list[tuple[Line, Line]]] = {}
     for key, arms in now.items():
         for name, line in arms.items():
@@ -82,12 +83,15 @@ def totals(now: Outcomes, before: Outcomes) -> Iterator[str]:
             if earlier is not None:
                 pairs.setdefault((key[0], name), []).append((earlier, line))
     for (set_name, arm), some in pairs.items():
-        first = [sum(each.place == 1 for each in side) for side in zip(*some, strict=True)]
-        found = [sum(each.found for each in side) for side in zip(*some, strict=True)]
-        yield (
-            f"{set_name} {arm}: of {len(some)}, first right {first[0]} -> {first[1]},"
-            f" in the set {found[0]} -> {found[1]}"
-        )
+        first = _change([(before.place == 1, now.place == 1) for before, now in some])
+        found = _change([(before.found, now.found) for before, now in some])
+        yield f"{set_name} {arm}: of {len(some)}, first right {first}, in the set {found}"
+
+
+def _change(some: Sequence[tuple[bool, bool]]) -> str:
+    """How many were right and are, and what that settles."""
+    before, now = (sum(side) for side in zip(*some, strict=True))
+    return f"{before} -> {now} ({verdict([two - one for one, two in some])})"
 
 
 def main() -> int:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.quality.candidates.questions import SETS as CANDIDATE_SETS
@@ -35,6 +36,9 @@ RANKER_SEED, RANKER_DATABASES, RANKER_QUESTIONS = 1, 24, 3
 """Which databases training the ranker's network leaves out, the first by a seeded hash; and how many of the first
 questions of each are not measured on: its weights were fitted on them once."""
 
+STEP = 20
+"""Questions that an arm is asked before one looks whether it is settled."""
+
 MEASURED = 8
 """Statements of each of these databases that are measured on, the next by the hash. The ranker's weights may be fitted
 on what is left."""
@@ -49,6 +53,13 @@ def drawn(bench: Path, of: QuestionSet, selection: Selection) -> tuple[Asked, ..
     return tuple(
         Asked(Question(item["id"], item["question"], item["db"])) for item in items if item["id"] in kept
     )
+
+
+def growing(bench: Path, of: QuestionSet, selection: Selection) -> list[tuple[Asked, ...]]:
+    """Samples of a set, each `STEP` larger than the one before, the last all that is selected."""
+    whole = drawn(bench, of, selection)
+    smaller = (drawn(bench, of, replace(selection, n=n)) for n in range(STEP, len(whole), STEP))
+    return [*smaller, whole]
 
 
 def left_out(items: Sequence[Item]) -> list[str]:

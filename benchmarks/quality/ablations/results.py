@@ -19,6 +19,7 @@ from benchmarks.quality.candidates.figures import RESAMPLES, Figure, percentile
 from benchmarks.quality.candidates.journal import Answer, Cost, Proposal
 from benchmarks.quality.candidates.judging import Scorer
 from benchmarks.quality.candidates.questions import Judge, QuestionSet
+from benchmarks.quality.sequential import Verdict, verdict
 
 T = TypeVar("T")
 
@@ -53,8 +54,8 @@ class Outcome:
 class ArmFigures:
     """An arm on a set. Costs are means a question; `seconds` with those of this process, `model_seconds` without.
 
-    `gain_*`: what the whole pipeline is better by, over the questions that both answered; `seconds_ratio`: the whole
-    pipeline's seconds by the arm's. None for the whole pipeline itself.
+    `gain_*`: what the whole pipeline is better by, over the questions that both answered; `settled_*`: whether these
+    questions tell; `seconds_ratio`: the whole pipeline's seconds by the arm's. None for the whole pipeline itself.
     """
 
     name: str
@@ -71,8 +72,15 @@ class ArmFigures:
     failed: int
     gain_acc1: Figure | None
     gain_set: Figure | None
+    settled_acc1: Verdict | None
+    settled_set: Verdict | None
     seconds_ratio: Figure | None
     model_seconds_ratio: Figure | None
+
+    @property
+    def settled(self) -> bool:
+        """Whether more questions would tell nothing new, neither of the first statement nor of the set."""
+        return {self.settled_acc1, self.settled_set}.isdisjoint({Verdict.OPEN, None})
 
 
 def outcomes(
@@ -119,6 +127,8 @@ def figures(name: str, lacks: str, found: Mapping[str, Outcome], whole: Mapping[
         sum(each.error is not None for each in own),
         _between(pairs, lambda some: fmean(one.first - two.first for one, two in some)),
         _between(pairs, lambda some: fmean(one.found - two.found for one, two in some)),
+        verdict([one.first - two.first for one, two in pairs]) if pairs else None,
+        verdict([one.found - two.found for one, two in pairs]) if pairs else None,
         _between(pairs, _ratio_of(lambda cost: cost.seconds)),
         _between(pairs, _ratio_of(lambda cost: cost.model_seconds)),
     )

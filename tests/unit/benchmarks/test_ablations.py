@@ -26,6 +26,7 @@ from benchmarks.quality.ablations.drawing import (
     SETS,
     TRAIN,
     drawn,
+    growing,
     unfitted,
 )
 from benchmarks.quality.ablations.replay import Replay
@@ -33,6 +34,7 @@ from benchmarks.quality.ablations.results import Outcome, figures, interval, out
 from benchmarks.quality.candidates.journal import Answer, Cost, Proposal, identity
 from benchmarks.quality.candidates.judging import Scorer
 from benchmarks.quality.candidates.questions import Selection, read_items
+from benchmarks.quality.sequential import Verdict
 from benchmarks.wire.machine import Machine
 from engine import pipeline
 from engine.core.candidate import Candidate
@@ -92,6 +94,14 @@ def test_a_smaller_sample_is_part_of_a_larger_one_and_no_database_has_more_than_
     order = [item["id"] for item in read_items(trained / TRAIN.file)]
     assert large == sorted(large, key=order.index)
     assert set(ids(trained, 24, seed=2)) != set(small)
+
+
+def test_samples_grow_to_all_that_is_selected(trained: Path) -> None:
+    samples = growing(trained, TRAIN, Selection(50, 1))
+    assert [len(each) for each in samples] == [20, 40, 50]
+    assert set(samples[0]) < set(samples[1]) < set(samples[2])
+    assert samples[-1] == drawn(trained, TRAIN, Selection(50, 1))
+    assert len(growing(trained, TRAIN, Selection(20, 1))) == 1
 
 
 def test_development_questions_are_drawn_as_the_candidates_are(bench: Path) -> None:
@@ -160,6 +170,19 @@ def test_gains_are_over_the_questions_that_both_answered() -> None:
     assert found.seconds_ratio is not None
     assert found.seconds_ratio.value == pytest.approx(8 / 4)
     assert figures(WHOLE, "nothing", whole, whole).gain_acc1 is None
+
+
+def test_an_arm_is_settled_when_neither_the_first_nor_the_set_can_change_any_more() -> None:
+    def some(place: int | None, n: int) -> dict[str, Outcome]:
+        return by_id(*(outcome(str(number), f"db{number}", place) for number in range(n)))
+
+    worse, few = some(None, 20), some(None, 4)
+    assert figures("part", "a part", worse, some(1, 20)).settled
+    assert not figures("part", "a part", few, some(1, 4)).settled
+    unplaced = figures("part", "a part", some(2, 20), some(1, 20))
+    assert (unplaced.settled_acc1, unplaced.settled_set) == (Verdict.GAINS, Verdict.OPEN)
+    assert not unplaced.settled
+    assert not figures(WHOLE, "nothing", worse, worse).settled
 
 
 def test_intervals_draw_databases_whole() -> None:
@@ -231,4 +254,6 @@ def test_questions_can_be_compared_one_by_one(tmp_path: Path) -> None:
     now, before = by_question.read(tmp_path / "now"), by_question.read(tmp_path / "before")
     assert list(by_question.differing(now)) == ["1 all:1 masks:2; right by masks; wrong by -"]
     assert next(by_question.changed(now, before)) == "train all 1: place - -> 1"
-    assert list(by_question.totals(now, before)) == ["train all: of 2, first right 0 -> 1, in the set 0 -> 1"]
+    assert list(by_question.totals(now, before)) == [
+        "train all: of 2, first right 0 -> 1 (not settled), in the set 0 -> 1 (not settled)"
+    ]

@@ -2,24 +2,28 @@
 
 Many databases, warehouses above all, declare none. The rules for joins read what is implied among a table's foreign
 keys (`engine.rewrite.rule.Context`); prompts and the schema linker see what is declared alone, and nothing takes it for
-enforced. Owns which names imply a reference.
+enforced. Owns which names imply a reference, and which columns join what no reference does.
 """
 
 from __future__ import annotations
 
 import weakref
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from engine.routing.graph import GENERIC, family, named_as_key
 from engine.text.tokens import identifier_words
-from schema_catalog.types import Column, ForeignKey, Snapshot, Table
+from schema_catalog.foreign_keys import foreign_key_graph
+from schema_catalog.types import Column, ForeignKey, Snapshot, Table, TableKey
 
 Holder = tuple[Table, Column]
 
-_known: dict[int, Snapshot] = {}
-"""By the identity of a living snapshot, as foreign key graphs are kept."""
+Made = dict[int, Snapshot]
+"""By the identity of a living snapshot what was made of it, as foreign key graphs are kept."""
+
+_implying: Made = {}
+_joining: Made = {}
 
 
 def with_implied_references(snapshot: Snapshot) -> Snapshot:
@@ -27,19 +31,48 @@ def with_implied_references(snapshot: Snapshot) -> Snapshot:
 
     A column that is part of a foreign key gets none, nor do two tables between which there is one.
     """
-    held = _known.get(id(snapshot))
+    return _made(_implying, snapshot, _referring)
+
+
+def with_shared_columns(snapshot: Snapshot) -> Snapshot:
+    """The same, and the columns that join tables which no chain of references joins, as if one referred to the other.
+
+    A column whose name two tables alone have, the only such one of what is joined so, and named as keys are or as one
+    of the two tables: `car_names.model` and `model_list.model`. A guess, for a statement that is refused otherwise.
+    """
+    return _made(_joining, snapshot, _sharing)
+
+
+def _made(known: Made, snapshot: Snapshot, make: Callable[[Snapshot], Snapshot]) -> Snapshot:
+    held = known.get(id(snapshot))
     if held is None:
-        held = _known[id(snapshot)] = _added(snapshot)
-        weakref.finalize(snapshot, _known.pop, id(snapshot), None)
+        held = known[id(snapshot)] = make(snapshot)
+        weakref.finalize(snapshot, known.pop, id(snapshot), None)
     return held
 
 
-def _added(snapshot: Snapshot) -> Snapshot:
+def _referring(snapshot: Snapshot) -> Snapshot:
+    return _added(
+        snapshot,
+        (
+            (holder, home)
+            for holder, home in _implied(snapshot)
+            if not _related(holder[0], home[0])
+            and not any(holder[1].name in each.columns for each in holder[0].foreign_keys)
+        ),
+    )
+
+
+def _sharing(snapshot: Snapshot) -> Snapshot:
+    implied = with_implied_references(snapshot)
+    return _added(implied, _shared(implied))
+
+
+def _added(snapshot: Snapshot, references: Iterable[tuple[Holder, Holder]]) -> Snapshot:
     found: dict[tuple[str, str], dict[str, ForeignKey]] = defaultdict(dict)
-    for (table, column), (home, key) in _implied(snapshot):
-        if not _related(table, home) and not any(column.name in each.columns for each in table.foreign_keys):
-            reference = ForeignKey((column.name,), home.schema, home.name, (key.name,))
-            found[table.key].setdefault(column.name, reference)
+    for (table, column), (home, key) in references:
+        reference = ForeignKey((column.name,), home.schema, home.name, (key.name,))
+        found[table.key].setdefault(column.name, reference)
     if not found:
         return snapshot
     tables = tuple(
@@ -61,23 +94,58 @@ def _related(one: Table, other: Table) -> bool:
 
 def _implied(snapshot: Snapshot) -> Iterator[tuple[Holder, Holder]]:
     """(column, the column that it refers to), the surest first."""
-    groups: dict[tuple[str, str], list[Holder]] = defaultdict(list)
     by_id: dict[tuple[tuple[str, ...], str], list[Holder]] = defaultdict(list)
     for table in snapshot.tables:
         for column in table.columns:
-            groups[column.name.casefold(), family(column.type)].append((table, column))
             if column.name.casefold() == "id":
                 by_id[identifier_words(table.name), family(column.type)].append((table, column))
-    for (name, kind), holders in groups.items():
-        words = identifier_words(name)
-        if not words or (len(words) == 1 and words[0] in GENERIC):
-            continue
+    for name, words, kind, holders in _called_alike(snapshot):
         home = _home(name, words, holders)
         if home is None and words[-1] == "id":
             found = by_id.get((words[:-1], kind), [])
             home = found[0] if len(found) == 1 else None
         if home is not None:
             yield from ((holder, home) for holder in holders if holder[0].key != home[0].key)
+
+
+def _called_alike(snapshot: Snapshot) -> Iterator[tuple[str, tuple[str, ...], str, list[Holder]]]:
+    """Names of columns that link tables, their words, the kind of their types, and what has them."""
+    groups: dict[tuple[str, str], list[Holder]] = defaultdict(list)
+    for table in snapshot.tables:
+        for column in table.columns:
+            groups[column.name.casefold(), family(column.type)].append((table, column))
+    for (name, kind), holders in groups.items():
+        words = identifier_words(name)
+        if words and not (len(words) == 1 and words[0] in GENERIC):
+            yield name, words, kind, holders
+
+
+def _shared(snapshot: Snapshot) -> Iterator[tuple[Holder, Holder]]:
+    """The columns by which `with_shared_columns` joins."""
+    islands = _islands(snapshot)
+    found: dict[frozenset[int], list[tuple[Holder, Holder]]] = defaultdict(list)
+    for name, words, _, holders in _called_alike(snapshot):
+        ends = frozenset(islands[table.key] for table, _ in holders)
+        if len(holders) != len(ends) or len(ends) != 2:  # noqa: PLR2004 - a column on each island
+            continue
+        called = any(set(words) <= set(identifier_words(table.name)) for table, _ in holders)
+        if called or named_as_key(name):
+            found[ends].append((holders[0], holders[1]))
+    yield from (pairs[0] for pairs in found.values() if len(pairs) == 1)
+
+
+def _islands(snapshot: Snapshot) -> dict[TableKey, int]:
+    """A number for each table: the same for those that chains of references join."""
+    references = foreign_key_graph(snapshot)
+    known: dict[TableKey, int] = {}
+    for number, table in enumerate(snapshot.tables):
+        met = [table.key]
+        while met:
+            key = met.pop()
+            if key not in known:
+                known[key] = number
+                met += references.neighbours(key)
+    return known
 
 
 def _home(name: str, words: tuple[str, ...], holders: list[Holder]) -> Holder | None:

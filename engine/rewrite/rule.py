@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from engine.core.elements import ValueLink, ValueList
 from engine.linking.dimensions import LinkedDimension
-from engine.rewrite.implied_references import with_implied_references
+from engine.rewrite.implied_references import with_implied_references, with_shared_columns
 from engine.rewrite.scope import Scopes
 from schema_catalog.foreign_keys import ForeignKeyGraph, foreign_key_graph
 from schema_catalog.types import ColumnKey, Snapshot, Table, TableKey
@@ -55,6 +55,11 @@ class Context:
     def references(self) -> ForeignKeyGraph:
         """The snapshot's foreign keys, and what names imply."""
         return foreign_key_graph(with_implied_references(self.snapshot))
+
+    @property
+    def ways(self) -> ForeignKeyGraph:
+        """The same, and where no reference leads from one table to another, what may join them."""
+        return foreign_key_graph(with_shared_columns(self.snapshot))
 
 
 class Statement:

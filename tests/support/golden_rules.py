@@ -84,6 +84,20 @@ SCHEMAS: Mapping[str, Snapshot] = {
         MUSIC,
         tables=(*MUSIC.tables, table("tour", "tour_id stadium_id", ("stadium_id", "stadium", "stadium_id"))),
     ),
+    "islands": Snapshot(
+        "islands",
+        ("public",),
+        (
+            _of("public", "vendor", "vendor_id name"),
+            _of(
+                "public",
+                "model_line",
+                "line_id vendor_id model",
+                ("vendor_id", "public", "vendor", "vendor_id"),
+            ),
+            _of("public", "sale", "sale_id model price"),
+        ),
+    ),
     "terse": Snapshot(
         "terse",
         ("public",),

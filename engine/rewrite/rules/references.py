@@ -89,7 +89,7 @@ def join_missing_tables(statement: Statement, context: Context) -> str | None:
         reads = statement.scopes.reads[id(select)]
         sources = {read.table.key: read.name for read in reads if read.table is not None}
         for qualifier, table in _missing(select, statement.scopes):
-            path = () if table.key in sources else context.references.path(sources, table.key)
+            path = () if table.key in sources else context.ways.path(sources, table.key)
             # Names that stand for another table or a query already cannot be given again without an alias.
             if not {edge.other[1] for edge in path} & {*sources.values(), *queries}:
                 joined += _join(select, path, sources, statement.scopes)
@@ -153,12 +153,12 @@ def _join(
 
 def join_by_reference(statement: Statement, context: Context) -> str | None:
     """Inner joins on columns that refer to nothing follow the foreign keys instead, over other tables where needed."""
-    return _rejoined(statement, context, lambda _joined: True)
+    return _rejoined(statement, context.references, lambda _joined: True)
 
 
 def repair_join(statement: Statement, context: Context) -> str | None:
     """The same for the inner joins alone that compare a column which its table has not."""
-    return _rejoined(statement, context, _Joined.missing)
+    return _rejoined(statement, context.ways, _Joined.missing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,11 +185,13 @@ class _Joined:
         return any(table is not None and not _has(table, name) for table, name in sides)
 
 
-def _rejoined(statement: Statement, context: Context, wanted: Callable[[_Joined], bool]) -> str | None:
+def _rejoined(
+    statement: Statement, references: ForeignKeyGraph, wanted: Callable[[_Joined], bool]
+) -> str | None:
     changed = [
         name
         for select in statement.tree.find_all(exp.Select)
-        for name in _joined_anew(select, statement.scopes, context.references, wanted)
+        for name in _joined_anew(select, statement.scopes, references, wanted)
     ]
     return f"joins {', '.join(changed)} by the foreign key" if changed else None
 

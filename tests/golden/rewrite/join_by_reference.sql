@@ -56,3 +56,9 @@ unchanged
 SELECT c.title FROM concert c JOIN singer s ON c.concert_id = s.singer_id WHERE c.title <> 'x'
 =>
 SELECT c.title FROM concert AS c WHERE c.title <> 'x'
+
+-- a column that two tables have is no reference: what runs is left alone
+-- schema: islands
+SELECT T1.name FROM vendor AS T1 JOIN sale AS T2 ON T1.vendor_id = T2.sale_id
+=>
+unchanged

@@ -127,3 +127,9 @@ SELECT singer.country FROM concert JOIN singer_in_concert ON concert.concert_id 
 SELECT stadium.name, singer.country FROM stadium
 =>
 SELECT stadium.name, singer.country FROM stadium JOIN concert ON stadium.stadium_id = concert.stadium_id JOIN singer_in_concert ON concert.concert_id = singer_in_concert.concert_id JOIN singer ON singer_in_concert.singer_id = singer.singer_id
+
+-- no reference leads there: over the column that one table of each side has
+-- schema: islands
+SELECT vendor.name FROM sale WHERE sale.price = '3'
+=>
+SELECT vendor.name FROM sale JOIN model_line ON sale.model = model_line.model JOIN vendor ON model_line.vendor_id = vendor.vendor_id WHERE sale.price = '3'

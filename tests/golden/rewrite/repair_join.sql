@@ -17,3 +17,9 @@ SELECT t1.name, COUNT(*) FROM stadium AS t1 GROUP BY t1.stadium_id
 SELECT s.name FROM concert c JOIN stadium s ON c.concert_id = s.stadium_id
 =>
 unchanged
+
+-- no reference leads there: over the column that one table of each side has
+-- schema: islands
+SELECT T1.name FROM vendor AS T1 JOIN sale AS T2 ON T1.vendor_id = T2.vendor_id WHERE T2.price = '3'
+=>
+SELECT t1.name FROM vendor AS t1 JOIN model_line ON t1.vendor_id = model_line.vendor_id JOIN sale AS t2 ON model_line.model = t2.model WHERE t2.price = '3'

@@ -1,12 +1,13 @@
-"""References that names imply, where no foreign key declares them."""
+"""References that names imply, where no foreign key declares them, and the columns that join what none does."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from engine.rewrite.implied_references import with_implied_references
+from engine.rewrite.implied_references import with_implied_references, with_shared_columns
 from schema_catalog.types import Column, ForeignKey, Snapshot, Table, TableKind
 
 
@@ -23,9 +24,9 @@ def table(name: str, columns: str, key: str = "", *references: tuple[str, str, s
     )
 
 
-def implied(*tables: Table) -> list[str]:
+def implied(*tables: Table, by: Callable[[Snapshot], Snapshot] = with_implied_references) -> list[str]:
     before = Snapshot("x", ("public",), tables)
-    after = with_implied_references(before)
+    after = by(before)
     found = []
     for old, new in zip(before.tables, after.tables, strict=True):
         assert new.foreign_keys[: len(old.foreign_keys)] == old.foreign_keys
@@ -112,3 +113,51 @@ def test_the_same_snapshot_gives_the_same_one() -> None:
     assert with_implied_references(snapshot) is made
     none = replace(snapshot, tables=snapshot.tables[:1])
     assert with_implied_references(none) is none
+
+
+MAKER = table("maker", "id name:text", "id")
+MODELS = table("model_list", "id maker:text model:text", "id", ("maker", "maker", "id"))
+CARS = table("cars", "id model:text weight", "id")
+
+
+@pytest.mark.parametrize(
+    ("tables", "found"),
+    [
+        # As one of the two tables is called.
+        ([MAKER, MODELS, CARS], ["model_list.model cars.model"]),
+        # As keys are.
+        (
+            [table("has", "dorm amenid"), table("dorm_amenity", "amenid name:text")],
+            ["has.amenid dorm_amenity.amenid"],
+        ),
+    ],
+)
+def test_a_column_of_two_tables_joins_what_no_reference_does(tables: list[Table], found: list[str]) -> None:
+    assert implied(*tables, by=with_shared_columns) == found
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [
+        # Chains of references join them.
+        [MAKER, MODELS, replace(CARS, foreign_keys=(ForeignKey(("id",), "public", "model_list", ("id",)),))],
+        # Three tables have it.
+        [MODELS, CARS, table("tests", "model:text")],
+        # Two columns could be meant.
+        [table("model_list", "model:text model_no"), table("cars", "model:text model_no")],
+        # It is called after neither.
+        [table("shop", "state:text"), table("house", "state:text")],
+        # Types that do not compare.
+        [MODELS, table("cars", "model")],
+    ],
+)
+def test_what_joins_nothing(tables: list[Table]) -> None:
+    snapshot = Snapshot("x", ("public",), tuple(tables))
+    assert implied(*tables, by=with_shared_columns) == implied(*tables)
+    assert with_shared_columns(snapshot) is with_implied_references(snapshot)
+
+
+def test_what_is_shared_is_found_once() -> None:
+    snapshot = Snapshot("x", ("public",), (MAKER, MODELS, CARS))
+    assert with_shared_columns(snapshot) is with_shared_columns(snapshot)
+    assert with_implied_references(snapshot) is snapshot

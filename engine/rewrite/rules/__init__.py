@@ -58,6 +58,7 @@ RULES: tuple[Rule, ...] = (
     Rule("said_bound", 1, RuleKind.READING, bounds.said_bound),
     Rule("each_once", 1, RuleKind.READING, repetition.each_once),
     Rule("each_match_once", 1, RuleKind.READING, repetition.each_match_once),
+    Rule("count_each_once", 1, RuleKind.READING, repetition.count_each_once),
     Rule("ignore_case", 1, RuleKind.READING, patterns.ignore_case),
     Rule("drop_unasked_join", 3, RuleKind.READING, repetition.drop_unasked_join),
     Rule("unknown_last", 1, RuleKind.READING, unknowns.unknown_last),

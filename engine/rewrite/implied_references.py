@@ -19,8 +19,8 @@ from schema_catalog.types import Column, ForeignKey, Snapshot, Table, TableKey
 
 Holder = tuple[Table, Column]
 
-Made = dict[int, Snapshot]
-"""By the identity of a living snapshot what was made of it, as foreign key graphs are kept."""
+Made = dict[int, Snapshot | None]
+"""By the identity of a living snapshot what was made of it; None for itself, which would live for ever if kept here."""
 
 _implying: Made = {}
 _joining: Made = {}
@@ -44,11 +44,11 @@ def with_shared_columns(snapshot: Snapshot) -> Snapshot:
 
 
 def _made(known: Made, snapshot: Snapshot, make: Callable[[Snapshot], Snapshot]) -> Snapshot:
-    held = known.get(id(snapshot))
-    if held is None:
-        held = known[id(snapshot)] = make(snapshot)
+    if id(snapshot) not in known:
+        made = make(snapshot)
+        known[id(snapshot)] = None if made is snapshot else made
         weakref.finalize(snapshot, known.pop, id(snapshot), None)
-    return held
+    return known[id(snapshot)] or snapshot
 
 
 def _referring(snapshot: Snapshot) -> Snapshot:

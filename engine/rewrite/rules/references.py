@@ -153,12 +153,15 @@ def _join(
 
 def join_by_reference(statement: Statement, context: Context) -> str | None:
     """Inner joins on columns that refer to nothing follow the foreign keys instead, over other tables where needed."""
-    return _rejoined(statement, context.references, lambda _joined: True)
+    changed = _rejoined(statement, context.references, lambda _joined: True)
+    return f"joins {', '.join(changed)} by the foreign key" if changed else None
 
 
 def repair_join(statement: Statement, context: Context) -> str | None:
     """The same for the inner joins alone that compare a column which its table has not."""
-    return _rejoined(statement, context.ways, _Joined.missing)
+    changed = _rejoined(statement, context.ways, _Joined.missing)
+    by = "the foreign key" if context.ways is context.references else "what they refer to or share"
+    return f"joins {', '.join(changed)} by {by}" if changed else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,13 +190,12 @@ class _Joined:
 
 def _rejoined(
     statement: Statement, references: ForeignKeyGraph, wanted: Callable[[_Joined], bool]
-) -> str | None:
-    changed = [
+) -> list[str]:
+    return [
         name
         for select in statement.tree.find_all(exp.Select)
         for name in _joined_anew(select, statement.scopes, references, wanted)
     ]
-    return f"joins {', '.join(changed)} by the foreign key" if changed else None
 
 
 def _joined_anew(

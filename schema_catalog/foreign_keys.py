@@ -6,11 +6,11 @@ once per snapshot and lives as long as the snapshot does. Does not infer referen
 
 from __future__ import annotations
 
-import weakref
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from schema_catalog.once import once_per_snapshot
 from schema_catalog.types import ColumnKey, Snapshot, TableKey
 
 
@@ -78,6 +78,18 @@ class ForeignKeyGraph:
         """Whether a chain of at least one edge leads from one of `sources` to `goal`."""
         return bool(self.path(sources, goal))
 
+    def islands(self) -> dict[TableKey, TableKey]:
+        """For each table of the snapshot one that stands for all which chains of edges join with it."""
+        found: dict[TableKey, TableKey] = {}
+        for table in self._tables:
+            met = [table]
+            while met:
+                key = met.pop()
+                if key not in found:
+                    found[key] = table
+                    met += self.neighbours(key)
+        return found
+
     def counterparts(self, column: ColumnKey) -> frozenset[ColumnKey]:
         """The columns that `column` refers to and those that refer to it; none where it is part of no foreign key."""
         return self._counterparts.get(column, frozenset())
@@ -103,20 +115,9 @@ class ForeignKeyGraph:
         return column
 
 
-_graphs: dict[int, ForeignKeyGraph] = {}
-"""By the identity of a living snapshot: hashing one by its fields takes longer than building its graph."""
-
-
+@once_per_snapshot
 def foreign_key_graph(snapshot: Snapshot) -> ForeignKeyGraph:
     """The graph of `snapshot`: the same one at every call, linear in the number of foreign keys at the first."""
-    graph = _graphs.get(id(snapshot))
-    if graph is None:
-        graph = _graphs[id(snapshot)] = _built(snapshot)
-        weakref.finalize(snapshot, _graphs.pop, id(snapshot), None)
-    return graph
-
-
-def _built(snapshot: Snapshot) -> ForeignKeyGraph:
     edges: dict[TableKey, list[Edge]] = defaultdict(list)
     counterparts: dict[ColumnKey, set[ColumnKey]] = defaultdict(set)
     references: list[tuple[ColumnKey, ColumnKey]] = []

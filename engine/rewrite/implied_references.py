@@ -7,63 +7,41 @@ enforced. Owns which names imply a reference, and which columns join what no ref
 
 from __future__ import annotations
 
-import weakref
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from engine.routing.graph import GENERIC, family, named_as_key
 from engine.text.tokens import identifier_words
 from schema_catalog.foreign_keys import foreign_key_graph
+from schema_catalog.once import once_per_snapshot
 from schema_catalog.types import Column, ForeignKey, Snapshot, Table, TableKey
 
 Holder = tuple[Table, Column]
 
-Made = dict[int, Snapshot | None]
-"""By the identity of a living snapshot what was made of it; None for itself, which would live for ever if kept here."""
 
-_implying: Made = {}
-_joining: Made = {}
-
-
+@once_per_snapshot
 def with_implied_references(snapshot: Snapshot) -> Snapshot:
     """`snapshot` with a foreign key, not enforced, for each reference that names imply: the same one at every call.
 
     A column that is part of a foreign key gets none, nor do two tables between which there is one.
     """
-    return _made(_implying, snapshot, _referring)
+    free = (
+        (holder, home)
+        for holder, home in _implied(snapshot)
+        if not _related(holder[0], home[0])
+        and not any(holder[1].name in each.columns for each in holder[0].foreign_keys)
+    )
+    return _added(snapshot, free)
 
 
+@once_per_snapshot
 def with_shared_columns(snapshot: Snapshot) -> Snapshot:
     """The same, and the columns that join tables which no chain of references joins, as if one referred to the other.
 
     A column whose name two tables alone have, the only such one of what is joined so, and named as keys are or as one
     of the two tables: `car_names.model` and `model_list.model`. A guess, for a statement that is refused otherwise.
     """
-    return _made(_joining, snapshot, _sharing)
-
-
-def _made(known: Made, snapshot: Snapshot, make: Callable[[Snapshot], Snapshot]) -> Snapshot:
-    if id(snapshot) not in known:
-        made = make(snapshot)
-        known[id(snapshot)] = None if made is snapshot else made
-        weakref.finalize(snapshot, known.pop, id(snapshot), None)
-    return known[id(snapshot)] or snapshot
-
-
-def _referring(snapshot: Snapshot) -> Snapshot:
-    return _added(
-        snapshot,
-        (
-            (holder, home)
-            for holder, home in _implied(snapshot)
-            if not _related(holder[0], home[0])
-            and not any(holder[1].name in each.columns for each in holder[0].foreign_keys)
-        ),
-    )
-
-
-def _sharing(snapshot: Snapshot) -> Snapshot:
     implied = with_implied_references(snapshot)
     return _added(implied, _shared(implied))
 
@@ -122,8 +100,8 @@ def _called_alike(snapshot: Snapshot) -> Iterator[tuple[str, tuple[str, ...], st
 
 def _shared(snapshot: Snapshot) -> Iterator[tuple[Holder, Holder]]:
     """The columns by which `with_shared_columns` joins."""
-    islands = _islands(snapshot)
-    found: dict[frozenset[int], list[tuple[Holder, Holder]]] = defaultdict(list)
+    islands = foreign_key_graph(snapshot).islands()
+    found: dict[frozenset[TableKey], list[tuple[Holder, Holder]]] = defaultdict(list)
     for name, words, _, holders in _called_alike(snapshot):
         ends = frozenset(islands[table.key] for table, _ in holders)
         if len(holders) != len(ends) or len(ends) != 2:  # noqa: PLR2004 - a column on each island
@@ -132,20 +110,6 @@ def _shared(snapshot: Snapshot) -> Iterator[tuple[Holder, Holder]]:
         if called or named_as_key(name):
             found[ends].append((holders[0], holders[1]))
     yield from (pairs[0] for pairs in found.values() if len(pairs) == 1)
-
-
-def _islands(snapshot: Snapshot) -> dict[TableKey, int]:
-    """A number for each table: the same for those that chains of references join."""
-    references = foreign_key_graph(snapshot)
-    known: dict[TableKey, int] = {}
-    for number, table in enumerate(snapshot.tables):
-        met = [table.key]
-        while met:
-            key = met.pop()
-            if key not in known:
-                known[key] = number
-                met += references.neighbours(key)
-    return known
 
 
 def _home(name: str, words: tuple[str, ...], holders: list[Holder]) -> Holder | None:

@@ -106,7 +106,8 @@ async def _run(options: Options, console: Console) -> None:
                 for each in passes:
                     for part in _parts(each, options):
                         await _measure(part, place, replay, machine.commit, console)
-                        if await asyncio.to_thread(_settled, part, passes, options, scorer):
+                        more = len(part.asked) < len(each.asked)
+                        if more and await asyncio.to_thread(_settled, part, passes, options, scorer):
                             console.print(f"{part.set_name} {part.system.name}: settled by {len(part.asked)}")
                             break
         kept.close()
@@ -143,12 +144,10 @@ def _parts(one: Pass, options: Options) -> list[Pass]:
 
 def _settled(part: Pass, passes: Sequence[Pass], options: Options, scorer: Scorer) -> bool:
     """Whether what was asked of an arm tells what it is worth."""
-    whole = [each for each in passes if each.set_name == part.set_name and each.system.name == WHOLE]
-    if not options.until_settled or part.system.name == WHOLE or not whole:
-        return False
+    own = (each for each in passes if each.set_name == part.set_name and each.system.name == WHOLE)
+    whole = [replace(each, asked=part.asked) for each in own]
     found = _judged(_set_of(part, options), [*whole, part], scorer)
-    arm = found.get(part.system.name, {})
-    return bool(arm) and figures(part.system.name, "", arm, found.get(WHOLE, {})).settled
+    return figures(part.system.name, "", found[part.system.name], found.get(WHOLE, {})).settled
 
 
 def _set_of(one: Pass, options: Options) -> QuestionSet:

@@ -5,7 +5,8 @@
 How often a known statement contradicts its question by `engine.ranking.contradictions`; and how often the rule
 `group_by_dimension` finds what a statement shows or groups by again, once that is taken out of it. Which values
 columns hold is not known here: all texts are taken for words. With a database that holds the questions' data, as
-`load.py` of the bench loads them, also of how many known statements for what is counted most the first is one row.
+`load.py` of the bench loads them, also of how many known statements for what is counted most the first is one row, and
+how many show rows once that would repeat each other.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from engine.linking.numbers import numbers_not_used
 from engine.linking.short_names import short_names, short_names_not_used
 from engine.models.encoder import MiniLMEncoder
 from engine.ranking.contradictions import contradictions
+from engine.rewrite.driver import Rewritten, shown_once
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.aggregates import SAID
 from engine.rewrite.rules.bounds import comparisons_with, said_bounds
@@ -43,7 +45,9 @@ from engine.rewrite.rules.grouping import largest_group, order_by_total
 from engine.rewrite.rules.limits import asks_for_all
 from engine.rewrite.rules.order import said_direction
 from engine.rewrite.rules.references import compared_columns
+from engine.rewrite.rules.repetition import SAYS_DIFFERENT
 from engine.sql.tree import parsed
+from engine.stages.deduplicate import REPEATS
 from schema_catalog.types import Snapshot
 from schema_catalog.values import TEXT_TYPES
 
@@ -194,24 +198,46 @@ def found_again(known: Known, tree: exp.Select, encoder: Encoder) -> bool | None
     return not made.isdisjoint(keys)
 
 
-async def run_for_ones(questions: Iterable[Known], dsn: str) -> Counter[str]:
-    """Known statements for what is counted most, and those of which the first is one row."""
+async def run(questions: Iterable[Known], dsn: str) -> Counter[str]:
+    """Known statements for what is counted most, those of which the first is one row; what `_repeated` tells."""
     found: Counter[str] = Counter()
     connection = await asyncpg.connect(dsn)
+    statements: set[tuple[str, str]] = set()
     try:
         for each in questions:
             tree = parsed(each.sql)
-            largest = None if tree is None else largest_group(tree)
+            if tree is None:
+                continue
+            await connection.execute(
+                "SELECT set_config('search_path', quote_ident($1), false)", each.snapshot.database
+            )
+            largest = largest_group(tree)
             if largest is not None:
-                await connection.execute(
-                    "SELECT set_config('search_path', quote_ident($1), false)", each.snapshot.database
-                )
                 found["run: what is counted most"] += 1
                 if await connection.fetchval(largest.sql(dialect="postgres")) == 1:
                     found["run: the most is one row"] += 1
+            if (each.snapshot.database, each.sql) not in statements:
+                statements.add((each.snapshot.database, each.sql))
+                found.update(await _repeated(each, tree, connection))
     finally:
         await connection.close()
     return found
+
+
+async def _repeated(known: Known, tree: exp.Query, connection: asyncpg.Connection) -> list[str]:
+    """How often each row stands in what a known statement shows without DISTINCT, and whether it has that."""
+    plain = tree.copy()
+    plain.set("distinct", None)
+    sql = plain.sql(dialect="postgres")
+    context = Context(known.snapshot)
+    if SAYS_DIFFERENT.search(known.question) or shown_once(Rewritten(sql), context).sql == sql:
+        return []
+    rows = await connection.fetch(sql)
+    different = len({tuple(map(str, row.values())) for row in rows})
+    if len(rows) == different:
+        return []
+    times = "thrice or more" if len(rows) >= REPEATS * different else "less than thrice"
+    return [f"run: each row {times} in the mean, {'DISTINCT' if tree.args.get('distinct') else 'plain'}"]
 
 
 def main() -> int:
@@ -227,7 +253,7 @@ def main() -> int:
     encoder.warm_up()
     found = counted(track(questions, "Reading"), encoder)
     if options.dsn:
-        found += asyncio.run(run_for_ones(track(questions, "Running"), options.dsn))
+        found += asyncio.run(run(track(questions, "Running"), options.dsn))
     for told, number in sorted(found.items()):
         print(f"{number:6d}  {told}")
     return 0

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.calibration.records import Score
+from engine.types import BECOMES, TraceLine
 from engine.understanding.types import Literal
 from schema_catalog.types import ColumnKey, TableKey, Term
 
@@ -19,6 +20,13 @@ class Change:
     how: str
     before: str
     after: str
+
+    @property
+    def line(self) -> TraceLine:
+        """What the trace says of it."""
+        return TraceLine(
+            "rewrite", f"{self.kind} {self.rule}: {self.how}", f"{self.before}{BECOMES}{self.after}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +48,8 @@ class Candidate:
     model gave by itself, but one of its forks. `confidence` in [0, 1]. `scores`: nonconformity by function (select).
     `preference`: agreement with the asker's preferences, negative where it contradicts them (apply_preferences).
     `fruitless`: it ran without a value in its rows; `preview`: of its rows, None where it did not run; `ones`: of the
-    groups that count most each is one row; `merged`: the most that the changes of those with its rows are worth,
+    groups that count most each is one row; `repeated`: its rows repeat each other, and could each be shown once;
+    `merged`: the most that the changes of those with its rows are worth,
     log-odds, None where it is the only one (deduplicate). `missing`: texts that its columns do not hold
     (check_values). `unsaid`: values, names, terms and numbers of the question that it says nothing of, `terms`: those
     of the question that it uses, `notes`: units, time zones and deprecations of what it reads (rank). `changes`: by
@@ -63,6 +72,7 @@ class Candidate:
     fruitless: bool = False
     preview: Preview | None = None
     ones: bool = False
+    repeated: bool = False
     merged: float | None = None
     missing: tuple[Literal, ...] = ()
     unsaid: tuple[str, ...] = ()

@@ -21,13 +21,15 @@ class RuleKind(StrEnum):
 
     A REPAIR runs on what names or EXPLAIN refused. A NORMALISE gives a statement with the same rows on any data, and
     replaces. A READING means something else: it adds a candidate beside the one that it was made of. A CORRECTION runs
-    where a look at the data showed that a statement compares with what is not there.
+    where a look at the data showed that a statement compares with what is not there, a REPETITION where its rows, run,
+    repeat each other; it adds a candidate as a READING does.
     """
 
     REPAIR = "repair"
     NORMALISE = "normalise"
     READING = "reading"
     CORRECTION = "correction"
+    REPETITION = "repetition"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,9 @@ from importlib import resources
 from engine.core.candidate import Candidate, Change
 from engine.rewrite.rule import RuleKind
 
+BESIDE = (RuleKind.READING, RuleKind.REPETITION)
+"""Kinds that add a statement beside the one that it was made of."""
+
 UNKNOWN = 0.0
 """Of a rule that no pair was seen of."""
 
@@ -20,7 +23,7 @@ UNKNOWN = 0.0
 def worth(changes: Iterable[Change]) -> float:
     """Log-odds of what `changes` made against what they were made of; repairs and normal forms count nothing."""
     known = _table()
-    return sum(known.get(change.rule, UNKNOWN) for change in changes if change.kind == RuleKind.READING)
+    return sum(known.get(change.rule, UNKNOWN) for change in changes if change.kind in BESIDE)
 
 
 def worth_of(candidate: Candidate) -> float:

@@ -19,7 +19,7 @@ from engine.core.tools import Tools
 from engine.errors import NLError
 from engine.rewrite.driver import Rewritten, correct
 from engine.rewrite.rule import Context
-from engine.types import BECOMES, TraceLine
+from engine.types import TraceLine
 from engine.understanding.missing_values import check_literals
 from engine.understanding.types import Literal, LiteralCheck
 from schema_catalog.catalog import StoreUnavailableError
@@ -119,6 +119,4 @@ def _statements(candidate: Candidate, near: Found, route: Route, tools: Tools) -
 def _lines(before: Candidate, after: Candidate) -> Iterator[TraceLine]:
     for literal in after.missing:
         yield TraceLine("check_values", f"{literal.column[2]} '{literal.text}' does not occur", after.sql)
-    for change in after.changes[len(before.changes) :]:
-        detail = f"{change.before}{BECOMES}{change.after}"
-        yield TraceLine("rewrite", f"{change.kind} {change.rule}: {change.how}", detail)
+    yield from (change.line for change in after.changes[len(before.changes) :])

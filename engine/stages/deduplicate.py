@@ -3,7 +3,8 @@
 Every candidate runs as the asker, read-only, with a short timeout and a row cap (`[limits] run_candidates` turns that
 off). Two columns may hold the same data and two counts may agree by chance. So the columns shown, the elements read and
 the functions called by one statement must be a subset of the other's; a foreign key counts as the column it refers to.
-Statements that fail on the data are dropped, those without a value in their rows are marked.
+Statements that fail on the data are dropped, those without a value in their rows are marked. Beside one whose rows
+repeat each other stands the one that shows each once.
 """
 
 from __future__ import annotations
@@ -27,9 +28,12 @@ from engine.errors import NLError
 from engine.linking.mentions import mentioned_tables, tables_not_read
 from engine.linking.standing import sensitive_columns
 from engine.ranking.contradictions import contradictions
+from engine.rewrite.driver import Rewritten, shown_once
+from engine.rewrite.rule import Context
 from engine.rewrite.rules.grouping import largest_group
 from engine.rewrite.scope import Scopes
 from engine.rewrite.worth import worth_of
+from engine.sql.check import check_candidate
 from engine.sql.determinism import Determinism, determinism
 from engine.sql.tree import parsed
 from engine.types import TraceLine
@@ -45,6 +49,9 @@ SHARE = 0.5
 _DATA_ERRORS = ("21", "22")
 """SQLSTATE classes of the statement on its data: cardinality violation, data exception."""
 
+REPEATS = 3.0
+"""Times that each row stands there, in the mean, from which showing it once is likely meant (`evidence.REPEATED`)."""
+
 PREVIEWED = 3
 """Rows of a candidate's result that are kept, to be shown beside the choices of a question back."""
 
@@ -57,7 +64,7 @@ Reads = frozenset[ColumnKey | TableKey]
 class Rows:
     """A candidate's result as a digest of types and rows; the elements it reads, and the columns it shows unchanged.
 
-    `ones`: as of `Candidate`.
+    `ones`: as of `Candidate`. `once`: what shows each row once, where they repeat each other.
     """
 
     digest: bytes
@@ -66,6 +73,7 @@ class Rows:
     form: Determinism
     preview: Preview | None
     ones: bool = False
+    once: Candidate | None = None
 
     def same(self, other: Rows) -> bool:
         """Whether both are taken for one statement."""
@@ -87,6 +95,7 @@ class NotCompared:
     fruitless: bool = False
     preview: Preview | None = None
     ones: bool = False
+    once: Candidate | None = None
 
 
 def _nested(one: frozenset[T], other: frozenset[T]) -> bool:
@@ -98,11 +107,14 @@ async def deduplicate(state: State, tools: Tools) -> State:
 
     One stays with the likelihood of the likeliest, and with what readings among them are worth (`_objections`).
     """
-    if not tools.limits.run_candidates or len(state.candidates) < 2:  # noqa: PLR2004  one has nothing to be compared with
+    if not tools.limits.run_candidates or max(len(state.candidates), state.k) < 2:  # noqa: PLR2004  nothing is beside one
         return state
     routes = {route.database.name: route for route in state.routes}
     outcomes = await _run_all(state, tools, routes)
-    lines: list[TraceLine] = []
+    added = await _shown_once(state, outcomes, tools, routes)
+    outcomes = [*outcomes, *await _run_all(replace(state, candidates=added), tools, routes)]
+    state = replace(state, candidates=(*state.candidates, *added))
+    lines = [each.changes[-1].line for each in added]
     kept: dict[int, tuple[Candidate, Rows | NotCompared]] = {}
     for place in sorted(range(len(outcomes)), key=lambda n: _score(state.candidates[n]), reverse=True):
         candidate, outcome = state.candidates[place], outcomes[place]
@@ -112,7 +124,8 @@ async def deduplicate(state: State, tools: Tools) -> State:
             if outcome.broken:
                 continue
             candidate = replace(candidate, fruitless=candidate.fruitless or outcome.fruitless)
-        candidate = replace(candidate, preview=outcome.preview, ones=outcome.ones)
+        repeated = outcome.once is not None
+        candidate = replace(candidate, preview=outcome.preview, ones=outcome.ones, repeated=repeated)
         equal = _equivalent(candidate, outcome, kept)
         if equal is None:
             kept[place] = (candidate, outcome)
@@ -237,7 +250,35 @@ async def _outcome(
     else:
         outcome = await asyncio.to_thread(_evidence, result, candidate, route, form)
     ones = await _counts_ones(candidate, route, state, tools, until)
-    return replace(outcome, preview=None if private else outcome.preview, ones=ones)
+    once = await asyncio.to_thread(_once, result, candidate, route, tools)
+    return replace(outcome, preview=None if private else outcome.preview, ones=ones, once=once)
+
+
+def _once(result: Result, candidate: Candidate, route: Route, tools: Tools) -> Candidate | None:
+    """The statement that shows each row once, unchecked; None where they do not repeat each other."""
+    if result.shortened or not result.rows or len(result.rows) < REPEATS * len(set(result.rows)):
+        return None
+    given = Rewritten(candidate.sql, candidate.changes)
+    made = shown_once(given, Context(route.snapshot), tools.generation.rules_off)
+    if made.sql == given.sql:
+        return None
+    return replace(candidate, sql=made.sql, changes=made.changes, logprob=None, cost=None)
+
+
+async def _shown_once(
+    state: State, outcomes: Sequence[Rows | NotCompared], tools: Tools, routes: Mapping[str, Route]
+) -> tuple[Candidate, ...]:
+    """The new statements that show each row once, of those whose rows repeat each other, and that would run."""
+    known = {(each.database, each.sql) for each in state.candidates}
+    made = {(each.once.database, each.once.sql): each.once for each in outcomes if each.once is not None}
+    checked = await asyncio.gather(
+        *(
+            check_candidate(each, routes[each.database], state, tools)
+            for key, each in made.items()
+            if key not in known
+        )
+    )
+    return tuple(each for each in checked if isinstance(each, Candidate))
 
 
 async def _counts_ones(

@@ -34,7 +34,7 @@ from engine.linking.mentions import mentioned_tables
 from engine.rewrite.candidates import Checker
 from engine.rewrite.rule import Context
 from engine.sql.check import Cause
-from engine.types import BECOMES, TraceLine
+from engine.types import TraceLine
 from schema_catalog.types import ColumnKey, TableKey
 
 NAMED = 4
@@ -285,10 +285,7 @@ def _exchange_line(candidate: Candidate) -> TraceLine:
 def _changes(candidates: Sequence[Candidate]) -> list[TraceLine]:
     """Every change of a rule, once."""
     changes = dict.fromkeys(change for each in candidates for change in each.changes)
-    return [
-        TraceLine("rewrite", f"{each.kind} {each.rule}: {each.how}", f"{each.before}{BECOMES}{each.after}")
-        for each in changes
-    ]
+    return [each.line for each in changes]
 
 
 def _masked(node: Node) -> str:

@@ -64,4 +64,5 @@ RULES: tuple[Rule, ...] = (
     Rule("unknown_last", 1, RuleKind.READING, unknowns.unknown_last),
     Rule("known_excluded", 1, RuleKind.READING, unknowns.known_excluded),
     Rule("literal_as_stored", 2, RuleKind.CORRECTION, literals.literal_as_stored),
+    Rule("rows_once", 1, RuleKind.REPETITION, repetition.rows_once),
 )

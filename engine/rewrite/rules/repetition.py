@@ -18,7 +18,10 @@ from schema_catalog.types import Table, TableKind
 UNLIKELY = 0.3
 """Below this probability the schema linker is sure that a table is not meant."""
 
-_DIFFERENT = re.compile(r"\b(?:different|distinct|unique)\b", re.IGNORECASE)
+SAYS_DIFFERENT = re.compile(r"\b(?:different|distinct|unique)\b", re.IGNORECASE)
+
+_CHOSEN = ("distinct", "group", "having", "limit", "offset", "fetch")
+"""Parts of a statement that shows other rows than those which it reads."""
 
 _COUNTED = re.compile(
     r"\b(?:how many|number of|count)\b(?: (?:the|all|of|number|total|different|distinct|unique))*",
@@ -39,10 +42,27 @@ def each_once(statement: Statement, context: Context) -> str | None:
 def each_match_once(statement: Statement, context: Context) -> str | None:
     """DISTINCT where a row is shown once for each of many joined rows that a test finds: who has a cat or a dog."""
     joined = join_tree(statement.tree, statement.scopes)
-    if joined is None or _DIFFERENT.search(context.question) or not _matched(joined, _many(joined)):
+    if joined is None or SAYS_DIFFERENT.search(context.question) or not _matched(joined, _many(joined)):
         return None
     statement.tree = joined.tree.distinct(copy=False)
     return "shows each row once that is found more than once"
+
+
+def rows_once(statement: Statement, _context: Context) -> str | None:
+    """DISTINCT for rows as they are, where nothing is chosen or counted of them that DISTINCT would not leave."""
+    select = statement.tree
+    if not isinstance(select, exp.Select) or any(select.args.get(part) for part in _CHOSEN):
+        return None
+    shown = [each.unalias() for each in select.expressions]
+    names = [exp.column(identifier(name)) for name in select.named_selects if name]
+    order = select.args.get("order")
+    sorted_by = [each.this for each in order.expressions] if order else []
+    if any(each.find(exp.AggFunc, exp.Window) for each in shown) or any(
+        each not in (*shown, *names) for each in sorted_by
+    ):
+        return None
+    statement.tree = select.distinct(copy=False)
+    return "shows each row once that stands there several times"
 
 
 def count_each_once(statement: Statement, context: Context) -> str | None:
@@ -91,7 +111,7 @@ def _is_counted(table: Table, question: str) -> bool:
 
 def _repeats(joined: JoinTree, question: str) -> bool:
     many = _many(joined)
-    return len(many) > (0 if _DIFFERENT.search(question) else len(_matched(joined, many)))
+    return len(many) > (0 if SAYS_DIFFERENT.search(question) else len(_matched(joined, many)))
 
 
 def _many(joined: JoinTree) -> list[Branch]:

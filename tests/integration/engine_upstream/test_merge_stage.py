@@ -16,7 +16,7 @@ from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.rewrite.rule import RuleKind
 from engine.rewrite.worth import worth
-from engine.settings import Limits, UpstreamSettings
+from engine.settings import GenerationSettings, Limits, UpstreamSettings
 from engine.stages.deduplicate import deduplicate
 from engine.stages.rank import rank
 from engine.stages.validate import validate
@@ -255,7 +255,10 @@ async def test_what_fails_on_the_data_goes(state: State, tools: Tools) -> None:
     assert "division by zero" in after.trace[-1].detail
 
 
-async def test_one_candidate_is_not_run(state: State, tools: Tools, upstream: Counting) -> None:
+async def test_the_only_one_that_is_asked_for_is_not_run(
+    state: State, tools: Tools, upstream: Counting
+) -> None:
+    state = replace(state, k=1)
     assert left(await merged(state, tools, "SELECT name FROM singer")) == ["SELECT name FROM singer"]
     assert upstream.runs == 0
 
@@ -326,3 +329,53 @@ async def test_the_first_of_groups_of_one_row_is_any(
     ranked = await rank(after, replace(tools, ranker=Alike()))
     assert left(ranked).index(most) == int(ones or after.candidates[0].fruitless)
     assert any("groups of one row" in note for each in ranked.candidates for note in each.notes) is ones
+
+
+REPEATED = "SELECT s.country FROM singer AS s CROSS JOIN duet"
+ONCE = "SELECT DISTINCT s.country FROM singer AS s CROSS JOIN duet"
+
+
+async def test_beside_rows_that_repeat_each_other_each_is_shown_once(state: State, tools: Tools) -> None:
+    after = await merged(state, tools, REPEATED)
+    assert [(each.sql, each.repeated) for each in after.candidates] == [(REPEATED, True), (ONCE, False)]
+    assert after.candidates[1].preview is not None
+    assert sorted(after.candidates[1].preview.rows) == [("FR",), ("NL",)]
+    assert (
+        after.trace[-1].event == "repetition rows_once: shows each row once that stands there several times"
+    )
+    ranked = await rank(after, replace(tools, ranker=Alike()))
+    assert left(ranked) == [ONCE, REPEATED]
+    assert "shows the same rows several times" in ranked.candidates[1].notes
+
+
+async def test_what_shows_them_once_already_is_the_same(state: State, tools: Tools) -> None:
+    written = "SELECT DISTINCT singer.country FROM singer CROSS JOIN duet"
+    after = await merged(state, tools, written, REPEATED)
+    assert left(after) == [written, REPEATED]
+    assert [each.repeated for each in after.candidates] == [False, True]
+
+
+async def test_rows_that_are_cut_repeat_each_other_too(state: State, tools: Tools) -> None:
+    many = "SELECT 'x' AS letter FROM generate_series(1, 9)"
+    after = await merged(state, replace(tools, limits=Limits(run_rows=4)), many)
+    assert left(after) == [many, "SELECT DISTINCT 'x' AS letter FROM GENERATE_SERIES(1, 9)"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT singer.singer_id FROM singer JOIN song USING (singer_id)",
+        "SELECT s.country FROM singer AS s CROSS JOIN duet LIMIT 4",
+        "SELECT '{}'::json FROM singer",
+        "SELECT country FROM singer WHERE age > 99",
+    ],
+    ids=["two of three", "chosen", "not to be compared", "no rows"],
+)
+async def test_other_rows_are_left_as_they_are(state: State, tools: Tools, statement: str) -> None:
+    assert left(await merged(state, tools, statement)) == [statement]
+
+
+async def test_an_operator_can_refuse_that(state: State, tools: Tools) -> None:
+    off = replace(tools, generation=GenerationSettings(rules_off=("rows_once",)))
+    after = await merged(state, off, REPEATED)
+    assert [(each.sql, each.repeated) for each in after.candidates] == [(REPEATED, False)]

@@ -11,7 +11,16 @@ from structlog.testing import capture_logs
 from engine.errors import InvalidSettingError
 from engine.linking.mentions import mentioned_tables
 from engine.rewrite import driver
-from engine.rewrite.driver import READINGS, Rewritten, check_names, correct, normalise, readings, repair
+from engine.rewrite.driver import (
+    READINGS,
+    Rewritten,
+    check_names,
+    correct,
+    normalise,
+    readings,
+    repair,
+    shown_once,
+)
 from engine.rewrite.rule import Context, Rule, RuleKind, Statement
 from engine.rewrite.rules import RULES
 from tests.support.golden_rules import SCHEMAS
@@ -109,6 +118,8 @@ def test_a_rule_that_fails_is_skipped_and_the_others_run(
         repaired = repair(Rewritten("SELECT title FROM concert ORDER BY capacity"), asked(""))
         others = made(sql, asked("entries"))
         correct(Rewritten(sql), asked(""))
+        once = shown_once(Rewritten("SELECT country FROM singer"), asked(""))
+    assert [change.rule for change in once.changes] == ["rows_once"]
     assert [change.rule for change in normal.changes] == ["drop_total_join"]
     assert [change.rule for change in repaired.changes] == ["requalify", "join_missing_tables"]
     assert any("unknown_last" in rules for rules, _ in others)

@@ -43,5 +43,11 @@ def test_every_rule_has_pairs_of_both_sorts(rule: object) -> None:
 def test_no_two_rules_have_one_name_and_kinds_come_in_their_order() -> None:
     assert len({rule.name for rule in RULES}) == len(RULES)
     kinds = [rule.kind for rule in RULES]
-    order = [RuleKind.NORMALISE, RuleKind.REPAIR, RuleKind.READING, RuleKind.CORRECTION]
+    order = [
+        RuleKind.NORMALISE,
+        RuleKind.REPAIR,
+        RuleKind.READING,
+        RuleKind.CORRECTION,
+        RuleKind.REPETITION,
+    ]
     assert kinds == sorted(kinds, key=order.index)

@@ -49,11 +49,10 @@ class Candidate:
     `preference`: agreement with the asker's preferences, negative where it contradicts them (apply_preferences).
     `fruitless`: it ran without a value in its rows; `preview`: of its rows, None where it did not run; `ones`: of the
     groups that count most each is one row; `repeated`: its rows repeat each other, and could each be shown once;
-    `merged`: the most that the changes of those with its rows are worth,
-    log-odds, None where it is the only one (deduplicate). `missing`: texts that its columns do not hold
-    (check_values). `unsaid`: values, names, terms and numbers of the question that it says nothing of, `terms`: those
-    of the question that it uses, `notes`: units, time zones and deprecations of what it reads (rank). `changes`: by
-    rules, in order.
+    `merged`: the most that the changes of those with its rows are worth, log-odds, None where it is the only one
+    (deduplicate). `missing`: texts that its columns do not hold (check_values). `unsaid`: values, names, terms and
+    numbers of the question that it says nothing of, `terms`: those of the question that it uses, `notes`: units, time
+    zones and deprecations of what it reads (rank). `changes`: by rules, in order.
     """
 
     database: str

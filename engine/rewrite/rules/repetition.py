@@ -19,6 +19,7 @@ UNLIKELY = 0.3
 """Below this probability the schema linker is sure that a table is not meant."""
 
 SAYS_DIFFERENT = re.compile(r"\b(?:different|distinct|unique)\b", re.IGNORECASE)
+"""A question that asks for each once."""
 
 _CHOSEN = ("distinct", "group", "having", "limit", "offset", "fetch")
 """Parts of a statement that shows other rows than those which it reads."""

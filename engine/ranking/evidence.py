@@ -47,9 +47,9 @@ FORKED = 0.5
 earlier ones 73 have it by anything from 0.14 to 0.47, 71 by 1."""
 
 REPEATED = 1 / 3
-"""What a statement is worth whose rows repeat each other. Where each stands there three times or more in the mean, 30 of
-47 known statements of Spider's training questions that do not say *different* show it once (DISTINCT), else 31 of 166.
-The reading that does so (`rows_once`) is worth a little more than this by `engine.rewrite.worth`: the odds come out."""
+"""What a statement is worth whose rows repeat each other. Where each stands there three times or more in the mean,
+30 of 47 known statements of Spider's training questions that do not say *different* show it once (DISTINCT), else 31 of
+166. The statement that does so (`rows_once`) is worth little more than this one: together the odds come out."""
 
 WEIGHTS = {
     "readings": 1.0,

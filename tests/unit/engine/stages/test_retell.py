@@ -61,10 +61,10 @@ def asked(before: State, model: Teller, *, switched_on: bool = True) -> State:
 
 def test_the_likelier_question_comes_first_and_confidences_keep_their_sum() -> None:
     model = Teller({COUNT: -20.0, SUM: -10.0, LIST: -30.0})
-    after = asked(state(0.4, 0.35, 0.15), model)
+    after = asked(state(0.4, 0.35, 0.2), model)
     assert [each.sql for each in after.candidates] == [SUM, COUNT, LIST]
-    shares = [0.4 * math.exp(-10 * WEIGHT), 0.35, 0.15 * math.exp(-20 * WEIGHT)]
-    expected = [0.9 * share / sum(shares) for share in (shares[1], shares[0], shares[2])]
+    shares = [0.4 * math.exp(-10 * WEIGHT), 0.35, 0.2 * math.exp(-20 * WEIGHT)]
+    expected = [0.95 * share / sum(shares) for share in (shares[1], shares[0], shares[2])]
     assert [each.confidence for each in after.candidates] == pytest.approx(expected)
     assert model.asked == [QUESTION] * 3
     assert all(until < after.deadline.at - 2 for until in model.until), "the answer needs time as well"
@@ -76,9 +76,9 @@ def test_the_likelier_question_comes_first_and_confidences_keep_their_sum() -> N
 
 def test_what_is_hardly_worth_it_is_not_asked_about_and_keeps_its_confidence() -> None:
     model = Teller({COUNT: -40.0, SUM: -10.0, LIST: 0.0})
-    after = asked(state(0.5, 0.45, 0.04), model)
+    after = asked(state(0.45, 0.4, 0.14), model)
     assert [each.sql for each in after.candidates] == [SUM, LIST, COUNT]
-    assert after.candidates[1].confidence == 0.04
+    assert after.candidates[1].confidence == 0.14
     assert len(model.asked) == 2
 
 

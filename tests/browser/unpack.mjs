@@ -24,4 +24,3 @@ writeFileSync("chromium/fonts.conf", `<?xml version="1.0"?>
   <alias><family>sans-serif</family><prefer><family>Open Sans</family></prefer></alias>
 </fontconfig>
 `);
-rmSync(`${from}chromium.br`);

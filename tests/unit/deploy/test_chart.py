@@ -280,7 +280,9 @@ def test_an_engines_address_is_safe(tmp_path: Path) -> None:
         AddressSite(settings)
 
 
-async def test_the_gateways_probe_is_answered_by_what_the_pod_runs(tmp_path: Path) -> None:
+async def test_the_gateways_probe_is_answered_by_what_the_pod_runs(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
     container = pods(rendered(PLAIN))["gateway"]["containers"][0]
     port = free_port()
     given = environment(container) | {
@@ -288,7 +290,7 @@ async def test_the_gateways_probe_is_answered_by_what_the_pod_runs(tmp_path: Pat
         "PGPARLEY_GATEWAY_LISTEN_PORT": str(port),
         "PGPARLEY_GATEWAY_PROMETHEUS_LISTEN": f"127.0.0.1:{free_port()}",
         "PGPARLEY_GATEWAY_UPSTREAM_HOST": "127.0.0.1",
-        "XDG_RUNTIME_DIR": str(tmp_path),
+        "XDG_RUNTIME_DIR": str(tmp_path_factory.mktemp("run")),  # a socket's path is short
     }
     probe = [
         sys.executable if word == "python" else word.replace("6432", str(port))

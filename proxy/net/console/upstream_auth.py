@@ -119,7 +119,7 @@ class UpstreamAuth(asyncio.Protocol):
             if message[0] == _ERROR:
                 self._client.close()
 
-    def server_lost(self, *, broken: bool) -> None:  # noqa: ARG002 - as `ServerEvents.server_lost`
+    def server_lost(self) -> None:
         """The server has closed."""
         self._server = None
         if self._client is not None:

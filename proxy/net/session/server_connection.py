@@ -20,8 +20,8 @@ class ServerEvents(Protocol):
     def server_data(self, data: bytes) -> None:
         """Bytes from the server."""
 
-    def server_lost(self, *, broken: bool) -> None:
-        """The server has closed; `broken`: which a write found out, so that it may have sent what is not read yet."""
+    def server_lost(self) -> None:
+        """The server has closed; what it sent before has been told."""
 
     def server_full(self, *, full: bool) -> None:
         """The server reads slower than the client writes, or it has caught up."""
@@ -30,22 +30,28 @@ class ServerEvents(Protocol):
 class ServerConnection(asyncio.Protocol):
     """The server's side of one session."""
 
-    __slots__ = ("_session",)
+    __slots__ = ("_session", "_transport")
 
     def __init__(self, session: ServerEvents) -> None:
         self._session = session
+        self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """As `ServerEvents.server_connected`."""
-        self._session.server_connected(cast("asyncio.Transport", transport))
+        self._transport = cast("asyncio.Transport", transport)
+        self._session.server_connected(self._transport)
 
     def data_received(self, data: bytes) -> None:
         """As `ServerEvents.server_data`."""
         self._session.server_data(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """As `ServerEvents.server_lost`."""
-        self._session.server_lost(broken=exc is not None)
+        """As `ServerEvents.server_lost`, after what was not read where a write found the server gone."""
+        transport, self._transport = self._transport, None
+        if exc is not None and transport is not None:
+            for chunk in _unread(transport):
+                self._session.server_data(chunk)
+        self._session.server_lost()
 
     def pause_writing(self) -> None:
         """As `ServerEvents.server_full`."""
@@ -56,7 +62,7 @@ class ServerConnection(asyncio.Protocol):
         self._session.server_full(full=False)
 
 
-def unread(transport: asyncio.Transport) -> Iterator[bytes]:
+def _unread(transport: asyncio.Transport) -> Iterator[bytes]:
     """What the server had sent before a write to it failed, in chunks: a transport reads no more from then on.
 
     Only to be called before the transport has closed its socket. Nothing where there is TLS between.

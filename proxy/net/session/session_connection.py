@@ -15,7 +15,6 @@ from proxy.net import pump
 from proxy.net.ports import SessionContext
 from proxy.net.session.consultation import Consultation
 from proxy.net.session.server_acquisition import ServerAcquisition
-from proxy.net.session.server_connection import unread
 from proxy.net.upstream.dialer import without_delay
 from proxy.net.upstream.login_phase import LoginHandler
 from proxy.protocol import codec
@@ -149,12 +148,9 @@ class SessionConnection(asyncio.Protocol):
             self._plain_chunks = 0
             self._perform(self._session.receive_backend(data))
 
-    def server_lost(self, *, broken: bool = False) -> None:
+    def server_lost(self) -> None:
         """The server has closed: what it sent last still goes out to the client."""
         self._take_back()
-        if broken and self._server is not None:
-            for chunk in unread(self._server):
-                self.server_data(chunk)
         self._server = None
         self._stop_task()
         if self._client is not None:

@@ -15,6 +15,8 @@ from sqlglot import exp
 from engine.core.candidate import Candidate
 from engine.core.elements import elements_read
 from engine.core.ports import Completion
+from engine.decoding.forks import Fork
+from engine.decoding.joining import begun_join
 from engine.decoding.mask_search import Node
 from engine.decoding.writer import Writer, statement
 from engine.linking.mentions import terms_used
@@ -58,6 +60,10 @@ class Attempt:
         )
 
 
+_Again = tuple[Node, Completion]
+"""Under what the model was asked again, and what it wrote."""
+
+
 class Attempts:
     """The statements of one route, by its `writer` and its `checker`. Made off the event loop: it reads every name."""
 
@@ -80,12 +86,13 @@ class Attempts:
         # Under a grammar without them it cannot name again what it went astray with.
         stray = outcome.stray if isinstance(outcome, Rejection) else frozenset[ColumnKey]()
         left = replace(node, mask=node.mask | stray)
-        for write in (self._rewritten, self._told) if repairable else ():
-            second = await write(left, outcome, written)
-            if second is None:
+        for write in (self._rewritten, self._joined, self._told) if repairable else ():
+            made = await write(left, outcome, written)
+            if made is None:
                 continue
+            under, second = made
             calls.append(second)
-            again = await self._checked(second, left)
+            again = await self._checked(second, under)
             if isinstance(again, Candidate) and all(again.sql != each.sql for each in candidates):
                 better = not candidates or not (self._reason(again) or self._short_left(again, second))
                 candidates = [again, *candidates] if better else [*candidates, again]
@@ -103,18 +110,27 @@ class Attempts:
 
     async def _rewritten(
         self, node: Node, outcome: Candidate | Rejection, written: Completion
-    ) -> Completion | None:
+    ) -> _Again | None:
         """Another one by the reason for which the model is asked again; None without one."""
         reason = self._reason(outcome)
         sql = outcome.sql if isinstance(outcome, Candidate) else statement(written.text)
-        return None if reason is None else await self._writer.rewrite(node, sql, reason)
+        return None if reason is None else (node, await self._writer.rewrite(node, sql, reason))
 
-    async def _told(
-        self, node: Node, outcome: Candidate | Rejection, written: Completion
-    ) -> Completion | None:
+    async def _joined(self, _: Node, outcome: Candidate | Rejection, written: Completion) -> _Again | None:
+        """The one that is refused, gone on with from the join of a table that its FROM misses; None where none is."""
+        if not isinstance(outcome, Rejection) or outcome.cause is not Cause.NAMES or not self._writer.forks:
+            return None
+        context = self._checker.context
+        begun = await asyncio.to_thread(begun_join, statement(written.text), context.snapshot, context.linked)
+        if begun is None:
+            return None
+        node = Node(self._writer.root, 1.0, fork=Fork(begun, chance=1.0, logprob=0.0, tokens=0))
+        return node, await self._writer.write(node)
+
+    async def _told(self, node: Node, outcome: Candidate | Rejection, written: Completion) -> _Again | None:
         """Another one of which the model is told what names are short for; None where it says all of that."""
         short = self._short_left(outcome, written)
-        return await self._writer.write_told(node, short) if short else None
+        return (node, await self._writer.write_told(node, short)) if short else None
 
     async def freely(self) -> Attempt:
         """One without a grammar, for a model that did not end under it."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
+from engine.text.tokens import identifier_words
 from schema_catalog.naming import quote_ident
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey
 
@@ -200,3 +201,9 @@ def _qualified(name: str, column: str) -> exp.Column:
 def written(table: Table, snapshot: Snapshot) -> exp.Table:
     """A table as FROM names it."""
     return exp.to_table(snapshot.display_name(table), dialect="postgres")
+
+
+def means_one_of(table: Table, name: str) -> bool:
+    """Whether the table has the column, or one whose name says that and more: who says `name` may mean `name_first`."""
+    words = set(identifier_words(name))
+    return any(column.name == name or words < set(identifier_words(column.name)) for column in table.columns)

@@ -4,10 +4,11 @@ Owns the order and the budget. Behind the statement and what the model nearly wr
 (`engine.decoding.forks`) comes a best-first search over conditions (MetaSQL §III) and, of a model that does not tell
 what it nearly wrote, over masked schemas (Odin §5). Each statement is checked as the asker before its children are
 queued. A first one that is refused, or does not say what a DBA's term means, is written a second time with the reason,
-and one that reads no name that is short for a word of the question with that word. One that went astray, as the schema
-linker sees it, has another beside it that is written without what is doubtful. One of which the model was sure is the
-only one that is asked for. Beside what the model wrote stand its readings (`engine.rewrite`) and what differs from it
-in one name (`engine.alternatives`), which cost no call.
+and one that reads no name that is short for a word of the question with that word. One that misses a table, then still,
+is gone on with from that table's join. One that went astray, as the schema linker sees it, has another beside it that
+is written without what is doubtful. One of which the model was sure is the only one that is asked for. Beside what the
+model wrote stand its readings (`engine.rewrite`) and what differs from it in one name (`engine.alternatives`), which
+cost no call.
 """
 
 from __future__ import annotations

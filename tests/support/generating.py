@@ -20,7 +20,7 @@ from engine.linking.element_text import linked
 from engine.settings import GenerationSettings
 from engine.stages.generate import generate
 from engine.types import Asker, AskRequest
-from schema_catalog.types import Database, TableKey
+from schema_catalog.types import Database, Snapshot, TableKey
 from tests.support.schemas import MUSIC
 
 
@@ -99,15 +99,16 @@ def generated(
     *,
     links: SchemaLinks | None = None,
     phrases: tuple[str, ...] = ("artist name", "singer"),
+    schema: Snapshot = MUSIC,
 ) -> State:
     encoder = Encoder()
     database = Database("music", "", "music", ("public",), ("public",))
     route = Route(
         database,
-        MUSIC,
+        schema,
         1.0,
-        tuple(table.key for table in MUSIC.tables),
-        linked(phrases, MUSIC, cast("Any", encoder)),
+        tuple(table.key for table in schema.tables),
+        linked(phrases, schema, cast("Any", encoder)),
         values,
         links=links,
     )

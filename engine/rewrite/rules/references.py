@@ -9,8 +9,7 @@ from sqlglot import exp
 
 from engine.decoding.sql_grammar import aliases
 from engine.rewrite.rule import Context, Statement
-from engine.rewrite.scope import Scopes, TableRef, equality, from_parts, identifier, written
-from engine.text.tokens import identifier_words
+from engine.rewrite.scope import Scopes, TableRef, equality, from_parts, identifier, means_one_of, written
 from schema_catalog.foreign_keys import Edge, ForeignKeyGraph, foreign_key_graph
 from schema_catalog.types import ColumnKey, Table, TableKey
 
@@ -52,7 +51,7 @@ def _holder(column: exp.Column, scopes: Scopes, context: Context) -> str | None:
     named = scopes.reading(column)
     if any(read.table is None for read in reads) or (named is not None and named.table is None):
         return None
-    if named is not None and named.table is not None and _means_one_of(named.table, column.name):
+    if named is not None and named.table is not None and means_one_of(named.table, column.name):
         return None
     if named is None and any(_has(table, column.name) for table in scopes.called.get(column.table, ())):
         return None
@@ -65,12 +64,6 @@ def _holder(column: exp.Column, scopes: Scopes, context: Context) -> str | None:
     ]
     found = inside or beside
     return found[0] if len(found) == 1 else None
-
-
-def _means_one_of(table: Table, name: str) -> bool:
-    """Whether the table has the column, or one whose name says that and more: who says `name` may mean `name_first`."""
-    words = set(identifier_words(name))
-    return any(column.name == name or words < set(identifier_words(column.name)) for column in table.columns)
 
 
 def _has(table: Table, name: str) -> bool:

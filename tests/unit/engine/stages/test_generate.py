@@ -12,9 +12,9 @@ from engine.core.state import State
 from engine.settings import GenerationSettings
 from engine.stages.generate import FORKS
 from engine.types import TraceLine
-from schema_catalog.types import ColumnKey
+from schema_catalog.types import ColumnKey, Snapshot
 from tests.support.generating import Model, generated
-from tests.support.schemas import MUSIC
+from tests.support.schemas import MUSIC, table
 
 SORTED, GROUPED = "sort (ORDER BY)", "group (GROUP BY)"
 
@@ -208,6 +208,41 @@ def test_a_column_of_a_table_that_is_not_read_may_not_be_named_again() -> None:
     )
     (only,) = generated(model, k=1).candidates
     assert only.masked == {("public", "stadium", "capacity")}
+
+
+KEYLESS = Snapshot("cars", ("public",), (table("model_name", "makeid model"), table("car_data", "id year")))
+
+MISSING = (
+    ("FROM model_name JOIN car_data ON", " model_name.makeid = car_data.id WHERE car_data.year = 1970"),
+    ("", "SELECT model FROM model_name WHERE year = 1970"),
+)
+
+
+def test_what_misses_a_table_is_gone_on_with_from_its_join() -> None:
+    model = Model(MISSING, goes_on=True)
+    first, *_ = generated(model, k=1, schema=KEYLESS).candidates
+    assert first.sql == (
+        "SELECT model_name.model FROM model_name JOIN car_data ON model_name.makeid = car_data.id"
+        " WHERE car_data.year = 1970"
+    )
+    assert first.forked, "it began as one that was refused"
+    assert not first.masked
+    assert len(model.prompts) == len(("the statement", "the same once more", "its end"))
+
+
+@pytest.mark.parametrize(
+    ("model", "settings"),
+    [
+        (Model(MISSING), GenerationSettings()),
+        (Model(MISSING, goes_on=True), GenerationSettings(forks=False)),
+        (Model(MISSING, goes_on=True), GenerationSettings(repair=False)),
+    ],
+)
+def test_one_that_does_not_go_on_or_may_not_is_not_asked_to(
+    model: Model, settings: GenerationSettings
+) -> None:
+    assert generated(model, k=1, settings=settings, schema=KEYLESS).candidates == ()
+    assert not any("JOIN car_data ON" in prompt for prompt in model.prompts)
 
 
 def test_what_the_questions_words_may_mean_is_a_reading() -> None:

@@ -144,10 +144,10 @@ class GenerationSettings:
     name for another, without a model call. `token_alternatives`: names that the model gave a high probability are among
     those. `repair`: a second call with the reason where a statement was refused or does not say what a DBA's term
     means, or with what names are short for where it reads none of them; a third from the join of a table that it
-    misses. `forks`: the first answer is written again from
-    where the model was least certain, with what it nearly wrote there. `links`: names that the schema linker finds most
-    unlikely are forbidden. `retell`: where no candidate is clearly ahead the model is asked which question each of them
-    answers. `rules_off`: names of rules of `engine.rewrite.rules` that do not run.
+    misses. `forks`: the first answer is written again from where the model was least certain, with what it nearly wrote
+    there. `links`: names that the schema linker finds most unlikely are forbidden. `retell`: where no candidate is
+    clearly ahead the model is asked which question each of them answers. `rules_off`: names of rules of
+    `engine.rewrite.rules` that do not run.
     """
 
     masks: bool = True

@@ -61,7 +61,7 @@ def _of_groups(question: str, statement: Statement) -> Iterator[str]:
         yield f"gives one number for all, not for each {dimension}"
     for each in dimensions_not_parted(question, statement.tree):
         yield f"does not take the first of each {each.text}"
-    if hides_groups(statement.tree):
+    if hides_groups(statement):
         yield "gives numbers of groups, and not which group"
     for _, name in counted_measures(statement):
         yield f"counts how often {name} is known"

@@ -46,7 +46,7 @@ RULES: tuple[Rule, ...] = (
     Rule("first_of_each", 1, RuleKind.READING, dimensions.first_of_each),
     Rule("drop_unasked_limit", 1, RuleKind.READING, limits.drop_unasked_limit),
     Rule("asked_direction", 1, RuleKind.READING, order.asked_direction),
-    Rule("show_groups", 1, RuleKind.READING, grouping.show_groups),
+    Rule("show_groups", 2, RuleKind.READING, grouping.show_groups),
     Rule("both", 1, RuleKind.READING, quantifiers.both),
     Rule("none_of_them", 2, RuleKind.READING, quantifiers.none_of_them),
     Rule("keep_unmatched", 1, RuleKind.READING, unknowns.keep_unmatched),

@@ -38,12 +38,13 @@ def group_by_shown(statement: Statement, _context: Context) -> str | None:
 
 
 _MEASURES = (exp.Count, exp.Sum, exp.Avg)
+_EXTREMES = (exp.Max, exp.Min)
 
 
 def show_groups(statement: Statement, _context: Context) -> str | None:
     """Shows what a statement groups by where it shows nothing but a number for each group: numbers of what?"""
     select = statement.tree
-    if not isinstance(select, exp.Select) or not hides_groups(select):
+    if not isinstance(select, exp.Select) or not hides_groups(statement):
         return None
     shown = [each.copy() for each in select.args["group"].expressions]
     select.set("expressions", [*shown, *select.expressions])
@@ -129,25 +130,26 @@ def is_measure(counted: object, scopes: Scopes) -> bool:
     return column is not None and not is_key and kind_of(column) is ColumnKind.NUMBER
 
 
-def hides_groups(tree: exp.Query) -> bool:
+def hides_groups(statement: Statement) -> bool:
     """Whether a statement shows nothing but a number for each group, without HAVING and LIMIT."""
+    tree = statement.tree
     group = tree.args.get("group")
     if not isinstance(tree, exp.Select) or group is None or not group.expressions:
         return False
     if group.find(*_GROUPING_SETS, exp.Literal) or tree.args.get("limit") or tree.args.get("having"):
         return False
-    return all(_is_number(each) for each in tree.expressions)
+    return all(_is_number(each, statement.scopes) for each in tree.expressions)
 
 
-def _is_number(item: exp.Expr) -> bool:
-    """Whether an item is a count, sum or average, or made of such by arithmetic."""
+def _is_number(item: exp.Expr, scopes: Scopes) -> bool:
+    """Whether an item is a count, sum or average, an extreme of a column of numbers, or made of such by arithmetic."""
     item = unwrapped(item)
     if isinstance(item, exp.Binary):
         sides = (item.left, item.right)
-        return any(map(_is_number, sides)) and all(
-            isinstance(each, exp.Literal) or _is_number(each) for each in sides
+        return any(_is_number(each, scopes) for each in sides) and all(
+            isinstance(each, exp.Literal) or _is_number(each, scopes) for each in sides
         )
-    return isinstance(item, _MEASURES)
+    return isinstance(item, _MEASURES) or (isinstance(item, _EXTREMES) and is_measure(item.this, scopes))
 
 
 def _ungrouped(select: exp.Select, group: exp.Group, scopes: Scopes) -> exp.Column | None:

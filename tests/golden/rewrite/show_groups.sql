@@ -32,7 +32,20 @@ SELECT SUM(stadium_id) / (COUNT(*) * 60000) AS minutes FROM concert GROUP BY yea
 =>
 SELECT year, SUM(stadium_id) / (COUNT(*) * 60000) AS minutes FROM concert GROUP BY year
 
--- the greatest of each group may be what is asked for
+-- a name of each group may be what is asked for
 SELECT MAX(title) FROM concert GROUP BY year
+=>
+unchanged
+
+-- the greatest number of each group: of which?
+-- schema: terse
+-- question: What is the most that was paid, for all the different departments?
+SELECT MAX(p.amt), MIN(p.amt) FROM pay AS p GROUP BY p.dpt_id
+=>
+SELECT p.dpt_id, MAX(p.amt), MIN(p.amt) FROM pay AS p GROUP BY p.dpt_id
+
+-- a key is no number
+-- schema: terse
+SELECT MAX(pay_id) FROM pay GROUP BY dpt_id
 =>
 unchanged

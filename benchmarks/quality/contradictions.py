@@ -41,7 +41,7 @@ from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.aggregates import SAID
 from engine.rewrite.rules.bounds import comparisons_with, said_bounds
 from engine.rewrite.rules.dimensions import group_by_dimension
-from engine.rewrite.rules.grouping import largest_group, order_by_total
+from engine.rewrite.rules.grouping import is_measure, largest_group, order_by_total
 from engine.rewrite.rules.limits import asks_for_all
 from engine.rewrite.rules.order import said_direction
 from engine.rewrite.rules.references import compared_columns
@@ -93,6 +93,7 @@ def counted(questions: Iterable[Known], encoder: Encoder) -> Counter[str]:
             found["says: compares columns of two tables"] += 1
         found.update(_of_numbers(each.question, tree))
         found.update(_of_orders(tree, each.snapshot))
+        found.update(_of_groups(tree, each.snapshot))
         found.update(_of_short_names(each, tree))
         asked = mentioned_tables(each.question, each.snapshot)
         said = contradictions(each.question, each.sql, each.snapshot, asked, texts(each.snapshot))
@@ -138,6 +139,18 @@ def _of_orders(tree: exp.Query, snapshot: Snapshot) -> Iterator[str]:
         yield "orders: averages of groups"
     elif measured and isinstance(first.this, exp.Sum) and not _shows_numbers(tree):
         yield "orders: sums of groups, not shown"
+
+
+def _of_groups(tree: exp.Query, snapshot: Snapshot) -> Iterator[str]:
+    """Whether the greatest or least number of each group is shown, without HAVING and LIMIT."""
+    if not isinstance(tree, exp.Select) or not tree.args.get("group"):
+        return
+    if tree.args.get("having") or tree.args.get("limit"):
+        return
+    scopes = Statement(tree, snapshot).scopes
+    items = (item.unalias() for item in tree.expressions)
+    if any(isinstance(item, (exp.Max, exp.Min)) and is_measure(item.this, scopes) for item in items):
+        yield "shows an extreme number of each group"
 
 
 def _shows_numbers(select: exp.Select) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.quality.contradictions import Known, counted
+from tests.support.golden_rules import SCHEMAS
 from tests.support.schemas import MUSIC
 
 
@@ -49,3 +50,17 @@ def test_groups_and_rows() -> None:
         "says a number": 3,
         "leaves out a number": 1,
     }
+
+
+def test_extremes_of_groups() -> None:
+    terse = SCHEMAS["terse"]
+    statements = [
+        "SELECT dpt_id, MAX(amt) FROM pay GROUP BY dpt_id",
+        "SELECT MIN(amt) FROM pay GROUP BY dpt_id",
+        "SELECT dpt_id, MAX(pd_on) FROM pay GROUP BY dpt_id",
+        "SELECT dpt_id, MAX(amt) FROM pay GROUP BY dpt_id HAVING COUNT(*) > 1",
+        "SELECT MAX(amt) FROM pay",
+    ]
+    found = counted([Known("what was paid", terse, sql) for sql in statements], Alike())
+    assert found["shows an extreme number of each group"] == 2
+    assert found["contradicts: gives numbers of groups, …"] == 1

@@ -38,7 +38,7 @@ from engine.models.encoder import MiniLMEncoder
 from engine.ranking.contradictions import contradictions
 from engine.rewrite.driver import Rewritten, shown_once
 from engine.rewrite.rule import Context, Statement
-from engine.rewrite.rules.aggregates import SAID
+from engine.rewrite.rules.aggregates import SAID, asks_for_total, shown_measure
 from engine.rewrite.rules.bounds import comparisons_with, said_bounds
 from engine.rewrite.rules.dimensions import group_by_dimension
 from engine.rewrite.rules.grouping import is_measure, largest_group, order_by_total
@@ -94,6 +94,7 @@ def counted(questions: Iterable[Known], encoder: Encoder) -> Counter[str]:
         found.update(_of_numbers(each.question, tree))
         found.update(_of_orders(tree, each.snapshot))
         found.update(_of_groups(tree, each.snapshot))
+        found.update(_of_totals(each.question, tree, each.snapshot))
         found.update(_of_short_names(each, tree))
         asked = mentioned_tables(each.question, each.snapshot)
         said = contradictions(each.question, each.sql, each.snapshot, asked, texts(each.snapshot))
@@ -139,6 +140,17 @@ def _of_orders(tree: exp.Query, snapshot: Snapshot) -> Iterator[str]:
         yield "orders: averages of groups"
     elif measured and isinstance(first.this, exp.Sum) and not _shows_numbers(tree):
         yield "orders: sums of groups, not shown"
+
+
+def _of_totals(question: str, tree: exp.Query, snapshot: Snapshot) -> Iterator[str]:
+    """What is shown of the one column of numbers that a question asks how many of, as `asked_total` takes it."""
+    item = tree.expressions[0].unalias() if isinstance(tree, exp.Select) and tree.expressions else None
+    summed = tree.copy()
+    if isinstance(item, exp.Sum) and isinstance(item.this, exp.Column):
+        summed.set("expressions", [item.this.copy(), *summed.expressions[1:]])
+    column = shown_measure(Statement(summed, snapshot))
+    if column is not None and asks_for_total(question, column.name):
+        yield f"asks how many: {'adds up' if isinstance(item, exp.Sum) else 'shows'} a column of numbers"
 
 
 def _of_groups(tree: exp.Query, snapshot: Snapshot) -> Iterator[str]:

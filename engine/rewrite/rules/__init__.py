@@ -55,6 +55,7 @@ RULES: tuple[Rule, ...] = (
     Rule("share_of_itself", 1, RuleKind.READING, shares.share_of_itself),
     Rule("sum_counted", 1, RuleKind.READING, grouping.sum_counted),
     Rule("said_aggregate", 1, RuleKind.READING, aggregates.said_aggregate),
+    Rule("asked_total", 1, RuleKind.READING, aggregates.asked_total),
     Rule("said_bound", 1, RuleKind.READING, bounds.said_bound),
     Rule("each_once", 1, RuleKind.READING, repetition.each_once),
     Rule("each_match_once", 1, RuleKind.READING, repetition.each_match_once),

@@ -1,4 +1,4 @@
-"""Rules about averages and extremes: those that the question says by name, and those of a group's own column.
+"""Rules about averages, extremes and sums: those that the question says by name, and those of a group's own column.
 
 Of Spider's training questions 484 say *average* or *mean*, and all known statements but one take an average or read
 what is called one; 252 say *maximum* or *minimum*, and all take it, the first of an order, or read what is called so
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from engine.linking.dimensions import asked_dimensions
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.grouping import is_measure
 from engine.text.tokens import identifier_words
@@ -55,24 +56,53 @@ SAID = (
     ),
 )
 
+_TOTAL = re.compile(r"\btotal\b|\bhow (?:many|much)\b", re.IGNORECASE)
+
 _OWN = (exp.Avg, exp.Sum, exp.Min, exp.Max)
 
 
 def said_aggregate(statement: Statement, context: Context) -> str | None:
     """Takes the average, maximum or minimum that the question says, where one column of numbers is shown as it is."""
+    missing = list(aggregates_not_taken(context.question, statement))
+    column = shown_measure(statement)
+    if column is None or len(missing) != 1:
+        return None
+    _take(missing[0].kind, column)
+    return f"takes the {missing[0].name} of {column.name}"
+
+
+def asked_total(statement: Statement, context: Context) -> str | None:
+    """Adds up the one column of numbers that is shown as it is, where the question asks how many, or for a total."""
+    column = shown_measure(statement)
+    if column is None or not asks_for_total(context.question, column.name):
+        return None
+    _take(exp.Sum, column)
+    return f"adds up {column.name}"
+
+
+def asks_for_total(question: str, name: str) -> bool:
+    """Whether a question asks for one total of numbers, which no column called `name` holds by its name."""
+    words = identifier_words(name)
+    return _TOTAL.search(question) is not None and "total" not in words and not asked_dimensions(question)
+
+
+def shown_measure(statement: Statement) -> exp.Column | None:
+    """The column of numbers that a statement shows as it is, alone, without groups, order and limit."""
     select = statement.tree
     if not isinstance(select, exp.Select) or len(select.expressions) != 1:
         return None
-    missing = list(aggregates_not_taken(context.question, statement))
-    item = select.expressions[0]
-    if len(missing) != 1 or any(select.args.get(part) for part in ("group", "having", "order", "limit")):
+    if any(select.args.get(part) for part in ("group", "having", "order", "limit")):
         return None
-    column = item.unalias()
-    if not isinstance(column, exp.Column) or not is_measure(column, statement.scopes):
-        return None
-    select.set("distinct", None)
-    item.replace(missing[0].kind(this=column.copy()))
-    return f"takes the {missing[0].name} of {column.name}"
+    column = select.expressions[0].unalias()
+    return column if isinstance(column, exp.Column) and is_measure(column, statement.scopes) else None
+
+
+def _take(kind: type[exp.AggFunc], column: exp.Column) -> None:
+    """Takes an aggregate of the one thing that a select shows."""
+    select = column.parent_select
+    if select is not None:
+        select.set("distinct", None)
+        select.set("expressions", [kind(this=column.copy())])
 
 
 def aggregates_not_taken(question: str, statement: Statement) -> Iterator[Said]:

@@ -64,3 +64,19 @@ def test_extremes_of_groups() -> None:
     found = counted([Known("what was paid", terse, sql) for sql in statements], Alike())
     assert found["shows an extreme number of each group"] == 2
     assert found["contradicts: gives numbers of groups, …"] == 1
+
+
+def test_totals_that_are_asked_for() -> None:
+    terse = SCHEMAS["terse"]
+    questions = [
+        ("How much was paid?", "SELECT SUM(amt) FROM pay"),
+        ("total payments of department 3", "SELECT SUM(amt) FROM pay WHERE dpt_id = 3"),
+        ("How much was payment 7?", "SELECT amt FROM pay WHERE pay_id = 7"),
+        ("payments of department 3", "SELECT amt FROM pay WHERE dpt_id = 3"),
+        ("How many payments?", "SELECT COUNT(*) FROM pay"),
+        ("total payments of each department", "SELECT SUM(amt) FROM pay"),
+        ("How much was paid first?", "SELECT amt FROM pay ORDER BY pd_on LIMIT 1"),
+    ]
+    found = counted([Known(question, terse, sql) for question, sql in questions], Alike())
+    assert found["asks how many: adds up a column of numbers"] == 2
+    assert found["asks how many: shows a column of numbers"] == 1

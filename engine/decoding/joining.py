@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from engine.core.elements import WHOLE_TABLE
-from engine.rewrite.scope import Scopes, identifier, means_one_of, written
+from engine.rewrite.scope import Scopes, has_column, identifier, means_one_of, written
 from engine.sql.tree import parsed
 from schema_catalog.types import ColumnKey, Snapshot, Table
 
@@ -33,7 +33,8 @@ def begun_join(sql: str, snapshot: Snapshot, linked: Mapping[ColumnKey, float]) 
         missing = [each for each in columns if _is_missing(each, select, scopes)]
         table = _missing_table(missing, select, scopes, linked)
         if table is not None:
-            return _up_to_join(tree, select, [each for each in missing if _has(table, each)], table, scopes)
+            held = [each for each in missing if has_column(table, each.name)]
+            return _up_to_join(tree, select, held, table, scopes)
     return None
 
 
@@ -63,22 +64,18 @@ def _missing_table(
     def fit(table: Table) -> tuple[int, float]:
         names = (WHOLE_TABLE, *(each.name for each in missing))
         likely = max(linked.get((*table.key, name), 0.0) for name in names)
-        return sum(_has(table, each) for each in missing), likely
+        return sum(has_column(table, each.name) for each in missing), likely
 
     others = (each for each in scopes.snapshot.tables if each.key not in there and each.name not in taken)
-    best = max(others, key=fit, default=None)
-    return best if best is not None and fit(best)[0] else None
-
-
-def _has(table: Table, column: exp.Column) -> bool:
-    return any(each.name == column.name for each in table.columns)
+    holders = (table for table in others if any(has_column(table, each.name) for each in missing))
+    return max(holders, key=fit, default=None)
 
 
 def _up_to_join(
-    tree: exp.Query, select: exp.Select, missing: Sequence[exp.Column], table: Table, scopes: Scopes
+    tree: exp.Query, select: exp.Select, held: Sequence[exp.Column], table: Table, scopes: Scopes
 ) -> str:
     scopes.qualify(select)
-    for column in missing:
+    for column in held:
         column.set("table", identifier(table.name))
     select.append("joins", exp.Join(this=written(table, scopes.snapshot), on=exp.column(_HERE)))
     # Without the space behind ON: it is part of a model's next token.

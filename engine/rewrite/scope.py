@@ -169,7 +169,7 @@ class Scopes:
 def _has(read: TableRef, column: exp.Column) -> bool:
     if column.table:
         return read.name == column.table
-    return read.table is not None and any(each.name == column.name for each in read.table.columns)
+    return read.table is not None and has_column(read.table, column.name)
 
 
 def from_parts(select: exp.Select) -> list[exp.Expression]:
@@ -203,7 +203,12 @@ def written(table: Table, snapshot: Snapshot) -> exp.Table:
     return exp.to_table(snapshot.display_name(table), dialect="postgres")
 
 
+def has_column(table: Table, name: str) -> bool:
+    """Whether the table has a column of the name."""
+    return any(column.name == name for column in table.columns)
+
+
 def means_one_of(table: Table, name: str) -> bool:
     """Whether the table has the column, or one whose name says that and more: who says `name` may mean `name_first`."""
     words = set(identifier_words(name))
-    return any(column.name == name or words < set(identifier_words(column.name)) for column in table.columns)
+    return has_column(table, name) or any(words < set(identifier_words(each.name)) for each in table.columns)

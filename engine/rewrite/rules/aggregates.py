@@ -63,11 +63,11 @@ _OWN = (exp.Avg, exp.Sum, exp.Min, exp.Max)
 
 def said_aggregate(statement: Statement, context: Context) -> str | None:
     """Takes the average, maximum or minimum that the question says, where one column of numbers is shown as it is."""
-    missing = list(aggregates_not_taken(context.question, statement))
     column = shown_measure(statement)
+    missing = [] if column is None else list(aggregates_not_taken(context.question, statement))
     if column is None or len(missing) != 1:
         return None
-    _take(missing[0].kind, column)
+    _show(statement, missing[0].kind(this=column.copy()))
     return f"takes the {missing[0].name} of {column.name}"
 
 
@@ -76,7 +76,7 @@ def asked_total(statement: Statement, context: Context) -> str | None:
     column = shown_measure(statement)
     if column is None or not asks_for_total(context.question, column.name):
         return None
-    _take(exp.Sum, column)
+    _show(statement, exp.Sum(this=column.copy()))
     return f"adds up {column.name}"
 
 
@@ -97,12 +97,10 @@ def shown_measure(statement: Statement) -> exp.Column | None:
     return column if isinstance(column, exp.Column) and is_measure(column, statement.scopes) else None
 
 
-def _take(kind: type[exp.AggFunc], column: exp.Column) -> None:
-    """Takes an aggregate of the one thing that a select shows."""
-    select = column.parent_select
-    if select is not None:
-        select.set("distinct", None)
-        select.set("expressions", [kind(this=column.copy())])
+def _show(statement: Statement, aggregate: exp.AggFunc) -> None:
+    """Shows an aggregate in the place of all that a select shows."""
+    statement.tree.set("distinct", None)
+    statement.tree.set("expressions", [aggregate])
 
 
 def aggregates_not_taken(question: str, statement: Statement) -> Iterator[Said]:

@@ -9,7 +9,16 @@ from sqlglot import exp
 
 from engine.decoding.sql_grammar import aliases
 from engine.rewrite.rule import Context, Statement
-from engine.rewrite.scope import Scopes, TableRef, equality, from_parts, identifier, means_one_of, written
+from engine.rewrite.scope import (
+    Scopes,
+    TableRef,
+    equality,
+    from_parts,
+    has_column,
+    identifier,
+    means_one_of,
+    written,
+)
 from schema_catalog.foreign_keys import Edge, ForeignKeyGraph, foreign_key_graph
 from schema_catalog.types import ColumnKey, Table, TableKey
 
@@ -41,7 +50,7 @@ def _only_holder(column: exp.Column, scopes: Scopes) -> str | None:
         if column.name in outputs or any(read.table is None for read in scopes.reads[id(level)]):
             return None
         level = level.parent_select
-    found = [table.name for table in scopes.snapshot.tables if _has(table, column.name)]
+    found = [table.name for table in scopes.snapshot.tables if has_column(table, column.name)]
     return found[0] if len(found) == 1 else None
 
 
@@ -53,21 +62,18 @@ def _holder(column: exp.Column, scopes: Scopes, context: Context) -> str | None:
         return None
     if named is not None and named.table is not None and means_one_of(named.table, column.name):
         return None
-    if named is None and any(_has(table, column.name) for table in scopes.called.get(column.table, ())):
+    if named is None and any(has_column(table, column.name) for table in scopes.called.get(column.table, ())):
         return None
-    inside = [read.name for read in reads if read.table is not None and _has(read.table, column.name)]
+    inside = [read.name for read in reads if read.table is not None and has_column(read.table, column.name)]
     there = [read.table.key for read in reads if read.table is not None]
     beside = [
         table.name
         for table in scopes.snapshot.tables
-        if _has(table, column.name) and any(context.references.column_pairs(one, table.key) for one in there)
+        if has_column(table, column.name)
+        and any(context.references.column_pairs(one, table.key) for one in there)
     ]
     found = inside or beside
     return found[0] if len(found) == 1 else None
-
-
-def _has(table: Table, name: str) -> bool:
-    return any(column.name == name for column in table.columns)
 
 
 def join_missing_tables(statement: Statement, context: Context) -> str | None:
@@ -178,7 +184,7 @@ class _Joined:
     def missing(self) -> bool:
         """Whether one of the two tables has no such column."""
         sides = (self.other.table, self.left), (self.last.table, self.right)
-        return any(table is not None and not _has(table, name) for table, name in sides)
+        return any(table is not None and not has_column(table, name) for table, name in sides)
 
 
 def _rejoined(

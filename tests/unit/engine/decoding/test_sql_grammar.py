@@ -60,6 +60,7 @@ ACCEPTED = [
     "SELECT country, count(*) FROM singer GROUP BY country ORDER BY count(*) DESC",
     "SELECT c.title FROM concert c JOIN stadium s ON c.stadium_id = s.stadium_id ORDER BY avg(s.stadium_id) DESC",
     "SELECT country, avg(singer_id) AS average FROM singer GROUP BY country ORDER BY average",
+    "SELECT max(singer_id), MIN(singer_id) FROM singer WHERE GREATEST(singer_id, 1) = 1",
     "SELECT EXTRACT(YEAR FROM concert.year::date) FROM concert WHERE concert.year BETWEEN '2014' AND '2015'",
     "SELECT COUNT(DISTINCT T2.title) FROM stadium AS T1 INNER JOIN concert AS T2 ON T1.stadium_id = T2.stadium_id",
     "SELECT T1.title FROM concert AS T1 WHERE T1.year > TIMESTAMP '2014-01-01 00:00:00'",
@@ -85,6 +86,9 @@ REFUSED = [
     "DELETE FROM singer",
     "SELECT pg_sleep(1)",
     "SELECT COUNT(*) FROM singer; DROP TABLE singer",
+    "SELECT artist_name FROM singer WHERE greatest(singer_id, 1) = 1",
+    "SELECT artist_name FROM singer WHERE grEATEST(singer_id, 1) = 1",
+    "SELECT counT(*) FROM singer",
 ]
 
 

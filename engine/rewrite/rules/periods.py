@@ -1,4 +1,4 @@
-"""Rules about periods of time: a day in the place of the year, quarter or month that the question names."""
+"""Rules about periods of time: a day or a text in the place of the year, quarter or month that is meant."""
 
 from __future__ import annotations
 
@@ -16,8 +16,16 @@ _COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
 
 _ONE_DAY = timedelta(days=1)
 
+_DECEMBER = 12
+
 _ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]00:00(?::00)?)?$")
 """A day, or its beginning."""
+
+_SAID = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?(-?%)?$")
+"""A year, month or day, or the pattern of what begins with it."""
+
+_Days = tuple[date, date]
+"""The first one, and the first one behind them."""
 
 
 def whole_period(statement: Statement, context: Context) -> str | None:
@@ -31,6 +39,80 @@ def whole_period(statement: Statement, context: Context) -> str | None:
             changed.append(f"{node.sql(dialect='postgres')} as {meant.sql(dialect='postgres')}")
             node.replace(meant)
     return f"reads {', '.join(changed)}" if changed else None
+
+
+def text_as_period(statement: Statement, _context: Context) -> str | None:
+    """Reads a text that says a year or a month, beside a date, as all of its days; another pattern as one of its text.
+
+    `day = '2018-02'`, `day LIKE '2024%'`; of `date_trunc` the first day, which is what it gives.
+    """
+    changed = []
+    for node in list(statement.tree.find_all(*_COMPARISONS, exp.NEQ, exp.Like, exp.ILike)):
+        meant = _as_period(node, statement.scopes)
+        if meant is not None:
+            changed.append(f"{node.sql(dialect='postgres')} as {meant.sql(dialect='postgres')}")
+            node.replace(meant)
+    return f"reads {', '.join(changed)}" if changed else None
+
+
+def _as_period(node: exp.Expr, scopes: Scopes) -> exp.Expr | None:
+    """None where it compares no date, or says a day."""
+    compared = node.this
+    if isinstance(compared, exp.TimestampTrunc):
+        return _truncated(node) if _type(compared.this, scopes) else None
+    if not _type(compared, scopes):
+        return None
+    if isinstance(node, exp.Between):
+        return _between(node)
+    if isinstance(node, exp.Like | exp.ILike):
+        days = _days(node.expression, pattern=True)
+        text = type(node)(this=exp.cast(compared.copy(), "text"), expression=node.expression.copy())
+        like = text if days is None else _within(exp.EQ(this=compared.copy()), days)
+        return exp.not_(like, copy=False) if node.args.get("negate") else like
+    days = _days(node.expression, pattern=False)
+    return None if days is None else _within(node, days)
+
+
+def _truncated(node: exp.Expr) -> exp.Expr | None:
+    days = _days(node.expression, pattern=False) if isinstance(node, exp.Binary) else None
+    return None if days is None else type(node)(this=node.this.copy(), expression=_text(days[0]))
+
+
+def _between(node: exp.Between) -> exp.Condition | None:
+    first = exp.GTE(this=node.this.copy(), expression=node.args["low"].copy())
+    last = exp.LTE(this=node.this.copy(), expression=node.args["high"].copy())
+    said = [(end, _days(end.expression, pattern=False)) for end in (first, last)]
+    if all(days is None for _, days in said):
+        return None
+    both = [end if days is None else _within(end, days) for end, days in said]
+    return exp.paren(exp.and_(*both, copy=False), copy=False)
+
+
+def _within(node: exp.Expr, days: _Days) -> exp.Condition:
+    """The comparison with a text, as one with the days that the text says."""
+    (first, behind), column = days, node.this
+    if isinstance(node, exp.GT | exp.GTE):
+        return _from(column, first if isinstance(node, exp.GTE) else behind)
+    if isinstance(node, exp.LT | exp.LTE):
+        return _before(column, first if isinstance(node, exp.LT) else behind)
+    among = exp.paren(exp.and_(_from(column, first), _before(column, behind), copy=False), copy=False)
+    return exp.not_(among, copy=False) if isinstance(node, exp.NEQ) else among
+
+
+def _days(node: exp.Expr, *, pattern: bool) -> _Days | None:
+    """The days of the year or month that a literal says, or of the day that it says as a pattern."""
+    literal = node.this if isinstance(node, exp.Cast) else node
+    said = _SAID.match(literal.name) if isinstance(literal, exp.Literal) and literal.is_string else None
+    if said is None or bool(said[4]) is not pattern or (said[3] and not pattern):
+        return None
+    year, month, day = (int(each or 0) for each in said.groups()[:3])
+    try:
+        first = date(year, month or 1, day or 1)
+        if day:
+            return first, first + _ONE_DAY
+        return first, date(year, month + 1, 1) if 0 < month < _DECEMBER else date(year + 1, 1, 1)
+    except (ValueError, OverflowError):
+        return None
 
 
 def periods_cut_short(question: str, tree: exp.Query) -> tuple[Period, ...]:
@@ -90,11 +172,16 @@ _BOUNDS: Mapping[Side, Callable[[Period], tuple[date | None, date | None]]] = {
 
 
 def _from(column: exp.Expr, day: date) -> exp.GTE:
-    return exp.GTE(this=column.copy(), expression=exp.Literal.string(day.isoformat()))
+    return exp.GTE(this=column.copy(), expression=_text(day))
 
 
 def _before(column: exp.Expr, day: date) -> exp.LT:
-    return exp.LT(this=column.copy(), expression=exp.Literal.string(day.isoformat()))
+    return exp.LT(this=column.copy(), expression=_text(day))
+
+
+def _text(day: date) -> exp.Literal:
+    literal: exp.Literal = exp.Literal.string(day.isoformat())
+    return literal
 
 
 def _holding(node: exp.Expr, periods: tuple[Period, ...]) -> Period | None:

@@ -30,6 +30,7 @@ RULES: tuple[Rule, ...] = (
     Rule("join_missing_tables", 2, RuleKind.REPAIR, references.join_missing_tables),
     Rule("text_as_number", 2, RuleKind.REPAIR, literals.text_as_number),
     Rule("text_as_period", 1, RuleKind.REPAIR, periods.text_as_period),
+    Rule("aggregate_in_having", 1, RuleKind.REPAIR, grouping.aggregate_in_having),
     Rule("group_by_shown", 1, RuleKind.REPAIR, grouping.group_by_shown),
     Rule("join_by_reference", 2, RuleKind.READING, references.join_by_reference),
     Rule("compare_by_reference", 1, RuleKind.READING, references.compare_by_reference),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from engine.rewrite.join_tree import JoinTree, join_tree
+from engine.rewrite.join_tree import JoinTree, conjuncts, join_tree, keep_tests, tests_of, without_tests
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.scope import Scopes, TableRef, equality, from_parts, identifier, written
 from engine.routing.question_templates import ColumnKind, kind_of
@@ -35,6 +35,36 @@ def group_by_shown(statement: Statement, _context: Context) -> str | None:
             select.set("group", group)
             added.append(column.name)
     return f"groups by {', '.join(added)} as well" if added else None
+
+
+def aggregate_in_having(statement: Statement, _context: Context) -> str | None:
+    """Tests groups (HAVING) where WHERE tests an aggregate; those of the shown columns, where it makes none."""
+    moved: list[str] = []
+    for select in statement.tree.find_all(exp.Select):
+        tests = tests_of(select)
+        aggregated = [test for test in tests if _own_aggregates(test, select)]
+        group = select.args.get("group") or exp.Group(
+            expressions=[each.copy() for each in _shown_columns(select)]
+        )
+        if not aggregated or not group.expressions:
+            continue
+        keep_tests(select, without_tests(tests, aggregated))
+        select.set("group", group)
+        having = select.args.get("having")
+        there = [] if having is None else list(conjuncts(having.this))
+        select.set("having", exp.Having(this=exp.and_(*there, *aggregated, copy=False)))
+        moved += [each.sql(dialect="postgres") for each in aggregated]
+    return f"tests groups by {', '.join(moved)}" if moved else None
+
+
+def _own_aggregates(node: exp.Expr, select: exp.Select) -> list[exp.AggFunc]:
+    found = (each for each in node.find_all(exp.AggFunc) if each.parent_select is select)
+    return [each for each in found if not isinstance(each.parent, exp.Window)]
+
+
+def _shown_columns(select: exp.Select) -> list[exp.Column]:
+    shown = (each.unalias() for each in select.expressions)
+    return [each for each in shown if isinstance(each, exp.Column) and not isinstance(each.this, exp.Star)]
 
 
 _MEASURES = (exp.Count, exp.Sum, exp.Avg)

@@ -81,5 +81,11 @@ def _found(question: str) -> Iterator[Period]:
             first, months = _MONTHS.index(match["month"][:3].lower()) + 1, 1
         elif quarter := match["quarter"] or _ORDINALS.get((match["ordinal"] or "").lower()):
             first, months = 3 * int(quarter) - 2, 3
-        after = 12 * year + first - 1 + months
-        yield Period(match[0], date(year, first, 1), date(after // 12, after % 12 + 1, 1), side)
+        start = date(year, first, 1)
+        yield Period(match[0], start, months_after(start, months), side)
+
+
+def months_after(first: date, months: int) -> date:
+    """The first day of a month `months` after that of the day `first`; raises `ValueError` behind the year 9999."""
+    after = 12 * first.year + first.month - 1 + months
+    return date(after // 12, after % 12 + 1, 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from sqlglot import exp
 
@@ -43,9 +43,8 @@ def aggregate_in_having(statement: Statement, _context: Context) -> str | None:
     for select in statement.tree.find_all(exp.Select):
         tests = tests_of(select)
         aggregated = [test for test in tests if _own_aggregates(test, select)]
-        group = select.args.get("group") or exp.Group(
-            expressions=[each.copy() for each in _shown_columns(select)]
-        )
+        shown = [each.copy() for each in _columns(select.expressions)] if aggregated else []
+        group = select.args.get("group") or exp.Group(expressions=shown)
         if not aggregated or not group.expressions:
             continue
         keep_tests(select, without_tests(tests, aggregated))
@@ -62,8 +61,9 @@ def _own_aggregates(node: exp.Expr, select: exp.Select) -> list[exp.AggFunc]:
     return [each for each in found if not isinstance(each.parent, exp.Window)]
 
 
-def _shown_columns(select: exp.Select) -> list[exp.Column]:
-    shown = (each.unalias() for each in select.expressions)
+def _columns(items: Iterable[exp.Expr]) -> list[exp.Column]:
+    """Those of what is shown or sorted by that are a column."""
+    shown = (each.unalias() for each in items)
     return [each for each in shown if isinstance(each, exp.Column) and not isinstance(each.this, exp.Star)]
 
 
@@ -115,9 +115,8 @@ def order_by_total(statement: Statement, context: Context) -> str | None:
 
 def _groups_of(found: JoinTree, ordered: exp.Column, context: Context) -> list[exp.Expr]:
     """What the rows of `ordered` are to be grouped by; nothing where what is shown makes no groups of them."""
-    shown = [item.unalias() for item in found.tree.expressions]
-    columns = [each for each in shown if isinstance(each, exp.Column) and not isinstance(each.this, exp.Star)]
-    if len(columns) < len(shown):
+    columns = _columns(found.tree.expressions)
+    if len(columns) < len(found.tree.expressions):
         return []
     branch = found.branch(ordered, found.names(columns))
     if branch is None:
@@ -185,11 +184,9 @@ def _is_number(item: exp.Expr, scopes: Scopes) -> bool:
 def _ungrouped(select: exp.Select, group: exp.Group, scopes: Scopes) -> exp.Column | None:
     """The first column shown or sorted by that is not functionally dependent on what is grouped by."""
     order = select.args.get("order")
-    shown = [each.unalias() for each in select.expressions]
-    shown += [each.this for each in (order.expressions if order is not None else [])]
+    sorted_by = [each.this for each in (order.expressions if order is not None else [])]
     aliases = {each.alias for each in select.expressions if isinstance(each, exp.Alias)}
-    columns = [each for each in shown if isinstance(each, exp.Column) and not isinstance(each.this, exp.Star)]
-    for column in columns:
+    for column in _columns([*select.expressions, *sorted_by]):
         alias = not column.table and column.name in aliases
         if not alias and not _determined(column, group.expressions, scopes):
             return column
@@ -278,10 +275,7 @@ def _keyed(read: TableRef, given: set[tuple[str, str]]) -> bool:
 
 
 def _counts(select: exp.Select) -> bool:
-    return any(
-        count.parent_select is select and not isinstance(count.parent, exp.Window)
-        for count in select.find_all(exp.Count)
-    )
+    return any(isinstance(each, exp.Count) for each in _own_aggregates(select, select))
 
 
 def _equalities(select: exp.Select, scopes: Scopes) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:

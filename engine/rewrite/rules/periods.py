@@ -8,15 +8,13 @@ from datetime import date, timedelta
 
 from sqlglot import exp
 
-from engine.linking.periods import Period, Side, named_periods
+from engine.linking.periods import Period, Side, months_after, named_periods
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.scope import Scopes
 
 _COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
 
 _ONE_DAY = timedelta(days=1)
-
-_DECEMBER = 12
 
 _ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]00:00(?::00)?)?$")
 """A day, or its beginning."""
@@ -101,8 +99,7 @@ def _within(node: exp.Expr, days: _Days) -> exp.Condition:
 
 def _days(node: exp.Expr, *, pattern: bool) -> _Days | None:
     """The days of the year or month that a literal says, or of the day that it says as a pattern."""
-    literal = node.this if isinstance(node, exp.Cast) else node
-    said = _SAID.match(literal.name) if isinstance(literal, exp.Literal) and literal.is_string else None
+    said = _SAID.match(_literal(node))
     if said is None or bool(said[4]) is not pattern or (said[3] and not pattern):
         return None
     year, month, day = (int(each or 0) for each in said.groups()[:3])
@@ -110,7 +107,7 @@ def _days(node: exp.Expr, *, pattern: bool) -> _Days | None:
         first = date(year, month or 1, day or 1)
         if day:
             return first, first + _ONE_DAY
-        return first, date(year, month + 1, 1) if 0 < month < _DECEMBER else date(year + 1, 1, 1)
+        return first, months_after(first, 1 if month else 12)
     except (ValueError, OverflowError):
         return None
 
@@ -192,10 +189,14 @@ def _holding(node: exp.Expr, periods: tuple[Period, ...]) -> Period | None:
 
 
 def _day(node: exp.Expr) -> date | None:
-    literal = node.this if isinstance(node, exp.Cast) else node
-    if not isinstance(literal, exp.Literal) or not literal.is_string:
-        return None
+    said = _literal(node)
     try:
-        return date.fromisoformat(literal.name[:10]) if _ISO.match(literal.name) else None
+        return date.fromisoformat(said[:10]) if _ISO.match(said) else None
     except ValueError:
         return None
+
+
+def _literal(node: exp.Expr) -> str:
+    """The text that a literal says, cast or not; empty for anything else."""
+    literal = node.this if isinstance(node, exp.Cast) else node
+    return literal.name if isinstance(literal, exp.Literal) and literal.is_string else ""

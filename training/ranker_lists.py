@@ -219,7 +219,6 @@ def _written(
     sources: Mapping[str, str],
 ) -> Written:
     told = found.features | {
-        "merged": float(candidate.merged is not None),
         "unmeasured": float(candidate.logprob is None),
         "rows": float(len(candidate.preview.rows) if candidate.preview else 0),
     }

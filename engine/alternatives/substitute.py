@@ -12,9 +12,8 @@ from engine.core.elements import WHOLE_TABLE
 from engine.rewrite.join_tree import tests_of
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.references import comparisons, join_missing_tables
-from engine.rewrite.rules.repeats import repeated_items
 from engine.rewrite.scope import Scopes, from_parts, identifier, written
-from engine.sql.tree import parsed
+from engine.sql.tree import parsed, repeated_items
 from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.types import Snapshot, TableKey
 

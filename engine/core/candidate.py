@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from engine.calibration.records import Score
 from engine.types import BECOMES, TraceLine
@@ -11,12 +12,26 @@ from engine.understanding.types import Literal
 from schema_catalog.types import ColumnKey, TableKey, Term
 
 
+class RuleKind(StrEnum):
+    """When a rule runs, and what becomes of the statement that it was given.
+
+    A REPAIR runs on what names or EXPLAIN refused. A NORMALISE gives a statement with the same rows on any data, and
+    replaces. A READING means something else: it adds a candidate beside the one that it was made of. A CORRECTION runs
+    where a look at the data showed that a statement compares with what is not there.
+    """
+
+    REPAIR = "repair"
+    NORMALISE = "normalise"
+    READING = "reading"
+    CORRECTION = "correction"
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A rule's change of a statement. `kind`: an `engine.rewrite.rule.RuleKind`. `how`: in words for the asker."""
+    """A rule's change of a statement. `how`: in words for the asker."""
 
     rule: str
-    kind: str
+    kind: RuleKind
     how: str
     before: str
     after: str
@@ -47,10 +62,9 @@ class Candidate:
     of its tokens, None where the model gives none or a rule changed the text. `forked`: it is no answer that the
     model gave by itself, but one of its forks. `confidence` in [0, 1]. `scores`: nonconformity by function (select).
     `preference`: agreement with the asker's preferences, negative where it contradicts them (apply_preferences).
-    `fruitless`: it ran without a value in its rows; `preview`: of its rows, None where it did not run; `ones`: of the
-    groups that count most each is one row; `repeated`: its rows repeat each other, and could each be shown once;
-    `merged`: the most that the changes of those with its rows are worth, log-odds, None where it is the only one
-    (deduplicate). `missing`: texts that its columns do not hold (check_values). `unsaid`: values, names, terms and
+    `fruitless`: it ran without a value in its rows; `preview`: of its rows, None where it did not run (deduplicate).
+    `readings`: how many of its changes, or of those of a statement with its rows, say something else than the model
+    wrote. `missing`: texts that its columns do not hold (check_values). `unsaid`: values, names, terms and
     numbers of the question that it says nothing of, `terms`: those of the question that it uses, `notes`: units, time
     zones and deprecations of what it reads (rank). `changes`: by rules, in order.
     """
@@ -70,9 +84,7 @@ class Candidate:
     preference: float = 0.0
     fruitless: bool = False
     preview: Preview | None = None
-    ones: bool = False
-    repeated: bool = False
-    merged: float | None = None
+    readings: int = 0
     missing: tuple[Literal, ...] = ()
     unsaid: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()
@@ -86,7 +98,14 @@ class Candidate:
 
     def rewritten(self, sql: str, changes: tuple[Change, ...]) -> Candidate:
         """It with what rules made of its statement: unchecked, and not the text that the model found so likely."""
-        return replace(self, sql=sql, changes=changes, logprob=None, cost=None)
+        return replace(
+            self, sql=sql, changes=changes, readings=readings_among(changes), logprob=None, cost=None
+        )
+
+
+def readings_among(changes: Iterable[Change]) -> int:
+    """How many of a statement's changes made it mean something else."""
+    return sum(change.kind == RuleKind.READING for change in changes)
 
 
 def likelihoods(candidates: Sequence[Candidate]) -> list[float]:

@@ -24,7 +24,6 @@ from engine.linking.short_names import ShortName, short_names, short_names_not_u
 from engine.prompting.term_text import defined
 from engine.ranking.contradictions import contradictions
 from engine.rewrite.candidates import Checker
-from engine.rewrite.worth import worth
 from engine.sql.check import Cause, Rejection
 from engine.sql.tree import parsed
 from schema_catalog.types import ColumnKey
@@ -56,7 +55,7 @@ class Attempt:
         """
         return max(
             (self.candidates[0], *self.readings),
-            key=lambda each: (each.sql in self.fitting, worth(each.changes)),
+            key=lambda each: (each.sql in self.fitting, each.readings),
         )
 
 

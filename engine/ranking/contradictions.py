@@ -10,19 +10,20 @@ from sqlglot import exp
 from engine.core.elements import ValueList
 from engine.linking.dimensions import dimensions_not_grouped, dimensions_not_parted
 from engine.rewrite.rule import Statement
-from engine.rewrite.rules.aggregates import aggregated_groups, aggregates_not_taken
-from engine.rewrite.rules.bounds import bounds_missed
-from engine.rewrite.rules.grouping import counted_measures, hides_groups, single_row_groups
+from engine.rewrite.rules.grouping import GROUPING_SETS, own_aggregates
 from engine.rewrite.rules.limits import first_by_words, is_unasked_limit
-from engine.rewrite.rules.order import goes_against
 from engine.rewrite.rules.periods import periods_cut_short
 from engine.rewrite.rules.quantifiers import denies_one_of_many, takes_either_of_both
-from engine.rewrite.rules.references import strangers_compared
-from engine.rewrite.rules.repeats import repeated_items
+from engine.rewrite.rules.references import compared_columns, refer
 from engine.rewrite.rules.repetition import sums_repeated_rows
-from engine.rewrite.rules.shares import divided_by_itself
-from engine.sql.tree import parsed
-from schema_catalog.types import Snapshot, Table
+from engine.rewrite.scope import Scopes, TableRef, from_parts
+from engine.routing.question_templates import ColumnKind, kind_of
+from engine.sql.tree import parsed, repeated_items, unwrapped
+from schema_catalog.foreign_keys import foreign_key_graph
+from schema_catalog.types import ColumnKey, Snapshot, Table
+
+_MEASURES = (exp.Count, exp.Sum, exp.Avg)
+_EXTREMES = (exp.Max, exp.Min)
 
 _LOG = structlog.get_logger()
 
@@ -61,32 +62,30 @@ def _of_groups(question: str, statement: Statement) -> Iterator[str]:
         yield f"gives one number for all, not for each {dimension}"
     for each in dimensions_not_parted(question, statement.tree):
         yield f"does not take the first of each {each.text}"
-    if hides_groups(statement):
+    if _hides_groups(statement):
         yield "gives numbers of groups, and not which group"
-    for _, name in counted_measures(statement):
+    for name in _counted_measures(statement):
         yield f"counts how often {name} is known"
-    for aggregate in aggregates_not_taken(question, statement):
-        yield f"takes no {aggregate.name}"
-    for name in aggregated_groups(statement):
+    for name in _aggregated_groups(statement):
         yield f"aggregates {name}, by which it groups"
-    if divided_by_itself(statement):
-        yield "divides a number by itself"
+    for quotient in statement.tree.find_all(exp.Div):
+        part = [
+            each for each in quotient.left.find_all(exp.AggFunc) if not isinstance(each.parent, exp.Filter)
+        ]
+        if part == [unwrapped(quotient.right)]:
+            yield "divides a number by itself"
     for select in statement.tree.find_all(exp.Select):
-        if single := single_row_groups(select, statement.scopes):
+        if single := _single_row_groups(select, statement.scopes):
             yield f"counts groups of one row of {', '.join(single)}"
 
 
 def _of_rows(question: str, statement: Statement, lists: Iterable[ValueList]) -> Iterator[str]:
     if repeated := repeated_items(statement.tree):
         yield f"shows {repeated[0].sql(dialect='postgres')} twice"
-    for missed in bounds_missed(question, statement.tree):
-        yield f"compares with {missed.number} otherwise than is said"
     for period in periods_cut_short(question, statement.tree):
         yield f"reads {period.text} as one day"
     if is_unasked_limit(question, statement.tree):
         yield "leaves out rows that are not said to be left out"
-    if goes_against(question, statement.tree) is not None:
-        yield "puts the rows in the other order than is said"
     for name in first_by_words(question, statement, lists):
         yield f"takes the first by {name}, which holds words"
     if takes_either_of_both(statement, question):
@@ -101,6 +100,111 @@ def _of_many(statement: Statement, asked: Collection[Table]) -> Iterator[str]:
 
 
 def _of_references(statement: Statement) -> Iterator[str]:
-    for column, stranger, meant in strangers_compared(statement):
+    for column, stranger, meant in _strangers_compared(statement):
         names = (f"{table}.{name}" for _, table, name in (column, stranger, meant))
         yield "compares {} with {}, and it refers to {}".format(*names)
+
+
+def _counted_measures(statement: Statement) -> list[str]:
+    """The columns of numbers, keys apart, of which a COUNT is shown; not of DISTINCT ones."""
+    select = statement.tree
+    items = select.expressions if isinstance(select, exp.Select) else []
+    counts = (count for item in items for count in item.find_all(exp.Count) if count.parent_select is select)
+    return [count.this.name for count in counts if _is_measure(count.this, statement.scopes)]
+
+
+def _aggregated_groups(statement: Statement) -> Iterator[str]:
+    """The columns that a statement groups by and takes the average, sum or extreme of, which is the column itself."""
+    place = statement.scopes.place
+    for select in statement.tree.find_all(exp.Select):
+        group = select.args.get("group")
+        grouped = {place(each) for each in (group.expressions if group is not None else ())} - {None}
+        for taken in select.find_all(exp.Avg, exp.Sum, *_EXTREMES) if grouped else ():
+            if taken.parent_select is select and place(taken.this) in grouped:
+                yield taken.this.name
+
+
+def _is_measure(counted: object, scopes: Scopes) -> bool:
+    """Whether it is a column of numbers of a table, and no key."""
+    read = scopes.reading(counted) if isinstance(counted, exp.Column) else None
+    if read is None or read.table is None or not isinstance(counted, exp.Column):
+        return False
+    column = next((each for each in read.table.columns if each.name == counted.name), None)
+    referred = foreign_key_graph(scopes.snapshot).counterparts((*read.table.key, counted.name))
+    is_key = counted.name in read.table.primary_key or bool(referred)
+    return column is not None and not is_key and kind_of(column) is ColumnKind.NUMBER
+
+
+def _hides_groups(statement: Statement) -> bool:
+    """Whether a statement shows nothing but a number for each group, without HAVING and LIMIT."""
+    tree = statement.tree
+    group = tree.args.get("group")
+    if not isinstance(tree, exp.Select) or group is None or not group.expressions:
+        return False
+    if group.find(*GROUPING_SETS, exp.Literal) or tree.args.get("limit") or tree.args.get("having"):
+        return False
+    return all(_is_number(each, statement.scopes) for each in tree.expressions)
+
+
+def _is_number(item: exp.Expr, scopes: Scopes) -> bool:
+    """Whether an item is a count, sum or average, an extreme of a column of numbers, or made of such by arithmetic."""
+    item = unwrapped(item)
+    if isinstance(item, exp.Binary):
+        sides = (item.left, item.right)
+        return any(_is_number(each, scopes) for each in sides) and all(
+            isinstance(each, exp.Literal) or _is_number(each, scopes) for each in sides
+        )
+    return isinstance(item, _MEASURES) or (isinstance(item, _EXTREMES) and _is_measure(item.this, scopes))
+
+
+def _single_row_groups(select: exp.Select, scopes: Scopes) -> list[str]:
+    """The tables of which each group that COUNT counts is one row; none where groups may have more."""
+    group = select.args.get("group")
+    reads = scopes.reads[id(select)]
+    counts = any(isinstance(each, exp.Count) for each in own_aggregates(select, select))
+    if group is None or any(read.table is None for read in reads) or not counts:
+        return []
+    given = {place for each in group.expressions if (place := scopes.place(each)) is not None}
+    equal = list(_equalities(select, scopes))
+    single: set[str] = set()
+    while new := [read for read in reads if read.name not in single and _keyed(read, given)]:
+        for read in new:
+            single.add(read.name)
+            given |= {(read.name, column.name) for column in read.table.columns} if read.table else set()
+        given |= {end for pair in equal for end in pair if pair[0] in given or pair[1] in given}
+    if any(read.name not in single for read in reads):
+        return []
+    return list(dict.fromkeys(read.table.name for read in reads if read.table is not None))
+
+
+def _keyed(read: TableRef, given: set[tuple[str, str]]) -> bool:
+    key = read.table.primary_key if read.table is not None else ()
+    return bool(key) and all((read.name, column) in given for column in key)
+
+
+def _equalities(select: exp.Select, scopes: Scopes) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+    """Pairs of (name, column) that inner joins set equal."""
+    for join in from_parts(select)[1:]:
+        condition = join.args.get("on")
+        if join.args.get("side") or condition is None:
+            continue
+        for equal in condition.find_all(exp.EQ):
+            ends = (equal.left, equal.right)
+            found = [place for end in ends if (place := scopes.place(end)) is not None]
+            if len(found) == 2:  # noqa: PLR2004  both sides
+                yield found[0], found[1]
+
+
+def _strangers_compared(statement: Statement) -> Iterator[tuple[ColumnKey, ColumnKey, ColumnKey]]:
+    """Columns that are compared, one of them a reference to something else, which is the third; names apart.
+
+    By declared foreign keys alone. Not columns of one name: a reference may be declared to one of several tables.
+    """
+    references = foreign_key_graph(statement.scopes.snapshot)
+    for one, other in compared_columns(statement):
+        if one[2] == other[2] or refer(one, other, references):
+            continue
+        for column, stranger in ((one, other), (other, one)):
+            if (meant := references.root(column)) != column:
+                yield column, stranger, meant
+                break

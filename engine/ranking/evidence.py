@@ -7,7 +7,7 @@ and a literal of the wrong column finds none. The order itself is `engine.stages
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.alternatives.synonyms import are_same_tables
@@ -19,12 +19,12 @@ from engine.linking.numbers import numbers_not_used
 from engine.linking.short_names import ShortName, short_names, short_names_not_used
 from engine.linking.standing import OUTDATED, deprecated, measured
 from engine.ranking.contradictions import contradictions
-from engine.rewrite.rule import Statement
-from engine.rewrite.rules.flags import Flag, flags_left_out, named_flags
-from engine.rewrite.worth import worth_of
 from engine.sql.tree import parsed
 from engine.understanding.names import names_not_used
 from schema_catalog.types import ColumnKey, Table, TableKey, Term
+
+READING = 1.0
+"""Log-odds of a reading beside the statement that it was made of: of 19 pairs of training questions 15 had it right."""
 
 FRUITLESS = 0.1
 """What a statement that finds nothing is worth beside others that do."""
@@ -46,20 +46,14 @@ FORKED = 0.5
 0.63 (`training.ranker_head`); of these 130 have the right one first by 0.3, 131 by 0.5, 132 by 0.63, 131 by 1. Of 85
 earlier ones 73 have it by anything from 0.14 to 0.47, 71 by 1."""
 
-REPEATED = 1 / 3
-"""What a statement is worth whose rows repeat each other. Where each stands there three times or more in the mean,
-30 of 47 known statements of Spider's training questions that do not say *different* show it once (DISTINCT), else 31 of
-166. The statement that does so (`rows_once`) is worth little more than this one: together the odds come out."""
-
 WEIGHTS = {
-    "readings": 1.0,
+    "readings": READING,
     "needless": 1.0,
     "forked": math.log(FORKED),
     "fruitless": math.log(FRUITLESS),
     "unsaid": math.log(UNSAID),
     "outdated": math.log(OUTDATED),
     "contradicted": math.log(CONTRADICTED),
-    "repeated": math.log(REPEATED),
 }
 """What each of a candidate's features adds to its log-odds."""
 
@@ -70,8 +64,8 @@ class Evidence:
 
     `outdated`: what it reads that is deprecated; `measured`: the units and time zones of what it reads;
     `contradicted`: what it says otherwise. `linked`: columns that the schema linker has linked, and that it leaves
-    unread; `needless`: the probability that none of these is asked for. `readings`: what those are worth that it came
-    of, log-odds. `forked`, `fruitless`, `repeated`: as of `Candidate`.
+    unread; `needless`: the probability that none of these is asked for. `readings`, `forked`,
+    `fruitless`: as of `Candidate`.
     """
 
     tables: tuple[str, ...] = ()
@@ -82,10 +76,9 @@ class Evidence:
     contradicted: tuple[str, ...] = ()
     linked: tuple[str, ...] = ()
     needless: float = 1.0
-    readings: float = 0.0
+    readings: int = 0
     forked: bool = False
     fruitless: bool = False
-    repeated: bool = False
 
     @property
     def unsaid(self) -> tuple[str, ...]:
@@ -96,14 +89,13 @@ class Evidence:
     def features(self) -> dict[str, float]:
         """The values of what `WEIGHTS` weighs."""
         return {
-            "readings": self.readings,
+            "readings": float(self.readings),
             "needless": math.log(self.needless),
             "forked": float(self.forked),
             "fruitless": float(self.fruitless),
             "unsaid": float(bool(self.unsaid)),
             "outdated": float(bool(self.outdated)),
             "contradicted": float(bool(self.contradicted)),
-            "repeated": float(self.repeated),
         }
 
     @property
@@ -115,8 +107,7 @@ class Evidence:
     def notes(self) -> tuple[str, ...]:
         """What the asker is told of the statement."""
         outdated = (f"reads {name}, which is deprecated" for name in self.outdated)
-        repeated = ("shows the same rows several times",) if self.repeated else ()
-        return (*self.measured, *outdated, *self.contradicted, *repeated)
+        return (*self.measured, *outdated, *self.contradicted)
 
 
 def evidence(state: State) -> list[Evidence]:
@@ -126,7 +117,6 @@ def evidence(state: State) -> list[Evidence]:
         route.database.name: _Asked(
             route,
             mentioned_tables(question, route.snapshot),
-            named_flags(question, route.snapshot, route.lists),
             short_names(question, route.snapshot),
         )
         for route in state.routes
@@ -134,20 +124,17 @@ def evidence(state: State) -> list[Evidence]:
     return [
         _against(question, each, asked[each.database])
         if each.database in asked
-        else Evidence(
-            readings=worth_of(each), forked=each.forked, fruitless=each.fruitless, repeated=each.repeated
-        )
+        else Evidence(readings=each.readings, forked=each.forked, fruitless=each.fruitless)
         for each in state.candidates
     ]
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What the question names on a route: tables, flags, and what names are short for."""
+    """What the question names on a route: tables, and what names are short for."""
 
     route: Route
     tables: Sequence[Table]
-    flags: Sequence[Flag]
     short: Sequence[ShortName]
 
 
@@ -161,15 +148,13 @@ def _against(question: str, candidate: Candidate, asked: _Asked) -> Evidence:
     tables = tuple(table.name for table in left if table.key not in hidden)
     used = terms_used(route.terms, candidate.tables, candidate.columns)
     terms = (each.name for each in route.terms if each not in used)
-    flags = _flags_not_tested(candidate.sql, route, asked.flags)
     short = (each.words for each in short_names_not_used(asked.short, candidate.names))
     tree = parsed(candidate.sql)
     numbers = [] if tree is None else numbers_not_used(question, tree, candidate.names)
-    words = tuple(dict.fromkeys((*values, *names, *terms, *flags, *short, *numbers)))
+    words = tuple(dict.fromkeys((*values, *names, *terms, *short, *numbers)))
     outdated = deprecated(candidate.tables, candidate.columns, route.snapshot)
     units = tuple(measured(candidate.columns, route.snapshot))
     contradicted = contradictions(question, candidate.sql, route.snapshot, asked.tables, route.lists)
-    contradicted += ("takes the first of groups of one row each",) if candidate.ones else ()
     unread = _linked_unread(candidate, route)
     linked = tuple(sorted(f"{table}.{column}" for _, table, column in unread))
     needless = math.prod(1.0 - min(chance, SURELY) for chance in unread.values())
@@ -182,18 +167,10 @@ def _against(question: str, candidate: Candidate, asked: _Asked) -> Evidence:
         contradicted,
         linked,
         needless,
-        worth_of(candidate),
+        candidate.readings,
         candidate.forked,
         candidate.fruitless,
-        candidate.repeated,
     )
-
-
-def _flags_not_tested(sql: str, route: Route, named: Sequence[Flag]) -> Iterator[str]:
-    tree = parsed(sql) if named else None
-    if tree is not None:
-        statement = Statement(tree, route.snapshot)
-        yield from (" ".join(flag.words) for _, _, flag in flags_left_out(statement, named))
 
 
 def _linked_unread(candidate: Candidate, route: Route) -> Mapping[ColumnKey, float]:

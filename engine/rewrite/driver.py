@@ -1,8 +1,8 @@
 """Runs the rules over a statement: each can be switched off, each leaves a trace, and one that fails is skipped.
 
 Owns which changes replace a statement and which stand beside it. A reading is made of the statement and of the readings
-already made, so that a statement that misses two things gets the reading that misses neither; how likely each reading
-is right decides which ones are made (`engine.rewrite.worth`).
+already made, so that a statement that misses two things gets the reading that misses neither: those of most changes are
+the likeliest.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ from dataclasses import dataclass
 
 import structlog
 
-from engine.core.candidate import Change
+from engine.core.candidate import Change, RuleKind, readings_among
 from engine.errors import InvalidSettingError
-from engine.rewrite.rule import Context, Rule, RuleKind, Statement
+from engine.rewrite.rule import Context, Rule, Statement
 from engine.rewrite.rules import RULES
-from engine.rewrite.worth import worth
 from engine.sql.tree import parsed
 
 READINGS = 4
@@ -63,11 +62,6 @@ def correct(given: Rewritten, context: Context, off: Collection[str] = ()) -> Re
     return _in_turn(given, RuleKind.CORRECTION, context, off)
 
 
-def shown_once(given: Rewritten, context: Context, off: Collection[str] = ()) -> Rewritten:
-    """`given` after the rules for rows that repeat each other."""
-    return _in_turn(given, RuleKind.REPETITION, context, off)
-
-
 def readings(accepted: Rewritten, context: Context, off: Collection[str] = ()) -> list[Rewritten]:
     """At most `READINGS` other statements that the question may mean by `accepted`, likeliest first."""
     made = {accepted.sql: _Working(accepted, context)}
@@ -88,7 +82,7 @@ def _rules(kind: RuleKind, off: Collection[str]) -> list[Rule]:
 def _likeliest(made: Mapping[str, _Working], accepted: Rewritten) -> list[_Working]:
     """The readings among `made`, likeliest first."""
     others = [work for work in made.values() if work.given is not accepted]
-    return sorted(others, key=lambda work: worth(work.given.changes), reverse=True)
+    return sorted(others, key=lambda work: readings_among(work.given.changes), reverse=True)
 
 
 def _in_turn(given: Rewritten, kind: RuleKind, context: Context, off: Collection[str]) -> Rewritten:
@@ -116,8 +110,7 @@ class _Working:
         changes = self.given.changes
         try:
             if self._copy is None:
-                written = changes[0].before if changes else self.given.sql
-                self._copy = Statement(tree.copy(), self._context.snapshot, written)
+                self._copy = Statement(tree.copy(), self._context.snapshot)
             how = rule.apply(self._copy, self._context)
             if how is None:
                 return None
@@ -129,4 +122,4 @@ class _Working:
         self._copy = None
         if sql == self.given.sql:
             return None
-        return Rewritten(sql, (*changes, Change(rule.name, rule.kind.value, how, self.given.sql, sql)))
+        return Rewritten(sql, (*changes, Change(rule.name, rule.kind, how, self.given.sql, sql)))

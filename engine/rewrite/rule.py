@@ -1,13 +1,13 @@
-"""What a rule over SQL is: a named, versioned value, of one of three kinds."""
+"""What a rule over SQL is: a named, versioned value, of an `engine.core.candidate.RuleKind`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from sqlglot import exp
 
+from engine.core.candidate import RuleKind
 from engine.core.elements import ValueLink, ValueList
 from engine.linking.dimensions import LinkedDimension
 from engine.rewrite.implied_references import with_implied_references, with_shared_columns
@@ -16,37 +16,20 @@ from schema_catalog.foreign_keys import ForeignKeyGraph, foreign_key_graph
 from schema_catalog.types import ColumnKey, Snapshot, Table, TableKey
 
 
-class RuleKind(StrEnum):
-    """When a rule runs, and what becomes of the statement that it was given.
-
-    A REPAIR runs on what names or EXPLAIN refused. A NORMALISE gives a statement with the same rows on any data, and
-    replaces. A READING means something else: it adds a candidate beside the one that it was made of. A CORRECTION runs
-    where a look at the data showed that a statement compares with what is not there, a REPETITION where its rows, run,
-    repeat each other; it adds a candidate as a READING does.
-    """
-
-    REPAIR = "repair"
-    NORMALISE = "normalise"
-    READING = "reading"
-    CORRECTION = "correction"
-    REPETITION = "repetition"
-
-
 @dataclass(frozen=True, slots=True)
 class Context:
     """What a rule may look at beside the statement.
 
-    `mentioned`: the tables that the question names. `similarity`: table → cosine of its name and the nearest phrase.
-    `secured`: the tables of which roles see different rows. `stored`: column and text that it does not hold → the value
-    to write in its place. `linked`: element → probability that the question is about it, none without a linker.
-    `dimensions`: what the question asks a number for each of. `lists`: of columns of few values, all of them.
+    `mentioned`: the tables that the question names. `secured`: those of which roles see different rows. `stored`:
+    column and text that it does not hold → the value to write in its place. `linked`: element → probability that the
+    question is about it, none without a linker. `dimensions`: what the question asks a number for each of. `lists`: of
+    columns of few values, all of them.
     """
 
     snapshot: Snapshot
     question: str = ""
     values: Sequence[ValueLink] = ()
     mentioned: Sequence[Table] = ()
-    similarity: Mapping[TableKey, float] = field(default_factory=dict)
     secured: frozenset[TableKey] = frozenset()
     stored: Mapping[tuple[ColumnKey, str], str] = field(default_factory=dict)
     linked: Mapping[ColumnKey, float] = field(default_factory=dict)
@@ -65,14 +48,10 @@ class Context:
 
 
 class Statement:
-    """A statement that a rule may change: one tree, and what its names mean there.
+    """A statement that a rule may change: one tree, and what its names mean there."""
 
-    `written`: the text that the model wrote, before any rule.
-    """
-
-    def __init__(self, tree: exp.Query, snapshot: Snapshot, written: str = "") -> None:
+    def __init__(self, tree: exp.Query, snapshot: Snapshot) -> None:
         self.tree = tree
-        self.written = written
         self._snapshot = snapshot
         self.scopes = Scopes(tree, snapshot)
 

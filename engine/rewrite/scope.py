@@ -137,13 +137,6 @@ class Scopes:
             return None
         return SubqueryComparison(outside, one.table, inside, other.table, query)
 
-    def exclusions(self, part: exp.Expr) -> Iterator[SubqueryComparison]:
-        """The comparisons of each NOT IN within `part`."""
-        for inside in part.find_all(exp.In):
-            found = self.comparison(inside) if isinstance(inside.parent, exp.Not) else None
-            if found is not None:
-                yield found
-
     def shown(self, tree: exp.Query) -> frozenset[ColumnKey]:
         """The tables' columns that a statement gives as they are, of a set operation those of its first query."""
         first: exp.Expr = tree
@@ -212,3 +205,8 @@ def means_one_of(table: Table, name: str) -> bool:
     """Whether the table has the column, or one whose name says that and more: who says `name` may mean `name_first`."""
     words = set(identifier_words(name))
     return has_column(table, name) or any(words < set(identifier_words(each.name)) for each in table.columns)
+
+
+def nullable(table: Table, name: str) -> bool:
+    """Whether a column of the table may be NULL."""
+    return name not in table.primary_key and any(c.name == name and c.nullable for c in table.columns)

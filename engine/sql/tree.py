@@ -41,4 +41,17 @@ def unwrapped(node: exp.Expr) -> exp.Expr:
     return node
 
 
+def repeated_items(tree: exp.Query) -> list[exp.Expr]:
+    """The items of a SELECT that stand in it before, without their names; none of a set operation."""
+    seen: set[str] = set()
+    repeated = []
+    for item in tree.expressions if isinstance(tree, exp.Select) else ():
+        shown = item.unalias()
+        text = shown.sql()
+        if text in seen and shown.find(exp.Column):
+            repeated.append(shown)
+        seen.add(text)
+    return repeated
+
+
 _kept = lru_cache(maxsize=KEPT)(_parsed)

@@ -3,8 +3,7 @@
 Every candidate runs as the asker, read-only, with a short timeout and a row cap (`[limits] run_candidates` turns that
 off). Two columns may hold the same data and two counts may agree by chance. So the columns shown, the elements read and
 the functions called by one statement must be a subset of the other's; a foreign key counts as the column it refers to.
-Statements that fail on the data are dropped, those without a value in their rows are marked. Beside one whose rows
-repeat each other stands the one that shows each once.
+Statements that fail on the data are dropped, those without a value in their rows are marked.
 """
 
 from __future__ import annotations
@@ -28,12 +27,7 @@ from engine.errors import NLError
 from engine.linking.mentions import mentioned_tables, tables_not_read
 from engine.linking.standing import sensitive_columns
 from engine.ranking.contradictions import contradictions
-from engine.rewrite.driver import Rewritten, shown_once
-from engine.rewrite.rule import Context
-from engine.rewrite.rules.grouping import largest_group
 from engine.rewrite.scope import Scopes
-from engine.rewrite.worth import worth_of
-from engine.sql.check import check_candidate
 from engine.sql.determinism import Determinism, determinism
 from engine.sql.tree import parsed
 from engine.types import TraceLine
@@ -49,9 +43,6 @@ SHARE = 0.5
 _DATA_ERRORS = ("21", "22")
 """SQLSTATE classes of the statement on its data: cardinality violation, data exception."""
 
-REPEATS = 3.0
-"""Times that each row stands there, in the mean, from which showing it once is likely meant (`evidence.REPEATED`)."""
-
 PREVIEWED = 3
 """Rows of a candidate's result that are kept, to be shown beside the choices of a question back."""
 
@@ -62,18 +53,13 @@ Reads = frozenset[ColumnKey | TableKey]
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A candidate's result as a digest of types and rows; the elements it reads, and the columns it shows unchanged.
-
-    `ones`: as of `Candidate`. `once`: what shows each row once, where they repeat each other.
-    """
+    """A candidate's result as a digest of types and rows; the elements it reads, and the columns it shows unchanged."""
 
     digest: bytes
     reads: Reads
     shown: Reads
     form: Determinism
     preview: Preview | None
-    ones: bool = False
-    once: Candidate | None = None
 
     def same(self, other: Rows) -> bool:
         """Whether both are taken for one statement."""
@@ -94,8 +80,6 @@ class NotCompared:
     broken: bool = False
     fruitless: bool = False
     preview: Preview | None = None
-    ones: bool = False
-    once: Candidate | None = None
 
 
 def _nested(one: frozenset[T], other: frozenset[T]) -> bool:
@@ -105,7 +89,7 @@ def _nested(one: frozenset[T], other: frozenset[T]) -> bool:
 async def deduplicate(state: State, tools: Tools) -> State:
     """Drops candidates that fail on the data and all but one of equivalent ones; raises `CancelledError`.
 
-    One stays with the likelihood of the likeliest, and with what readings among them are worth (`_objections`).
+    One stays with the likelihood of the likeliest, and with most readings among them (`_objections`).
     """
     if not tools.limits.run_candidates or max(len(state.candidates), state.k) < 2:  # noqa: PLR2004  nothing is beside one
         return state
@@ -113,10 +97,7 @@ async def deduplicate(state: State, tools: Tools) -> State:
     seconds = min(tools.limits.run_seconds, SHARE * state.deadline.remaining())
     until = Deadline(state.deadline.clock() + seconds, state.deadline.clock)
     outcomes = await _run_all(state.candidates, state, tools, routes, until)
-    added = await _shown_once(state, outcomes, tools, routes)
-    outcomes += await _run_all(added, state, tools, routes, until)
-    state = replace(state, candidates=(*state.candidates, *added))
-    lines = [each.changes[-1].line for each in added]
+    lines = list[TraceLine]()
     kept: dict[int, tuple[Candidate, Rows | NotCompared]] = {}
     for place in sorted(range(len(outcomes)), key=lambda n: _score(state.candidates[n]), reverse=True):
         candidate, outcome = state.candidates[place], outcomes[place]
@@ -126,19 +107,15 @@ async def deduplicate(state: State, tools: Tools) -> State:
             if outcome.broken:
                 continue
             candidate = replace(candidate, fruitless=candidate.fruitless or outcome.fruitless)
-        repeated = outcome.once is not None
-        candidate = replace(candidate, preview=outcome.preview, ones=outcome.ones, repeated=repeated)
+        candidate = replace(candidate, preview=outcome.preview)
         equal = _equivalent(candidate, outcome, kept)
         if equal is None:
             kept[place] = (candidate, outcome)
             continue
         stays, rows = kept[equal]
         route = routes[candidate.database]
-        likely = replace(
-            stays,
-            forked=stays.forked and candidate.forked,
-            merged=max(worth_of(stays), worth_of(candidate)),
-        )
+        forked, readings = stays.forked and candidate.forked, max(stays.readings, candidate.readings)
+        likely = replace(stays, forked=forked, readings=readings)
         if await asyncio.to_thread(_better, candidate, stays, state.ask.question, route):
             kept[equal] = (_as_likely(candidate, likely), outcome)
             candidate, stays = stays, candidate
@@ -210,7 +187,7 @@ def _as_likely(candidate: Candidate, other: Candidate) -> Candidate:
         schema_score=other.schema_score,
         logprob=other.logprob,
         forked=other.forked,
-        merged=other.merged,
+        readings=other.readings,
     )
 
 
@@ -250,57 +227,7 @@ async def _outcome(
         outcome: Rows | NotCompared = NotCompared(why, preview=_preview(result))
     else:
         outcome = await asyncio.to_thread(_evidence, result, candidate, route, form)
-    ones = await _counts_ones(candidate, route, state, tools, until)
-    once = await asyncio.to_thread(_once, result, candidate, route, tools)
-    return replace(outcome, preview=None if private else outcome.preview, ones=ones, once=once)
-
-
-def _once(result: Result, candidate: Candidate, route: Route, tools: Tools) -> Candidate | None:
-    """The statement that shows each row once, unchecked; None where they do not repeat each other."""
-    if result.shortened or not result.rows or len(result.rows) < REPEATS * len(set(result.rows)):
-        return None
-    given = Rewritten(candidate.sql, candidate.changes)
-    made = shown_once(given, Context(route.snapshot), tools.generation.rules_off)
-    if made.sql == given.sql:
-        return None
-    return candidate.rewritten(made.sql, made.changes)
-
-
-async def _shown_once(
-    state: State, outcomes: Sequence[Rows | NotCompared], tools: Tools, routes: Mapping[str, Route]
-) -> tuple[Candidate, ...]:
-    """The new statements that show each row once, of those whose rows repeat each other, and that would run.
-
-    None where a dialogue has left some: the asker may have said that the rows are meant.
-    """
-    if state.dialogue.survivors:
-        return ()
-    known = {(each.database, each.sql) for each in state.candidates}
-    made = {(each.once.database, each.once.sql): each.once for each in outcomes if each.once is not None}
-    checked = await asyncio.gather(
-        *(
-            check_candidate(each, routes[each.database], state, tools)
-            for key, each in made.items()
-            if key not in known
-        )
-    )
-    return tuple(each for each in checked if isinstance(each, Candidate))
-
-
-async def _counts_ones(
-    candidate: Candidate, route: Route, state: State, tools: Tools, until: Deadline
-) -> bool:
-    """Whether the groups that a statement shows for counting most are one row each; not where that is not found."""
-    tree = parsed(candidate.sql)
-    largest = None if tree is None else largest_group(tree)
-    if largest is None:
-        return False
-    try:
-        sql = largest.sql(dialect="postgres")
-        result = await tools.upstream.run(route.database, state.ask.asker, sql, 1, until)
-    except (StatementError, NLError):
-        return False
-    return result.rows == (("1",),)
+    return replace(outcome, preview=None if private else outcome.preview)
 
 
 def _reads_sensitive(candidate: Candidate, route: Route) -> bool:

@@ -140,18 +140,11 @@ class Explorer:
         self._writer = Writer(route, state, tools)
         self._shown = self._writer.shown
         self._mentioned = mentioned_tables(state.ask.question, self._shown)
-        similarity = {
-            table.key: max(
-                (e.similarities.get((*table.key, WHOLE_TABLE), -1.0) for e in route.entities), default=-1.0
-            )
-            for table in self._shown.tables
-        }
         context = Context(
             self._shown,
             state.ask.question,
             route.values,
             self._mentioned,
-            similarity,
             secured,
             linked={} if route.links is None else route.links.probabilities,
             dimensions=linked_dimensions(state.ask.question, route.entities),

@@ -74,10 +74,9 @@ def _scores(candidate: Candidate, ranking: Ranking, known: Evidence) -> str:
         for name, value in (("first stage", ranking.first), ("second stage", ranking.second))
         if value is not None
     ]
-    parts += [f"readings {known.readings:+.2f}"] if candidate.changes or candidate.merged else []
+    parts += [f"readings {known.readings}"] if known.readings else []
     parts += ["a fork"] if candidate.forked else []
     parts += ["finds nothing"] if candidate.fruitless else []
-    parts += ["repeats its rows"] if candidate.repeated else []
     parts += [f"says nothing of {', '.join(known.unsaid)}"] if known.unsaid else []
     parts += [f"leaves {', '.join(known.linked)} unread"] if known.linked else []
     parts += [*known.contradicted]

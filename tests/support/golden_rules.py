@@ -10,16 +10,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.candidate import RuleKind
 from engine.core.elements import Relation, ValueLink, ValueList
 from engine.linking.dimensions import linked_dimensions
 from engine.linking.element_text import compared, element_words
 from engine.linking.entities import entities
 from engine.linking.mentions import mentioned_tables
-from engine.rewrite.rule import Context, Rule, RuleKind, Statement
+from engine.rewrite.rule import Context, Rule, Statement
 from engine.rewrite.rules import RULES
 from engine.sql.tree import parsed
 from engine.text.tokens import identifier_words
-from schema_catalog.types import ColumnKey, ForeignKey, Snapshot, Table, TableKey, TableKind
+from schema_catalog.types import ColumnKey, ForeignKey, Snapshot, Table, TableKind
 from tests.support.schemas import MUSIC, table
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "rewrite"
@@ -28,7 +29,7 @@ BY_NAME: Mapping[str, Rule] = {rule.name: rule for rule in RULES}
 
 UNCHANGED = "unchanged"
 
-_HEADER = re.compile(r"^-- (question|values|near|schema|secured|stored|linked|lists|rules): (.+)$")
+_HEADER = re.compile(r"^-- (question|values|schema|secured|stored|linked|lists|rules): (.+)$")
 
 
 def _enforced(snapshot: Snapshot, *, required: bool) -> Snapshot:
@@ -143,20 +144,6 @@ SCHEMAS: Mapping[str, Snapshot] = {
             ),
         ),
     ),
-    "flights": Snapshot(
-        "flights",
-        ("public",),
-        (
-            _of("public", "airport", "airport_id name city"),
-            _of(
-                "public",
-                "flight",
-                "flight_id origin_id destination_id carrier",
-                ("origin_id", "public", "airport", "airport_id"),
-                ("destination_id", "public", "airport", "airport_id"),
-            ),
-        ),
-    ),
     "shop": Snapshot(
         "shop",
         ("public",),
@@ -175,7 +162,7 @@ SCHEMAS: Mapping[str, Snapshot] = {
 class Pair:
     """A statement, and what a rule makes of it; None where it changes nothing.
 
-    `near`: "table similarity; …". `values`, `lists`: "table.column = value, value; …". `stored`: "table.column / text =
+    `values`, `lists`: "table.column = value, value; …". `stored`: "table.column / text =
     value; …". `linked`: "table.column probability; …", with `*` a table.
     """
 
@@ -185,7 +172,6 @@ class Pair:
     schema: str = "music"
     question: str = ""
     values: str = ""
-    near: str = ""
     secured: str = ""
     stored: str = ""
     linked: str = ""
@@ -204,7 +190,6 @@ class Pair:
             self.question,
             _links(self.values),
             mentioned_tables(self.question, self.snapshot),
-            _similarity(self.near),
             frozenset(("public", name) for name in self.secured.split()),
             _stored(self.stored),
             _chances(self.linked),
@@ -218,7 +203,7 @@ class Pair:
         """What the rule makes of `sql`; None where it changes nothing, and then not the tree it was given either."""
         tree = parsed(sql)
         assert tree is not None, sql
-        statement = Statement(tree.copy(), self.snapshot, sql)
+        statement = Statement(tree.copy(), self.snapshot)
         if self.rule.apply(statement, self.context) is None:
             assert statement.tree == tree, f"{self.rule.name} changed what it said to leave: {sql}"
             return None
@@ -283,7 +268,3 @@ def _chances(text: str) -> dict[ColumnKey, float]:
 
 def _words(text: str) -> list[list[str]]:
     return [part.split() for part in text.split("; ") if part]
-
-
-def _similarity(text: str) -> dict[TableKey, float]:
-    return {("public", name): float(value) for name, value in _words(text)}

@@ -17,13 +17,13 @@ from benchmarks.quality.candidates.gateway import Gateway, as_built
 from benchmarks.quality.candidates.journal import Proposal
 from benchmarks.quality.candidates.tasks import Task
 from engine import pipeline
+from engine.core.candidate import RuleKind
 from engine.core.defaults import ByLikelihood, NoConditions, NoValues
 from engine.core.ports import Prompt
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
-from engine.rewrite.rule import RuleKind
 from engine.rewrite.rules import RULES
 from engine.settings import Limits
 from engine.stages.deduplicate import deduplicate

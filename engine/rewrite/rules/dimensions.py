@@ -1,4 +1,4 @@
-"""Rules about what a question asks a number, or the first, for each of, where a statement gives one for all rows."""
+"""A rule about what a question asks a number for each of, where a statement gives one for all rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from engine.linking.dimensions import (
     Grain,
     LinkedDimension,
     aggregates,
-    dimensions_not_parted,
     is_measured,
 )
 from engine.rewrite.join_tree import tests_of
@@ -38,9 +37,6 @@ FARTHER = 0.03
 """What counts against a table for each reference to it."""
 
 _LABELS = frozenset({"name", "title", "label", "description", "nm", "desc", "dsc", "descr"})
-
-_PARTED = ("distinct", "having", "windows", "qualify", "with_", "with", "offset")
-"""Clauses of a query of which not the first of each is shown."""
 
 _CLOSED = ("group", "having", "windows", "qualify", "with_", "with")
 """Clauses of a query that is left as it is."""
@@ -74,41 +70,6 @@ def group_by_dimension(statement: Statement, context: Context) -> str | None:
     select.set("distinct", None)
     join_missing_tables(statement, context)
     return f"gives a number for each {', '.join(each.asked.text for each in asked)}"
-
-
-def first_of_each(statement: Statement, context: Context) -> str | None:
-    """Shows the first row of each of what the question asks it for each of, where it is the first of all.
-
-    The most expensive product of each category: `DISTINCT ON` the category, which is shown as well.
-    """
-    select = statement.tree
-    asked = dimensions_not_parted(context.question, select)
-    if not asked or not isinstance(select, exp.Select) or any(select.args.get(each) for each in _PARTED):
-        return None
-    dimensions = [each for each in context.dimensions if each.asked in asked]
-    keys = [key for each in dimensions if (key := _key(each, select, statement.scopes, context)) is not None]
-    tested = {column.name for test in tests_of(select) for column in test.find_all(exp.Column)}
-    if len(keys) < len(asked) or any(key.name in tested for key in keys):
-        return None
-    group = select.args.get("group")
-    if group is not None and not select.find(exp.AggFunc):
-        # Elsewhere it shows some row of each, of which the first was meant.
-        select.set("group", None)
-        group = None
-    if group is not None and any(key.name == each.name for key in keys for each in group.expressions):
-        return None
-    statement.scopes.qualify(select)
-    names = {key.sql() for key in keys}
-    shown = [item for item in select.expressions if item.unalias().sql() not in names]
-    select.set("expressions", [*(key.copy() for key in keys), *shown])
-    select.set("distinct", exp.Distinct(on=exp.Tuple(expressions=[key.copy() for key in keys])))
-    order = select.args["order"]
-    order.set("expressions", [*(exp.Ordered(this=key.copy()) for key in keys), *order.expressions])
-    select.set("limit", None)
-    if group is not None:
-        group.set("expressions", [*(key.copy() for key in keys), *group.expressions])
-    join_missing_tables(statement, context)
-    return f"shows the first of each {', '.join(each.text for each in asked)}"
 
 
 def _shows_rows(select: exp.Select, keys: Iterable[exp.Expr]) -> bool:

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import sqlglot
 from sqlglot import exp
 
 from engine.core.elements import Relation, ValueLink
 from engine.linking.mentions import CERTAIN
-from engine.rewrite.join_tree import keep_tests, tests_of, without_tests
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.references import join_missing_tables
 from engine.rewrite.scope import Scopes, identifier
 from engine.sql.tree import parsed
-from engine.text.codes import meaning
 from engine.text.tokens import identifier_words
 from schema_catalog.foreign_keys import Edge, ForeignKeyGraph
 from schema_catalog.naming import quote_ident, quote_literal
-from schema_catalog.types import ColumnKey, Table
+from schema_catalog.types import ColumnKey
 
 _NUMBER = r"^\s*([-+]?([0-9]{1,3}(,[0-9]{3})+|[0-9]+)([.][0-9]+)?)(?![0-9.,]|[-/:eE][-+]?[0-9])"
 """A number at the start of a text, thousands in groups: `1,200`, `-3.5 km`; not `1,20`, `1.2.3`, `1e5`, a date."""
@@ -286,70 +284,6 @@ def _named_spans(values: Iterable[ValueLink]) -> dict[str, list[ValueLink]]:
         if link.span and link.relation is Relation.EQUALS and link.similarity >= CERTAIN:
             found.setdefault(link.span.casefold(), []).append(link)
     return found
-
-
-def drop_unsaid_literal(statement: Statement, context: Context) -> str | None:
-    """Leaves out the tests whose literal the question does not say, by its words or by a stored value that they name.
-
-    A code is said by what the column's description has it stand for. Of numbers only what a key is compared with: "more
-    than one" is 1.
-    """
-    said = _said(context)
-
-    def is_unsaid(table: Table, column: exp.Column, literal: exp.Literal) -> bool:
-        keys = {name for key in table.foreign_keys for name in key.columns} | set(table.primary_key)
-        if not literal.is_string and column.name not in keys:
-            return False
-        told = next((each.description or "" for each in table.columns if each.name == column.name), "")
-        words = (*identifier_words(literal.name), *identifier_words(meaning(literal.name, told)))
-        return said.isdisjoint(words)
-
-    return _drop(statement, is_unsaid)
-
-
-def drop_naming_literal(statement: Statement, context: Context) -> str | None:
-    """Leaves out the tests for a text that names a table which the question names and the statement reads.
-
-    Not where the column is known to hold it. "punters", where the catalog calls customers so, are all customers, not
-    those whose segment is 'punter'.
-    """
-    reads = {read.table.key for reads in statement.scopes.reads.values() for read in reads if read.table}
-    mentioned = [table for table in context.mentioned if table.key in reads]
-    names = {identifier_words(name) for table in mentioned for name in (table.name, *table.synonyms)}
-
-    def is_name(table: Table, column: exp.Column, literal: exp.Literal) -> bool:
-        words = identifier_words(literal.name)
-        held = {
-            identifier_words(value)
-            for link in context.values
-            if link.column == (*table.key, column.name)
-            for value in link.values
-        }
-        return literal.is_string and words in names and words not in held
-
-    return _drop(statement, is_name)
-
-
-def _drop(statement: Statement, unwanted: Callable[[Table, exp.Column, exp.Literal], bool]) -> str | None:
-    """Leaves out the tests of a table's column by a literal that are `unwanted`."""
-    dropped = []
-    for select in statement.tree.find_all(exp.Select):
-        tests = tests_of(select)
-        left_out = [test for test in tests if _is_unwanted(test, unwanted, statement.scopes)]
-        if left_out:
-            keep_tests(select, without_tests(tests, left_out))
-            dropped += [test.sql(dialect="postgres") for test in left_out]
-    return f"leaves out {', '.join(dropped)}" if dropped else None
-
-
-def _is_unwanted(
-    test: exp.Expr, unwanted: Callable[[Table, exp.Column, exp.Literal], bool], scopes: Scopes
-) -> bool:
-    literal = test.expression if isinstance(test, exp.EQ | exp.Like | exp.ILike) else None
-    if not isinstance(literal, exp.Literal) or not isinstance(test.this, exp.Column):
-        return False
-    read = scopes.reading(test.this)
-    return read is not None and read.table is not None and unwanted(read.table, test.this, literal)
 
 
 def text_as_number(statement: Statement, _context: Context) -> str | None:

@@ -10,7 +10,6 @@ from sqlglot import exp
 
 from engine.rewrite.join_tree import SORTING, JoinTree, join_tree, tests_of, without_tests
 from engine.rewrite.rule import Context, Statement
-from engine.rewrite.scope import Scopes, SubqueryComparison, identifier, written
 
 _NEGATION = re.compile(
     r"\b(?:not|no|never|without|none|neither|nor|except|excluding)\b|n['\u2019]t\b", re.IGNORECASE
@@ -18,7 +17,6 @@ _NEGATION = re.compile(
 _BOTH = re.compile(r"\bboth\b", re.IGNORECASE)
 _AND = re.compile(r"\band\b", re.IGNORECASE)
 _OR = re.compile(r"\bor\b", re.IGNORECASE)
-_FILTERS = ("where", "group", "having", "joins", "limit", "offset")
 _TWO = 2
 
 
@@ -187,34 +185,3 @@ def _with(tree: exp.Select, tests: Sequence[exp.Expr], column: exp.Column, value
     select = tree.copy()
     select.set("where", None)
     return select.where(*kept, exp.EQ(this=column.copy(), expression=value.copy()))
-
-
-def exclude_referring_rows(statement: Statement, context: Context) -> str | None:
-    """`a NOT IN (SELECT a FROM t)` over t itself leaves no row: excludes what refers to t.
-
-    Of several tables that refer to it, the one whose name is nearest to the question.
-    """
-    changed = []
-    for found in list(exclusions_of_all(statement.tree, statement.scopes)):
-        ways = [
-            edge
-            for edge in context.references.referrers(found.one.key)
-            if edge.columns == (found.outside.name,) and edge.other in statement.scopes.tables
-        ]
-        if ways:
-            edge = max(ways, key=lambda each: context.similarity.get(each.other, -1.0))
-            table = statement.scopes.tables[edge.other]
-            column = exp.column(identifier(edge.other_columns[0]))
-            found.query.replace(exp.select(column).from_(written(table, context.snapshot)))
-            changed.append(table.name)
-    return f"excludes what is in {', '.join(changed)}" if changed else None
-
-
-def exclusions_of_all(tree: exp.Query, scopes: Scopes) -> Iterator[SubqueryComparison]:
-    """Each `a NOT IN (SELECT a FROM t)` of a WHERE over t itself."""
-    for where in tree.find_all(exp.Where):
-        for found in scopes.exclusions(where):
-            if any(found.query.args.get(each) for each in _FILTERS):
-                continue
-            if found.one.key == found.other.key and found.outside.name == found.inside.name:
-                yield found

@@ -19,7 +19,7 @@ from engine.rewrite.scope import (
     means_one_of,
     written,
 )
-from schema_catalog.foreign_keys import Edge, ForeignKeyGraph, foreign_key_graph
+from schema_catalog.foreign_keys import Edge, ForeignKeyGraph
 from schema_catalog.types import ColumnKey, Table, TableKey
 
 
@@ -150,12 +150,6 @@ def _join(
     return names
 
 
-def join_by_reference(statement: Statement, context: Context) -> str | None:
-    """Inner joins on columns that refer to nothing follow the foreign keys instead, over other tables where needed."""
-    changed = _rejoined(statement, context.references, lambda _joined: True)
-    return f"joins {', '.join(changed)} by the foreign key" if changed else None
-
-
 def repair_join(statement: Statement, context: Context) -> str | None:
     """The same for the inner joins alone that compare a column which its table has not."""
     changed = _rejoined(statement, context.ways, _Joined.missing)
@@ -212,7 +206,7 @@ def _joined_anew(
         return []
     left = {each.sides[1][:2]: each for each in joins if each is not None}
     used = _used(select, scopes)
-    wrong = [key for key, each in left.items() if wanted(each) and not _refer(*each.sides, references)]
+    wrong = [key for key, each in left.items() if wanted(each) and not refer(*each.sides, references)]
     start = next(iter(tables))
     if not wrong or any(not references.reachable(tables.keys() - {key}, key) for key in wrong):
         return []
@@ -261,24 +255,9 @@ def _is_needless(
     return not needed and joined.last.name not in used and not references.column_pairs(one[:2], other[:2])
 
 
-def _refer(one: ColumnKey, other: ColumnKey, references: ForeignKeyGraph) -> bool:
+def refer(one: ColumnKey, other: ColumnKey, references: ForeignKeyGraph) -> bool:
     """Whether one column refers to the other, or both to the same."""
     return other in references.counterparts(one) or references.root(one) == references.root(other)
-
-
-def strangers_compared(statement: Statement) -> Iterator[tuple[ColumnKey, ColumnKey, ColumnKey]]:
-    """Columns that are compared, one of them a reference to something else, which is the third; names apart.
-
-    By declared foreign keys alone. Not columns of one name: a reference may be declared to one of several tables.
-    """
-    references = foreign_key_graph(statement.scopes.snapshot)
-    for one, other in compared_columns(statement):
-        if one[2] == other[2] or _refer(one, other, references):
-            continue
-        for column, stranger in ((one, other), (other, one)):
-            if (meant := references.root(column)) != column:
-                yield column, stranger, meant
-                break
 
 
 def compared_columns(statement: Statement) -> Iterator[tuple[ColumnKey, ColumnKey]]:
@@ -318,22 +297,3 @@ def _compared(join: exp.Expression, before: list[TableRef], last: TableRef) -> _
     if not found or two.table != last.name or last.table is None:
         return None
     return _Joined(join, found[0], one.name, last, two.name)
-
-
-def compare_by_reference(statement: Statement, context: Context) -> str | None:
-    """`owner_id IN (SELECT dog_id FROM dogs)`: a key is compared with the column that refers to it."""
-    changed = []
-    for predicate in statement.tree.find_all(exp.In, exp.EQ, exp.NEQ):
-        found = statement.scopes.comparison(predicate)
-        if found is None or found.one.key == found.other.key:
-            continue
-        pairs = context.references.column_pairs(found.one.key, found.other.key)
-        ways = [there for here, there in pairs if here == found.outside.name]
-        if len(ways) == 1 and found.inside.name != ways[0] and _is_key(found.other, found.inside.name):
-            found.inside.set("this", identifier(ways[0]))
-            changed.append(f"{found.outside.name} with {ways[0]}")
-    return f"compares {', '.join(changed)}" if changed else None
-
-
-def _is_key(table: Table, name: str) -> bool:
-    return name in table.primary_key or any(name in key.columns for key in table.foreign_keys)

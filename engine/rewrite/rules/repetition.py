@@ -10,9 +10,7 @@ from sqlglot import exp
 from engine.core.elements import WHOLE_TABLE
 from engine.rewrite.join_tree import Branch, JoinTree, join_tree
 from engine.rewrite.rule import Context, Statement
-from engine.rewrite.rules.unknowns import nullable
-from engine.rewrite.scope import identifier
-from engine.text.tokens import identifier_words
+from engine.rewrite.scope import nullable
 from schema_catalog.types import Table, TableKind
 
 UNLIKELY = 0.3
@@ -20,15 +18,6 @@ UNLIKELY = 0.3
 
 SAYS_DIFFERENT = re.compile(r"\b(?:different|distinct|unique)\b", re.IGNORECASE)
 """A question that asks for each once."""
-
-_CHOSEN = ("distinct", "group", "having", "limit", "offset", "fetch")
-"""Parts of a statement that shows other rows than those which it reads."""
-
-_COUNTED = re.compile(
-    r"\b(?:how many|number of|count)\b(?: (?:the|all|of|number|total|different|distinct|unique))*",
-    re.IGNORECASE,
-)
-"""What stands before the thing that is counted."""
 
 
 def each_once(statement: Statement, context: Context) -> str | None:
@@ -38,76 +27,6 @@ def each_once(statement: Statement, context: Context) -> str | None:
         return None
     statement.tree = joined.tree.distinct(copy=False)
     return "shows each row once"
-
-
-def each_match_once(statement: Statement, context: Context) -> str | None:
-    """DISTINCT where a row is shown once for each of many joined rows that a test finds: who has a cat or a dog."""
-    joined = join_tree(statement.tree, statement.scopes)
-    if joined is None or SAYS_DIFFERENT.search(context.question) or not _matched(joined, _many(joined)):
-        return None
-    statement.tree = joined.tree.distinct(copy=False)
-    return "shows each row once that is found more than once"
-
-
-def rows_once(statement: Statement, _context: Context) -> str | None:
-    """DISTINCT for rows as they are, where nothing is chosen or counted of them that DISTINCT would not leave."""
-    select = statement.tree
-    if not isinstance(select, exp.Select) or any(select.args.get(part) for part in _CHOSEN):
-        return None
-    shown = [each.unalias() for each in select.expressions]
-    names = [exp.column(identifier(name)) for name in select.named_selects if name]
-    order = select.args.get("order")
-    sorted_by = [each.this for each in order.expressions] if order else []
-    if any(each.find(exp.AggFunc, exp.Window) for each in shown) or any(
-        each not in (*shown, *names) for each in sorted_by
-    ):
-        return None
-    statement.tree = select.distinct(copy=False)
-    return "shows each row once that stands there several times"
-
-
-def count_each_once(statement: Statement, context: Context) -> str | None:
-    """`COUNT(DISTINCT dog_id)` for the rows of treatments, where the question asks how many dogs were treated.
-
-    Where the table of what is counted is not read, and one reference alone leads to it.
-    """
-    select = statement.tree
-    if not isinstance(select, exp.Select) or any(
-        select.args.get(part) for part in ("group", "having", "limit")
-    ):
-        return None
-    shown = [each.unalias() for each in select.expressions]
-    if len(shown) != 1 or not isinstance(shown[0], exp.Count) or isinstance(shown[0].this, exp.Distinct):
-        return None
-    reads = statement.scopes.reads[id(select)]
-    tables = [read.table for read in reads if read.table is not None]
-    asked = [each for each in context.mentioned if each not in tables and _is_counted(each, context.question)]
-    if len(asked) != 1 or len(tables) < len(reads):
-        return None
-    found = [
-        (read, edge.columns)
-        for read, table in zip(reads, tables, strict=True)
-        for edge in context.references.edges(table.key)
-        if edge.referring
-        and edge.other == asked[0].key
-        and edge.columns not in (table.primary_key, *table.unique_keys)
-    ]
-    if len(found) != 1 or len(found[0][1]) != 1:
-        return None
-    read, (column,) = found[0]
-    reference = exp.column(identifier(column), table=identifier(read.name))
-    shown[0].set("this", exp.Distinct(expressions=[reference]))
-    return f"counts each {asked[0].name} once"
-
-
-def _is_counted(table: Table, question: str) -> bool:
-    """Whether the question asks for a number of these: behind "how many", one word more apart."""
-    name = identifier_words(table.name)
-    return any(
-        name in (behind[: len(name)], behind[1 : len(name) + 1])
-        for found in _COUNTED.finditer(question)
-        if (behind := identifier_words(question[found.end() :]))
-    )
 
 
 def _repeats(joined: JoinTree, question: str) -> bool:

@@ -9,14 +9,12 @@ from typing import Any
 
 import pytest
 
-from engine.core.candidate import Candidate, Change
+from engine.core.candidate import Candidate, Change, RuleKind
 from engine.core.deadline import Deadline
 from engine.core.ports import Ranking, Result
 from engine.core.state import Route, State
 from engine.core.tools import Tools
-from engine.rewrite.rule import RuleKind
-from engine.rewrite.worth import worth
-from engine.settings import GenerationSettings, Limits, UpstreamSettings
+from engine.settings import Limits, UpstreamSettings
 from engine.stages.deduplicate import deduplicate
 from engine.stages.rank import rank
 from engine.stages.validate import validate
@@ -194,11 +192,13 @@ async def test_a_fork_that_says_the_same_is_none(state: State, tools: Tools) -> 
 async def test_what_stays_is_worth_what_a_reading_with_its_rows_is(state: State, tools: Tools) -> None:
     plain, reading = ONE[0]
     change = Change("each_once", RuleKind.READING, "", plain, reading)
-    candidates = (Candidate("shop", plain, schema_score=1.0), Candidate("shop", reading, changes=(change,)))
+    candidates = (
+        Candidate("shop", plain, schema_score=1.0),
+        Candidate("shop", reading, changes=(change,), readings=1),
+    )
     checked = await validate(replace(state, candidates=candidates), tools)
     (kept,) = (await deduplicate(checked, tools)).candidates
-    assert (kept.sql, kept.merged) == (plain, worth([change]))
-    assert worth([change]) > 0
+    assert (kept.sql, kept.readings) == (plain, 1)
 
 
 TWO = {
@@ -305,83 +305,3 @@ async def test_what_finds_nothing_is_marked_and_ranked_behind(state: State, tool
     assert [each.fruitless for each in after.candidates] == [True, True, False]
     ranked = await rank(after, replace(tools, ranker=Alike()))
     assert left(ranked)[0] == "SELECT name FROM singer WHERE country = 'FR'"
-
-
-@pytest.mark.parametrize(
-    ("most", "ones"),
-    [
-        ("SELECT name FROM singer GROUP BY name ORDER BY count(*) DESC LIMIT 1", True),
-        ("SELECT name, count(*) AS n FROM singer GROUP BY name ORDER BY n DESC LIMIT 2 OFFSET 1", True),
-        (
-            "SELECT name FROM singer JOIN song USING (singer_id) GROUP BY name ORDER BY count(*) DESC LIMIT 1",
-            False,
-        ),
-        ("SELECT country FROM singer GROUP BY country ORDER BY count(*) DESC LIMIT 1", False),
-        ("SELECT name FROM singer GROUP BY name ORDER BY count(*) LIMIT 1", False),
-        ("SELECT name FROM singer WHERE age > 99 GROUP BY name ORDER BY count(*) DESC LIMIT 1", False),
-    ],
-)
-async def test_the_first_of_groups_of_one_row_is_any(
-    state: State, tools: Tools, *, most: str, ones: bool
-) -> None:
-    after = await merged(state, tools, most, "SELECT title FROM song ORDER BY title LIMIT 1")
-    assert [each.ones for each in after.candidates] == [ones, False]
-    ranked = await rank(after, replace(tools, ranker=Alike()))
-    assert left(ranked).index(most) == int(ones or after.candidates[0].fruitless)
-    assert any("groups of one row" in note for each in ranked.candidates for note in each.notes) is ones
-
-
-REPEATED = "SELECT s.country FROM singer AS s CROSS JOIN duet"
-ONCE = "SELECT DISTINCT s.country FROM singer AS s CROSS JOIN duet"
-
-
-async def test_beside_rows_that_repeat_each_other_each_is_shown_once(state: State, tools: Tools) -> None:
-    after = await merged(state, tools, REPEATED)
-    assert [(each.sql, each.repeated) for each in after.candidates] == [(REPEATED, True), (ONCE, False)]
-    assert after.candidates[1].preview is not None
-    assert sorted(after.candidates[1].preview.rows) == [("FR",), ("NL",)]
-    assert (
-        after.trace[-1].event == "repetition rows_once: shows each row once that stands there several times"
-    )
-    ranked = await rank(after, replace(tools, ranker=Alike()))
-    assert left(ranked) == [ONCE, REPEATED]
-    assert "shows the same rows several times" in ranked.candidates[1].notes
-
-
-async def test_what_shows_them_once_already_is_the_same(state: State, tools: Tools) -> None:
-    written = "SELECT DISTINCT singer.country FROM singer CROSS JOIN duet"
-    after = await merged(state, tools, written, REPEATED)
-    assert left(after) == [written, REPEATED]
-    assert [each.repeated for each in after.candidates] == [False, True]
-
-
-async def test_rows_that_are_cut_repeat_each_other_too(state: State, tools: Tools) -> None:
-    many = "SELECT 'x' AS letter FROM generate_series(1, 9)"
-    after = await merged(state, replace(tools, limits=Limits(run_rows=4)), many)
-    assert left(after) == [many, "SELECT DISTINCT 'x' AS letter FROM GENERATE_SERIES(1, 9)"]
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "SELECT singer.singer_id FROM singer JOIN song USING (singer_id)",
-        "SELECT s.country FROM singer AS s CROSS JOIN duet LIMIT 4",
-        "SELECT '{}'::json FROM singer",
-        "SELECT country FROM singer WHERE age > 99",
-    ],
-    ids=["two of three", "chosen", "not to be compared", "no rows"],
-)
-async def test_other_rows_are_left_as_they_are(state: State, tools: Tools, statement: str) -> None:
-    assert left(await merged(state, tools, statement)) == [statement]
-
-
-async def test_what_a_dialogue_has_left_stays_alone(state: State, tools: Tools) -> None:
-    meant = (Candidate("shop", REPEATED),)
-    after = await merged(replace(state, dialogue=replace(state.dialogue, survivors=meant)), tools, REPEATED)
-    assert [(each.sql, each.repeated) for each in after.candidates] == [(REPEATED, True)]
-
-
-async def test_an_operator_can_refuse_that(state: State, tools: Tools) -> None:
-    off = replace(tools, generation=GenerationSettings(rules_off=("rows_once",)))
-    after = await merged(state, off, REPEATED)
-    assert [(each.sql, each.repeated) for each in after.candidates] == [(REPEATED, False)]

@@ -74,12 +74,6 @@ def stage(house: House, loop_thread: LoopThread) -> House:
     return house
 
 
-@pytest.fixture(autouse=True)
-def _readings_are_worth_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that no test depends on what was fitted."""
-    monkeypatch.setattr("engine.rewrite.worth._table", dict)
-
-
 @pytest.fixture
 def ana(stage: House) -> Iterator[psycopg.Connection[Any]]:
     with stage.connect("ana", "stage") as connection:

@@ -12,7 +12,7 @@ from engine.core.state import Route
 from engine.linking.index import ValueIndex
 from schema_catalog.types import Column, Database, ForeignKey, Snapshot, Table, TableKind
 from schema_catalog.values import ColumnValues
-from training import ranker_measures, rule_rates, value_thresholds
+from training import ranker_measures, value_thresholds
 from training.certainty import at_home
 from training.certainty_lists import Kind, QuestionList
 
@@ -57,21 +57,6 @@ def test_a_question_is_linked_with_the_thresholds_given() -> None:
     question = asked("SELECT id FROM singer WHERE country = 'France'")
     links = question.links(value_thresholds.Setting())
     assert [(link.column, link.values) for link in links] == [(COUNTRY, ("France",))]
-
-
-def test_a_reading_of_a_known_statement_is_counted_as_one_too_many() -> None:
-    item = {
-        "id": "q",
-        "db": "m",
-        "question": "The countries of singers with a song",
-        "gold": "SELECT T1.country FROM singer AS T1 JOIN song AS T2 ON T1.id = T2.singer_id",
-    }
-    made = rule_rates.made(item, MUSIC)
-    [known] = [each for each in made if each.known]
-    assert (known.rule, known.mended) == ("each_once", False)
-    lines = {line["rule"]: line for line in rule_rates.table(made)}
-    assert lines["each_once"]["of_known"] == 1
-    assert lines["both"] == {"rule": "both", "of_known": 0, "on_databases": 0, "of_wrong": 0, "mended": 0}
 
 
 def test_shares_have_intervals_over_databases() -> None:

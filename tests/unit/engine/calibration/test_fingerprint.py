@@ -95,7 +95,6 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "decoding/statement.lark",
         "rewrite/rules/quantifiers.py",
         "rewrite/rules/references.py",
-        "rewrite/worth.json",
         "stages/deduplicate.py",
         "stages/rank.py",
         "conditions/base/weights.npz",

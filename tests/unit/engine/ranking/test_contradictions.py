@@ -19,12 +19,6 @@ SALES = Snapshot("sales", ("public",), (table("sales", "sale_id region net day")
         ("sales in 2020", "SELECT SUM(net) FROM sales WHERE day = '2020-01-01'", "reads 2020 as one day"),
         ("regions, best first", "SELECT region FROM sales ORDER BY net LIMIT 1", "leaves out rows"),
         ("sales by region", "SELECT SUM(net) FROM sales GROUP BY region", "gives numbers of groups"),
-        (
-            "regions sorted by sales",
-            "SELECT region FROM sales ORDER BY net DESC",
-            "puts the rows in the other",
-        ),
-        ("regions, best first", "SELECT region FROM sales ORDER BY net", "puts the rows in the other"),
         ("regions and days", "SELECT s.region, s.region AS day FROM sales s", "shows s.region twice"),
         (
             "best day of each region",
@@ -32,9 +26,6 @@ SALES = Snapshot("sales", ("public",), (table("sales", "sale_id region net day")
             "does not take the first of each region",
         ),
         ("share of sales", "SELECT 100 * SUM(net) / SUM(net) FROM sales", "divides a number by itself"),
-        ("average sales", "SELECT net FROM sales", "takes no average"),
-        ("sales over 5", "SELECT net FROM sales WHERE net = 5", "compares with 5 otherwise"),
-        ("minimum sales of the East", "SELECT SUM(net) FROM sales WHERE region = 'East'", "takes no minimum"),
         (
             "highest sales",
             "SELECT net, MAX(s.net) FROM sales AS s GROUP BY s.net",
@@ -52,8 +43,6 @@ def test_groups_periods_and_rows(question: str, sql: str, said: str) -> None:
         ("sales by region", "SELECT region, SUM(net) FROM sales GROUP BY region"),
         ("sales in 2020", "SELECT SUM(net) FROM sales WHERE day >= '2020-01-01' AND day < '2021-01-01'"),
         ("best region", "SELECT region FROM sales ORDER BY net LIMIT 1"),
-        ("regions sorted by sales", "SELECT region FROM sales ORDER BY net"),
-        ("regions sorted by sales from good to bad", "SELECT region FROM sales ORDER BY net DESC"),
         ("sales of two regions", "SELECT a.net, b.net FROM sales a JOIN sales b ON a.day = b.day"),
         (
             "best day per region",
@@ -65,9 +54,7 @@ def test_groups_periods_and_rows(question: str, sql: str, said: str) -> None:
         ("sales in euros per hour", "SELECT AVG(eph) FROM sales"),
         ("how many regions reach 9 by day", "SELECT COUNT(*) FROM sales GROUP BY day HAVING COUNT(*) > 9"),
         ("average sales", "SELECT SUM(net) / COUNT(*) FROM sales"),
-        ("sales over 5 and at most 9", "SELECT net FROM sales WHERE net > 5 AND net <= 9"),
-        ("average sales", "SELECT avg_net FROM (SELECT AVG(net) AS avg_net FROM sales) AS s"),
-        ("maximum sales", "SELECT net FROM sales ORDER BY net DESC LIMIT 1"),
+        ("share of the East", "SELECT SUM(net) FILTER (WHERE region = 'East') / SUM(net) FROM sales"),
         ("days by the highest sales", "SELECT day, MAX(net) FROM sales GROUP BY day"),
         ("sales by region", "not a statement"),
     ],

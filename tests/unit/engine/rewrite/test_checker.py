@@ -95,13 +95,13 @@ def test_a_normal_form_stands_in_the_place_of_the_statement() -> None:
 
 
 def test_only_readings_that_would_run_are_given() -> None:
-    sql = "SELECT c.title FROM concert AS c JOIN stadium AS s ON c.stadium_id = s.stadium_id ORDER BY c.year DESC"
-    upstream = PlanningUpstream({"NULLS LAST": "not today"})
-    given = checker("concerts", upstream)
+    sql = "SELECT c.title FROM concert AS c JOIN stadium AS s ON c.stadium_id = s.stadium_id ORDER BY c.year LIMIT 2"
+    upstream = PlanningUpstream(
+        {"c ORDER BY c.year LIMIT 2": "not today", "concert AS c ORDER BY c.year": "nor now"}
+    )
+    given = checker("concerts, ordered by year", upstream)
     candidate = accepted(given, sql)
     found = asyncio.run(given.readings(candidate))
     assert candidate.sql == sql
-    assert [(each.sql, each.logprob) for each in found] == [
-        ("SELECT c.title FROM concert AS c ORDER BY c.year DESC", None)
-    ]
+    assert [(each.sql, each.logprob) for each in found] == [(sql.removesuffix(" LIMIT 2"), None)]
     assert len(upstream.planned) == 4, "the statement and three readings"

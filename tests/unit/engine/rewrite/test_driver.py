@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-
 import pytest
 from structlog.testing import capture_logs
 
+from engine.core.candidate import RuleKind
 from engine.errors import InvalidSettingError
 from engine.linking.mentions import mentioned_tables
 from engine.rewrite import driver
@@ -19,30 +17,16 @@ from engine.rewrite.driver import (
     normalise,
     readings,
     repair,
-    shown_once,
 )
-from engine.rewrite.rule import Context, Rule, RuleKind, Statement
+from engine.rewrite.rule import Context, Rule, Statement
 from engine.rewrite.rules import RULES
 from tests.support.golden_rules import SCHEMAS
 from tests.support.schemas import MUSIC
-
-Worth = Callable[..., None]
 
 PLAYED = (
     "FROM singer AS s JOIN singer_in_concert AS e ON s.singer_id = e.singer_id"
     " JOIN concert AS c ON e.concert_id = c.concert_id"
 )
-
-
-@pytest.fixture
-def worth(monkeypatch: pytest.MonkeyPatch) -> Worth:
-    """Sets what readings are worth; nothing where a test does not."""
-
-    def given(**table: float) -> None:
-        monkeypatch.setattr("engine.rewrite.worth._table", lambda: table)
-
-    given()
-    return given
 
 
 def asked(question: str, name: str = "music") -> Context:
@@ -77,7 +61,6 @@ def test_what_is_no_query_stays(sql: str) -> None:
     assert readings(Rewritten(sql), context) == []
 
 
-@pytest.mark.usefixtures("worth")
 def test_a_rule_that_is_off_does_not_run() -> None:
     total = f"SELECT e.entry_id {PLAYED}"
     required = asked("", "required")
@@ -85,15 +68,14 @@ def test_a_rule_that_is_off_does_not_run() -> None:
     assert normalise(Rewritten(total), required, ("drop_total_join",)) == Rewritten(total)
     sql = "SELECT title FROM concert ORDER BY capacity LIMIT 1"
     assert repair(Rewritten(sql), asked(""), ("requalify",)) == Rewritten(sql)
-    question = asked("greatest of stadiums")
-    greatest = "SELECT name FROM stadium ORDER BY capacity DESC"
-    assert [rules for rules, _ in made(greatest, question)] == ["unknown_last"]
-    assert made(greatest, question, ("unknown_last",)) == []
+    question = asked("all stadiums by capacity")
+    limited = "SELECT name FROM stadium ORDER BY capacity DESC LIMIT 1"
+    assert [rules for rules, _ in made(limited, question)] == ["drop_unasked_limit"]
+    assert made(limited, question, ("drop_unasked_limit",)) == []
 
 
-@pytest.mark.usefixtures("worth")
 def test_a_kind_runs_its_own_rules_alone() -> None:
-    sql = "SELECT AVG(capacity) FROM stadium ORDER BY MAX(name) DESC"
+    sql = "SELECT AVG(name) FROM stadium ORDER BY MAX(name) DESC LIMIT 3"
     assert {change.kind for change in repair(Rewritten(sql), asked("")).changes} == {"repair"}
     assert normalise(Rewritten(sql), asked("")) == Rewritten(sql)
     found = readings(Rewritten(sql), asked(""))
@@ -105,7 +87,6 @@ def broken(statement: Statement, _context: Context) -> str | None:
     raise LookupError("no such thing")
 
 
-@pytest.mark.usefixtures("worth")
 @pytest.mark.parametrize("kind", list(RuleKind))
 def test_a_rule_that_fails_is_skipped_and_the_others_run(
     kind: RuleKind, monkeypatch: pytest.MonkeyPatch
@@ -118,50 +99,26 @@ def test_a_rule_that_fails_is_skipped_and_the_others_run(
         repaired = repair(Rewritten("SELECT title FROM concert ORDER BY capacity"), asked(""))
         others = made(sql, asked("entries"))
         correct(Rewritten(sql), asked(""))
-        once = shown_once(Rewritten("SELECT country FROM singer"), asked(""))
-    assert [change.rule for change in once.changes] == ["rows_once"]
     assert [change.rule for change in normal.changes] == ["drop_total_join"]
     assert [change.rule for change in repaired.changes] == ["requalify", "join_missing_tables"]
-    assert any("unknown_last" in rules for rules, _ in others)
+    assert any("drop_unasked_join" in rules for rules, _ in others)
     assert {(each["event"], each["rule"], each["error"]) for each in logs} == {
         ("rule_failed", "failing", "LookupError('no such thing')")
     }
 
 
-def last(statement: Statement, context: Context) -> str | None:
-    """A rule that looks at the statement's own text."""
-    assert statement.written == context.question
-    return None
-
-
-@pytest.mark.usefixtures("worth")
-def test_a_rule_sees_what_the_model_wrote_whatever_was_changed_before(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    sql = "SELECT title FROM concert ORDER BY capacity"
-    monkeypatch.setattr(driver, "RULES", (*RULES, Rule("last", 1, RuleKind.REPAIR, last)))
-    with capture_logs() as logs:
-        repaired = repair(Rewritten(sql), replace(asked(""), question=sql))
-    assert len(repaired.changes) == 2
-    assert logs == []
-
-
-def test_readings_are_of_the_statement_and_of_its_readings(worth: Worth) -> None:
-    sql = "SELECT c.title FROM concert AS c JOIN stadium AS s ON c.stadium_id = s.stadium_id ORDER BY c.year DESC"
-    context = asked("concerts, the latest first")
-    dropped = "SELECT c.title FROM concert AS c ORDER BY c.year DESC"
-    last = f"{sql} NULLS LAST"
-    assert made(sql, context) == [
-        ("drop_unasked_join", dropped),
-        ("unknown_last", last),
-        ("drop_unasked_join unknown_last", f"{dropped} NULLS LAST"),
-    ]
-    worth(drop_unasked_join=0.5, unknown_last=1.0)
-    assert [rules for rules, _ in made(sql, context)] == [
-        "drop_unasked_join unknown_last",
-        "unknown_last",
+def test_readings_are_of_the_statement_and_of_its_readings() -> None:
+    sql = "SELECT c.title FROM concert AS c JOIN stadium AS s ON c.stadium_id = s.stadium_id ORDER BY c.year LIMIT 2"
+    found = made(sql, asked("concerts, ordered by year"))
+    assert {rules for rules, _ in found} == {
+        "drop_unasked_limit drop_unasked_join",
+        "drop_unasked_limit",
         "drop_unasked_join",
-    ]
+    }
+    assert found[0] == (
+        "drop_unasked_limit drop_unasked_join",
+        "SELECT c.title FROM concert AS c ORDER BY c.year",
+    )
 
 
 def numbered(name: str, column: str) -> Rule:
@@ -176,58 +133,22 @@ def numbered(name: str, column: str) -> Rule:
     return Rule(name, 1, RuleKind.READING, apply)
 
 
-def test_at_most_so_many_readings_the_likeliest_and_each_once(
-    worth: Worth, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_at_most_so_many_readings_the_likeliest_and_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
     columns = ["artist_name", "performer_name", "country", "singer_id"]
     monkeypatch.setattr(driver, "RULES", tuple(numbered(f"show_{each}", each) for each in columns))
-    worth(show_artist_name=-1.0, show_performer_name=-2.0, show_country=2.0, show_singer_id=1.0)
     found = made("SELECT 1 FROM singer", asked(""))
     assert len(found) == len({sql for _, sql in found}) == READINGS
-    assert found[0] == ("show_country show_singer_id", "SELECT 1, country, singer_id FROM singer")
-    assert {rules for rules, _ in found[1:3]} == {
-        "show_country",
-        "show_artist_name show_country show_singer_id",
-    }
-
-
-def alone(statement: Statement, _context: Context) -> str | None:
-    """A reading of statements that show one thing."""
-    if len(statement.tree.expressions) > 1:
-        return None
-    statement.tree = statement.tree.limit(1)
-    return "gives one row"
-
-
-def test_likely_readings_do_not_keep_later_rules_from_the_statement_itself(
-    worth: Worth, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shown = [numbered(f"show_{each}", each) for each in ("artist_name", "performer_name", "country")]
-    monkeypatch.setattr(driver, "RULES", (*shown, Rule("one", 1, RuleKind.READING, alone)))
-    monkeypatch.setattr(driver, "KEPT", 1)
-    worth(show_artist_name=1.0, show_performer_name=1.0, show_country=1.0, one=9.0)
-    assert made("SELECT 1 FROM singer", asked("")) == [("one", "SELECT 1 FROM singer LIMIT 1")]
-
-
-@pytest.mark.usefixtures("worth")
-def test_nulls_first_stays_after_another_reading() -> None:
-    sql = (
-        "SELECT c.title FROM concert AS c JOIN stadium AS s ON c.stadium_id = s.stadium_id"
-        " ORDER BY c.year DESC NULLS FIRST"
-    )
-    found = made(sql, asked("concerts, the unknown ones at the top"))
-    assert [rules for rules, _ in found] == ["drop_unasked_join"]
-    assert "NULLS LAST" not in found[0][1]
+    assert found[0][0] == " ".join(f"show_{each}" for each in columns)
 
 
 def test_a_name_that_no_rule_has_is_refused_with_the_nearest() -> None:
     check_names([])
     check_names([rule.name for rule in RULES])
     with pytest.raises(InvalidSettingError) as near:
-        check_names(["both", "unknown_first"])
-    assert near.value.message == 'invalid value for [generation] rules_off: "unknown_first"'
+        check_names(["both", "each_time"])
+    assert near.value.message == 'invalid value for [generation] rules_off: "each_time"'
     assert near.value.hint is not None
-    assert "unknown_last" in near.value.hint
+    assert "each_once" in near.value.hint
     with pytest.raises(InvalidSettingError) as far:
         check_names(["zzz"])
     assert far.value.hint is not None

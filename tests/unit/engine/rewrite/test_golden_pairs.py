@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.rewrite.rule import RuleKind
+from engine.core.candidate import RuleKind
 from engine.rewrite.rules import RULES
 from engine.sql.resolution import resolve
 from tests.support.golden_rules import Pair, pairs
@@ -48,6 +48,5 @@ def test_no_two_rules_have_one_name_and_kinds_come_in_their_order() -> None:
         RuleKind.REPAIR,
         RuleKind.READING,
         RuleKind.CORRECTION,
-        RuleKind.REPETITION,
     ]
     assert kinds == sorted(kinds, key=order.index)

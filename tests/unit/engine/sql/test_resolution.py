@@ -90,25 +90,24 @@ def test_what_is_no_query_is_told_apart(sql: str) -> None:
 
 def test_what_has_no_normal_form_is_compared_as_written() -> None:
     whole_row = "SELECT row_to_json(p) FROM people p"
-    assert canonical(whole_row, SNAPSHOT).startswith("written: ")
     assert canonical(whole_row, SNAPSHOT) == canonical("select ROW_TO_JSON( p )\nFROM people p --", SNAPSHOT)
     assert canonical(whole_row, SNAPSHOT) != canonical("SELECT row_to_json(q) FROM people q", SNAPSHOT)
     unknown = "SELECT missing FROM people"
     assert canonical(unknown, SNAPSHOT) == canonical("SELECT  missing FROM people", SNAPSHOT)
+    assert canonical("no (  query", SNAPSHOT) == "no ( query"
 
 
-def test_types_are_assumed_where_the_catalog_knows_them_only() -> None:
-    known = replace(SNAPSHOT, tables=(Table("public", "t", TableKind.TABLE, (Column("d", "date"),)),))
-    unknown = replace(SNAPSHOT, tables=(Table("public", "t", TableKind.TABLE, (Column("d", "mood"),)),))
-    bare, typed = "SELECT 1 FROM t WHERE d = '2020-01-01'", "SELECT 1 FROM t WHERE d = DATE '2020-01-01'"
-    assert canonical(bare, known) == canonical(typed, known)
-    assert canonical(bare, unknown) != canonical(typed, unknown)
+def test_a_column_that_is_sorted_by_is_not_the_output_of_its_name() -> None:
+    given, output = (
+        "SELECT id + 1 AS {0} FROM people ORDER BY {0} + 1",
+        "SELECT id + 1 AS {0} FROM people ORDER BY {0}",
+    )
+    assert canonical(given.format("id"), SNAPSHOT) != canonical(given.format("name"), SNAPSHOT)
+    assert canonical(output.format("id"), SNAPSHOT) == canonical(output.format("name"), SNAPSHOT)
 
 
-def test_a_statement_that_grows_out_of_hand_is_compared_as_written() -> None:
+def test_a_statement_that_grows_out_of_hand_is_read_all_the_same() -> None:
     steps = ", ".join(f"x{n} AS (SELECT a.id FROM x{n - 1} a, x{n - 1} b)" for n in range(1, 18))
     sql = f"WITH x0 AS (SELECT id FROM people), {steps} SELECT id FROM x17"
-    assert canonical(sql, SNAPSHOT).startswith("written: ")
+    assert canonical(sql, SNAPSHOT)
     assert resolve(sql, SNAPSHOT).columns == {("public", "people", "id")}
-    many = ", ".join(f"people p{n}" for n in range(40))
-    assert canonical(f"SELECT p0.id FROM {many}", SNAPSHOT).startswith("query: ")

@@ -140,19 +140,20 @@ class Limits:
 class GenerationSettings:
     """The parts of finding and ordering candidates; each can be switched off, to measure it or because it does harm.
 
-    `masks`: names that a statement used are forbidden in further ones, of a model that has no forks. `exchanges`: one
-    name for another, without a model call. `token_alternatives`: names that the model gave a high probability are among
-    those. `repair`: a second call with the reason where a statement was refused or does not say what a DBA's term
-    means, or with what names are short for where it reads none of them; a third from the join of a table that it
-    misses. `forks`: the first answer is written again from where the model was least certain, with what it nearly wrote
-    there. `links`: names that the schema linker finds most unlikely are forbidden. `retell`: where no candidate is
-    clearly ahead the model is asked which question each of them answers. `rules_off`: names of rules of
-    `engine.rewrite.rules` that do not run.
+    `masks`: names that a statement used are forbidden in further ones (Odin §5), of a model that has no forks.
+    `conditions`: further statements are asked for by what they are made of, and how hard (MetaSQL §III).
+    `second_stage`: a cross-encoder reads question and statement (MetaSQL §III-C), beside how likely the model found it.
+    `exchanges`: one name for another, without a model call. `repair`: a second call with the reason where a statement
+    was refused or does not say what a DBA's term means. `forks`: the first answer is written again from where the model
+    was least certain, with what it nearly wrote there. `links`: names that the schema linker finds most unlikely are
+    forbidden. `retell`: where no candidate is clearly ahead the model is asked which question each of them answers.
+    `rules_off`: names of rules of `engine.rewrite.rules` that do not run.
     """
 
-    masks: bool = True
+    masks: bool = False
+    conditions: bool = False
+    second_stage: bool = False
     exchanges: bool = True
-    token_alternatives: bool = True
     repair: bool = True
     forks: bool = True
     links: bool = True

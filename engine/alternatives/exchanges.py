@@ -8,37 +8,26 @@ from dataclasses import replace
 
 from engine.alternatives.substitute import substituted
 from engine.alternatives.synonyms import Exchange, exchanges, interchangeable, phrases
-from engine.alternatives.token_alternatives import token_alternatives
 from engine.core.candidate import Candidate
 from engine.core.elements import WHOLE_TABLE, Relation
-from engine.core.ports import Completion, Encoder
+from engine.core.ports import Encoder
 from engine.decoding.mask_search import Mask
 from engine.rewrite.candidates import Checker
 from engine.rewrite.rule import Context
 from engine.understanding.missing_values import compared_literals
 from schema_catalog.types import ColumnKey
 
-LEAST_PROBABILITY = 0.01
-"""Least probability of another column at the model's token: about three in four of AmbiQT's synonyms have it."""
-
 SURE = 0.95
 """Least likeness of an exchange that is made beside another one."""
 
 
-async def find_exchanges(
-    candidate: Candidate, written: Completion, context: Context, encoder: Encoder
-) -> list[Exchange]:
+async def find_exchanges(candidate: Candidate, context: Context, encoder: Encoder) -> list[Exchange]:
     """Exchanges of tables, then of columns.
 
-    By values held, by tables that keep a column of another one, the model's probabilities, their names' similarity.
+    By values held, by tables that keep a column of another one, by their names' similarity.
     """
     snapshot = context.snapshot
     holding = await asyncio.to_thread(_of_shared_values, candidate, context)
-    nearly = [
-        Exchange(each.used, each.other, 1.0)
-        for each in token_alternatives(candidate, written.tokens, snapshot)
-        if each.probability >= LEAST_PROBABILITY and interchangeable(each.used, each.other, snapshot)
-    ]
     texts = phrases(table for table in snapshot.tables if table.key in candidate.tables)
     vectors = await asyncio.to_thread(encoder.encode, texts) if texts else ()
     by_text = dict(zip(texts, vectors, strict=True))
@@ -50,7 +39,7 @@ async def find_exchanges(
     )
     apart = [each for each in alike if each.used[:2] != each.other[:2] and each.likeness == 1]
     found: dict[tuple[ColumnKey, ColumnKey], Exchange] = {}
-    for each in (*holding, *apart, *nearly, *alike):
+    for each in (*holding, *apart, *alike):
         found.setdefault((each.used, each.other), each)
     return sorted(found.values(), key=lambda each: each.used[2] != WHOLE_TABLE)
 

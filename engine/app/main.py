@@ -27,6 +27,8 @@ from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
 from engine.conditions import classifier
 from engine.conditions.classifier import Classifier
+from engine.core.defaults import ByLikelihood, NoConditions
+from engine.core.ports import Conditions, Encoder, Ranker
 from engine.core.tools import Tools
 from engine.definitions.checking import watch
 from engine.dialogue import certainty
@@ -52,7 +54,7 @@ from engine.routing.artifact import ArtifactStore, CurrentWeights
 from engine.routing.learned_router import Versions
 from engine.routing.router import HybridRouter
 from engine.routing.vectors import VectorCache
-from engine.settings import EngineSettings
+from engine.settings import EngineSettings, GenerationSettings
 from engine.suggestions.suggesting import Suggesting
 from engine.upstream import Databases
 from schema_catalog.catalog import CachedCatalog, StoreUnavailableError
@@ -110,8 +112,8 @@ async def tools(
             values=StoredValues(ValueStore(pool)),
             limits=settings.limits,
             generation=settings.generation,
-            conditions=Classifier.of(classifier.packaged(), encoder),
-            ranker=TwoStages.of(ranker.packaged(), encoder, settings.encoder, networks.reader),
+            conditions=_conditions(settings.generation, encoder),
+            ranker=_ranker(settings, networks),
             memory=LearningStore(pool, settings.learning),
             learning=settings.learning,
             linker=networks.linker,
@@ -120,6 +122,16 @@ async def tools(
             dialogue=settings.dialogue,
         )
         yield built, Questions(pool, settings.limits.ttl), pool
+
+
+def _conditions(settings: GenerationSettings, encoder: Encoder) -> Conditions:
+    return Classifier.of(classifier.packaged(), encoder) if settings.conditions else NoConditions()
+
+
+def _ranker(settings: EngineSettings, networks: Networks) -> Ranker:
+    if not settings.generation.second_stage:
+        return ByLikelihood()
+    return TwoStages.of(ranker.packaged(), networks.encoder, settings.encoder, networks.reader)
 
 
 def calibration(settings: EngineSettings, pool: Pool) -> CalibrationStore:

@@ -64,7 +64,7 @@ def probes(settings: EngineSettings) -> Iterator[tuple[Served, Callable[[], obje
         if settings.router is not None:
             routers = ArtifactStore(settings.router, packaged_base())
             yield Served.ROUTER, lambda: found.pointer(routers.load(routers.current())).read(["ready"])
-        if found.reader is not None:
+        if found.reader is not None and settings.generation.second_stage:
             yield Served.RANKER, partial(found.reader.scores, [("ready", ("ready",))])
         yield Served.LINKER, lambda: found.linker.link("ready", ONE_COLUMN)
 

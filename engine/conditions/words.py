@@ -1,4 +1,4 @@
-"""A condition as a line of a prompt, by rule."""
+"""A condition as a line of a prompt, its hardness and its operators, by rule (MetaSQL §III-B)."""
 
 from __future__ import annotations
 
@@ -31,4 +31,4 @@ def words(condition: Condition) -> str:
     """
     present = [_WORDS[operator] for operator in Operator if operator in condition.kind.operators]
     only = [] if Operator.JOIN in condition.kind.operators else ["one table"]
-    return f"The statement reads: {', '.join(only + present)}."
+    return f"The statement is {condition.kind.hardness}. It reads: {', '.join(only + present)}."

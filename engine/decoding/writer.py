@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from engine.conditions.types import Condition
 from engine.conditions.words import words
@@ -19,11 +19,9 @@ from engine.core.tools import Tools
 from engine.decoding.mask_search import Mask, Node
 from engine.decoding.sql_grammar import sql_grammar
 from engine.dialogue.answering import chosen, forbidden
-from engine.linking.short_names import ShortName
 from engine.prompting.known_text import known_text
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
-from engine.prompting.short_text import short_text
 from engine.schema_linking.unlikely import DOUBTFUL, LEAST, unlikely
 from schema_catalog.types import ColumnKey, Snapshot
 
@@ -40,7 +38,7 @@ CONDITIONS = 2
 LEAST_LIKELY = 0.2
 """Least probability of a condition."""
 
-TOKEN_ALTERNATIVES = 20
+OTHER_TOKENS = 20
 """Tokens with their probabilities that the model gives for each that it wrote."""
 
 FENCE = "```"
@@ -75,14 +73,10 @@ class Writer:
         return self._tools.model.goes_on and self._tools.generation.forks
 
     async def conditions(self) -> tuple[Condition, ...]:
-        """The likeliest conditions, each wording once."""
+        """The likeliest conditions."""
         predict = self._tools.conditions.predict
         found = await asyncio.to_thread(predict, self._state.ask.question, self.route.snapshot)
-        by_words: dict[str, Condition] = {}
-        for each in found:
-            if each.probability >= LEAST_LIKELY and len(by_words) < CONDITIONS:
-                by_words.setdefault(words(each), each)
-        return tuple(by_words.values())
+        return tuple(each for each in found if each.probability >= LEAST_LIKELY)[:CONDITIONS]
 
     async def write(self, node: Node) -> Completion:
         """A statement for `node`."""
@@ -93,39 +87,27 @@ class Writer:
             self._tokens = min(ANSWER_TOKENS, 2 * written.generated + SLACK_TOKENS)
         return written
 
-    async def write_told(self, node: Node, short: Sequence[ShortName]) -> Completion:
-        """A statement for `node` by a prompt that says what names are `short` for."""
-        return await self._complete(self._prompt("generate_user", node, short), node.mask)
-
     async def rewrite(self, node: Node, sql: str, reason: str) -> Completion:
         """A repair of `sql`, which the prompt shows with the `reason` of its rejection."""
         return await self._complete(self._prompt("repair_user", node, sql=sql, reason=reason), node.mask)
 
-    async def write_freely(self, node: Node) -> Completion:
-        """A statement for `node` without a grammar, for a model that did not end under it."""
-        asked = self._prompt("generate_user", node)
-        return await self._tools.model.complete(
-            asked, deadline=self._state.deadline, max_tokens=ANSWER_TOKENS
-        )
-
     async def _complete(self, asked: Prompt, mask: Mask) -> Completion:
-        alternatives = self._state.k > 1 and (self._tools.generation.token_alternatives or self.forks)
         return await self._tools.model.complete(
             asked,
             deadline=self._state.deadline,
             max_tokens=self._tokens,
             grammar=self._grammar(mask) if self.grammars else None,
-            others=TOKEN_ALTERNATIVES if alternatives else 0,
+            others=OTHER_TOKENS if self._state.k > 1 and self.forks else 0,
         )
 
     def _grammar(self, mask: Mask) -> str:
         return sql_grammar(self.shown, mask | self._unlikely, self.route.lists)
 
-    def _prompt(self, name: str, node: Node, short: Sequence[ShortName] = (), **values: str) -> Prompt:
+    def _prompt(self, name: str, node: Node, **values: str) -> Prompt:
         # Under a grammar the text is the same for every mask: the server has it in its prefix cache.
         unnamed = frozenset[ColumnKey]() if self.grammars else node.mask | self._unlikely
         text = schema_text(without(self.shown, unnamed), ())[0] if unnamed else self._text
-        found = short_text(short) + known_text(self.route, self._state.dialogue, self.shown, unnamed)
+        found = known_text(self.route, self._state.dialogue, self.shown, unnamed)
         user = prompt(name, schema=text, values=found, question=self._state.ask.question, **values)
         comment = "" if node.condition is None else f"-- {words(node.condition)}\n"
         begun = "" if node.fork is None else node.fork.text

@@ -1,28 +1,23 @@
 """Generates candidates that really differ, a model call each: a statement, its forks, and a search over masks.
 
 Owns the order and the budget. Behind the statement and what the model nearly wrote in its place
-(`engine.decoding.forks`) comes a best-first search over conditions (MetaSQL §III) and, of a model that does not tell
-what it nearly wrote, over masked schemas (Odin §5). Each statement is checked as the asker before its children are
-queued. A first one that is refused, or does not say what a DBA's term means, is written a second time with the reason,
-and one that reads no name that is short for a word of the question with that word. One that misses a table, then still,
-is gone on with from that table's join. One that went astray, as the schema linker sees it, has another beside it that
-is written without what is doubtful. One of which the model was sure is the only one that is asked for. Beside what the
-model wrote stand its readings (`engine.rewrite`) and what differs from it in one name (`engine.alternatives`), which
-cost no call.
+(`engine.decoding.forks`) comes a best-first search over conditions (MetaSQL §III) and masked schemas (Odin §5), where
+these are switched on. Each statement is checked as the asker before its children are queued. One that reads what the
+schema linker doubts, and not what it is sure of, has another beside it that is written without what is doubtful. One of
+which the model was sure is the only one that is asked for. Beside what the model wrote stand its readings
+(`engine.rewrite`) and what differs from it in one name (`engine.alternatives`), which cost no call.
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from engine.alternatives.exchanges import ExchangedStatements, find_exchanges
 from engine.conditions.words import words
 from engine.core.candidate import Candidate
-from engine.core.elements import WHOLE_TABLE, elements_read
+from engine.core.elements import elements_read
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.decoding.attempts import Attempt, Attempts
@@ -34,7 +29,6 @@ from engine.linking.dimensions import linked_dimensions
 from engine.linking.mentions import mentioned_tables
 from engine.rewrite.candidates import Checker
 from engine.rewrite.rule import Context
-from engine.sql.check import Cause
 from engine.types import TraceLine
 from schema_catalog.types import ColumnKey, TableKey
 
@@ -63,9 +57,6 @@ each further statement one at most is made. What the search leaves empty, they f
 BEGINNING = 40
 """Tokens of an answer without an end in which forks are looked for: it goes astray early, listing column after column,
 and what it nearly wrote in its place ended the list."""
-
-CIRCLED = 4
-"""Times that a statement which does not end names a table, for it to be written again without that one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,10 +180,6 @@ class Explorer:
             most = min(CONCURRENT - len(branches), state.k - len(found.statements))
             nodes = [*branches, *search.take(most), *search.without(doubtful)]
         state = await self._filled(found, beside, state)
-        if not found.statements and self._writer.grammars:
-            attempt = await self._attempts.freely()
-            state = _noted(state, attempt)
-            found.take(attempt)
         kept = found.kept()
         return replace(state, candidates=(*state.candidates, *kept)).noted(*_changes(kept))
 
@@ -207,22 +194,11 @@ class Explorer:
         return state
 
     def _astray(self, attempt: Attempt) -> frozenset[ColumnKey]:
-        """What another is to be written without, where the first attempt went astray with it, or in a circle."""
-        if attempt.rejection is not None and attempt.rejection.cause is Cause.LENGTH:
-            return self._circled(attempt.written.text)
+        """What another is to be written without, where the first attempt went astray with it."""
         if not attempt.candidates or self._state.k == 1:
             return frozenset()
         leading = attempt.leading
         return self._writer.narrowed(elements_read(leading.columns, leading.tables))
-
-    def _circled(self, text: str) -> frozenset[ColumnKey]:
-        """The table that a statement without an end joins again and again."""
-        words = Counter(re.findall(r"\w+", text.casefold()))
-        times = {table.key: words[table.name.casefold()] for table in self._shown.tables}
-        most = max(times, key=times.__getitem__, default=None)
-        if most is None or times[most] < CIRCLED:
-            return frozenset()
-        return self._writer.root | {(*most, WHOLE_TABLE)}
 
     def _is_sure(self, attempt: Attempt, others: Sequence[Fork]) -> bool:
         """Whether the model told how sure it was of its answer, was so, and the answer needed no second call."""
@@ -234,15 +210,13 @@ class Explorer:
         written = attempt.calls[0]
         if self._state.k == 1 or not self._writer.forks:
             return []
-        if written.finished:
-            return forks(written.tokens)[:FORKS]
-        return [] if self._circled(written.text) else forks(written.tokens[:BEGINNING])[:FORKS]
+        return forks(written.tokens if written.finished else written.tokens[:BEGINNING])[:FORKS]
 
     async def _exchanged(self, attempt: Attempt, search: MaskSearch) -> ExchangedStatements:
         """What differs in one name from the attempt's leading statement; none where one statement is asked for."""
         wanted = self._state.k > 1 and self._tools.generation.exchanges
         leading, context, encoder = attempt.leading, self.checker.context, self._tools.encoder
-        found = await find_exchanges(leading, attempt.written, context, encoder) if wanted else []
+        found = await find_exchanges(leading, context, encoder) if wanted else []
         return ExchangedStatements(leading, found, search.score, self.checker)
 
     def _elements(self) -> frozenset[ColumnKey]:

@@ -75,7 +75,6 @@ ARMS = (
     Arm("masks", "masked schemas", adapt=_switched(masks=False)),
     Arm("exchanges", "one name exchanged for another", adapt=_switched(exchanges=False)),
     Arm("forks", "what the model nearly began", adapt=_switched(forks=False)),
-    Arm("token_alternatives", "what the model nearly named", adapt=_switched(token_alternatives=False)),
     Arm("repair", "asking again with the reason", adapt=_switched(repair=False)),
     Arm("links", "forbidding names that the schema linker finds unlikely", adapt=_switched(links=False)),
     Arm("conditions", "conditions", adapt=partial(replace, conditions=NoConditions())),

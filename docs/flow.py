@@ -49,7 +49,7 @@ GROUPS = (
         ("understand", "route", "link", "look_again", "retrieve_feedback"),
         ("a question in any language: which database,", "columns and values; what was meant before"),
     ),
-    ("write", ("review", "generate"), ("several statements", "that differ")),
+    ("write", ("generate",), ("several statements", "that differ")),
     ("check", ("check_values", "validate", "deduplicate"), ("guard, EXPLAIN,", "the rows themselves")),
     (
         "choose",

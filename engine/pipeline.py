@@ -18,7 +18,6 @@ from engine.stages.look_again import look_again
 from engine.stages.rank import rank
 from engine.stages.retell import retell
 from engine.stages.retrieve_feedback import retrieve_feedback
-from engine.stages.review import review
 from engine.stages.route import route
 from engine.stages.select import select
 from engine.stages.understand import understand
@@ -33,7 +32,6 @@ CANDIDATE_STAGES: tuple[Stage, ...] = (
     link,
     look_again,
     retrieve_feedback,
-    review,
     generate,
     check_values,
     validate,

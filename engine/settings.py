@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 
 from engine.errors import InvalidSettingError
@@ -172,29 +171,17 @@ class CatalogSettings:
             raise ValueError(f"watch is at least 0, not {self.watch}")
 
 
-class ScoreFunction(StrEnum):
-    """What selection judges candidates by: see `engine.calibration.scores`. `none` shows everything."""
-
-    SHORTFALL = "shortfall"
-    ENCODER = "encoder"
-    CONFIDENCE = "confidence"
-    MODEL = "model"
-    COMBINED = "combined"
-    NONE = "none"
-
-
 @dataclass(frozen=True, slots=True)
 class SelectionSettings:
     """Which candidates are shown.
 
-    `score`: what they are judged by; `model` and `combined` cost a call of the model for each candidate.
-    `coverage`: how often a right candidate that was found shall be shown, where the asker does not say. `audit`:
-    share of the questions of which everything is shown although a threshold is known: only choices from whole
-    answers may calibrate. `base`: whether the calibration that comes with the program counts until there are enough
-    points here.
+    `enabled`: whether any is left out. `coverage`: how often a right candidate that was found shall be shown, where the
+    asker does not say. `audit`: share of the questions of which everything is shown although a threshold is known: only
+    choices from whole answers may calibrate. `base`: whether the calibration that comes with the program counts until
+    there are enough points here.
     """
 
-    score: ScoreFunction = ScoreFunction.CONFIDENCE
+    enabled: bool = True
     coverage: float = 0.95
     audit: float = 0.05
     base: bool = True
@@ -212,8 +199,7 @@ class DialogueSettings:
 
     The costs compare with one another. `wrong`: of a wrong answer that is taken for a right one. `question`: of a
     question back. `row`: of one more statement to read and understand. `abstention`: of no answer. `questions`: back
-    at most for one question; 0 never asks. `model_questions`: whether the model words one where the candidates leave
-    none.
+    at most for one question; 0 never asks.
     """
 
     wrong: float = 1.0
@@ -221,7 +207,6 @@ class DialogueSettings:
     row: float = 0.4
     abstention: float = 0.85
     questions: int = 4
-    model_questions: bool = True
 
     def __post_init__(self) -> None:
         for name in ("wrong", "question", "row", "abstention"):

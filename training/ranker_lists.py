@@ -1,6 +1,6 @@
 """Makes training data of ranking and selection: what the whole pipeline has to rank for Spider's training questions.
 
-    python -m training.ranker_lists --out FILE [--k K] [--verdicts] [--n N] [--bench FOLDER] [--work FOLDER]
+    python -m training.ranker_lists --out FILE [--k K] [--n N] [--bench FOLDER] [--work FOLDER]
 
 A line of the file is a question, by its id, with each statement and whether the benchmark's scorer finds it right. The
 questions are drawn in turns from all databases, by a seed; or they are ambiguous ones (`training.ambiguous`), each of
@@ -50,7 +50,7 @@ from engine.core.tools import Tools
 from engine.errors import NLError
 from engine.ranking.evidence import Evidence, evidence
 from engine.ranking.ranker import known_features
-from engine.settings import Limits, ScoreFunction, SelectionSettings
+from engine.settings import Limits, SelectionSettings
 from engine.stages.rank import rank
 from engine.stages.retell import retell
 from engine.stages.select import select
@@ -144,8 +144,7 @@ async def _record(given: argparse.Namespace, console: Console) -> None:
         scorer = Scorer(given.bench, place.dsn, given.work / "scoring")
         with model_server(place.meter, given.work / "model.log"):
             judging: asyncio.Task[None] | None = None
-            score = ScoreFunction.COMBINED if given.verdicts else ScoreFunction.CONFIDENCE
-            asking = _Asking(place, replay, given.k, SelectionSettings(score))
+            asking = _Asking(place, replay, given.k, SelectionSettings())
             for at in range(0, len(left), TURN):
                 console.print(f"{len(left) - at} of {len(wanted)} left", highlight=False)
                 lists = await asyncio.gather(*(asking.ask(each) for each in left[at : at + TURN]))
@@ -268,11 +267,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--ambiguous", type=Path, help="ask what training.ambiguous made")
     parser.add_argument("--n", type=int, default=2_000, help="questions")
     parser.add_argument("--k", type=int, default=6, help="statements of a question that are shown")
-    parser.add_argument(
-        "--verdicts",
-        action="store_true",
-        help="ask the model for its verdict on each, which selection can use",
-    )
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     check_bench(given.bench)

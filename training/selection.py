@@ -28,17 +28,15 @@ from engine.calibration.conformal import Calibrated, Scores
 from engine.calibration.coverage import observe_elsewhere
 from engine.calibration.proportion import Share
 from engine.calibration.records import Judged, Point, read_scores
-from engine.calibration.scores import VERSIONS
+from engine.calibration.scores import CONFIDENCE as BEST
 from engine.calibration.splits import id_hash
 from engine.llm.settings import ModelSettings
-from engine.settings import ScoreFunction
 from training.certainty import FOLDS, fold_of
 from training.certainty_lists import Kind, original
 from training.ranker_lists import QuestionList, read
 
 PROMISES = (0.8, 0.9, 0.95)
 LEAST = 5
-BEST = VERSIONS[ScoreFunction.CONFIDENCE]
 
 
 @dataclass(frozen=True, slots=True)

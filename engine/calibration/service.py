@@ -19,7 +19,7 @@ from engine.calibration.types import (
 )
 from engine.core.tools import Tools
 from engine.errors import InvalidSettingError, ModelUnavailableError, UnsupportedError
-from engine.settings import Limits, ScoreFunction
+from engine.settings import Limits
 from schema_catalog.catalog import StoreUnavailableError
 
 
@@ -38,10 +38,8 @@ class Calibrating:
 
     async def judge(self, request: JudgeRequest) -> JudgeReply:
         """Labels one question; raises `UnsupportedError` where selection is off, `InvalidSettingError` by `k`."""
-        if self.tools.selection.score is ScoreFunction.NONE:
-            raise UnsupportedError(
-                "selection is turned off", hint='Set [selection] score, e.g. to "encoder".'
-            )
+        if not self.tools.selection.enabled:
+            raise UnsupportedError("selection is turned off", hint="Set [selection] enabled.")
         self.limits.width(request.k)
         with _reported():
             return await judge(request, self.tools, self.store, self.limits)

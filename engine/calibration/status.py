@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from engine.calibration.base import Base
 from engine.calibration.conformal import Calibrated, Threshold, needed
 from engine.calibration.coverage import observe
-from engine.calibration.scores import VERSIONS
+from engine.calibration.scores import CONFIDENCE
 from engine.calibration.splits import HeldOutSet, divide
 from engine.calibration.store import CalibrationStore, Source, StoredPoint
 from engine.calibration.types import BaseStatus, Line, Status
@@ -61,7 +61,7 @@ def status_of(
     base: Base,
 ) -> Status:
     """A line for each function, number of candidates and coverage; those of the function in use come first."""
-    used = VERSIONS.get(settings.score, "none")
+    used = CONFIDENCE if settings.enabled else "none"
     functions = sorted(_functions(kept) | {used} - {"none"}, key=lambda name: (name != used, name))
     widths = sorted({each.width for each in kept} | {limits.k})
     # Dividing hashes every question: once for each k, not for each line.

@@ -15,7 +15,7 @@ from importlib import resources
 
 import numpy as np
 
-from engine.calibration.scores import shortfall_score
+from engine.calibration.scores import shortfall
 from engine.core.candidate import Candidate, likelihoods
 from engine.core.elements import SchemaLinks, elements_read
 from engine.core.state import Route, State
@@ -134,7 +134,7 @@ def candidate_features(state: State) -> Sequence[Features]:
         {
             "confidence": math.log(max(share, _LEAST)),
             "first": float(place == 0),
-            "shortfall": min(2.0, shortfall_score(each, routes[each.database].entities)),
+            "shortfall": min(2.0, shortfall(each, routes[each.database].entities)),
             "similarity": each.schema_score,
             "likelihood": likelihood,
             "fruitless": float(each.fruitless),

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import structlog
 
-from engine.calibration.scores import shortfall_score
+from engine.calibration.scores import shortfall
 from engine.core.candidate import Candidate
 from engine.core.ports import Catalog, Encoder
 from engine.learning.phrase_adapter import PhraseAdapter, Vectors, correctly_ordered, train_adapter
@@ -115,7 +115,7 @@ def _shortfall(
             continue
         phrases = linked(entities(pair.question), snapshot, encoder, adapter)
         candidate = Candidate(pair.database, pair.sql, resolution.tables, resolution.columns)
-        found.append(shortfall_score(candidate, phrases))
+        found.append(shortfall(candidate, phrases))
     return statistics.fmean(found) if found else 0.0
 
 

@@ -16,25 +16,14 @@ from dataclasses import replace
 
 from engine.calibration.conformal import Threshold, Uncalibrated, conforming
 from engine.calibration.records import Score
-from engine.calibration.scores import (
-    VERSIONS,
-    combined_score,
-    confidence_score,
-    encoder_score,
-    shortfall_score,
-)
+from engine.calibration.scores import CONFIDENCE, confidence_score
 from engine.calibration.selection import Scored, Selection
 from engine.calibration.splits import id_hash
-from engine.calibration.verdicts import verdicts
 from engine.core.candidate import Candidate
 from engine.core.state import State
 from engine.core.tools import Tools
-from engine.settings import ScoreFunction
 from engine.types import TraceLine
 from schema_catalog.catalog import StoreUnavailableError
-
-_JUDGED = frozenset({ScoreFunction.MODEL, ScoreFunction.COMBINED})
-"""Functions that take the model's verdict."""
 
 _PARTS = 10_000
 
@@ -48,19 +37,18 @@ async def select(state: State, tools: Tools) -> State:
     Raises `ValueError` for a wrong coverage.
     """
     state = replace(state, considered=state.candidates)
-    if tools.selection.score is ScoreFunction.NONE or not state.candidates:
+    if not tools.selection.enabled or not state.candidates:
         return state
-    state = await _scored(state, tools)
-    function = VERSIONS[tools.selection.score]
-    threshold, state = await _threshold(state, tools, function)
+    state = replace(state, candidates=tuple(map(_scored, state.candidates)))
+    threshold, state = await _threshold(state, tools)
     aside = _set_aside(state, threshold, tools.selection.audit) if isinstance(threshold, Threshold) else None
     if aside is not None:
         state = state.noted(TraceLine("select", "everything is shown", aside))
     whole = aside is not None or isinstance(threshold, Uncalibrated)
-    values = [_value(candidate, function) for candidate in state.candidates]
+    values = [confidence_score(candidate) for candidate in state.candidates]
     fits = (True,) * len(values) if whole else conforming(values, threshold)
     selection = Selection(
-        function=function,
+        function=CONFIDENCE,
         group=_group(state),
         width=state.k,
         threshold=threshold,
@@ -71,35 +59,8 @@ async def select(state: State, tools: Tools) -> State:
     return _narrowed(replace(state, selection=selection), fits, threshold)
 
 
-async def _scored(state: State, tools: Tools) -> State:
-    """Sets every candidate's scores; asks the model only where the function takes its verdict."""
-    asked = await verdicts(state, tools) if tools.selection.score in _JUDGED else ()
-    entities = {route.database.name: route.entities for route in state.routes}
-    candidates = []
-    for index, candidate in enumerate(state.candidates):
-        linked = entities[candidate.database]
-        shortfall = shortfall_score(candidate, linked)
-        confidence = confidence_score(candidate)
-        scores = [
-            Score(VERSIONS[ScoreFunction.SHORTFALL], shortfall),
-            Score(VERSIONS[ScoreFunction.ENCODER], encoder_score(candidate, linked)),
-            Score(VERSIONS[ScoreFunction.CONFIDENCE], confidence),
-        ]
-        if asked:
-            verdict = asked[index].score
-            scores.append(Score(VERSIONS[ScoreFunction.MODEL], verdict))
-            scores.append(
-                Score(VERSIONS[ScoreFunction.COMBINED], combined_score((shortfall, confidence, verdict)))
-            )
-        candidates.append(replace(candidate, scores=tuple(scores)))
-    usage = state.usage
-    for each in asked:
-        usage = usage if each.cost is None else usage.plus(each.cost.usage)
-    return replace(state, candidates=tuple(candidates), usage=usage)
-
-
-def _value(candidate: Candidate, function: str) -> float:
-    return next(score.value for score in candidate.scores if score.function == function)
+def _scored(candidate: Candidate) -> Candidate:
+    return replace(candidate, scores=(Score(CONFIDENCE, confidence_score(candidate)),))
 
 
 def _group(state: State) -> str:
@@ -107,19 +68,19 @@ def _group(state: State) -> str:
     return state.routes[0].database.name
 
 
-async def _threshold(state: State, tools: Tools, function: str) -> tuple[Threshold | Uncalibrated, State]:
+async def _threshold(state: State, tools: Tools) -> tuple[Threshold | Uncalibrated, State]:
     coverage = state.ask.coverage or tools.selection.coverage
     try:
-        calibrated = await tools.calibration.find(function, state.k)
+        calibrated = await tools.calibration.find(CONFIDENCE, state.k)
     except StoreUnavailableError:
         problem = TraceLine("select", "uncalibrated", "the calibration's store does not answer")
         return Uncalibrated(0, 0, coverage), state.noted(problem)
     threshold = calibrated.at(coverage, _group(state))
-    return threshold, state.noted(_threshold_line(threshold, function, state.k))
+    return threshold, state.noted(_threshold_line(threshold, state.k))
 
 
-def _threshold_line(threshold: Threshold | Uncalibrated, function: str, width: int) -> TraceLine:
-    at = f"by {function}, 1 - alpha = {threshold.coverage:g}, k = {width}"
+def _threshold_line(threshold: Threshold | Uncalibrated, width: int) -> TraceLine:
+    at = f"1 - alpha = {threshold.coverage:g}, k = {width}"
     if isinstance(threshold, Uncalibrated):
         detail = (
             f"{threshold.points} of {threshold.needed} points {at}: everything is shown, nothing is promised"
@@ -155,14 +116,13 @@ def _set_aside(state: State, threshold: Threshold, audit: float) -> str | None:
 def _narrowed(state: State, fits: tuple[bool, ...], threshold: Threshold | Uncalibrated) -> State:
     if all(fits) or not isinstance(threshold, Threshold) or state.selection is None:
         return state
-    function = state.selection.function
     kept = [each for each, fit in zip(state.candidates, fits, strict=True) if fit]
     lines = [
         TraceLine(
             "select",
             f"left out by selection: its score is above {threshold.value:.4f}",
             each.sql,
-            round(_value(each, function), 4),
+            round(confidence_score(each), 4),
         )
         for each, fit in zip(state.candidates, fits, strict=True)
         if not fit

@@ -18,7 +18,7 @@ from benchmarks.quality.candidates.journal import Proposal
 from benchmarks.quality.candidates.tasks import Task
 from engine import pipeline
 from engine.core.candidate import RuleKind
-from engine.core.defaults import ByLikelihood, NoConditions, NoValues
+from engine.core.defaults import NoValues
 from engine.core.ports import Prompt
 from engine.core.state import State
 from engine.core.tools import Tools
@@ -72,18 +72,15 @@ _READINGS = tuple(rule.name for rule in RULES if rule.kind is RuleKind.READING)
 
 ARMS = (
     Arm(WHOLE, "nothing"),
-    Arm("masks", "masked schemas", adapt=_switched(masks=False)),
     Arm("exchanges", "one name exchanged for another", adapt=_switched(exchanges=False)),
     Arm("forks", "what the model nearly began", adapt=_switched(forks=False)),
     Arm("repair", "asking again with the reason", adapt=_switched(repair=False)),
     Arm("links", "forbidding names that the schema linker finds unlikely", adapt=_switched(links=False)),
-    Arm("conditions", "conditions", adapt=partial(replace, conditions=NoConditions())),
     Arm("values", "stored values", adapt=partial(replace, values=NoValues())),
     Arm("deduplication", "running candidates before ranking", adapt=_never_run),
     Arm(
         "fruitless", "less weight for what finds nothing", _exchanged(deduplicate, deduplicate, all_fruitful)
     ),
-    Arm("second_stage", "the cross-encoder (by likelihood)", adapt=partial(replace, ranker=ByLikelihood())),
     Arm("ranking", "ranking (in the order found)", _exchanged(rank)),
     Arm("retell", "asking which question each statement answers", adapt=_switched(retell=False)),
     Arm("readings", "the rules that add readings", adapt=_switched(rules_off=_READINGS)),

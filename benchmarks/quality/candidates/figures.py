@@ -15,8 +15,7 @@ from benchmarks.quality.candidates.coverage import SELECTED_AT, ByBase, Covered,
 from benchmarks.quality.candidates.journal import Answer
 from benchmarks.quality.candidates.judging import Verdict
 from benchmarks.quality.candidates.peers import PEERS
-from engine.calibration.scores import VERSIONS
-from engine.settings import SelectionSettings
+from engine.calibration.scores import CONFIDENCE
 
 RESAMPLES = 2_000
 SHOWN = {
@@ -147,7 +146,7 @@ def summary(results: Results) -> dict[str, float | None]:
 
     peers = {name: value for name in PEERS if (value := figure("spider", "acc1", name)) is not None}
     best = max(peers, key=peers.__getitem__, default="")
-    scored = VERSIONS[SelectionSettings().score]
+    scored = CONFIDENCE
     ambiqt = next((s for s in results.selected if (s.system, s.function) == ("pgparley", scored)), None)
     promises = [each for each in results.covered if (each.system, each.function) == ("pgparley", scored)]
     chosen = next((p for p in promises if (p.set_name, p.promised) == ("spider", SELECTED_AT)), None)

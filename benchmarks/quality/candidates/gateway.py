@@ -21,7 +21,7 @@ from engine.core.ports import LanguageModel
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.ranking.ranker import FirstStage
-from engine.settings import Limits, ScoreFunction, SelectionSettings
+from engine.settings import Limits
 from engine.types import Asker, AskRequest
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -103,14 +103,12 @@ def gateways(plain: LanguageModel, k: int) -> tuple[Gateway, ...]:
     has that stage.
     """
     calls = max(Limits().calls, k)
-    combined = replace(SelectionSettings(), score=ScoreFunction.COMBINED)
     return (
         Gateway("pgparley", k, calls),
         Gateway("one_candidate", 1, 1, ("spider",)),
         Gateway("masks_in_prompt", k, calls, GIVEN, adapt=partial(replace, model=plain)),
         Gateway("no_values", k, calls, ("spider", "defog"), adapt=partial(replace, values=NoValues())),
         Gateway("no_conditions", k, calls, ("spider",), adapt=partial(replace, conditions=NoConditions())),
-        Gateway("judged_by_model", k, calls, GIVEN, adapt=partial(replace, selection=combined)),
         Gateway("first_stage_only", k, calls, ("spider",), adapt=first_stage_only),
         *(_without(stage, k, calls) for stage in pipeline.CANDIDATE_STAGES if stage.__name__ in TAKEN_AWAY),
     )

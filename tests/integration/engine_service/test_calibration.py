@@ -23,7 +23,7 @@ from engine.calibration.store import CalibrationStore, Source, StoredPoint
 from engine.calibration.types import BaseStatus, JudgeRequest, Outcome, PairsRequest, StatusRequest
 from engine.errors import InvalidSettingError, NoRouteError, UnsupportedError
 from engine.llm.settings import ModelSettings
-from engine.settings import ScoreFunction, SelectionSettings
+from engine.settings import SelectionSettings
 from engine.types import (
     Asker,
     AskRequest,
@@ -77,7 +77,7 @@ async def test_a_pair_is_judged_by_its_result(calibrating: Calibrating, points: 
     assert [each.right for each in kept.point.candidates].count(True) == 1
     assert kept.point.group == "music"
     assert kept.point.right_score(FUNCTION) is not None
-    assert kept.point.right_score("shortfall-1") is not None
+    assert kept.point.right_score("confidence-2") is not None
 
 
 async def test_what_was_judged_is_not_asked_again(calibrating: Calibrating, model: Any) -> None:
@@ -121,7 +121,7 @@ async def test_what_cannot_be_judged(calibrating: Calibrating) -> None:
             await calibrating.judge(request)
     with pytest.raises(InvalidSettingError):
         await calibrating.judge(pair(k=99))
-    off = replace(calibrating.tools, selection=SelectionSettings(score=ScoreFunction.NONE))
+    off = replace(calibrating.tools, selection=SelectionSettings(enabled=False))
     with pytest.raises(UnsupportedError):
         await replace(calibrating, tools=off).judge(pair())
 

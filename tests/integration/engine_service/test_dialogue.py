@@ -43,7 +43,7 @@ from schema_catalog.types import Database
 
 ANA, BOB = Asker("ana", "music"), Asker("bob", "music")
 QUESTION = "name of each singer"
-ASKING = DialogueSettings(question=0.01, row=0.2, abstention=1.0, model_questions=False)
+ASKING = DialogueSettings(question=0.01, row=0.2, abstention=1.0)
 
 
 @pytest.fixture

@@ -147,7 +147,7 @@ async def test_a_verified_query_does_not_answer_its_own_question(
 async def test_a_question_back_and_a_refusal_are_told(evaluating: Evaluating) -> None:
     asking = replace(
         evaluating.tools,
-        dialogue=DialogueSettings(question=0.01, row=0.2, abstention=1.0, model_questions=False),
+        dialogue=DialogueSettings(question=0.01, row=0.2, abstention=1.0),
     )
     back = await replace(evaluating, tools=asking).evaluate(request())
     assert (back.verdict, back.rank) == (Verdict.ASKED_BACK, None)

@@ -122,7 +122,7 @@ async def test_two_near_values_are_two_statements_and_a_question(
         "'Canceled by band'",
         "'Canceled by venue'",
     }
-    settings = DialogueSettings(question=0.01, row=0.2, abstention=1.0, model_questions=False)
+    settings = DialogueSettings(question=0.01, row=0.2, abstention=1.0)
     service = Service(replace(allowed, dialogue=settings), Questions(pool, 600.0), Limits(k=3, calls=1))
     rows = (await asked(service, model, "status = 'cancelled'")).rows
     assert {row.kind for row in rows} == {RowKind.OPTION}

@@ -189,14 +189,12 @@ async def test_out_of_time(model: ChatModel) -> None:
 
 
 async def test_it_weighs_two_answers(model: ChatModel) -> None:
-    """The model's verdict, as selection asks for it: odds of A (yes) against B (no)."""
+    """Odds of A (yes) against B (no)."""
 
     async def odds(sql: str) -> float:
         asked = Prompt(
             prompt("generate_system"),
-            prompt(
-                "judge_user", schema=SCHEMA, values="", question="How many singers are from France?", sql=sql
-            ),
+            f"{SCHEMA}\n{sql}\nDoes it answer 'How many singers are from France?'? A. Yes B. No",
         )
         weighed = await model.weigh(asked, ("A", "B"), deadline=deadline())
         yes, no = weighed.logprobs

@@ -139,7 +139,7 @@ def test_each_rule_and_each_switch_of_generation_has_an_arm() -> None:
         for arm in ARMS
         if arm.adapt(tools).generation != tools.generation
     }
-    switches = {each.name for each in dataclasses.fields(GenerationSettings)} - {"rules_off"}
+    switches = {each.name for each in dataclasses.fields(GenerationSettings) if each.default is True}
     assert set(off) == switches | {f"rule_{rule.name}" for rule in RULES} | {"readings", "rules"}
     for name in switches:
         assert off[name] == GenerationSettings(**cast("Any", {name: False}))

@@ -49,6 +49,6 @@ def test_what_is_no_query_has_no_kind(sql: str) -> None:
 def test_a_condition_is_one_line_that_names_its_operators() -> None:
     kind = StatementKind(frozenset({Operator.JOIN, Operator.GROUP, Operator.COUNT}), Hardness.MEDIUM)
     line = words(Condition(kind, 0.5))
-    assert line == "The statement reads: join tables, group (GROUP BY), count."
+    assert line == "The statement is medium. It reads: join tables, group (GROUP BY), count."
     bare = words(Condition(StatementKind(frozenset(), Hardness.EASY), 0.5))
-    assert bare == "The statement reads: one table."
+    assert bare == "The statement is easy. It reads: one table."

@@ -10,7 +10,7 @@ import pytest
 from engine.calibration.base import NOTHING, Base, base_for, read
 from engine.calibration.conformal import Calibrated, Threshold
 from engine.calibration.records import Judged, Point, Score
-from engine.calibration.scores import VERSIONS
+from engine.calibration.scores import CONFIDENCE
 from engine.llm.settings import GrammarSupport, ModelSettings
 from engine.models.packaged import PackagedError
 from engine.settings import (
@@ -28,7 +28,6 @@ SETTINGS = EngineSettings(
     router=Path("/var/router"),
     model=ModelSettings(base_url="http://127.0.0.1:1", grammar=GrammarSupport.EMBEDDED),
 )
-DEFAULT = SelectionSettings().score
 
 
 @pytest.mark.parametrize(
@@ -62,7 +61,7 @@ def test_it_does_not_with_others(other: EngineSettings) -> None:
 
 def test_what_comes_with_the_program_is_enough_by_default() -> None:
     """Its scores are of the function in use as it is computed now, for the number that is shown by default."""
-    found = read().beside(Calibrated(), (), VERSIONS[DEFAULT], Limits().k)
+    found = read().beside(Calibrated(), (), CONFIDENCE, Limits().k)
     threshold = found.at(SelectionSettings().coverage, "any")
     assert isinstance(threshold, Threshold)
     assert threshold.base

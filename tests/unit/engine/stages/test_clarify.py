@@ -1,4 +1,4 @@
-"""The clarify stage: show, ask, or refuse with a reason; and review, which asks the model after a rejection."""
+"""The clarify stage: show, ask, or refuse with a reason."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from engine.core.candidate import Candidate
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.dialogue.refusal import RefusalReason
-from engine.dialogue.types import Ambiguity, Chances, ClarifyingQuestion, Dialogue, Option, Parting, Turn
+from engine.dialogue.types import Ambiguity, Chances, ClarifyingQuestion, Option, Parting
 from engine.settings import DialogueSettings
 from engine.stages.clarify import clarify
-from engine.stages.review import review
 from engine.understanding.types import Literal, UnknownPhrase
 from tests.support.asking import asked, route, tools
 
@@ -134,28 +133,3 @@ async def test_an_unlikely_one_is_refused_with_its_reason(
 
 
 ASKED = ClarifyingQuestion(Ambiguity.COLUMN, "Which name?", (Option("artist name"), Option("performer name")))
-FORM = (
-    "Clear: the table\nOpen: AmbOutput\nQuestion: What should be shown?\nA. the name\nB. the country\nC. both"
-)
-
-
-async def test_the_model_asks_after_a_rejection_that_leaves_nothing() -> None:
-    rejected = Dialogue(rejected=(NAMES[0].sql,), survivors=())
-    done = await review(state(dialogue=rejected), tools(FORM))
-    assert done.dialogue.pending is not None
-    assert [option.words for option in done.dialogue.pending.options] == ["the name", "the country", "both"]
-    assert done.usage.calls == 1
-
-
-@pytest.mark.parametrize(
-    "dialogue",
-    [
-        Dialogue(),
-        Dialogue(rejected=("SELECT 1",), survivors=NAMES),
-        Dialogue(rejected=("SELECT 1",), survivors=None),
-        Dialogue(rejected=("SELECT 1",), survivors=(), turns=(Turn(ASKED, chosen=1),) * 4),
-    ],
-)
-async def test_it_does_not_where_something_is_left_or_enough_was_asked(dialogue: Dialogue) -> None:
-    done = await review(state(dialogue=dialogue), tools(FORM))
-    assert done.dialogue == dialogue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,11 +14,9 @@ from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.defaults import NoCalibration
 from engine.core.elements import Entity
-from engine.core.ports import Prompt, Weighed
 from engine.core.state import Route, State
 from engine.core.tools import Tools
-from engine.errors import ModelUnavailableError
-from engine.settings import ScoreFunction, SelectionSettings
+from engine.settings import SelectionSettings
 from engine.stages.select import select
 from engine.types import Asker, AskRequest
 from schema_catalog.catalog import StoreUnavailableError
@@ -31,14 +28,14 @@ SINGER = Table("public", "singer", TableKind.TABLE, tuple(Column(name, "text") f
 
 
 def state(**more: Any) -> State:
-    """Three candidates, scored -0.9, -0.6 and -0.1 by the encoder."""
+    """Three candidates, scored 0.1, 0.4 and 0.9."""
     keys = [("public", "singer", name) for name in COLUMNS]
     entity = Entity("name", dict(zip(keys, SIMILARITIES, strict=True)))
     database = Database("music", "", "music", ("public",))
     route = Route(database, Snapshot("music", ("public",), (SINGER,)), 1.0, (), (entity,))
     candidates = tuple(
         Candidate("music", f"SELECT {key[2]}", frozenset({SINGER.key}), frozenset({key}), confidence=share)
-        for key, share in zip(keys, (0.5, 0.3, 0.2), strict=True)
+        for key, share in zip(keys, (0.9, 0.6, 0.1), strict=True)
     )
     ask = AskRequest(Asker("ana", "music"), "name of singers", **more)
     now = time.monotonic()
@@ -66,25 +63,10 @@ class Gone:
         raise StoreUnavailableError("gone")
 
 
-class Judge:
-    """A model that finds one statement right and fails on another."""
-
-    def __init__(self) -> None:
-        self.prompts: list[Prompt] = []
-
-    async def weigh(self, prompt: Prompt, options: tuple[str, ...], **_: object) -> Weighed:
-        """Yes to stage names, no to the others."""
-        self.prompts.append(prompt)
-        if "SELECT age" in prompt.user:
-            raise ModelUnavailableError("down")
-        yes = "SELECT stage_name" in prompt.user
-        return Weighed((-0.1, -3.0) if yes else (-3.0, -0.1), 10, 100, 1)
-
-
-def tools(calibration: Any, model: Any = None, **settings: Any) -> Tools:
+def tools(calibration: Any, **settings: Any) -> Tools:
     nothing: Any = None
-    selection = SelectionSettings(**{"audit": 0.0, "score": ScoreFunction.ENCODER, **settings})
-    return Tools(nothing, nothing, nothing, model, nothing, calibration=calibration, selection=selection)
+    selection = SelectionSettings(**{"audit": 0.0, **settings})
+    return Tools(nothing, nothing, nothing, nothing, nothing, calibration=calibration, selection=selection)
 
 
 def told(found: State) -> list[tuple[str, str, float | None]]:
@@ -92,21 +74,21 @@ def told(found: State) -> list[tuple[str, str, float | None]]:
 
 
 async def test_what_does_not_conform_is_left_out_and_told() -> None:
-    found = await select(state(), tools(AskerFeedback(-0.6)))
+    found = await select(state(), tools(AskerFeedback(0.4)))
     assert [each.sql for each in found.candidates] == ["SELECT name", "SELECT stage_name"]
     assert found.selection is not None
-    assert found.selection.threshold == Threshold(-0.6, 40, 0.95)
+    assert found.selection.threshold == Threshold(0.4, 40, 0.95)
     assert (found.selection.whole, found.selection.conforming, found.selection.group) == (False, 2, "music")
     events = told(found)
     assert events[0][0] == "calibrated"
     assert "40 points" in events[0][1]
     assert "1 - alpha = 0.95" in events[0][1]
-    assert events[1] == ("left out by selection: its score is above -0.6000", "SELECT age", -0.1)
+    assert events[1] == ("left out by selection: its score is above 0.4000", "SELECT age", 0.9)
     assert len(events) == 2
 
 
 async def test_without_enough_points_everything_is_shown() -> None:
-    found = await select(state(), tools(AskerFeedback(-0.9, points=18)))
+    found = await select(state(), tools(AskerFeedback(0.1, points=18)))
     assert len(found.candidates) == 3
     assert found.selection is not None
     assert found.selection.threshold == Uncalibrated(18, 19, 0.95)
@@ -118,34 +100,34 @@ async def test_without_enough_points_everything_is_shown() -> None:
 
 @pytest.mark.parametrize(("coverage", "shown"), [(0.5, 1), (0.99, 3)])
 async def test_the_asker_says_how_much_coverage(coverage: float, shown: int) -> None:
-    calibration = AskerFeedback(-0.9, points=40)
+    calibration = AskerFeedback(0.1, points=40)
     assert len((await select(state(coverage=coverage), tools(calibration))).candidates) == shown
     by_default = tools(calibration, coverage=coverage)
     assert len((await select(state(), by_default)).candidates) == shown
 
 
 async def test_the_set_is_never_empty() -> None:
-    found = await select(state(), tools(AskerFeedback(-1.0)))
+    found = await select(state(), tools(AskerFeedback(0.0)))
     assert [each.sql for each in found.candidates] == ["SELECT name"]
     assert found.selection is not None
     assert found.selection.conforming == 0
-    assert ("nothing conforms; the best ranked stays", "SELECT name", -0.9) in told(found)
+    assert ("nothing conforms; the best ranked stays", "SELECT name", 0.1) in told(found)
     assert sum(event.startswith("left out") for event, _, _ in told(found)) == 2
     nothing = replace(state(), candidates=())
-    assert await select(nothing, tools(AskerFeedback(-1.0))) == nothing
+    assert await select(nothing, tools(AskerFeedback(0.0))) == nothing
 
 
 async def test_what_does_not_conform_never_runs_unseen() -> None:
-    found = await select(state(run=True), tools(AskerFeedback(-1.0)))
+    found = await select(state(run=True), tools(AskerFeedback(0.0)))
     assert len(found.candidates) == 3
     assert found.selection is not None
     assert (found.selection.conforming, found.selection.whole) == (0, False)
     assert told(found)[-1][0] == "nothing conforms"
-    assert len((await select(state(run=True), tools(AskerFeedback(-0.9)))).candidates) == 1
+    assert len((await select(state(run=True), tools(AskerFeedback(0.1)))).candidates) == 1
 
 
 async def test_of_what_is_asked_for_again_nothing_is_left_out() -> None:
-    found = await select(state(exclude=("SELECT 1",)), tools(AskerFeedback(-0.9)))
+    found = await select(state(exclude=("SELECT 1",)), tools(AskerFeedback(0.1)))
     assert len(found.candidates) == 3
     assert found.selection is not None
     assert not found.selection.whole, "a choice from it is no point either"
@@ -153,12 +135,12 @@ async def test_of_what_is_asked_for_again_nothing_is_left_out() -> None:
 
 
 async def test_an_audited_question_is_answered_whole_unless_it_runs() -> None:
-    found = await select(state(), tools(AskerFeedback(-0.9), audit=1.0))
+    found = await select(state(), tools(AskerFeedback(0.1), audit=1.0))
     assert len(found.candidates) == 3
     assert found.selection is not None
     assert found.selection.whole
     assert isinstance(found.selection.threshold, Threshold)
-    assert len((await select(state(run=True), tools(AskerFeedback(-0.9), audit=1.0))).candidates) == 1
+    assert len((await select(state(run=True), tools(AskerFeedback(0.1), audit=1.0))).candidates) == 1
 
 
 @dataclass
@@ -174,21 +156,21 @@ class Elsewhere:
 
 
 async def test_what_came_with_the_program_is_told_apart() -> None:
-    found = await select(state(), tools(Elsewhere(-0.6)))
+    found = await select(state(), tools(Elsewhere(0.4)))
     assert [each.sql for each in found.candidates] == ["SELECT name", "SELECT stage_name"]
     event, detail, value = told(found)[0]
-    assert (event, value) == ("calibrated elsewhere", -0.6)
+    assert (event, value) == ("calibrated elsewhere", 0.4)
     assert detail.startswith("40 points of other databases")
-    failing = await select(state(), tools(Elsewhere(-0.6, (0.0,) * 5)))
+    failing = await select(state(), tools(Elsewhere(0.4, (0.9,) * 5)))
     assert len(failing.candidates) == 3
     assert told(failing)[0][1].endswith("what came with the program keeps 0 of 5 here")
 
 
 async def test_what_came_with_the_program_decides_neither_what_runs_nor_between_databases() -> None:
-    running = await select(state(run=True), tools(Elsewhere(-0.9)))
+    running = await select(state(run=True), tools(Elsewhere(0.1)))
     assert len(running.candidates) == 3
     asked = state()
-    several = await select(replace(asked, routes=asked.routes * 2), tools(Elsewhere(-0.9)))
+    several = await select(replace(asked, routes=asked.routes * 2), tools(Elsewhere(0.1)))
     assert len(several.candidates) == 3
     assert several.selection is not None
     assert several.selection.whole
@@ -199,7 +181,7 @@ async def test_beside_it_a_quarter_is_answered_whole_so_that_ones_own_comes_abou
     for number in range(200):
         asked = state()
         question = replace(asked.ask, question=f"name of singer {number}")
-        found = await select(replace(asked, ask=question), tools(Elsewhere(-0.9)))
+        found = await select(replace(asked, ask=question), tools(Elsewhere(0.1)))
         assert found.selection is not None
         assert found.selection.whole == (len(found.candidates) == 3)
         whole += found.selection.whole
@@ -214,27 +196,8 @@ async def test_a_store_that_does_not_answer_costs_no_answer() -> None:
 
 async def test_selection_can_be_turned_off() -> None:
     before = state()
-    after = await select(before, tools(AskerFeedback(-1.0), score=ScoreFunction.NONE))
+    after = await select(before, tools(AskerFeedback(0.0), enabled=False))
     assert after == replace(before, considered=before.candidates)
-
-
-async def test_the_model_judges_each_candidate() -> None:
-    judge = Judge()
-    found = await select(state(), tools(AskerFeedback(0.0), judge, score=ScoreFunction.MODEL))
-    assert [each.sql for each in found.candidates] == ["SELECT stage_name"]
-    assert len(judge.prompts) == 3
-    assert all(prompt.user.startswith("### Schema\n") for prompt in judge.prompts)
-    assert (found.usage.calls, found.usage.prefilled, found.usage.cached) == (2, 20, 200)
-    scores = {score.function: score.value for score in found.candidates[0].scores}
-    assert set(scores) == {"shortfall-1", "encoder-1", "confidence-2", "model-2", "combined-3"}
-    assert scores["shortfall-1"] == pytest.approx(0.3)
-    assert scores["model-2"] == pytest.approx(-2.9)
-    # The statement that the model failed on has no score: it stays only where nothing is left out.
-    whole = await select(state(), tools(NoCalibration(), judge, score=ScoreFunction.MODEL))
-    last = {score.function: score.value for score in whole.candidates[2].scores}
-    assert last["model-2"] == last["combined-3"] == math.inf
-    everything = await select(state(), tools(AskerFeedback(np.inf), judge, score=ScoreFunction.MODEL))
-    assert len(everything.candidates) == 3
 
 
 async def test_what_is_kept_for_choices_ends_with_k() -> None:

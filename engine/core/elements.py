@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-
-import numpy as np
-from numpy.typing import NDArray
 
 from schema_catalog.types import ColumnKey, TableKey, Term
 
@@ -116,9 +113,8 @@ class SchemaLinks:
 class TableSet:
     """Tables that were decoded together, in that order.
 
-    `probability`: given the database. `state`: the decoder's hidden state when the set was complete, (h,).
+    `probability`: given the database.
     """
 
     tables: tuple[TableKey, ...]
     probability: float
-    state: NDArray[np.float32] = field(repr=False)

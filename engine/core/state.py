@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from engine.calibration.selection import Selection
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
-from engine.core.elements import Entity, SchemaLinks, TableSet, ValueLink, ValueList
+from engine.core.elements import Entity, SchemaLinks, ValueLink, ValueList
 from engine.dialogue.refusal import Refusal
 from engine.dialogue.types import Dialogue
 from engine.learning.types import Learned
@@ -27,7 +27,7 @@ class Route:
     `probability` in [0, 1], among all that the asker may read. `entities`, `terms` (that the question names), `values`,
     `lists` (of columns of few values, all of them), `links` (None without a linker) and `unknown` (what nothing in the
     schema stands for): by the link stage. `learned`: by the retrieve_feedback stage, which adjusts similarities as
-    well. `sets`: tables that the router decoded together, likeliest first.
+    well.
     """
 
     database: Database
@@ -40,7 +40,6 @@ class Route:
     links: SchemaLinks | None = None
     unknown: tuple[UnknownPhrase, ...] = ()
     learned: Learned = field(default_factory=Learned)
-    sets: tuple[TableSet, ...] = ()
     terms: tuple[Term, ...] = ()
 
 

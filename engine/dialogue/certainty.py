@@ -114,8 +114,6 @@ def set_features(state: State, every: Sequence[Features]) -> Features:
         "forks": math.log1p(sum(each["forked"] for each in every)),
         **{name: first[name] for name in ("likelihood", "fruitless", "invented", "unsaid")},
     }
-    if route.sets:
-        found |= {"sets": 1.0, "decoded": max(each["decoded"] for each in every)}
     if route.links is not None:
         found |= {
             "linked": 1.0,
@@ -141,7 +139,6 @@ def candidate_features(state: State) -> Sequence[Features]:
             "invented": float(bool(each.missing)),
             "unsaid": float(bool(each.unsaid)),
             "agrees": _agreement(each, routes[each.database]),
-            "decoded": _decoded(each, routes[each.database]),
             "forked": float(each.forked),
         }
         for place, (each, share, likelihood) in enumerate(
@@ -159,14 +156,6 @@ def _agreement(candidate: Candidate, route: Route) -> float:
     said = [math.log(_within(links.probabilities.get(element, 0.0))) for element in read]
     left = [math.log(_within(1.0 - links.probabilities.get(element, 0.0))) for element in links.linked - read]
     return sum(said + left) / len(said + left) if said or left else 0.0
-
-
-def _decoded(candidate: Candidate, route: Route) -> float:
-    """The log-probability, by the router, of the tables that a statement reads; 0 where it decoded none."""
-    if not route.sets:
-        return 0.0
-    known = (each.probability for each in route.sets if frozenset(each.tables) == candidate.tables)
-    return math.log(_within(max(known, default=0.0)))
 
 
 def _shares(candidates: Sequence[Candidate]) -> list[float]:

@@ -114,10 +114,6 @@ class Beams:
         shares: Vectors = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
         return shares
 
-    def states(self) -> Vectors:
-        """(n, HIDDEN)."""
-        return self.state
-
     def follow(self, rows: Numbers, columns: Numbers) -> Beams:
         """The sets in `rows`, each with the table in its of `columns` added."""
         heads, numbers = self.heads, self.numbers[rows]

@@ -33,9 +33,6 @@ class Sequences(Protocol):
     def log_probabilities(self) -> Vectors:
         """(n, t + 1): of each table of the database as the next, and, last, of the end."""
 
-    def states(self) -> Vectors:
-        """(n, h): the network's hidden state."""
-
     def follow(self, rows: Numbers, columns: Numbers) -> Sequences:
         """The sequences in `rows`, each with a table added: the one in its column."""
 
@@ -53,33 +50,30 @@ class BeamSettings:
 class Found:
     """A set of tables. `head`: which of the starts it belongs to. `tables`: in the order first decoded.
 
-    `log_probability`: given the database, over all orders that were followed. `state`: the network's hidden state
-    when the set was complete, (h,).
+    `log_probability`: given the database, over all orders that were followed.
     """
 
     head: int
     tables: tuple[int, ...]
     log_probability: float
-    state: Vectors
 
 
 def search(start: Sequences, settings: BeamSettings) -> tuple[Found, ...]:
     """The sets found from each head (a row of `start`), likeliest first; every set once a head."""
     ended: dict[_Key, Found] = {}
-    sequences, states = start, start.states()
-    live: list[_Live] = [(head, (), 0.0) for head in range(len(states))]
+    sequences = start
+    live: list[_Live] = [(head, (), 0.0) for head in range(len(start.firsts))]
     for length in range(settings.longest + 1):
         shares = sequences.log_probabilities()
         for row, (head, tables, so_far) in enumerate(live):
             if tables and shares[row, -1] > -HOPELESS:
-                _add(ended, Found(head, tables, so_far + float(shares[row, -1]), states[row]))
+                _add(ended, Found(head, tables, so_far + float(shares[row, -1])))
         grown = [] if length == settings.longest else _grown(live, shares, sequences.firsts, settings.width)
         if not grown:
             break
         rows = np.array([row for row, _, _ in grown], dtype=np.intp)
         columns = np.array([column for _, column, _ in grown], dtype=np.intp)
         sequences = sequences.follow(rows, columns)
-        states = sequences.states()
         live = [one for _, _, one in grown]
     return tuple(sorted(ended.values(), key=lambda one: (one.head, -one.log_probability)))
 

@@ -181,7 +181,6 @@ def _decoded(pointed: Pointed, field: CandidateSpace, index: Index) -> _Decoded:
             TableSet(
                 tuple(index.keys[field.tables[table]] for table in one.tables),
                 float(np.exp(one.log_probability)),
-                one.state,
             )
             for one in found
         )

@@ -168,7 +168,7 @@ def _chosen(state: State, databases: Sequence[Database], matches: Sequence[Match
     for i in kept:
         match, database = matches[i], databases[matches[i].position]
         ranked = tuple(key for key, _ in match.tables)
-        routes.append(Route(database, match.snapshot, shares[i], ranked, sets=match.sets))
+        routes.append(Route(database, match.snapshot, shares[i], ranked))
         lines.append(TraceLine("route", "database", _reason(database, match, connected=here[i]), shares[i]))
     lines += _same_schema(routes)
     cut = [databases[matches[i].position].name for i in order[len(kept) :]]

@@ -133,7 +133,8 @@ class Joined:
     @property
     def firsts(self) -> Numbers:
         """(n,)."""
-        return np.zeros(len(self.states()), dtype=np.intp)
+        heads = len(self.inner.firsts) if self.price is None else 1
+        return np.zeros(heads, dtype=np.intp)
 
     def log_probabilities(self) -> Vectors:
         """(n, t + 1), t over all the databases."""
@@ -149,11 +150,6 @@ class Joined:
         found[:, :-1] += self.price[:, None]
         whole: Vectors = found.max(axis=0, keepdims=True)
         return whole
-
-    def states(self) -> Vectors:
-        """(n, h)."""
-        states = self.inner.states()
-        return states if self.price is None else states[:1]
 
     def follow(self, rows: Numbers, columns: Numbers) -> Joined:
         """See `Sequences`."""
@@ -197,10 +193,6 @@ class Penalised:
         if self.depth < len(self.spent):
             found[:, :-1] -= PENALTY * self.spent[self.depth][self.inner.numbers]
         return found
-
-    def states(self) -> Vectors:
-        """(n, h)."""
-        return self.inner.states()
 
     def follow(self, rows: Numbers, columns: Numbers) -> Penalised:
         """See `Sequences`."""

@@ -86,7 +86,7 @@ def test_each_step_is_that_of_training(seed: int, row: int, database: int, colum
                 beams.log_probabilities()[possible], expected[possible], rtol=1e-4, atol=1e-4
             )
             assert np.all(beams.log_probabilities()[~possible] < -1e6)
-            np.testing.assert_allclose(beams.states(), right.step.state.numpy(), rtol=1e-4, atol=1e-5)
+            np.testing.assert_allclose(beams.state, right.step.state.numpy(), rtol=1e-4, atol=1e-5)
             if column is not None:
                 beams = beams.follow(np.array([0]), np.array([column]))
                 right = right.after(np.array([column]))

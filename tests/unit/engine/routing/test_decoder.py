@@ -54,10 +54,6 @@ class Opinions:
         found: Vectors = (shares - logits.max(1, keepdims=True)).astype(np.float32)
         return found
 
-    def states(self) -> Vectors:
-        """The number of tables chosen stands for a state."""
-        return np.array([[len(tables)] for tables in self.chosen], dtype=np.float32)
-
     def follow(self, rows: Numbers, columns: Numbers) -> Opinions:
         """See `Sequences`."""
         return Opinions(
@@ -98,7 +94,6 @@ def test_every_set_is_connected_ended_and_named_once(
         assert 1 <= len(inside) <= longest
         assert len(set(inside)) == len(inside)
         assert held[one.head].connected(inside)
-        assert one.state.tolist() == [len(inside)]
         assert (one.head, frozenset(inside)) not in named
         named.add((one.head, frozenset(inside)))
     assert {one.head for one in found} >= {
@@ -133,8 +128,7 @@ def test_shares_are_those_of_the_sets(held: list[Graph], seed: int) -> None:
 
 
 def test_a_table_scores_by_the_sets_that_hold_it_and_by_itself() -> None:
-    state = np.zeros(1, dtype=np.float32)
-    found = [Found(0, (5, 6), float(np.log(0.6)), state), Found(0, (6,), float(np.log(0.2)), state)]
+    found = [Found(0, (5, 6), float(np.log(0.6))), Found(0, (6,), float(np.log(0.2)))]
     alone = np.log(np.array([0.5, 0.2, 0.3], dtype=np.float32))
     scores = table_scores(range(5, 8), alone, found, first_share=0.5)
     assert scores.tolist() == pytest.approx([0.25 + 0.375, 0.1 + 0.5, 0.15])

@@ -8,20 +8,16 @@ from dataclasses import replace
 from engine.core.deadline import within
 from engine.core.state import State
 from engine.core.tools import Tools
-from engine.stages.apply_preferences import apply_preferences
-from engine.stages.check_values import check_values
+from engine.stages.check_values import check_values, validate
 from engine.stages.clarify import clarify
 from engine.stages.deduplicate import deduplicate
 from engine.stages.generate import generate
 from engine.stages.link import link
-from engine.stages.look_again import look_again
-from engine.stages.rank import rank
-from engine.stages.retell import retell
+from engine.stages.rank import apply_preferences, rank, retell
 from engine.stages.retrieve_feedback import retrieve_feedback
-from engine.stages.route import route
+from engine.stages.route import look_again, route
 from engine.stages.select import select
 from engine.stages.understand import understand
-from engine.stages.validate import validate
 from engine.types import StageTiming
 
 Stage = Callable[[State, Tools], Awaitable[State]]

@@ -21,10 +21,8 @@ from engine.models.encoder import MiniLMEncoder
 from engine.models.fitting import NetworkTrainer
 from engine.models.pointer import PointerModel, packaged_base
 from engine.routing.artifact import BASE, Artifact, ArtifactStore, Manifest
-from engine.routing.index import Index
-from engine.routing.question_templates import packaged
-from engine.routing.questioner import lesson
-from engine.routing.schema_index_entry import build
+from engine.routing.index import Index, build
+from engine.routing.questioner import lesson, packaged
 from engine.routing.training import (
     Example,
     Progress,

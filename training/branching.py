@@ -21,7 +21,7 @@ from engine.models.linker import LinkerEncoder
 from engine.models.packaged import Manifest, read, write
 from engine.schema_linking import linker
 from engine.schema_linking.branching import FORMAT, NAME, packaged
-from engine.schema_linking.hidden_states import HiddenStates
+from engine.schema_linking.nodes import HiddenStates
 from training.linker_split import Part, part_of
 from training.probe_fitting import Collected, Recipe, artifact, collected, compare
 

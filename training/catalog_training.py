@@ -30,10 +30,8 @@ from benchmarks.quality.routing.collection import Item, read_items
 from benchmarks.quality.routing.folds import FOLDS, Cell, Leg, Outcome, Variant, fold_of
 from engine.models.fitting import NetworkTrainer
 from engine.routing.artifact import ArtifactStore
-from engine.routing.index import Index
-from engine.routing.question_templates import packaged
-from engine.routing.questioner import lesson
-from engine.routing.schema_index_entry import build
+from engine.routing.index import Index, build
+from engine.routing.questioner import lesson, packaged
 from engine.routing.training import Progress, TableOrder, Terrain, TrainingSettings, train
 from engine.settings import EncoderSettings
 from schema_catalog.types import Snapshot

@@ -26,12 +26,14 @@ from benchmarks.quality.candidates.journal import locked
 from benchmarks.quality.candidates.questions import read_items
 from benchmarks.quality.roc import auc
 from engine.dialogue.certainty import (
+    Action,
     Weights,
+    Worth,
     chances_of,
+    decide,
     turning_chance,
     turning_features,
 )
-from engine.dialogue.policy import Action, Worth, decide
 from engine.dialogue.types import Chances
 from engine.settings import DialogueSettings
 from pgparley.config import cache_dir

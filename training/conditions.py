@@ -31,8 +31,7 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from benchmarks.quality.candidates.questions import Item, read_items
-from engine.conditions.classifier import FORMAT, LABELS, NAME, indicator
-from engine.conditions.features import assembled, owners_of, words_of
+from engine.conditions.classifier import FORMAT, LABELS, NAME, assembled, indicator, owners_of, words_of
 from engine.conditions.types import Operator, StatementKind
 from engine.linking.element_text import element_words
 from engine.models.encoder import MiniLMEncoder

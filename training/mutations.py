@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import sqlglot
 from sqlglot import exp
 
-from engine.ranking.phrases import phrases
+from engine.ranking.ranker import phrases
 from schema_catalog.types import Snapshot, Table
 
 _AGGREGATES = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)

@@ -19,10 +19,17 @@ from torch.nn import functional
 from benchmarks.quality.linking.linked import Linked
 from benchmarks.quality.linking.metrics import extra_abstention_rate
 from benchmarks.quality.roc import auc
-from engine.schema_linking.aggregation import Aggregation, level_of, levels
-from engine.schema_linking.branching import Detector, Kind, Promise, kind_of
-from engine.schema_linking.prediction_sets import Flags, Floats, at_most, question_scores
-from engine.schema_linking.probes import CONTEXT, Probes, assembled, inputs_of
+from engine.schema_linking.branching import Aggregation, Detector, Kind, Promise, kind_of, level_of, levels
+from engine.schema_linking.probes import (
+    CONTEXT,
+    Flags,
+    Floats,
+    Probes,
+    assembled,
+    at_most,
+    inputs_of,
+    question_scores,
+)
 
 FOLDS = 5
 BATCH = 512

@@ -37,8 +37,7 @@ from engine.models.cross import HEADS, LAYERS, CrossEncoder, Pair, tokenized
 from engine.models.cross_network import Heads, Pairs, Scores
 from engine.models.encoder import loaded_model
 from engine.models.packaged import Manifest, write
-from engine.ranking.phrases import phrases
-from engine.ranking.ranker import FEATURES, FORMAT, NAME
+from engine.ranking.ranker import FEATURES, FORMAT, NAME, phrases
 from engine.settings import EncoderSettings
 from training.conditions import snapshots
 from training.mutations import mutations

@@ -24,8 +24,7 @@ from engine.models.cross import CrossEncoder
 from engine.models.encoder import MiniLMEncoder
 from engine.models.packaged import read as packaged_arrays
 from engine.ranking.evidence import WEIGHTS
-from engine.ranking.phrases import phrases
-from engine.ranking.ranker import FEATURES, FORMAT, NAME, Reader, cosines, features, packaged
+from engine.ranking.ranker import FEATURES, FORMAT, NAME, Reader, cosines, features, packaged, phrases
 from training.ranker_lists import QuestionList, Written, read
 
 COLUMNS = (*FEATURES, *WEIGHTS)

@@ -51,8 +51,7 @@ from engine.errors import NLError
 from engine.ranking.evidence import Evidence, evidence
 from engine.ranking.ranker import known_features
 from engine.settings import Limits, SelectionSettings
-from engine.stages.rank import rank
-from engine.stages.retell import retell
+from engine.stages.rank import rank, retell
 from engine.stages.select import select
 from pgparley.config import cache_dir, load
 

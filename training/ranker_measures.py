@@ -32,7 +32,7 @@ from training.conditions import OTHERS, QUESTIONS, snapshots
 from training.ranker import example
 
 PRIOR = {"likelihood": 6.0, "similarity": 1.0}
-"""The order by likelihood, as `engine.core.defaults.ByLikelihood` has it."""
+"""The order by likelihood, as `engine.core.tools.ByLikelihood` has it."""
 
 
 @dataclass(frozen=True, slots=True)

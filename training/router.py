@@ -31,8 +31,7 @@ from engine.models.encoder import MiniLMEncoder, packaged_model
 from engine.models.fitting import NetworkTrainer
 from engine.models.pointer import NETWORK
 from engine.routing.artifact import BASE, Arrays, Manifest, write
-from engine.routing.index import Index
-from engine.routing.schema_index_entry import SchemaIndexEntry, build
+from engine.routing.index import Index, SchemaIndexEntry, build
 from engine.routing.training import (
     Example,
     States,

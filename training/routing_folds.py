@@ -37,8 +37,7 @@ from engine.models.fitting import NetworkTrainer
 from engine.models.pointer import PointerModel
 from engine.models.sentences import Encoded
 from engine.routing.artifact import Artifact, Manifest, write
-from engine.routing.index import Index
-from engine.routing.schema_index_entry import build
+from engine.routing.index import Index, build
 from engine.routing.training import States, TableOrder, Terrain
 from engine.routing.vectors import VectorCache
 from engine.settings import EncoderSettings

@@ -24,12 +24,11 @@ from benchmarks.quality.ablations.drawing import TRAIN
 from benchmarks.quality.candidates.command import ROOT
 from benchmarks.quality.candidates.questions import read_items
 from engine.calibration.base import Base
+from engine.calibration.conformal import CONFIDENCE as BEST
 from engine.calibration.conformal import Calibrated, Scores
-from engine.calibration.coverage import observe_elsewhere
 from engine.calibration.proportion import Share
 from engine.calibration.records import Judged, Point, read_scores
-from engine.calibration.scores import CONFIDENCE as BEST
-from engine.calibration.splits import id_hash
+from engine.calibration.splits import id_hash, observe_elsewhere
 from engine.llm.settings import ModelSettings
 from training.certainty import FOLDS, fold_of
 from training.certainty_lists import Kind, original

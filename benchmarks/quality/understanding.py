@@ -22,9 +22,8 @@ from engine.linking.entities import entities
 from engine.models.encoder import MiniLMEncoder
 from engine.settings import EncoderSettings
 from engine.understanding.language import foreign_language
-from engine.understanding.names import names_not_used
 from engine.understanding.requests import request_kind
-from engine.understanding.unknown import NEAR, unknown_phrases
+from engine.understanding.unknown import NEAR, names_not_used, unknown_phrases
 from schema_catalog.types import Database, Snapshot
 
 ANSWERABLE = ("spider/train.jsonl", "spider/train_others.jsonl", "defog/questions.jsonl")

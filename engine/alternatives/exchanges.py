@@ -12,7 +12,7 @@ from engine.core.candidate import Candidate
 from engine.core.elements import WHOLE_TABLE, Relation
 from engine.core.ports import Encoder
 from engine.decoding.mask_search import Mask
-from engine.rewrite.candidates import Checker
+from engine.rewrite.driver import Checker
 from engine.rewrite.rule import Context
 from engine.understanding.missing_values import compared_literals
 from schema_catalog.types import ColumnKey

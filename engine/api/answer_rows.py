@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from engine.core.candidate import Candidate
 from engine.core.state import State
-from engine.dialogue.abstention import abstention
-from engine.dialogue.answering import agrees
+from engine.dialogue.certainty import abstention
+from engine.dialogue.question import agrees
 from engine.dialogue.refusal import Refusal
 from engine.dialogue.types import ClarifyingQuestion
 from engine.dialogue.wording import option_text

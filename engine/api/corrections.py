@@ -17,7 +17,7 @@ from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.errors import CancelledError, NLError, NoRouteError, SyntaxProblemError, UnsafeSQLError
 from engine.sql.check import Cause, Rejection, check_candidate
-from engine.sql.describe import describe
+from engine.sql.tree import describe
 from engine.types import AskReply, CorrectRequest
 from schema_catalog.types import Database
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from engine.api.question_store import Stored
 from engine.core.candidate import Candidate
-from engine.dialogue.answering import agreeing, resolve
+from engine.dialogue.question import agreeing, resolve
 from engine.dialogue.types import Dialogue, Turn
 from engine.errors import NeedsAnswerError
 from engine.types import AnswerRequest, AskReply, AskRequest, MoreRequest, NoneRequest, RowKind

@@ -16,8 +16,7 @@ import asyncpg
 
 from engine import pipeline
 from engine.api import introspection
-from engine.api.admission import Admission
-from engine.api.allowance import Allowance
+from engine.api.admission import Admission, Allowance
 from engine.api.answer_rows import answer_rows
 from engine.api.corrections import corrected
 from engine.api.dialogues import after_answer, after_more, after_rejection, check_has_statements

@@ -18,18 +18,16 @@ from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.app.listening import AddressSite
 from engine.app.networks import Networks, networks_of
-from engine.app.retention import keep_no_longer
 from engine.app.schema_watch import SchemaWatch
-from engine.app.warmup import warm_up
+from engine.app.warmup import keep_no_longer, warm_up
 from engine.calibration.base import base_for
 from engine.calibration.fingerprint import pipeline_fingerprint
 from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
 from engine.conditions import classifier
 from engine.conditions.classifier import Classifier
-from engine.core.defaults import ByLikelihood, NoConditions
 from engine.core.ports import Conditions, Encoder, Ranker
-from engine.core.tools import Tools
+from engine.core.tools import ByLikelihood, NoConditions, Tools
 from engine.definitions.checking import watch
 from engine.dialogue import certainty
 from engine.dialogue.certainty import FittedCertainty

@@ -1,4 +1,9 @@
-"""Looks whether the schemas of the registered databases have changed, and refreshes those that have.
+"""Listens in the registered databases that tell by themselves when their schema has changed.
+
+Owns these connections, one for each such database. What a notice leads to is `schema_watch`'s. A notice that is lost,
+since a connection broke or a pooler stands in between, costs the wait for the next look.
+
+Looks whether the schemas of the registered databases have changed, and refreshes those that have.
 
 Looks on a schedule, and within a second or two where a database tells or somebody asks (`nl_catalog.refresh`);
 registers what `nl_catalog.register` asks for. Owns the schedule and the report. What a refresh does is
@@ -10,25 +15,91 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import asyncpg
 import structlog
 
-from engine.app.schema_notices import SchemaNotices
 from engine.core.ports import Upstream
 from engine.linking.value_reader import refresh_values
 from engine.metrics import Metrics
 from engine.settings import CatalogSettings
 from schema_catalog.drift_store import Finding
 from schema_catalog.dsn import as_uri, with_dbname
+from schema_catalog.event_triggers import CHANNEL, installed
 from schema_catalog.naming import dotted
-from schema_catalog.pg import Pool
-from schema_catalog.refresh import ConnectSettings, UnreachableError, describe, digest_now, refresh
+from schema_catalog.pg import Connection, Pool
+from schema_catalog.refresh import ConnectSettings, UnreachableError, describe, digest_now, opened, refresh
 from schema_catalog.registrations import Registrations
 from schema_catalog.store import CatalogError, CatalogStore
 from schema_catalog.types import Database
 from schema_catalog.values import ValueStore
+
+
+class SchemaNotices:
+    """Of one engine. `again`: seconds until a database that does not tell is asked again whether it does."""
+
+    def __init__(self, connect: ConnectSettings, again: float) -> None:
+        self._connect = connect
+        self._again = again
+        self._listening: dict[str, tuple[str, Connection]] = {}
+        self._tried: dict[str, float] = {}
+        self._told: set[str] = set()
+
+    async def follow(self, databases: Iterable[Database]) -> None:
+        """Listens in those of `databases` that tell, and in no other; one that does not answer is passed over."""
+        wanted = {each.name: each for each in databases}
+        for name, (dsn, connection) in list(self._listening.items()):
+            if connection.is_closed() or name not in wanted or wanted[name].dsn != dsn:
+                del self._listening[name]
+                self._tried.pop(name, None)
+                await _close(connection, self._connect)
+        for name, database in wanted.items():
+            due = time.monotonic() - self._tried.get(name, -self._again) >= self._again
+            if name not in self._listening and due:
+                self._tried[name] = time.monotonic()
+                await self._listen(database)
+
+    async def _listen(self, database: Database) -> None:
+        try:
+            connection = await opened(database.dsn, self._connect)
+        except UnreachableError:
+            return
+        try:
+            if await installed(connection):
+                await connection.add_listener(CHANNEL, lambda *_: self.tell(database.name))
+                self._listening[database.name] = (database.dsn, connection)
+                # What changed before is not told.
+                self.tell(database.name)
+                return
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+            pass
+        await _close(connection, self._connect)
+
+    def tell(self, name: str) -> None:
+        """The schema of a database may have changed."""
+        self._told.add(name)
+
+    def taken(self) -> frozenset[str]:
+        """The names that were told since the last call."""
+        told = frozenset(self._told)
+        self._told.clear()
+        return told
+
+    async def aclose(self) -> None:
+        """Ends all connections."""
+        for _, connection in self._listening.values():
+            await _close(connection, self._connect)
+        self._listening.clear()
+
+
+async def _close(connection: Connection, settings: ConnectSettings) -> None:
+    try:
+        await connection.close(timeout=settings.connect_timeout)
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+        connection.terminate()
+
 
 LONGEST_SLEEP = 60.0
 """Seconds until an engine asks again whether something is due: another one may have ended in between."""

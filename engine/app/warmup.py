@@ -1,4 +1,9 @@
-"""Warm-up: loads the models, the index, values, and the prompts' prefixes ahead of the first question."""
+"""Warm-up: loads the models, the index, values, and the prompts' prefixes ahead of the first question.
+
+Deletes questions whose time is over, also where nobody asks any more.
+
+Owns the schedule. What goes with a question is `engine.api.question_store`'s.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,7 @@ from collections.abc import Callable
 
 import structlog
 
+from engine.api.question_store import Questions
 from engine.app.networks import ONE_COLUMN
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
@@ -80,3 +86,19 @@ async def _read_schema(model: LanguageModel, snapshot: Snapshot) -> None:
     text, _ = schema_text(snapshot, ())
     asked = Prompt(prompt("generate_system"), prompt("generate_user", schema=text, values="", question=""))
     await model.read(asked, deadline=Deadline(time.monotonic() + PROMPT_TIMEOUT))
+
+
+SECONDS = 60.0
+"""Between two looks: so much longer than `[limits] ttl` a question stays at most."""
+
+_log_retention = structlog.stdlib.get_logger("engine")
+
+
+async def keep_no_longer(questions: Questions, seconds: float = SECONDS) -> None:
+    """Deletes what has expired, until cancelled; a store that does not answer costs one round."""
+    while True:
+        try:
+            await questions.delete_expired()
+        except Exception as problem:  # noqa: BLE001 - costs one round, never the engine
+            _log_retention.warning("questions not deleted", problem=f"{type(problem).__name__}: {problem}")
+        await asyncio.sleep(seconds)

@@ -7,6 +7,12 @@ threshold is the ⌈(n + 1)(1 - alpha)⌉-th smallest of n such scores.
 The promise is marginal: P(a right candidate is in the set | a right candidate was generated) ≥ 1 - alpha, where the
 calibration points and the question are exchangeable. It holds for no single question and for no question without a
 generated right candidate.
+
+How an answer was selected: kept with it, so that a choice from it can become a calibration point.
+
+The nonconformity score of a ranked candidate, and how far a statement passes a question's phrases over.
+
+Owns the score's version: a changed computation is a new version, so that no threshold comes from other scores.
 """
 
 from __future__ import annotations
@@ -20,12 +26,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.calibration.proportion import Share
+from engine.calibration.records import UNSCORED, Score
+from engine.core.candidate import Candidate
+from engine.core.elements import Entity, elements_read
+from schema_catalog.types import ColumnKey
 
 Scores = NDArray[np.float64]
-
-UNSCORED = math.inf
-"""The score of a candidate that its function cannot judge: above every finite threshold."""
-
 
 AGAINST = 0.025
 """How improbable what is known here has to be, if the base kept its promise, for it to count no longer."""
@@ -160,3 +166,56 @@ class Calibrated:
     def known_kept(self, threshold: float) -> Share:
         """How many of the right candidates that are known here it keeps."""
         return Share(int(np.count_nonzero(self.known <= threshold)), self.known.size)
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate's database and scores."""
+
+    database: str
+    scores: tuple[Score, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """How an answer's candidates were selected.
+
+    `function`: with its version. `group`: the likeliest database. `width`: candidates looked for. `whole`: no candidate
+    was left out, for want of a threshold or by audit; only then is a choice a calibration point. `candidates`: the
+    first `width`, best ranked first. `conforming`: candidates in the set, of all; with 0 the best ranked is shown.
+    """
+
+    function: str
+    group: str
+    width: int
+    threshold: Threshold | Uncalibrated
+    whole: bool
+    candidates: tuple[Scored, ...]
+    conforming: int
+
+
+CONFIDENCE = "confidence-2"
+"""The name under which scores are kept."""
+
+
+def confidence_score(candidate: Candidate) -> float:
+    """1 less the ranker's confidence, in [0, 1]."""
+    return 1.0 - candidate.confidence
+
+
+def shortfall(candidate: Candidate, entities: Sequence[Entity]) -> float:
+    """The largest, over entities, of best cosine in the schema less best cosine in the statement; [0, 2].
+
+    0 without entities, `UNSCORED` where the statement reads no element.
+    """
+    used = elements_read(candidate.columns, candidate.tables)
+    if not entities:
+        return 0.0
+    if not used:
+        return UNSCORED
+    return max(_passed_over(entity, used) for entity in entities)
+
+
+def _passed_over(entity: Entity, used: frozenset[ColumnKey]) -> float:
+    nearest = max(entity.similarities.values(), default=-1.0)
+    return nearest - max(entity.similarities.get(key, -1.0) for key in used)

@@ -29,10 +29,8 @@ from engine.settings import (
 
 SHAPING = (
     "alternatives",
+    "calibration/conformal.py",
     "calibration/result_equivalence.py",
-    "calibration/scores.py",
-    "calibration/selection.py",
-    "calibration/verdicts.py",
     "conditions",
     "core",
     "decoding",

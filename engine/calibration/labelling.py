@@ -1,4 +1,8 @@
-"""Labels a question with a known answer: runs the pipeline without selection and compares every candidate's result.
+"""The statement that answers a question, run as the asker, and whether a candidate has its result.
+
+Owns what cannot be judged: a known statement that is refused, fails, gives no row, or more rows than the cap.
+
+Labels a question with a known answer: runs the pipeline without selection and compares every candidate's result.
 
 A question is skipped where the known statement fails, gives no row, or gives more rows than the cap.
 """
@@ -9,23 +13,84 @@ import time
 from dataclasses import replace
 
 from engine import pipeline
-from engine.calibration.known_statement import (
-    UnjudgeableError,
-    has_its_result,
-    readable_route,
-    reference_result,
-)
 from engine.calibration.records import Judged, Point
+from engine.calibration.result_equivalence import Reference, ordered, same_result, with_keys
 from engine.calibration.splits import id_hash
 from engine.calibration.store import CalibrationStore, Source, StoredPoint
 from engine.calibration.types import JudgeReply, JudgeRequest, Outcome
+from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
-from engine.core.defaults import NoCalibration
-from engine.core.state import State
-from engine.core.tools import Tools
-from engine.errors import NLError, NoRouteError
+from engine.core.ports import StatementError
+from engine.core.state import Route, State
+from engine.core.tools import NoCalibration, Tools
+from engine.errors import CancelledError, NLError, NoRouteError
 from engine.settings import Limits
-from engine.types import AskRequest
+from engine.sql.check import Rejection, check_candidate
+from engine.types import Asker, AskRequest
+from schema_catalog.types import Database
+
+JUDGED_SECONDS = 10.0
+"""A candidate that runs longer counts as wrong."""
+
+
+class UnjudgeableError(Exception):
+    """The known statement gives no reference result; the message says why."""
+
+
+async def readable_route(name: str, asker: Asker, tools: Tools) -> Route:
+    """The database as `asker` may read it; raises `NoRouteError` where it is not registered or not readable."""
+    for database, snapshot in await tools.catalog.entries():
+        if database.name == name:
+            readable = await tools.upstream.readable(database, asker)
+            if readable:
+                return Route(database, snapshot.restricted_to(readable), 1.0, ())
+    raise NoRouteError(
+        f'database "{name}" is not registered, or nothing of it may be read by "{asker.user}"',
+        hint="pgparley catalog list shows the names; --user says who asks.",
+    )
+
+
+async def reference_result(sql: str, route: Route, state: State, tools: Tools, row_cap: int) -> Reference:
+    """The result of the known statement, checked and run as a generated one; raises `UnjudgeableError`."""
+    outcome = await check_candidate(Candidate(route.database.name, sql), route, state, tools)
+    if isinstance(outcome, Rejection):
+        raise UnjudgeableError(f"its statement is refused: {outcome.message}")
+    asked = (route.database, state.ask.asker)
+    try:
+        result = await tools.upstream.run(*asked, outcome.sql, row_cap, state.deadline)
+    except (StatementError, CancelledError) as problem:
+        raise UnjudgeableError(f"its statement fails: {problem}") from problem
+    if not result.rows:
+        raise UnjudgeableError("its statement gives no row, and so would many wrong ones")
+    if result.truncated:
+        raise UnjudgeableError(f"its statement gives more than {row_cap} rows")
+    if not ordered(outcome.sql):
+        return Reference.unordered(result)
+    keyed = with_keys(outcome.sql)
+    if keyed is None:
+        return Reference.in_order(result)
+    try:
+        tied = await tools.upstream.run(*asked, keyed.sql, row_cap, state.deadline)
+    except StatementError:
+        return Reference.in_order(result)
+    if tied.truncated:
+        return Reference.in_order(result)
+    return Reference.by_keys(tied, keyed.keys, keyed.added, keyed.most)
+
+
+async def has_its_result(
+    candidate: Candidate, database: Database, state: State, tools: Tools, right: Reference
+) -> bool:
+    """Whether `candidate`, run as the asker, gives the rows of `right`; a failure is none."""
+    if candidate.database != database.name:
+        return False
+    deadline = Deadline(time.monotonic() + JUDGED_SECONDS)
+    try:
+        # One row more than the right result has shows that there are too many.
+        found = await tools.upstream.run(database, state.ask.asker, candidate.sql, right.take + 1, deadline)
+    except (StatementError, NLError):
+        return False
+    return same_result(right, replace(found, truncated=False))
 
 
 async def judge(request: JudgeRequest, tools: Tools, store: CalibrationStore, limits: Limits) -> JudgeReply:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from engine.calibration.conformal import UNSCORED
+UNSCORED = math.inf
+"""The score of a candidate that its function cannot judge: above every finite threshold."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,8 @@ import asyncpg
 import msgspec
 
 from engine.calibration.base import NOTHING, Base
-from engine.calibration.conformal import Calibrated
+from engine.calibration.conformal import Calibrated, Selection
 from engine.calibration.records import Judged, Point, read_scores, written_scores
-from engine.calibration.selection import Selection
 from engine.calibration.splits import divide, id_hash
 from engine.calibration.types import KnownPair
 from schema_catalog.catalog import StoreUnavailableError

@@ -1,6 +1,6 @@
 """The stages' collaborators: a Protocol each, and the values that it gives.
 
-Implementations name their Protocol; null objects are in `engine.core.defaults`.
+Implementations name their Protocol; null objects are in `engine.core.tools`.
 """
 
 from __future__ import annotations

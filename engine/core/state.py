@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from engine.calibration.selection import Selection
+from engine.calibration.conformal import Selection
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.elements import Entity, SchemaLinks, ValueLink, ValueList

@@ -1,18 +1,17 @@
-"""The stages' collaborators and settings."""
+"""Null objects for the ports, and a ranker without a trained model.
+
+The stages' collaborators and settings.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from engine.core.defaults import (
-    AsRanked,
-    ByLikelihood,
-    NoCalibration,
-    NoConditions,
-    NoLinker,
-    NoMemory,
-    NoValues,
-)
+from engine.calibration.conformal import Calibrated
+from engine.conditions.types import Condition
+from engine.core.candidate import Candidate, likelihoods
+from engine.core.elements import NearValues, SchemaLinks, ValueLink, ValueList
 from engine.core.ports import (
     Calibration,
     Catalog,
@@ -22,13 +21,99 @@ from engine.core.ports import (
     LanguageModel,
     Memory,
     Ranker,
+    Ranking,
     Router,
     SchemaLinker,
     Upstream,
     Values,
 )
+from engine.core.state import Route, State
+from engine.dialogue.types import Chances, Parting
+from engine.learning.types import AskerFeedback
 from engine.routing.second_look import Weights
 from engine.settings import DialogueSettings, GenerationSettings, LearningSettings, Limits, SelectionSettings
+from schema_catalog.types import ColumnKey, Database, Snapshot
+
+
+class NoValues:
+    """`engine.core.ports.Values` without values."""
+
+    async def links(self, question: str, route: Route, upstream: Upstream) -> tuple[ValueLink, ...]:  # noqa: ARG002 - the protocol's
+        """None."""
+        return ()
+
+    async def lists(self, _route: Route, _upstream: Upstream) -> tuple[ValueList, ...]:
+        """None."""
+        return ()
+
+    async def near(
+        self, texts: Sequence[tuple[ColumnKey, str]], _route: Route, _upstream: Upstream, _encoder: Encoder
+    ) -> tuple[NearValues, ...]:
+        """None."""
+        return tuple(NearValues() for _ in texts)
+
+    async def prepare(self, databases: Sequence[Database]) -> None:
+        """Nothing to load."""
+
+
+class NoConditions:
+    """`engine.core.ports.Conditions` without conditions."""
+
+    def predict(self, _question: str, _snapshot: Snapshot) -> tuple[Condition, ...]:
+        """None."""
+        return ()
+
+
+class ByLikelihood:
+    """`engine.core.ports.Ranker` by log-probability and `schema_score`.
+
+    `sharpness`: weight of one nat of mean log-probability against cosine.
+    """
+
+    sharpness = 6.0
+
+    def rank(self, _question: str, candidates: Sequence[Candidate]) -> tuple[Ranking, ...]:
+        """See `Ranker.rank`."""
+        return tuple(
+            Ranking(self.sharpness * likelihood + each.schema_score)
+            for each, likelihood in zip(candidates, likelihoods(candidates), strict=True)
+        )
+
+
+class AsRanked:
+    """`engine.core.ports.Certainty` by the candidates' own confidences, which are not calibrated."""
+
+    def chances(self, state: State) -> Chances:
+        """Those."""
+        return Chances(tuple(candidate.confidence for candidate in state.candidates))
+
+    def turns(self, chances: Chances, parting: Parting) -> float:
+        """As those have it."""
+        return parting.potential(chances)
+
+
+class NoLinker:
+    """`engine.core.ports.SchemaLinker` without a model."""
+
+    def link(self, _question: str, _snapshot: Snapshot) -> SchemaLinks | None:
+        """None."""
+        return None
+
+
+class NoCalibration:
+    """`engine.core.ports.Calibration` without points."""
+
+    async def find(self, _function: str, _width: int) -> Calibrated:
+        """No scores."""
+        return Calibrated()
+
+
+class NoMemory:
+    """`engine.core.ports.Memory` without feedback."""
+
+    async def known(self, _user: str, _database: str) -> AskerFeedback:
+        """Nothing."""
+        return AskerFeedback()
 
 
 @dataclass(frozen=True, slots=True)

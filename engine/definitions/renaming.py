@@ -19,7 +19,7 @@ from pglast import ast
 from engine.definitions.statement import DefinitionError, nodes, statement_of
 from engine.errors import UnsafeSQLError
 from engine.guard.analyse import UnreadableError, analyse
-from engine.prompting.example_text import one_line
+from engine.prompting.known_text import one_line
 from engine.sql.binder import bind
 from engine.sql.bound_query import Bound, Cell, Star
 from engine.sql.resolution import resolve

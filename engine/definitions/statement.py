@@ -12,7 +12,7 @@ from pglast import ast, enums
 
 from engine.guard import BUILT_IN, Refused, check
 from engine.guard.analyse import Name, UnreadableError, analyse
-from engine.prompting.example_text import one_line
+from engine.prompting.known_text import one_line
 from schema_catalog.definitions import Definition, Join, VerifiedQuery
 from schema_catalog.naming import dotted, quote_ident
 from schema_catalog.types import Term

@@ -3,6 +3,13 @@
 Two steps: that one of them is right (a logistic regression), and which one then (a choice model over the candidates).
 A third regression says how probably the answer to a question back turns a wrong first one into a right one.
 Owns the features and the packaged weights, `certainty.json`; `training.certainty` fits them on training databases.
+
+What is done with a question: its statements shown, a question asked back, or none answered, whichever costs least.
+
+The costs are the asker's (`[dialogue]`): of a wrong answer taken for a right one, of a question, of a further statement
+to read, of no answer. The chances are calibrated (`engine.dialogue.certainty`). Pure; docs/dialogue.md has the table.
+
+Why a question has no statement to show: set by a stage, or told from the state at the end.
 """
 
 from __future__ import annotations
@@ -10,16 +17,28 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from importlib import resources
 
 import numpy as np
 
-from engine.calibration.scores import shortfall
+from engine.calibration.conformal import shortfall
 from engine.core.candidate import Candidate, likelihoods
 from engine.core.elements import SchemaLinks, elements_read
 from engine.core.state import Route, State
+from engine.dialogue.refusal import (
+    Refusal,
+    lacking,
+    none_stood,
+    nothing_near,
+    table_name,
+    undefined,
+    unlikely,
+)
 from engine.dialogue.types import Chances, Parting
+from engine.settings import DialogueSettings
+from engine.types import TraceLine
 
 Features = Mapping[str, float]
 
@@ -173,3 +192,100 @@ def _weighed(features: Features, weights: Features) -> float:
 
 def _within(probability: float) -> float:
     return min(max(probability, _LEAST), 1.0 - _LEAST)
+
+
+class Action(StrEnum):
+    """What the answer is."""
+
+    SHOW = "show"
+    ASK = "ask"
+    ABSTAIN = "abstain"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The cheapest action, and what each costs; `ask` is None where there is nothing to ask."""
+
+    action: Action
+    show: float
+    ask: float | None
+    abstain: float
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What a question back does: probabilities in [0, 1].
+
+    `turns`: that the first statement is wrong and the answer leads to a right one. `misread`: that the answer is wrong.
+    """
+
+    turns: float
+    misread: float = 0.0
+
+
+def decide(chances: Chances, worth: Worth | None, costs: DialogueSettings, *, run: bool = False) -> Decision:
+    """The cheapest action. Of equal ones statements are shown before a question is asked, and that before none.
+
+    `worth`: of the question back, None where there is none. `run`: the first statement runs unread.
+    """
+    prices = {Action.SHOW: shown(chances.statements, costs, run=run), Action.ABSTAIN: costs.abstention}
+    if worth is not None:
+        right = min(1.0, chances.first * (1.0 - worth.misread) + worth.turns)
+        prices[Action.ASK] = costs.question + costs.wrong * (1.0 - right)
+    order = (Action.SHOW, Action.ASK, Action.ABSTAIN)
+    cheapest = min((each for each in order if each in prices), key=prices.__getitem__)
+    return Decision(cheapest, prices[Action.SHOW], prices.get(Action.ASK), costs.abstention)
+
+
+def shown(chances: Sequence[float], costs: DialogueSettings, *, run: bool = False) -> float:
+    """The cost of a list: the asker takes the first, or reads as many as pay and takes the right one among them."""
+    read = chances[:1] if run else chances
+    right, least = 0.0, costs.wrong
+    for place, chance in enumerate(read):
+        right += chance
+        least = min(least, place * costs.row + costs.wrong * (1.0 - right))
+    return least
+
+
+TABLES = 2
+"""Tables named of each route at most."""
+
+
+def refused(state: State, refusal: Refusal, stage: str) -> State:
+    """`state` with the refusal; `NL WHY` shows it with all that would help, of which the answer's row has the best."""
+    line = TraceLine(stage, f"refused: {refusal.reason}", refusal.words)
+    helps = (TraceLine(stage, "would help", each) for each in refusal.helps)
+    return replace(state, refusal=refusal).noted(line, *helps, *_failed(refusal, stage))
+
+
+def _failed(refusal: Refusal, stage: str) -> tuple[TraceLine, ...]:
+    """What the catalog keeps of the words that failed."""
+    return tuple(TraceLine(stage, "nothing stands for", each) for each in refusal.phrases)
+
+
+def abstention(state: State) -> Refusal:
+    """The refusal that a stage set, else what the routes that came near say."""
+    if state.refusal is not None:
+        return state.refusal
+    if not state.routes:
+        return nothing_near()
+    return none_stood(_near(state), more=bool(state.ask.exclude))
+
+
+def doubt(state: State) -> Refusal:
+    """The refusal of a question whose statements are all unlikely: by the first of these that explains it.
+
+    A phrase that nothing stands for, values that do not occur, a name that no statement uses, none of these.
+    """
+    first = state.candidates[0]
+    route = next(each for each in state.routes if each.database.name == first.database)
+    if route.unknown:
+        partly = len(route.entities) > len(route.unknown)
+        return lacking(route.unknown, [route.database.name], partly=partly)
+    if first.missing:
+        return undefined(first.missing, first.database)
+    return unlikely(_near(state), first.unsaid)
+
+
+def _near(state: State) -> list[str]:
+    return [table_name(route.database.name, key) for route in state.routes for key in route.tables[:TABLES]]

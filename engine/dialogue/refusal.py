@@ -1,7 +1,7 @@
 """What an asker is told where there is no statement: why, and what would help.
 
 Owns the reasons and their words. Which reason holds is decided by `engine.stages.understand` before a question goes its
-way, and by `engine.dialogue.abstention` after it. Errors (a timeout, a model that is down) are no refusals: they reach
+way, and by `engine.dialogue.certainty` after it. Errors (a timeout, a model that is down) are no refusals: they reach
 the asker as `engine.errors`.
 """
 

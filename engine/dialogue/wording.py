@@ -200,7 +200,7 @@ def _filled(pattern: str, example: Fact, names: Names) -> str:
     return filled
 
 
-def question_words(difference: Difference, elements: frozenset[ColumnKey], asked: Asked) -> str:
+def wording_of(difference: Difference, elements: frozenset[ColumnKey], asked: Asked) -> str:
     """The question back. `elements`: those that tell the options apart."""
     if difference.matter is None:
         return "Which of these do you mean?"

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass, replace
 
 from engine import pipeline
-from engine.calibration.known_statement import (
+from engine.calibration.labelling import (
     UnjudgeableError,
     has_its_result,
     readable_route,
@@ -21,7 +21,7 @@ from engine.core.deadline import Deadline
 from engine.core.ports import Memory
 from engine.core.state import Route, State
 from engine.core.tools import Tools
-from engine.dialogue.abstention import abstention
+from engine.dialogue.certainty import abstention
 from engine.errors import (
     DatabaseUnavailableError,
     ModelUnavailableError,

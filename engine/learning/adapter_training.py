@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import structlog
 
-from engine.calibration.scores import shortfall
+from engine.calibration.conformal import shortfall
 from engine.core.candidate import Candidate
 from engine.core.ports import Catalog, Encoder
 from engine.learning.phrase_adapter import PhraseAdapter, Vectors, correctly_ordered, train_adapter

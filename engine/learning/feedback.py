@@ -17,7 +17,7 @@ from engine.core.elements import elements_read
 from engine.core.tools import Tools
 from engine.errors import NLError
 from engine.learning.adapter_training import adapt
-from engine.learning.phrase_votes import bare_entities, votes
+from engine.learning.preferences import bare_entities, votes
 from engine.learning.store import LearningStore, NewExample
 from engine.learning.types import ExampleKind, Vote
 from engine.linking.entities import entities

@@ -20,8 +20,8 @@ from engine.core.ports import Encoder, Upstream
 from engine.core.state import Route
 from engine.linking.index import ValueIndex
 from engine.linking.match import View, match
+from engine.linking.mentions import short_description
 from engine.linking.near_values import near_values
-from engine.linking.short_names import short_description
 from engine.linking.standing import is_sensitive
 from engine.linking.value_reader import text_columns
 from engine.text import normalise as folding

@@ -19,8 +19,16 @@ from engine.core.elements import WHOLE_TABLE
 from engine.models.bert import integer_pass
 from engine.models.encoder import loaded_model
 from engine.models.packaged import Packaged, under
-from engine.schema_linking.hidden_states import NodeStates
-from engine.schema_linking.nodes import ASKED, NOTHING, Marks, SchemaInput, Window, schema_input, windows
+from engine.schema_linking.nodes import (
+    ASKED,
+    NOTHING,
+    Marks,
+    NodeStates,
+    SchemaInput,
+    Window,
+    schema_input,
+    windows,
+)
 from engine.settings import EncoderSettings
 from schema_catalog.types import Snapshot
 
@@ -48,7 +56,7 @@ _DEEPEST = 127
 
 
 class LinkerEncoder:
-    """`engine.schema_linking.hidden_states.HiddenStates`; safe to call from several threads, which take turns."""
+    """`engine.schema_linking.nodes.HiddenStates`; safe to call from several threads, which take turns."""
 
     def __init__(self, packaged: Packaged, settings: EncoderSettings | None = None) -> None:
         self._arrays = packaged.arrays

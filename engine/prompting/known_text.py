@@ -1,17 +1,162 @@
-"""What is known beside the schema as text for a prompt: terms, values, what was learned, and the dialogue."""
+"""Preferences and verified examples as text for a prompt, behind the schema, which stays the same.
+
+Questions are data: quoted, on one line, cut short, without marks of the prompt's structure. A statement is shown whole
+and on one line or not at all.
+
+Terms of the business as text for a prompt, behind the schema, and for who asks.
+
+A name and a description are data: quoted, on one line, cut short. A definition is SQL that was checked, on one line.
+
+Values of the database as text for a prompt, behind the schema, so that the prefix stays the same.
+
+A line is a predicate in SQL. No value has a line break or a mark of the prompt's structure
+(`engine.linking.value_reader`).
+
+What is known beside the schema as text for a prompt: terms, values, what was learned, and the dialogue.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Container
+import re
+import unicodedata
+from collections.abc import Container, Iterable, Iterator, Sequence
 
+from engine.core.elements import WHOLE_TABLE, Relation, ValueLink, elements_of, elements_read, is_masked
 from engine.core.state import Route
-from engine.dialogue.answering import conversation_text
+from engine.decoding.sql_grammar import qualifier
+from engine.dialogue.question import conversation_text
 from engine.dialogue.types import Dialogue
-from engine.prompting.example_text import example_text
+from engine.learning.types import Example, Learned, Preference
 from engine.prompting.prompts import prompt
-from engine.prompting.term_text import term_text
-from engine.prompting.value_text import value_text
-from schema_catalog.types import ColumnKey, Snapshot
+from engine.sql.resolution import resolve
+from schema_catalog.naming import quote_ident, quote_literal
+from schema_catalog.types import ColumnKey, Snapshot, Term
+
+QUESTION = 160
+"""Characters of an earlier question that a prompt shows."""
+
+STATEMENT = 400
+"""Characters of an example's statement at most."""
+
+_LITERAL = re.compile(r"('(?:[^']|'')*'|\"(?:[^\"]|\"\")*\")")
+_MARKS = ("--", "/*", "```", "###", "$$")
+"""Comments, and marks of the prompt's and the answer's structure."""
+
+
+def example_text(learned: Learned, shown: Snapshot, hidden: Container[ColumnKey] = frozenset()) -> str:
+    """The blocks for the prompt, or an empty text; only of elements of `shown` that are not in `hidden`."""
+    text = ""
+    if lines := list(dict.fromkeys(_preferences(learned, shown, hidden))):
+        text += prompt("learned", lines="\n".join(lines)) + "\n\n"
+    if lines := list(_examples(learned, shown, hidden)):
+        text += prompt("examples", lines="\n".join(lines)) + "\n\n"
+    return text
+
+
+def _preferences(learned: Learned, shown: Snapshot, hidden: Container[ColumnKey]) -> Iterator[str]:
+    for each in learned.preferences:
+        if each.named and not any(is_masked(element, hidden) for element in (each.preferred, each.rejected)):
+            line = preference_line(each, shown)
+            if line is not None:
+                yield line
+
+
+def preference_line(preference: Preference, shown: Snapshot) -> str | None:
+    """`"name": singer.artist_name rather than singer.performer_name`; None where `shown` lacks one of the two."""
+    preferred, rejected = (element_name(each, shown) for each in (preference.preferred, preference.rejected))
+    if preferred is None or rejected is None:
+        return None
+    return f"{quoted(preference.phrase)}: {preferred} rather than {rejected}"
+
+
+def _examples(learned: Learned, shown: Snapshot, hidden: Container[ColumnKey]) -> Iterator[str]:
+    for each in learned.examples:
+        sql = one_line(each.sql)
+        if sql is not None and _names_only(each, shown, hidden):
+            yield f"{quoted(each.question)}\n{sql}"
+
+
+def _names_only(example: Example, shown: Snapshot, hidden: Container[ColumnKey]) -> bool:
+    resolution = resolve(example.sql, shown)
+    read = elements_read(resolution.columns, resolution.tables)
+    return not resolution.problems and not any(is_masked(element, hidden) for element in read)
+
+
+def quoted(text: str) -> str:
+    """Foreign text in double quotes, on one line, cut short, without marks of structure."""
+    plain = "".join(" " if unicodedata.category(each)[0] in "CZ" else each for each in text)
+    plain = " ".join(plain.replace('"', "'").replace("`", "'").replace("#", "").split())
+    return f'"{plain if len(plain) <= QUESTION else plain[: QUESTION - 1] + "…"}"'
+
+
+def one_line(sql: str) -> str | None:
+    """A statement on one line; None where it is too long, or has a line break in a literal or a mark of structure."""
+    parts = _LITERAL.split(sql)
+    written = "".join(
+        part if place % 2 else re.sub(r"\s+", " ", part) for place, part in enumerate(parts)
+    ).strip()
+    if len(written) > STATEMENT or any(mark in written for mark in _MARKS):
+        return None
+    return (
+        None if any(unicodedata.category(each) in {"Cc", "Cf", "Zl", "Zp"} for each in written) else written
+    )
+
+
+TERMS = 8
+"""Terms that a prompt holds at most."""
+
+
+def term_text(terms: Iterable[Term], shown: Snapshot, hidden: Container[ColumnKey] = frozenset()) -> str:
+    """The block for the prompt, or an empty text; only terms over elements of `shown` that are not in `hidden`."""
+    columns = ((*table.key, column.name) for table, column in shown.columns())
+    there = elements_read(columns, (table.key for table in shown.tables))
+    lines = [
+        f"{quoted(each.name)}: {defined(each)}"
+        + (f"  ({quoted(each.description)})" if each.description else "")
+        for each in terms
+        if elements_of(each) <= there and not any(is_masked(element, hidden) for element in elements_of(each))
+    ]
+    return prompt("terms", lines="\n".join(lines[:TERMS])) + "\n\n" if lines else ""
+
+
+def defined(term: Term) -> str:
+    """The definition on one line."""
+    return one_line(term.definition) or ""
+
+
+def value_text(
+    links: Sequence[ValueLink], shown: Snapshot, hidden: Container[ColumnKey] = frozenset()
+) -> str:
+    """The block for the prompt, or an empty text; only of columns of `shown` that are not in `hidden`."""
+    lines = dict.fromkeys(
+        line
+        for link in links
+        if not is_masked(link.column, hidden) and (line := condition(link, shown)) is not None
+    )
+    return prompt("values", lines="\n".join(lines)) + "\n\n" if lines else ""
+
+
+def condition(link: ValueLink, shown: Snapshot) -> str | None:
+    """`singer.country = 'France'`; None where `shown` does not have the column."""
+    name = element_name(link.column, shown)
+    if name is None:
+        return None
+    literals = map(quote_literal, link.values)
+    return (
+        f"{name} {'is either' if link.relation is Relation.ONE_OF else link.relation} {' or '.join(literals)}"
+    )
+
+
+def element_name(element: ColumnKey, shown: Snapshot) -> str | None:
+    """The element in SQL, `singer` or `singer.country`; None where `shown` does not have it."""
+    table = next((table for table in shown.tables if table.key == element[:2]), None)
+    if table is None:
+        return None
+    if element[2] == WHOLE_TABLE:
+        return qualifier(shown, table)
+    if element[2] not in {column.name for column in table.columns}:
+        return None
+    return f"{qualifier(shown, table)}.{quote_ident(element[2])}"
 
 
 def known_text(

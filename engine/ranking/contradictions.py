@@ -10,14 +10,12 @@ from sqlglot import exp
 from engine.core.elements import ValueList
 from engine.linking.dimensions import dimensions_not_grouped, dimensions_not_parted
 from engine.rewrite.rule import Statement
-from engine.rewrite.rules.grouping import GROUPING_SETS, own_aggregates
-from engine.rewrite.rules.limits import first_by_words, is_unasked_limit
+from engine.rewrite.rules.grouping import GROUPING_SETS, first_by_words, is_unasked_limit, own_aggregates
 from engine.rewrite.rules.periods import periods_cut_short
-from engine.rewrite.rules.quantifiers import denies_one_of_many, takes_either_of_both
 from engine.rewrite.rules.references import compared_columns, refer
-from engine.rewrite.rules.repetition import sums_repeated_rows
+from engine.rewrite.rules.repetition import denies_one_of_many, sums_repeated_rows, takes_either_of_both
 from engine.rewrite.scope import Scopes, TableRef, from_parts
-from engine.routing.question_templates import ColumnKind, kind_of
+from engine.routing.questioner import ColumnKind, kind_of
 from engine.sql.tree import parsed, repeated_items, unwrapped
 from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.types import ColumnKey, Snapshot, Table

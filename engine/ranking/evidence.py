@@ -14,13 +14,20 @@ from engine.alternatives.synonyms import are_same_tables
 from engine.core.candidate import Candidate
 from engine.core.elements import WHOLE_TABLE, elements_of, elements_read
 from engine.core.state import Route, State
-from engine.linking.mentions import mentioned_tables, tables_not_read, terms_used, values_not_used
+from engine.linking.mentions import (
+    ShortName,
+    mentioned_tables,
+    short_names,
+    short_names_not_used,
+    tables_not_read,
+    terms_used,
+    values_not_used,
+)
 from engine.linking.numbers import numbers_not_used
-from engine.linking.short_names import ShortName, short_names, short_names_not_used
 from engine.linking.standing import OUTDATED, deprecated, measured
 from engine.ranking.contradictions import contradictions
 from engine.sql.tree import parsed
-from engine.understanding.names import names_not_used
+from engine.understanding.unknown import names_not_used
 from schema_catalog.types import ColumnKey, Table, TableKey, Term
 
 READING = 1.0

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.routing.graph import Edge, Graph
-from engine.routing.index import Index, Quantized, runs
-from engine.routing.schema_index_entry import Vectors
+from engine.routing.index import Index, Quantized, Vectors, runs
 
 Numbers = NDArray[np.intp]
 Columns: TypeAlias = Vectors | Quantized

@@ -1,4 +1,12 @@
-"""The schemas that one asker may see, stacked into arrays, and an inverted index of their words.
+"""Large arrays in files that are mapped, not read: engines on one machine share one copy, which the system can drop.
+
+A file is named by what it holds, so that it is never stale. Losing it costs time alone.
+
+One database's schema, as one asker may see it, as vectors and words.
+
+Owns the texts that are encoded. Built from a restricted snapshot: nothing unreadable influences a score.
+
+The schemas that one asker may see, stacked into arrays, and an inverted index of their words.
 
 Tables are in the order of their databases, columns in the order of their tables. Built from restricted entries: no
 array holds what an asker may not read.
@@ -6,16 +14,184 @@ array holds what an asker may not read.
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import os
+import tempfile
+import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
+import structlog
 from numpy.typing import NDArray
 
-from engine.routing.mapped import stacked
-from engine.routing.schema_index_entry import SchemaIndexEntry, Vectors
+from engine.routing.graph import Graph
+from engine.text.tokens import folded_name, identifier_words
+from schema_catalog.types import Column, Snapshot, Table
+
+LEAST = 16 << 20
+"""Bytes of an array that a file is made for; a smaller one is not worth one."""
+
+KEPT_S = 7 * 86_400.0
+"""Seconds that a file is kept which no engine has opened. Who has it mapped keeps it beyond."""
+
+_SUFFIX = ".npy"
+
+_LOG = structlog.get_logger()
+
+Scalar = TypeVar("Scalar", np.float32, np.int8)
+
+
+def stacked(arrays: Sequence[NDArray[Scalar]], folder: Path | None) -> NDArray[Scalar]:
+    """The arrays, at least one, one after the other; mapped from a file of `folder` where that is worth it.
+
+    In memory where there is no folder, or nothing can be written into it.
+    """
+    if folder is None or sum(each.nbytes for each in arrays) < LEAST:
+        return np.concatenate(arrays)
+    try:
+        return _mapped(arrays, folder)
+    except OSError as error:
+        _LOG.warning("index_not_mapped", folder=str(folder), error=str(error))
+        return np.concatenate(arrays)
+
+
+def _mapped(arrays: Sequence[NDArray[Scalar]], folder: Path) -> NDArray[Scalar]:
+    shape = (sum(len(each) for each in arrays), *arrays[0].shape[1:])
+    digest = hashlib.blake2b(f"{arrays[0].dtype} {shape}".encode(), digest_size=20)
+    for each in arrays:
+        digest.update(np.ascontiguousarray(each).data)
+    path = folder / f"{digest.hexdigest()}{_SUFFIX}"
+    if path.exists():
+        os.utime(path)
+    else:
+        _tidy(folder)
+        _write(arrays, shape, path)
+    # The plain array: slices of a `memmap` cost ten times as much.
+    found: NDArray[Scalar] = np.asarray(np.load(path, mmap_mode="r"))
+    return found
+
+
+def _write(arrays: Sequence[NDArray[Scalar]], shape: tuple[int, ...], path: Path) -> None:
+    """Whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        try:
+            header = {"descr": arrays[0].dtype.str, "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_2_0(file, header)
+            for each in arrays:
+                file.write(np.ascontiguousarray(each).data)
+            file.flush()
+            os.fsync(file.fileno())
+            Path(file.name).replace(path)
+        except BaseException:
+            Path(file.name).unlink()
+            raise
+
+
+def _tidy(folder: Path) -> None:
+    """Removes what no engine has opened for long."""
+    oldest = time.time() - KEPT_S
+    for path in folder.iterdir() if folder.is_dir() else ():
+        with contextlib.suppress(FileNotFoundError):
+            if path.stat().st_mtime < oldest:
+                path.unlink()
+
+
+Vectors = NDArray[np.float32]
+
+NAMED = 1.0
+"""Weight of a question's word in a table's name."""
+
+MENTIONED = 0.8
+"""Weight of a question's word in a column's name, a comment or a term."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaIndexEntry:
+    """The arrays of one database: T tables, C columns, synonyms and terms, d dimensions.
+
+    `whole`: (d,), the database by its name and its tables' names. `tables`: (T, d), each by its name and its
+    columns'. `columns`: (C, d), each with its table's name; `starts`: (T,), where each table's columns begin.
+    `words`: word → (tables that hold it, their weights). `graph`: made here, so that no question waits for it.
+    """
+
+    snapshot: Snapshot
+    whole: Vectors
+    tables: Vectors
+    columns: Vectors
+    starts: NDArray[np.intp]
+    words: dict[str, tuple[NDArray[np.intp], Vectors]]
+    graph: Graph
+
+
+def build(snapshot: Snapshot, encode: Callable[[Sequence[str]], Vectors]) -> SchemaIndexEntry:
+    """The entry of a snapshot with at least one column; `encode` is called once."""
+    tables = [_table_text(table) for table in snapshot.tables]
+    columns = [[*_column_texts(table), *_terms(snapshot, table)] for table in snapshot.tables]
+    vectors = encode([_database_text(snapshot), *tables, *chain.from_iterable(columns)])
+    sizes = list(map(len, columns))
+    return SchemaIndexEntry(
+        snapshot=snapshot,
+        whole=vectors[0],
+        tables=vectors[1 : 1 + len(tables)],
+        columns=vectors[1 + len(tables) :],
+        starts=np.cumsum([0, *sizes[:-1]], dtype=np.intp),
+        words=_words(snapshot),
+        graph=Graph.of(snapshot),
+    )
+
+
+def _database_text(snapshot: Snapshot) -> str:
+    names = ", ".join(folded_name(table.name) for table in snapshot.tables)
+    return " ".join((f"{folded_name(snapshot.database)}: {names}", *snapshot.said))
+
+
+def _table_text(table: Table) -> str:
+    columns = ", ".join(folded_name(column.name) for column in table.columns)
+    text = f"{folded_name(table.name)}: {columns}"
+    return f"{text}. {table.description}" if table.description else text
+
+
+def _column_texts(table: Table) -> list[str]:
+    """Of each column, then one for each synonym: behind the names they would blur what the names say."""
+    name = folded_name(table.name)
+    texts = [_column_text(name, column) for column in table.columns]
+    spoken = [f"{name} {synonym}" for column in table.columns for synonym in column.synonyms]
+    return [*texts, *spoken, *table.synonyms]
+
+
+def _terms(snapshot: Snapshot, table: Table) -> list[str]:
+    """The terms of the business that are about a table."""
+    return [term.name for term in snapshot.terms if any(element[:2] == table.key for element in term.reads)]
+
+
+def _column_text(table: str, column: Column) -> str:
+    text = f"{table} {folded_name(column.name)}"
+    return f"{text}: {column.description}" if column.description else text
+
+
+def _words(snapshot: Snapshot) -> dict[str, tuple[NDArray[np.intp], Vectors]]:
+    found: dict[str, dict[int, float]] = defaultdict(dict)
+    for number, table in enumerate(snapshot.tables):
+        mentioned = [*snapshot.said, *_terms(snapshot, table), table.description or ""]
+        for column in table.columns:
+            mentioned += [column.name, column.description or "", *column.synonyms]
+        for text in mentioned:
+            for word in identifier_words(text):
+                found[word][number] = MENTIONED
+        for word in identifier_words(" ".join((table.name, *table.synonyms))):
+            found[word][number] = NAMED
+    return {
+        word: (np.fromiter(held, dtype=np.intp), np.fromiter(held.values(), dtype=np.float32))
+        for word, held in found.items()
+    }
+
 
 Numbers = NDArray[np.intp]
 

@@ -1,4 +1,21 @@
-"""Questions about a schema: templates filled with the names of walked tables.
+"""Templates of questions: sentences with slots for the tables and columns that they name.
+
+Owns the file's format, the kinds of columns, and how a name of the schema is spoken; filling templates is
+`engine.routing.questioner`'s. The file holds one template a line, below its relation in brackets:
+
+    [refers]
+    What is the average {number0} of the {t0s} for each {t1}?
+
+`{t0}` is a table in the singular, `{t0s}` in the plural. `{number0}` is a column of table 0 of kind number, `{c0}` one
+of any kind but key; with `b` another such column, with `s` in the plural. `{n}` and the larger `{m}` are numbers,
+`{year}` is a year.
+
+Random walks over a schema graph: the tables that a made question may be about (DBCopilot §4.3).
+
+A walk depends on its start, its repetition, the seed and the tables near it alone, so that after a change elsewhere
+in the schema its questions are found again.
+
+Questions about a schema: templates filled with the names of walked tables.
 
 The reverse of routing (DBCopilot §4.3), a thousand a second, without a language model. Owns what fills a slot. The
 questions depend on the schema alone, and every database gets as many: what several databases could answer stays in,
@@ -8,28 +25,209 @@ since how often each is asked it is what a router has to learn of them.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache
+from itertools import count
+from pathlib import Path
 
 import numpy as np
 
 from engine.linking.element_text import name_words
-from engine.routing.graph import GENERIC, Graph
-from engine.routing.question_templates import (
-    ColumnSlot,
-    Relation,
-    Template,
-    in_plural,
-    relation,
-    singular,
-    spoken_column,
-)
-from engine.routing.schema_index_entry import SchemaIndexEntry
+from engine.routing.graph import GENERIC, Edge, EdgeKind, Graph
+from engine.routing.index import SchemaIndexEntry
 from engine.routing.training import Example
-from engine.routing.walks import Walk, is_link, walks
-from engine.text.tokens import identifier_words
-from schema_catalog.types import Snapshot, Table
+from engine.text.tokens import identifier_words, plural
+from schema_catalog.types import Column, Snapshot, Table
+
+_FILE = Path(__file__).with_name("question_templates.txt")
+_SLOT = re.compile(r"\{((c|key|date|number|name|text)([01])b?)s?\}")
+_KEYS = frozenset({"id", "code", "key"})
+_DATES = frozenset({"date", "time", "year", "month", "day"})
+_NAMES = frozenset({"name", "title"})
+
+
+class ColumnKind(StrEnum):
+    """What a column's name and type say about how people ask for it."""
+
+    KEY = "key"
+    DATE = "date"
+    NUMBER = "number"
+    NAME = "name"
+    TEXT = "text"
+
+
+class Relation(StrEnum):
+    """How the first table of a template is linked to the second."""
+
+    ALONE = "alone"
+    """There is no second."""
+    REFERS = "refers"
+    """The first has a foreign key to the second."""
+    REFERRED = "referred"
+    """The second has a foreign key to the first."""
+    ACROSS = "across"
+    """By a third table that refers to both, or by names alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSlot:
+    """A column of table slot number `table`; `kind` None: of any kind but key. `name`: as the text has it."""
+
+    name: str
+    table: int
+    kind: ColumnKind | None
+
+    def fits(self, column: Column) -> bool:
+        """Whether the column is of the slot's kind."""
+        kind = kind_of(column)
+        return kind is not ColumnKind.KEY if self.kind is None else kind is self.kind
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A question with slots; `columns`: those for columns, each once, in the order of the text."""
+
+    text: str
+    relation: Relation
+    columns: tuple[ColumnSlot, ...]
+
+    @staticmethod
+    def of(text: str, relation: Relation) -> Template:
+        """The template with the slots that its text names."""
+        named = dict.fromkeys(match.groups() for match in _SLOT.finditer(text))
+        slots = (
+            ColumnSlot(name, int(table), None if kind == "c" else ColumnKind(kind))
+            for name, kind, table in named
+        )
+        return Template(text, relation, tuple(slots))
+
+
+@cache
+def packaged() -> tuple[Template, ...]:
+    """The templates that come with the program."""
+    found: list[Template] = []
+    relation = Relation.ALONE
+    for line in _FILE.read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            relation = Relation(line.strip("[]"))
+        else:
+            found.append(Template.of(line, relation))
+    return tuple(found)
+
+
+def kind_of(column: Column) -> ColumnKind:
+    """The kind of a column; what is no number and no date counts as text."""
+    last = (identifier_words(column.name) or ("",))[-1]
+    bare = column.type.split("(", 1)[0]
+    if last in _KEYS:
+        return ColumnKind.KEY
+    if last in _DATES or bare.startswith(("date", "time", "interval")):
+        return ColumnKind.DATE
+    if bare.startswith(("smallint", "int", "bigint", "numeric", "real", "double", "money")):
+        return ColumnKind.NUMBER
+    return ColumnKind.NAME if last in _NAMES else ColumnKind.TEXT
+
+
+def spoken_column(table: Table, column: Column) -> str:
+    """A column's name as words, without its table's where they stand before others."""
+    words, before = name_words(column.name).split(), identifier_words(table.name)
+    rest = words[len(before) :]
+    return " ".join(rest if rest and identifier_words(" ".join(words[: len(before)])) == before else words)
+
+
+def singular(words: str) -> str:
+    """Words with the last in the singular."""
+    *others, last = words.split()
+    return " ".join([*others, *identifier_words(last)])
+
+
+def in_plural(words: str) -> str:
+    """Words with the last in the plural."""
+    *others, last = words.split()
+    return " ".join([*others, last if identifier_words(last) != (last,) else plural(last)])
+
+
+def relation(graph: Graph, one: int, other: int, *, between: bool) -> Relation | None:
+    """How table number `one` is linked to `other`; `between`: a third table may link them. None where nothing does."""
+    edge = next((edge for edge in graph.edges[one] if edge.table == other), None)
+    if edge is not None and edge.kind is EdgeKind.FOREIGN_PRIMARY:
+        return Relation.REFERS
+    if edge is not None and edge.kind is EdgeKind.PRIMARY_FOREIGN:
+        return Relation.REFERRED
+    return Relation.ACROSS if edge is not None or between else None
+
+
+LENGTHS = (0.5, 0.36, 0.11, 0.03)
+"""Share of walks over one, two, three and four tables: about what people ask, a little longer."""
+
+_APPEAL = {
+    EdgeKind.FOREIGN_PRIMARY: 1.0,
+    EdgeKind.PRIMARY_FOREIGN: 1.0,
+    EdgeKind.FOREIGN_FOREIGN: 0.3,
+    EdgeKind.IMPLIED: 0.4,
+}
+"""The weight of an edge in the random choice."""
+
+
+Walk = tuple[int, ...]
+"""Tables by number, each once and linked to one before it."""
+
+
+def walks(snapshot: Snapshot, graph: Graph, seed: int) -> Iterator[Walk]:
+    """Walks without end: each table is the start of one before any is the start of a second. Empty without tables."""
+    starts = sorted(range(len(graph)), key=lambda t: _digest(seed, 0, snapshot.tables[t]))
+    for repetition in count() if starts else ():
+        for start in starts:
+            yield walk(
+                snapshot, graph, start, np.random.default_rng(_entropy_of(seed, repetition, snapshot, start))
+            )
+
+
+def walk(snapshot: Snapshot, graph: Graph, start: int, rng: np.random.Generator) -> Walk:
+    """One walk from `start`. A table of nothing but keys never ends one where it can go on."""
+    wanted = 1 + int(rng.choice(len(LENGTHS), p=LENGTHS))
+    tables = [start]
+    while len(tables) < wanted or (is_link(snapshot.tables[tables[-1]]) and len(tables) < len(LENGTHS)):
+        step = _step(graph, tables, rng)
+        if step is None:
+            break
+        tables.append(step)
+    return tuple(tables)
+
+
+def _step(graph: Graph, tables: Sequence[int], rng: np.random.Generator) -> int | None:
+    """A table linked to the last one, else to any before it; None where all have been visited."""
+    for source in reversed(tables):
+        edges: list[Edge] = [edge for edge in graph.edges[source] if edge.table not in tables]
+        if edges:
+            appeal = np.array([_APPEAL[edge.kind] for edge in edges])
+            return edges[int(rng.choice(len(edges), p=appeal / appeal.sum()))].table
+    return None
+
+
+def _key_columns(table: Table) -> frozenset[str]:
+    """Columns of foreign keys, and of a primary key that is a number or a uuid."""
+    types = {column.name: column.type for column in table.columns}
+    own = [name for name in table.primary_key if types.get(name) in ("integer", "bigint", "uuid")]
+    return frozenset(own).union(*(key.columns for key in table.foreign_keys))
+
+
+def is_link(table: Table) -> bool:
+    """Whether a table holds nothing but keys and refers to others with several."""
+    return len(table.foreign_keys) > 1 and len(_key_columns(table)) == len(table.columns)
+
+
+def _entropy_of(seed: int, repetition: int, snapshot: Snapshot, start: int) -> int:
+    return int.from_bytes(_digest(seed, repetition, snapshot.tables[start])[:16], "big")
+
+
+def _digest(seed: int, repetition: int, table: Table) -> bytes:
+    return hashlib.sha256(repr((seed, repetition, table.key)).encode()).digest()
+
 
 MOST = 10_000
 """Questions made for a whole catalog, at most."""

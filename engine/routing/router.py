@@ -20,9 +20,8 @@ from threadpoolctl import ThreadpoolController
 
 from engine.core.memory import give_back
 from engine.core.ports import Encoder, Match
-from engine.routing.index import Index
+from engine.routing.index import Index, SchemaIndexEntry, build
 from engine.routing.learned_router import LearnedLeg, Versions
-from engine.routing.schema_index_entry import SchemaIndexEntry, build
 from engine.routing.scoring import EncodedQuestion, Scored, SearchLimits, Vectors, Weights, score
 from engine.routing.thesaurus import Thesaurus, likelier
 from engine.routing.together import Together

@@ -15,7 +15,7 @@ import numpy as np
 from engine.core.elements import WHOLE_TABLE, BranchingPoint, SchemaLinks
 from engine.models.shipped import shipped
 from engine.schema_linking.decisions import Decision, decide
-from engine.schema_linking.hidden_states import HiddenStates, NodeStates
+from engine.schema_linking.nodes import HiddenStates, NodeStates
 from schema_catalog.types import ColumnKey, Snapshot
 
 NAME, FORMAT = "linker", 1

@@ -30,8 +30,7 @@ from engine.sql.bound_query import (
     Unknown,
 )
 from engine.sql.name_scope import Item, Lookup, Scope, close
-from engine.sql.output_names import output_name
-from engine.sql.problems import DuplicateName, NoSuchOutput, Problem, UnknownTable
+from engine.sql.problems import DuplicateName, NoSuchOutput, Problem, UnknownTable, output_name
 from schema_catalog.naming import quote_ident
 from schema_catalog.types import Snapshot, Table
 

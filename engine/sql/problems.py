@@ -1,13 +1,126 @@
-"""Problems with a statement's names, as values whose messages help a user or a repairing model.
+"""PostgreSQL's name of an output column without alias (`FigureColname` in its parse_target.c).
+
+Later clauses and enclosing queries refer to columns by these names.
+
+Problems with a statement's names, as values whose messages help a user or a repairing model.
 
 Owns the wording. Names come as PostgreSQL holds them and are shown as SQL writes them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
+
+from pglast import ast, enums
 
 from schema_catalog.naming import dotted, quote_ident
+
+_FIXED: dict[type[ast.Node], str] = {
+    ast.CoalesceExpr: "coalesce",
+    ast.RowExpr: "row",
+    ast.A_ArrayExpr: "array",
+    ast.GroupingFunc: "grouping",
+    ast.JsonParseExpr: "json",
+    ast.JsonScalarExpr: "json_scalar",
+    ast.JsonSerializeExpr: "json_serialize",
+    ast.JsonObjectConstructor: "json_object",
+    ast.JsonArrayConstructor: "json_array",
+    ast.JsonArrayQueryConstructor: "json_array",
+    ast.JsonObjectAgg: "json_objectagg",
+    ast.JsonArrayAgg: "json_arrayagg",
+}
+
+
+def output_name(node: Any) -> str:
+    """The name of an output column whose expression is `node`."""
+    return _figured(node)[0] or "?column?"
+
+
+_Figured = tuple[str | None, bool]
+"""(name, strong): a weak name (a cast's type, "case") yields to a strong one."""
+
+
+def _figured(node: Any) -> _Figured:
+    rule = _RULES.get(type(node))
+    if rule is not None:
+        return rule(node)
+    name = _FIXED.get(type(node))
+    return name, name is not None
+
+
+def _of_operator(node: Any) -> _Figured:
+    return ("nullif", True) if node.kind == enums.A_Expr_Kind.AEXPR_NULLIF else (None, False)
+
+
+def _of_cast(node: Any) -> _Figured:
+    name, good = _figured(node.arg)
+    return (name, True) if good else (_last(node.typeName.names), False)
+
+
+def _of_case(node: Any) -> _Figured:
+    name, good = _figured(node.defresult)
+    return (name, True) if good else ("case", False)
+
+
+def _of_path(node: Any) -> _Figured:
+    indirection = isinstance(node, ast.A_Indirection)
+    names = [part.sval for part in (node.indirection if indirection else node.fields) if _is_name(part)]
+    if names:
+        return names[-1], True
+    return _figured(node.arg) if indirection else (None, False)
+
+
+def _of_sublink(node: Any) -> _Figured:
+    if node.subLinkType in _SUBLINKS:
+        return _SUBLINKS[node.subLinkType], True
+    if node.subLinkType != enums.SubLinkType.EXPR_SUBLINK:
+        return None, False
+    select = node.subselect
+    while select.larg is not None:
+        select = select.larg
+    if select.valuesLists:
+        return "column1", True
+    if not select.targetList:  # PostgreSQL refuses it, after this has read it.
+        return None, False
+    target = select.targetList[0]
+    return target.name or output_name(target.val), True
+
+
+def _of_keyword(node: Any) -> _Figured:
+    name: str = node.op.name
+    return name.removeprefix("SVFOP_").removesuffix("_OP").removesuffix("_N").lower(), True
+
+
+def _of_minmax(node: Any) -> _Figured:
+    return ("greatest" if node.op == enums.MinMaxOp.IS_GREATEST else "least"), True
+
+
+def _is_name(part: object) -> bool:
+    return isinstance(part, ast.String)
+
+
+def _last(parts: Any) -> str:
+    name: str = parts[-1].sval
+    return name
+
+
+_SUBLINKS = {enums.SubLinkType.EXISTS_SUBLINK: "exists", enums.SubLinkType.ARRAY_SUBLINK: "array"}
+_RULES: dict[type[ast.Node], Callable[[Any], _Figured]] = {
+    ast.ColumnRef: _of_path,
+    ast.A_Indirection: _of_path,
+    ast.FuncCall: lambda node: (_last(node.funcname), True),
+    ast.A_Expr: _of_operator,
+    ast.TypeCast: _of_cast,
+    ast.CollateClause: lambda node: _figured(node.arg),
+    ast.CaseExpr: _of_case,
+    ast.SubLink: _of_sublink,
+    ast.MinMaxExpr: _of_minmax,
+    ast.SQLValueFunction: _of_keyword,
+    ast.JsonFuncExpr: _of_keyword,
+}
+
 
 Names = tuple[str, ...]
 

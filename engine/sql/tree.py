@@ -1,11 +1,26 @@
-"""A statement as sqlglot's tree: parsed once for a text, shared, and not to be changed."""
+"""A statement as sqlglot's tree: parsed once for a text, shared, and not to be changed.
+
+A SELECT in words, by rule: its outputs, tables, conditions, groups and order.
+
+Whether a statement returns the same rows each time on the same data, and the literals and functions that decide.
+
+Owns that analysis alone, on PostgreSQL's own parse tree. Results of the volatile functions that the guard allows
+(`random()`, `gen_random_uuid()`…) prove nothing.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import sqlglot
+from pglast import ast
 from sqlglot import exp
+
+from engine.guard.analyse import analyse
 
 KEPT_CHARACTERS = 4_000
 """Longer statements are not cached, so that the cache stays below a few MiB."""
@@ -55,3 +70,120 @@ def repeated_items(tree: exp.Query) -> list[exp.Expr]:
 
 
 _kept = lru_cache(maxsize=KEPT)(_parsed)
+
+
+_SHORT = 60
+
+
+def describe(sql: str) -> str:
+    """One line for a person who will not read the SQL; empty where `sql` cannot be parsed."""
+    tree = parsed(sql)
+    select = None if tree is None else tree.find(exp.Select)
+    if tree is None or select is None:
+        return ""
+    parts = [_outputs(select), _origin(select)]
+    for key, words in (("where", "where"), ("having", "having")):
+        clause = select.args.get(key)
+        if clause is not None:
+            parts.append(f"{words} {_text(clause.this)}")
+    if (group := select.args.get("group")) is not None:
+        parts.append("for each " + ", ".join(_name(e) for e in group.expressions))
+    if (order := tree.args.get("order")) is not None:
+        parts.append("ordered by " + ", ".join(_sort(e) for e in order.expressions))
+    if (limit := tree.args.get("limit")) is not None and limit.expression is not None:
+        parts.append(f"limited to {limit.expression.sql(dialect='postgres')}")
+    if isinstance(tree, exp.SetOperation):
+        parts.append(f"combined by {tree.key}")
+    return " ".join(part for part in parts if part)
+
+
+def _outputs(select: exp.Select) -> str:
+    distinct = "distinct " if select.args.get("distinct") else ""
+    return distinct + ", ".join(_name(expression) for expression in select.expressions)
+
+
+def _origin(select: exp.Select) -> str:
+    names = [t.name for t in select.find_all(exp.Table) if t.parent_select is select]
+    return "from " + " with ".join(dict.fromkeys(names)) if names else ""
+
+
+def _name(expression: exp.Expression) -> str:
+    if isinstance(expression, exp.Column) and not isinstance(expression.this, exp.Star):
+        return expression.name
+    if isinstance(expression, exp.Count) and isinstance(expression.this, exp.Star):
+        return "number of rows"
+    if isinstance(expression, exp.Alias):
+        return _name(expression.this)
+    return _text(expression)
+
+
+def _sort(expression: exp.Expression) -> str:
+    descending = isinstance(expression, exp.Ordered) and expression.args.get("desc")
+    return _name(expression.this) + (" descending" if descending else "")
+
+
+def _text(expression: exp.Expression) -> str:
+    text = expression.sql(dialect="postgres")
+    return text if len(text) <= _SHORT else text[: _SHORT - 1] + "…"
+
+
+_CLOCK = frozenset({"now", "age", "statement_timestamp", "transaction_timestamp"})
+"""Functions whose result depends on when they run; `age` with one argument counts from today."""
+
+_CLOCK_WORD = re.compile(r"'\s*(now|today|tomorrow|yesterday)\s*'", re.IGNORECASE)
+"""Literals that PostgreSQL reads as the current time (docs 8.5.1.4)."""
+
+_LIMITS = frozenset({"limitCount", "limitOffset"})
+
+
+@dataclass(frozen=True, slots=True)
+class Determinism:
+    """`repeatable`: neither the clock, chance, nor an arbitrary choice of rows decides. `ordered`: by its own ORDER BY.
+
+    `literals` as written, those of LIMIT apart; `functions` by name.
+    """
+
+    repeatable: bool
+    ordered: bool
+    literals: frozenset[str]
+    functions: frozenset[str]
+
+
+def determinism(sql: str) -> Determinism:
+    """The analysis of one query; raises `engine.guard.analyse.UnreadableError` where `sql` is no query."""
+    analysis = analyse(sql)
+    tree = analysis.tree
+    nodes = list(_nodes(tree))
+    selects = [node for node in nodes if isinstance(node, ast.SelectStmt)]
+    arbitrary = any(
+        (select.limitCount is not None or select.limitOffset is not None) and not select.sortClause
+        for select in selects
+    ) or any(select.distinctClause and select.distinctClause[0] is not None for select in selects)
+    clock = (
+        "SQLValueFunction" in analysis.nodes
+        or any(name[-1] in _CLOCK for name in analysis.functions)
+        or _CLOCK_WORD.search(analysis.body) is not None
+    )
+    return Determinism(
+        repeatable=analysis.repeatable and not arbitrary and not clock and not analysis.sampling,
+        ordered=isinstance(tree, ast.SelectStmt) and bool(tree.sortClause),
+        literals=frozenset(_literal(node) for node in nodes if isinstance(node, ast.A_Const)),
+        functions=frozenset(name[-1] for name in analysis.functions),
+    )
+
+
+def _literal(node: ast.A_Const) -> str:
+    value = node.val
+    return "NULL" if value is None or node.isnull else str(value(skip_none=True))
+
+
+def _nodes(root: object) -> Iterator[Any]:
+    stack = [root]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, tuple):
+            stack.extend(part)
+        elif isinstance(part, ast.Node):
+            node: Any = part
+            yield node
+            stack.extend(getattr(node, slot) for slot in node.__slots__ if slot not in _LIMITS)

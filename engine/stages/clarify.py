@@ -1,6 +1,6 @@
 """Clarify: decides whether statements are shown, a question is asked back, or none is answered.
 
-What is cheapest for the asker is `engine.dialogue.policy`'s to say, and what is asked `engine.dialogue.question`'s.
+What is cheapest for the asker is `engine.dialogue.certainty`'s to say, and what is asked `engine.dialogue.question`'s.
 """
 
 from __future__ import annotations
@@ -11,10 +11,8 @@ from dataclasses import replace
 from engine.core.ports import Certainty
 from engine.core.state import State
 from engine.core.tools import Tools
-from engine.dialogue.abstention import doubt, refused
-from engine.dialogue.policy import Action, Decision, Worth, decide
-from engine.dialogue.question import Proposal, best_proposal
-from engine.dialogue.staleness import fingerprints
+from engine.dialogue.certainty import Action, Decision, Worth, decide, doubt, refused
+from engine.dialogue.question import Proposal, best_proposal, fingerprints
 from engine.dialogue.types import Chances
 from engine.stages.rank import likeliest_first
 from engine.types import TraceLine

@@ -28,8 +28,7 @@ from engine.linking.mentions import mentioned_tables, tables_not_read
 from engine.linking.standing import sensitive_columns
 from engine.ranking.contradictions import contradictions
 from engine.rewrite.scope import Scopes
-from engine.sql.determinism import Determinism, determinism
-from engine.sql.tree import parsed
+from engine.sql.tree import Determinism, determinism, parsed
 from engine.types import TraceLine
 from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.types import ColumnKey, Snapshot, Table, TableKey

@@ -15,19 +15,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from engine.alternatives.exchanges import ExchangedStatements, find_exchanges
-from engine.conditions.words import words
+from engine.conditions.types import words
 from engine.core.candidate import Candidate
 from engine.core.elements import elements_read
 from engine.core.state import Route, State
 from engine.core.tools import Tools
-from engine.decoding.attempts import Attempt, Attempts
 from engine.decoding.forks import Fork, forks
 from engine.decoding.mask_search import MaskSearch, Node
-from engine.decoding.writer import Writer
-from engine.dialogue.staleness import check_unchanged
+from engine.decoding.writer import Attempt, Attempts, Writer
+from engine.dialogue.question import check_unchanged
 from engine.linking.dimensions import linked_dimensions
 from engine.linking.mentions import mentioned_tables
-from engine.rewrite.candidates import Checker
+from engine.rewrite.driver import Checker
 from engine.rewrite.rule import Context
 from engine.types import TraceLine
 from schema_catalog.types import ColumnKey, TableKey

@@ -16,8 +16,7 @@ from engine.linking.entities import entities
 from engine.linking.mentions import named_terms
 from engine.linking.standing import preferred_first
 from engine.linking.value_lists import whole_lists
-from engine.prompting.term_text import defined
-from engine.prompting.value_text import condition
+from engine.prompting.known_text import condition, defined
 from engine.types import TraceLine
 from engine.understanding.unknown import unknown_phrases
 from schema_catalog.catalog import StoreUnavailableError

@@ -24,10 +24,10 @@ from engine.learning.store import normal_form
 from engine.learning.types import AskerFeedback, Example, ExampleKind, Learned, Lesson, Preference
 from engine.linking.element_text import linked
 from engine.linking.standing import sensitive_columns
-from engine.prompting.example_text import preference_line
+from engine.prompting.known_text import preference_line
 from engine.sql.check import check_candidate
-from engine.sql.describe import describe
 from engine.sql.resolution import Resolution, resolve
+from engine.sql.tree import describe
 from engine.types import TraceLine
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import ColumnKey

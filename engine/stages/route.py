@@ -2,6 +2,8 @@
 
 Schemas are cut to the asker's privileges before they are scored, so that nothing unreadable is scored or named. The
 scoring is the router's (`engine.routing`).
+
+Look again: the routes' probabilities by what linking found in each database, and the likeliest of them handed on.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.errors import CancelledError, ModelUnavailableError, NLError, NoRouteError, UnsupportedError
 from engine.routing.scoring import probabilities
-from engine.routing.second_look import LOOKED_AT
+from engine.routing.second_look import LOOKED_AT, features, reweighed
 from engine.text.tokens import question_words
 from engine.types import TraceLine
 from schema_catalog.catalog import StoreUnavailableError
@@ -210,3 +212,32 @@ def _same_schema(routes: Sequence[Route]) -> list[TraceLine]:
         if len(names) > 1:
             return [TraceLine("route", "same schema", f"{', '.join(names)}: name one with NL (db …)")]
     return []
+
+
+MAX_ROUTES = 3
+"""Databases handed on at most: each costs model calls."""
+
+LEAST = 0.02
+"""Least probability of a database after the first."""
+
+
+async def look_again(state: State, tools: Tools) -> State:
+    """Sets `routes`: at most three, likeliest first."""
+    if len(state.routes) < 2:  # noqa: PLR2004  nothing to choose among
+        return state
+    routes = reweighed(state.routes, tools.second_look)
+    kept = routes[:1] + tuple(each for each in routes[1:MAX_ROUTES] if each.probability >= LEAST)
+    before = {route.database.name: route.probability for route in state.routes}
+    lines = [
+        TraceLine("look_again", "database", _found(route, before[route.database.name]), route.probability)
+        for route in kept
+    ]
+    if left := routes[len(kept) :]:
+        names = ", ".join(route.database.name for route in left)
+        lines.append(TraceLine("look_again", "left out", names, left[0].probability))
+    return replace(state, routes=kept).noted(*lines)
+
+
+def _found(route: Route, before: float) -> str:
+    said = ", ".join(f"{name} {value:+.1f}" for name, value in features(route).items() if value)
+    return f"{route.database.name}: {before:.0%} before; {said or 'nothing found'}"

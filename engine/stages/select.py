@@ -14,10 +14,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.calibration.conformal import Threshold, Uncalibrated, conforming
+from engine.calibration.conformal import (
+    CONFIDENCE,
+    Scored,
+    Selection,
+    Threshold,
+    Uncalibrated,
+    confidence_score,
+    conforming,
+)
 from engine.calibration.records import Score
-from engine.calibration.scores import CONFIDENCE, confidence_score
-from engine.calibration.selection import Scored, Selection
 from engine.calibration.splits import id_hash
 from engine.core.candidate import Candidate
 from engine.core.state import State

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from engine.core.ports import Prompt
-from engine.prompting.example_text import quoted
+from engine.prompting.known_text import quoted
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import table_text
 from schema_catalog.naming import quote_ident, quote_literal

@@ -1,4 +1,6 @@
-"""The words of a question that nothing in a schema stands for.
+"""The names and quoted texts of a question of which a statement says nothing.
+
+The words of a question that nothing in a schema stands for.
 
 A word is known where it is one of operations, grammar or numbers, a name (which only the data could tell), a part of a
 linked value, or like a word of the schema's names and descriptions; else by the encoder's cosine to the elements, of
@@ -10,15 +12,40 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from engine.core.elements import WHOLE_TABLE, Entity
+from engine.core.elements import WHOLE_TABLE, Entity, ValueLink
 from engine.core.ports import Encoder
 from engine.core.state import Route
 from engine.linking.element_text import compared, element_words, name_words
 from engine.linking.entities import entities
-from engine.text.stopwords import LABEL_WORDS
+from engine.linking.spans import Span, SpanKind, spans
+from engine.text.stopwords import LABEL_WORDS, OPERATION_WORDS, STOP_WORDS
 from engine.text.tokens import identifier_words
 from engine.understanding.types import UnknownPhrase
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table
+
+_NAMING = frozenset({SpanKind.NAME, SpanKind.QUOTED})
+_GRAMMAR = STOP_WORDS | OPERATION_WORDS
+
+
+def names_not_used(
+    question: str, sql: str, snapshot: Snapshot, links: Iterable[ValueLink]
+) -> tuple[str, ...]:
+    """The names in `question` of which `sql` holds no word, unless the schema or the span of a link holds one.
+
+    "Paris" of "the weather in Paris" where the statement filters by another place, or by none. Whether a linked name
+    is used tells `engine.linking.mentions.values_not_used`.
+    """
+    known = {*identifier_words(sql), *schema_words(snapshot)}
+    known.update(word for link in links for word in identifier_words(link.span))
+    names = [span for span in spans(question) if span.kind in _NAMING and span.start > 0]
+    longest = [span for span in names if not any(span.within(other) for other in names)]
+    return tuple(dict.fromkeys(span.text for span in longest if _is_strange(span, known)))
+
+
+def _is_strange(span: Span, known: Iterable[str]) -> bool:
+    words = [word for word in identifier_words(span.text) if word not in _GRAMMAR and not word.isdigit()]
+    return bool(words) and not any(alike(word, other) for word in words for other in known)
+
 
 NEAR = 0.35
 """Least cosine of a word, to an element with or without its table's name, at which something stands for it.

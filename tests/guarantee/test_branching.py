@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from engine.schema_linking.aggregation import (
+from engine.schema_linking.branching import (
     levels,
     majority,
     majority_level,
@@ -20,7 +20,7 @@ from engine.schema_linking.aggregation import (
     permuted,
     permuted_level,
 )
-from engine.schema_linking.prediction_sets import (
+from engine.schema_linking.probes import (
     Flags,
     Floats,
     Thresholds,

@@ -14,9 +14,8 @@ import pytest
 from numpy.typing import NDArray
 
 from engine.calibration.conformal import Calibrated, Threshold, Uncalibrated
-from engine.calibration.coverage import observe
 from engine.calibration.records import Judged, Point, Score
-from engine.calibration.splits import divide, id_hash
+from engine.calibration.splits import divide, id_hash, observe
 
 COVERAGES = (0.99, 0.95, 0.9, 0.8)
 TRIALS = 300

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from engine.core.candidate import Candidate
 from engine.core.elements import Entity, SchemaLinks
-from engine.dialogue.answering import agrees
 from engine.dialogue.choice import NONE_RIGHT, REWRITTEN, probabilities, right_after
-from engine.dialogue.question import best_proposal
+from engine.dialogue.question import agrees, best_proposal
 from engine.dialogue.types import ClarifyingQuestion, Turn
 from schema_catalog.types import Snapshot
 

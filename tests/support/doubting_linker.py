@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.quality.linking.linked import Known, Linked, linked
 from engine.core.elements import WHOLE_TABLE
-from engine.schema_linking.hidden_states import NodeStates
+from engine.schema_linking.nodes import NodeStates
 from schema_catalog.types import ColumnKey
 from tests.support.schemas import MUSIC
 

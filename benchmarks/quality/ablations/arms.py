@@ -18,10 +18,9 @@ from benchmarks.quality.candidates.journal import Proposal
 from benchmarks.quality.candidates.tasks import Task
 from engine import pipeline
 from engine.core.candidate import RuleKind
-from engine.core.defaults import NoValues
 from engine.core.ports import Prompt
 from engine.core.state import State
-from engine.core.tools import Tools
+from engine.core.tools import NoValues, Tools
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
 from engine.rewrite.rules import RULES

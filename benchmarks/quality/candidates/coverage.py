@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from benchmarks.quality.candidates.journal import Answer
 from engine.calibration import base
 from engine.calibration.conformal import Calibrated, Threshold, conforming
-from engine.calibration.coverage import Observed, observe, observe_elsewhere
 from engine.calibration.records import Judged, Point, read_scores
-from engine.calibration.splits import HeldOutSet, divide, id_hash
+from engine.calibration.splits import HeldOutSet, Observed, divide, id_hash, observe, observe_elsewhere
 
 DIVISIONS = 20
 PROMISES = (0.99, 0.95, 0.9, 0.8)

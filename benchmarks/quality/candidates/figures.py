@@ -15,7 +15,7 @@ from benchmarks.quality.candidates.coverage import SELECTED_AT, ByBase, Covered,
 from benchmarks.quality.candidates.journal import Answer
 from benchmarks.quality.candidates.judging import Verdict
 from benchmarks.quality.candidates.peers import PEERS
-from engine.calibration.scores import CONFIDENCE
+from engine.calibration.conformal import CONFIDENCE
 
 RESAMPLES = 2_000
 SHOWN = {

@@ -16,10 +16,9 @@ from engine import pipeline
 from engine.calibration.records import written_scores
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
-from engine.core.defaults import NoConditions, NoValues
 from engine.core.ports import LanguageModel
 from engine.core.state import State
-from engine.core.tools import Tools
+from engine.core.tools import NoConditions, NoValues, Tools
 from engine.ranking.ranker import FirstStage
 from engine.settings import Limits
 from engine.types import Asker, AskRequest

@@ -43,11 +43,9 @@ from engine.llm.settings import ModelSettings
 from engine.models.linker import LinkerEncoder
 from engine.models.packaged import PackagedError, read
 from engine.schema_linking import branching, linker
-from engine.schema_linking.aggregation import Aggregation
-from engine.schema_linking.branching import Detector, TrainedBranching
-from engine.schema_linking.hidden_states import HiddenStates
-from engine.schema_linking.prediction_sets import Flags
-from engine.schema_linking.probes import Probes
+from engine.schema_linking.branching import Aggregation, Detector, TrainedBranching
+from engine.schema_linking.nodes import HiddenStates
+from engine.schema_linking.probes import Flags, Probes
 
 ALPHAS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 CALIBRATION = "calibration"

@@ -16,7 +16,7 @@ from benchmarks.quality.candidates.figures import RESAMPLES, Figure
 from benchmarks.quality.linking.decided import Decided, Decisions, Links
 from benchmarks.quality.roc import auc
 from engine.schema_linking.branching import Kind
-from engine.schema_linking.prediction_sets import Flags, Floats
+from engine.schema_linking.probes import Flags, Floats
 
 SEED = 0
 

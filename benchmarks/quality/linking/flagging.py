@@ -13,9 +13,8 @@ from functools import partial
 import numpy as np
 
 from benchmarks.quality.linking.decided import Decided, Decisions, without
-from engine.schema_linking.aggregation import Aggregation, majority, orders, permuted
-from engine.schema_linking.branching import Detector, Kind
-from engine.schema_linking.prediction_sets import (
+from engine.schema_linking.branching import Aggregation, Detector, Kind, majority, orders, permuted
+from engine.schema_linking.probes import (
     Flags,
     Floats,
     Thresholds,

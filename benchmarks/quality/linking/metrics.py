@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.schema_linking.prediction_sets import Flags
+from engine.schema_linking.probes import Flags
 
 
 def extra_abstention_rate(flagged: Flags, branching: Flags) -> float:

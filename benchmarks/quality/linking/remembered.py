@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.schema_linking.hidden_states import HiddenStates, NodeStates
+from engine.schema_linking.nodes import HiddenStates, NodeStates
 from schema_catalog.types import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """`engine.schema_linking.hidden_states.HiddenStates`: `model`'s, kept in `folder`; states in half precision."""
+    """`engine.schema_linking.nodes.HiddenStates`: `model`'s, kept in `folder`; states in half precision."""
 
     model: HiddenStates
     folder: Path

@@ -16,7 +16,7 @@ from benchmarks.quality.dialogue_results import Part, write_parts
 from benchmarks.quality.linking.figures import Discrimination, Flagging, Linking
 from benchmarks.quality.linking.surrogate import SurrogateFigures
 from benchmarks.wire.machine import Machine
-from engine.schema_linking.aggregation import Aggregation
+from engine.schema_linking.branching import Aggregation
 
 DEV = "dev"
 PRODUCT_WAY, PRODUCT_ALPHA = "calibrated", 0.1

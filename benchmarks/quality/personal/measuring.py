@@ -25,7 +25,7 @@ from benchmarks.quality.candidates.site import Site
 from benchmarks.quality.candidates.tasks import READER, Task
 from benchmarks.quality.personal.pairs import Meetings, pairs
 from engine.api.question_store import Stored
-from engine.core.defaults import NoMemory
+from engine.core.tools import NoMemory
 from engine.errors import ModelUnavailableError, NLError
 from engine.learning.feedback import Learner
 from engine.learning.store import LearningStore

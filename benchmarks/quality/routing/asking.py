@@ -21,9 +21,8 @@ from engine.models.network import Ground, Names, Network
 from engine.models.pointer import PointerModel, build, likely_databases, surveyed
 from engine.routing.artifact import ArtifactStore
 from engine.routing.decoder import FIRST_SHARE, BeamSettings, table_scores
-from engine.routing.index import Index
+from engine.routing.index import Index, SchemaIndexEntry
 from engine.routing.pointer_api import Asked, Encoded
-from engine.routing.schema_index_entry import SchemaIndexEntry
 from engine.routing.training import Terrain
 from engine.settings import EncoderSettings
 

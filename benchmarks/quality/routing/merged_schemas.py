@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.quality.routing.collection import read_views
 from engine.models.encoder import MiniLMEncoder
-from engine.routing.schema_index_entry import SchemaIndexEntry, build
+from engine.routing.index import SchemaIndexEntry, build
 from engine.routing.vectors import VectorCache
 from engine.settings import EncoderSettings
 from schema_catalog.types import Snapshot

@@ -5,12 +5,9 @@ from __future__ import annotations
 from engine.core.candidate import RuleKind
 from engine.rewrite.rule import Rule
 from engine.rewrite.rules import (
-    dimensions,
     grouping,
-    limits,
     literals,
     periods,
-    quantifiers,
     references,
     repetition,
 )
@@ -29,10 +26,10 @@ RULES: tuple[Rule, ...] = (
     Rule("literal_by_reference", 1, RuleKind.READING, literals.literal_by_reference),
     Rule("said_value", 1, RuleKind.READING, literals.said_value),
     Rule("whole_period", 1, RuleKind.READING, periods.whole_period),
-    Rule("group_by_dimension", 1, RuleKind.READING, dimensions.group_by_dimension),
-    Rule("drop_unasked_limit", 1, RuleKind.READING, limits.drop_unasked_limit),
-    Rule("both", 1, RuleKind.READING, quantifiers.both),
-    Rule("none_of_them", 2, RuleKind.READING, quantifiers.none_of_them),
+    Rule("group_by_dimension", 1, RuleKind.READING, grouping.group_by_dimension),
+    Rule("drop_unasked_limit", 1, RuleKind.READING, grouping.drop_unasked_limit),
+    Rule("both", 1, RuleKind.READING, repetition.both),
+    Rule("none_of_them", 2, RuleKind.READING, repetition.none_of_them),
     Rule("each_once", 1, RuleKind.READING, repetition.each_once),
     Rule("drop_unasked_join", 3, RuleKind.READING, repetition.drop_unasked_join),
     Rule("literal_as_stored", 2, RuleKind.CORRECTION, literals.literal_as_stored),

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 from sqlglot import exp
 
-from engine.linking.periods import Period, Side, months_after, named_periods
+from engine.linking.dimensions import Period, Side, months_after, named_periods
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.scope import Scopes
 

@@ -10,8 +10,7 @@ import asyncpg
 import pytest
 from typer.testing import CliRunner
 
-from engine.app.schema_notices import SchemaNotices
-from engine.app.schema_watch import SchemaWatch
+from engine.app.schema_watch import SchemaNotices, SchemaWatch
 from engine.metrics import Metrics
 from engine.settings import CatalogSettings
 from pgparley.catalog_commands import catalog_app

@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.api.question_store import Questions
 from engine.api.service import Service
-from engine.app.retention import keep_no_longer
+from engine.app.warmup import keep_no_longer
 from engine.types import Asker, AskRequest, ChooseRequest
 
 ANA = Asker("ana", "music")

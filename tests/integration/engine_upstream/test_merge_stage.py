@@ -15,9 +15,9 @@ from engine.core.ports import Ranking, Result
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.settings import Limits, UpstreamSettings
+from engine.stages.check_values import validate
 from engine.stages.deduplicate import deduplicate
 from engine.stages.rank import rank
-from engine.stages.validate import validate
 from engine.types import Asker, AskRequest
 from engine.upstream import Databases
 from schema_catalog.introspect import introspect

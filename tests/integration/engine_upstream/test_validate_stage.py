@@ -17,7 +17,7 @@ from engine.core.tools import Tools
 from engine.errors import CancelledError, DatabaseUnavailableError, NotPermittedError
 from engine.settings import UpstreamSettings
 from engine.sql.check import Cause, Rejection, check_candidate
-from engine.stages.validate import validate
+from engine.stages.check_values import validate
 from engine.types import Asker, AskRequest
 from engine.upstream import Databases
 from pgparley.cluster import Cluster

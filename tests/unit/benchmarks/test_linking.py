@@ -21,11 +21,9 @@ from benchmarks.quality.linking.surrogate import Asked, figures_of
 from benchmarks.quality.roc import auc
 from benchmarks.wire.machine import Machine
 from engine.core.elements import WHOLE_TABLE
-from engine.schema_linking.aggregation import Aggregation
-from engine.schema_linking.branching import Detector, Kind
-from engine.schema_linking.hidden_states import NodeStates
-from engine.schema_linking.prediction_sets import Floats
-from engine.schema_linking.probes import CONTEXT, Probes
+from engine.schema_linking.branching import Aggregation, Detector, Kind
+from engine.schema_linking.nodes import NodeStates
+from engine.schema_linking.probes import CONTEXT, Floats, Probes
 from schema_catalog.types import Snapshot
 from tests.support.doubting_linker import DIMENSION, LAYERS, asked
 from tests.support.schemas import MUSIC

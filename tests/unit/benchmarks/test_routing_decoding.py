@@ -22,8 +22,8 @@ from engine.models.beams import StepWeights
 from engine.models.network import Network
 from engine.models.pointer import surveyed
 from engine.routing.graph import Graph
+from engine.routing.index import build
 from engine.routing.pointer_api import Asked
-from engine.routing.schema_index_entry import build
 from schema_catalog.types import Column, ForeignKey, Snapshot, Table, TableKind
 
 DIMENSION = 16

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.routing.index import Index
-from engine.routing.schema_index_entry import build
+from engine.routing.index import Index, build
 from engine.routing.training import Example, Terrain
 from pgparley.router_training import AnsweredQuestion, examples
 from schema_catalog.types import Snapshot

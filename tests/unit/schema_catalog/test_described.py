@@ -12,8 +12,8 @@ from engine.core.elements import WHOLE_TABLE, SchemaLinks
 from engine.decoding.sql_grammar import sql_grammar
 from engine.linking.element_text import linked
 from engine.linking.mentions import mentioned_tables, named_terms, terms_used
+from engine.prompting.known_text import term_text
 from engine.prompting.schema_text import schema_text
-from engine.prompting.term_text import term_text
 from engine.routing.router import HybridRouter
 from engine.schema_linking.nodes import FEATURES, schema_input
 from engine.sql.problems import UnknownColumn, WholeRow

@@ -11,8 +11,7 @@ import pytest
 from engine.core.elements import WHOLE_TABLE
 from engine.models.linker import CALIBRATION, LinkerEncoder, calibrated
 from engine.models.packaged import Manifest, Packaged
-from engine.schema_linking.hidden_states import NodeStates
-from engine.schema_linking.nodes import schema_input
+from engine.schema_linking.nodes import NodeStates, schema_input
 from tests.support.schemas import MUSIC
 from training.linker import BATCH, WARM, Progress, Trainer, batches, share_of_rate
 from training.linker_examples import Example, Neighbours

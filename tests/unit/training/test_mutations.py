@@ -8,7 +8,7 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from engine.ranking.phrases import phrases
+from engine.ranking.ranker import phrases
 from tests.support.schemas import MUSIC
 from training.mutations import RULES, Draft, Rule, mutations
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from benchmarks.quality.ablations.drawing import MEASURED, RANKER_DATABASES, left_out, unfitted
 from benchmarks.quality.candidates.questions import Item
 from engine.models.cross import Pair
-from engine.ranking.phrases import phrases
+from engine.ranking.ranker import phrases
 from training.ranker import written
 from training.ranker_head import COLUMNS, judged
 from training.ranker_lists import ROUND, QuestionList, Written, drawn, read

@@ -16,7 +16,7 @@ from benchmarks.quality.routing.folds import FOLDS, Cell, Leg, Outcome, Placed, 
 from benchmarks.wire.machine import Machine
 from engine.models.fitting import NetworkTrainer
 from engine.routing.candidate_space import CandidateSpace
-from engine.routing.schema_index_entry import build
+from engine.routing.index import build
 from engine.routing.training import Batch
 from schema_catalog.types import Snapshot
 from tests.support.schemas import table

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.conditions.types import Condition, Hardness, Operator, StatementKind
-from engine.conditions.words import words
+from engine.conditions.types import Condition, Hardness, Operator, StatementKind, words
 from training.sql_features import kind_of
 
 JOINED = "SELECT a.x FROM a JOIN b ON a.id = b.id"

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from engine.calibration.base import NOTHING, Base, base_for, read
-from engine.calibration.conformal import Calibrated, Threshold
+from engine.calibration.conformal import CONFIDENCE, Calibrated, Threshold
 from engine.calibration.records import Judged, Point, Score
-from engine.calibration.scores import CONFIDENCE
 from engine.llm.settings import GrammarSupport, ModelSettings
 from engine.models.packaged import PackagedError
 from engine.settings import (

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from engine.calibration.conformal import (
     Calibrated,
+    Share,
     Threshold,
     Uncalibrated,
     conforming,
@@ -20,8 +21,6 @@ from engine.calibration.conformal import (
     quantile,
     rank_of,
 )
-from engine.calibration.coverage import observe
-from engine.calibration.proportion import Share
 from engine.calibration.records import Judged, Point, Score
 from engine.calibration.splits import (
     CalibrationSet,
@@ -31,6 +30,7 @@ from engine.calibration.splits import (
     TuningSet,
     divide,
     id_hash,
+    observe,
     split_of,
 )
 

@@ -30,7 +30,6 @@ SETTINGS = EngineSettings(Path("/run/engine.sock"), "postgresql://store", router
 NO_PART = frozenset({"engine", "engine.errors", "engine.settings", "engine.types"}) | {
     "engine.calibration",
     "engine.calibration.conformal",
-    "engine.calibration.proportion",
     "engine.calibration.records",
     "engine.calibration.splits",
 }
@@ -92,7 +91,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         "prompting/prompts/generate_user.txt",
         "decoding/statement.lark",
-        "rewrite/rules/quantifiers.py",
+        "rewrite/rules/repetition.py",
         "rewrite/rules/references.py",
         "stages/deduplicate.py",
         "stages/rank.py",

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from engine.calibration.conformal import UNSCORED
-from engine.calibration.scores import confidence_score, shortfall
+from engine.calibration.conformal import confidence_score, shortfall
+from engine.calibration.records import UNSCORED
 from engine.core.candidate import Candidate
 from engine.core.elements import Entity
 

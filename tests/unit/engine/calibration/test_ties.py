@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.calibration.ties import WithKeys, with_keys
+from engine.calibration.result_equivalence import WithKeys, with_keys
 
 
 @pytest.mark.parametrize(

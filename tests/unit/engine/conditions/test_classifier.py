@@ -9,8 +9,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.conditions.classifier import LABELS, Classifier, indicator, kind_from, packaged
-from engine.conditions.features import features, words_of
+from engine.conditions.classifier import (
+    LABELS,
+    Classifier,
+    features,
+    indicator,
+    kind_from,
+    packaged,
+    words_of,
+)
 from engine.conditions.types import Hardness, Operator, StatementKind
 from engine.models.encoder import MiniLMEncoder
 from tests.support.schemas import MUSIC

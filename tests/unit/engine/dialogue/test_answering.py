@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.core.candidate import Candidate
-from engine.dialogue.answering import agreeing, conversation_text, forbidden, resolve
+from engine.dialogue.question import agreeing, conversation_text, forbidden, resolve
 from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Dialogue, Option, Turn
 from engine.errors import InvalidSettingError, SyntaxProblemError, UnsupportedError
 

@@ -7,10 +7,10 @@ import random
 import pytest
 
 from engine.core.candidate import Candidate
-from engine.dialogue.answering import agreeing
 from engine.dialogue.choice import offered
 from engine.dialogue.differences import Aspect, Difference, Reading
 from engine.dialogue.facts import Matter
+from engine.dialogue.question import agreeing
 from engine.dialogue.types import Turn
 from tests.support.clarifying import best_question, expected_error
 from tests.support.schemas import MUSIC

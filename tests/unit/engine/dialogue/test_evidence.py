@@ -6,8 +6,8 @@ import pytest
 
 from engine.core.candidate import Candidate
 from engine.core.elements import BranchingPoint, SchemaLinks
+from engine.dialogue.choice import named_reading
 from engine.dialogue.differences import Reading
-from engine.dialogue.evidence import named_reading
 from engine.dialogue.question import best_proposal
 from schema_catalog.types import Snapshot
 from tests.support.schemas import table

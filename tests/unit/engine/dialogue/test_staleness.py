@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.dialogue.staleness import check_unchanged, fingerprints
+from engine.dialogue.question import check_unchanged, fingerprints
 from engine.dialogue.types import Dialogue
 from engine.errors import StaleDialogueError
 from schema_catalog.types import Column

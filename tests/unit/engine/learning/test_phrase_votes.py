@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.core.elements import WHOLE_TABLE, Entity
-from engine.learning.phrase_votes import votes
+from engine.learning.preferences import votes
 from engine.learning.types import Element, Vote
 
 

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from engine.linking.periods import Side, named_periods
+from engine.linking.dimensions import Side, named_periods
 
 
 def found(question: str) -> list[tuple[str, str, Side]]:

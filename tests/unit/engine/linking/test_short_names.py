@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.linking.short_names import ShortName, short_names, short_names_not_used
+from engine.linking.mentions import ShortName, short_names, short_names_not_used
 from schema_catalog.types import Column, Snapshot
 from tests.support.schemas import table
 

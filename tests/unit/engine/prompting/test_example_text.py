@@ -6,7 +6,7 @@ import pytest
 
 from engine.core.elements import WHOLE_TABLE
 from engine.learning.types import Example, Learned, Preference
-from engine.prompting.example_text import STATEMENT, example_text, one_line, quoted
+from engine.prompting.known_text import STATEMENT, example_text, one_line, quoted
 from schema_catalog.types import Column, Snapshot, Table, TableKind
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.core.elements import Relation, ValueLink
+from engine.prompting.known_text import condition, value_text
 from engine.prompting.prompts import prompt
-from engine.prompting.value_text import condition, value_text
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKind
 
 TABLES = (

@@ -10,8 +10,7 @@ from engine.core.candidate import Candidate
 from engine.models.cross import PAIR_TOKENS, CrossEncoder, tokenized
 from engine.models.cross_network import Scores
 from engine.models.encoder import MiniLMEncoder
-from engine.ranking.phrases import phrases
-from engine.ranking.ranker import TwoStages, packaged
+from engine.ranking.ranker import TwoStages, packaged, phrases
 from engine.settings import EncoderSettings
 from training.ranker import Example, Trainer, arrays_of, listwise
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.ranking.phrases import phrases
+from engine.ranking.ranker import phrases
 
 
 @pytest.mark.parametrize(

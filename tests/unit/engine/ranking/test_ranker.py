@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from engine.core.candidate import Candidate, likelihoods
 from engine.core.deadline import Deadline
-from engine.core.defaults import ByLikelihood
 from engine.core.elements import SchemaLinks, ValueList
 from engine.core.ports import Ranker
 from engine.core.state import Route, State
-from engine.core.tools import Tools
+from engine.core.tools import ByLikelihood, Tools
 from engine.models.cross import Pair
 from engine.ranking.ranker import FEATURES, SECOND_STAGE, FirstStage, TwoStages, features, known_features
 from engine.stages.rank import rank

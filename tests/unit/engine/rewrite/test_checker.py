@@ -9,7 +9,7 @@ import pytest
 
 from engine.core.candidate import Candidate
 from engine.linking.mentions import mentioned_tables
-from engine.rewrite.candidates import Checker
+from engine.rewrite.driver import Checker
 from engine.rewrite.rule import Context
 from engine.settings import GenerationSettings
 from engine.sql.check import Cause, Rejection

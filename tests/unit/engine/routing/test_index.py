@@ -13,10 +13,9 @@ import torch
 from numpy.typing import NDArray
 
 from engine.models.encoder import MiniLMEncoder
-from engine.routing import mapped
-from engine.routing.index import Index
+from engine.routing import index as mapped
+from engine.routing.index import Index, build
 from engine.routing.router import HybridRouter
-from engine.routing.schema_index_entry import build
 from engine.routing.scoring import (
     EncodedQuestion,
     SearchLimits,

@@ -15,10 +15,9 @@ from engine.models.pointer import PointerModel
 from engine.routing import learned_router
 from engine.routing.artifact import BASE, Artifact, ArtifactError, ArtifactStore, Manifest, write
 from engine.routing.graph import Graph
-from engine.routing.index import Index
+from engine.routing.index import Index, build
 from engine.routing.learned_router import Versions
 from engine.routing.router import HybridRouter
-from engine.routing.schema_index_entry import build
 from engine.routing.training import (
     Example,
     Outcome,

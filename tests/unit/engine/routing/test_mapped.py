@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.routing import mapped
-from engine.routing.mapped import KEPT_S, stacked
+from engine.routing import index as mapped
+from engine.routing.index import KEPT_S, stacked
 
 PARTS = [np.arange(6, dtype=np.float32).reshape(2, 3), np.ones((1, 3), dtype=np.float32)]
 WHOLE = np.concatenate(PARTS)

@@ -13,9 +13,16 @@ import pytest
 
 from engine.routing import questioner
 from engine.routing.graph import Graph
-from engine.routing.question_templates import Relation, Template, packaged
-from engine.routing.questioner import MadeQuestion, Questioner, QuestionerSettings, lesson
-from engine.routing.schema_index_entry import build
+from engine.routing.index import build
+from engine.routing.questioner import (
+    MadeQuestion,
+    Questioner,
+    QuestionerSettings,
+    Relation,
+    Template,
+    lesson,
+    packaged,
+)
 from engine.text.tokens import identifier_words, question_words
 from schema_catalog.types import Snapshot
 from tests.support.schemas import MUSIC, table

@@ -8,9 +8,8 @@ import pytest
 
 from engine.core.ports import Match
 from engine.models.encoder import MiniLMEncoder
-from engine.routing.index import Index
+from engine.routing.index import Index, build
 from engine.routing.router import HybridRouter
-from engine.routing.schema_index_entry import build
 from engine.routing.thesaurus import Thesaurus, likelier
 from engine.settings import EncoderSettings
 from schema_catalog.types import Column, ReadableColumns, Snapshot, Table, TableKind

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.routing.graph import Graph
-from engine.routing.walks import LENGTHS, Walk, walks
+from engine.routing.questioner import LENGTHS, Walk, walks
 from schema_catalog.types import Column, ForeignKey, Snapshot, Table, TableKind
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.schema_linking.aggregation import (
+from engine.schema_linking.branching import (
     levels,
     majority,
     majority_level,
@@ -13,7 +13,7 @@ from engine.schema_linking.aggregation import (
     permuted,
     permuted_level,
 )
-from engine.schema_linking.prediction_sets import Flags
+from engine.schema_linking.probes import Flags
 
 LAYERS, DECISIONS = 5, 300
 

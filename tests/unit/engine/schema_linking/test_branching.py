@@ -11,7 +11,7 @@ from engine.models.packaged import PackagedError, read
 from engine.schema_linking import branching, linker
 from engine.schema_linking.branching import Promise, TrainedBranching, packaged
 from engine.schema_linking.decisions import decide
-from engine.schema_linking.hidden_states import NodeStates
+from engine.schema_linking.nodes import NodeStates
 from engine.schema_linking.probes import CONTEXT
 from tests.support.doubting_linker import NODES
 from tests.support.schemas import MUSIC

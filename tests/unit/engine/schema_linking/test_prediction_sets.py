@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.schema_linking.prediction_sets import label_conditional, marginal, nonconformity, question_scores
+from engine.schema_linking.probes import label_conditional, marginal, nonconformity, question_scores
 
 CHANCES = np.array([[0.05, 0.1, 0.2, 0.3, 0.6, 0.7, 0.8, 0.9]])
 BRANCHING = np.array([False, False, False, True, False, True, True, True])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from engine.core.elements import WHOLE_TABLE, BranchingPoint
+from engine.schema_linking.branching import trace_back
 from engine.schema_linking.decisions import decide
-from engine.schema_linking.hidden_states import NodeStates
-from engine.schema_linking.trace_back import trace_back
+from engine.schema_linking.nodes import NodeStates
 from schema_catalog.types import ColumnKey
 from tests.support.schemas import MUSIC
 

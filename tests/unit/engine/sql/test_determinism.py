@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.sql.determinism import determinism
+from engine.sql.tree import determinism
 
 REPEATABLE = [
     "SELECT a FROM t",

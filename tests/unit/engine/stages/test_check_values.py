@@ -10,10 +10,10 @@ from typing import Any, cast
 import pytest
 
 from engine.core.candidate import Candidate
-from engine.core.defaults import NoValues
 from engine.core.elements import NearValues
 from engine.core.ports import Result
 from engine.core.state import State
+from engine.core.tools import NoValues
 from engine.settings import Limits
 from engine.stages.check_values import check_values
 from schema_catalog.types import ColumnKey

@@ -11,7 +11,7 @@ from engine.core.elements import Relation, SchemaLinks, ValueLink
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.routing.second_look import Weights, packaged, reweighed
-from engine.stages.look_again import look_again
+from engine.stages.route import look_again
 from tests.support.asking import asked, route
 
 QUESTION = "singers from Norway"

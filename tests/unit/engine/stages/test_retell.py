@@ -18,7 +18,7 @@ from engine.core.state import State
 from engine.core.tools import Tools
 from engine.errors import ModelUnavailableError
 from engine.settings import GenerationSettings
-from engine.stages.retell import UNSURE, WEIGHT, retell
+from engine.stages.rank import UNSURE, WEIGHT, retell
 from engine.types import Asker, AskRequest
 
 QUESTION = "How many singers are there?"

@@ -12,10 +12,9 @@ import pytest
 from engine.calibration.conformal import Calibrated, Threshold, Uncalibrated
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
-from engine.core.defaults import NoCalibration
 from engine.core.elements import Entity
 from engine.core.state import Route, State
-from engine.core.tools import Tools
+from engine.core.tools import NoCalibration, Tools
 from engine.settings import SelectionSettings
 from engine.stages.select import select
 from engine.types import Asker, AskRequest

@@ -13,10 +13,10 @@ from engine.core.candidate import Candidate
 from engine.guard import analyse
 from engine.settings import GenerationSettings
 from engine.sql import tree
+from engine.stages.check_values import validate
 from engine.stages.deduplicate import deduplicate
 from engine.stages.generate import generate
 from engine.stages.rank import rank
-from engine.stages.validate import validate
 from tests.support.asking import PlanningUpstream, answered
 
 STAGES = (generate, validate, deduplicate, rank)

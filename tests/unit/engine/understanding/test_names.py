@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.core.elements import Relation, ValueLink
-from engine.understanding.names import names_not_used
+from engine.understanding.unknown import names_not_used
 from tests.support.schemas import MUSIC
 
 ALL = "SELECT artist_name FROM singer"

@@ -17,7 +17,7 @@ from pgparley.terminal import AsJson, print_json, print_table, printable
 from schema_catalog.pg import Pool
 
 if TYPE_CHECKING:
-    from engine.learning.review import Review, Reviewed, ReviewedAdapter, ReviewedVote
+    from engine.learning.feedback import Review, Reviewed, ReviewedAdapter, ReviewedVote
 
 T = TypeVar("T")
 
@@ -35,7 +35,7 @@ def learned_app(store_dsn: Callable[[], str]) -> typer.Typer:
     def run(work: Callable[[Review], Awaitable[T]]) -> T:
         async def on(pool: Pool) -> T:
             # Loads the store's driver, which most commands' help does without.
-            from engine.learning.review import Review  # noqa: PLC0415
+            from engine.learning.feedback import Review  # noqa: PLC0415
 
             return await work(Review(pool))
 

@@ -16,8 +16,7 @@ from sqlglot import exp
 
 from benchmarks.quality.candidates.questions import Item
 from engine.sql.tree import parsed
-from engine.text.stopwords import OPERATION_WORDS, STOP_WORDS
-from engine.text.tokens import identifier_words, question_words
+from engine.text.tokens import OPERATION_WORDS, STOP_WORDS, identifier_words, question_words
 from schema_catalog.types import Snapshot, Table
 from training.renaming import Renamer
 from training.variants import Variants, View, creation, own_name, own_table, two_columns, two_tables

@@ -20,7 +20,7 @@ from benchmarks.quality.candidates.questions import Item, read_items
 from benchmarks.quality.roc import auc
 from engine.core.elements import WHOLE_TABLE
 from engine.models.linker import calibrated
-from engine.schema_linking.decisions import decide, teacher_forced
+from engine.schema_linking.linker import decide, teacher_forced
 from engine.schema_linking.nodes import HiddenStates, NodeStates
 from schema_catalog.types import Column, ColumnKey, ForeignKey, Snapshot, Table, TableKind
 from training.conditions import snapshots

@@ -17,8 +17,7 @@ from benchmarks.quality.routing.collection import Item
 from benchmarks.quality.routing.folds import Variant
 from engine.core.ports import Encoder
 from engine.models.encoder import packaged_model
-from engine.text.stopwords import STOP_WORDS
-from engine.text.tokens import identifier_words, plural, question_words
+from engine.text.tokens import STOP_WORDS, identifier_words, plural, question_words
 from training.wordnet import WordNet
 
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from engine.core.ports import Encoder
-from engine.text.stopwords import OPERATION_WORDS, STOP_WORDS
-from engine.text.tokens import identifier_words, plural, question_words
+from engine.text.tokens import OPERATION_WORDS, STOP_WORDS, identifier_words, plural, question_words
 from training.wordnet import BELOW, WordNet
 
 NEAR = 0.4

@@ -30,9 +30,9 @@ from engine.core.elements import ValueLink
 from engine.core.state import Route
 from engine.linking import match
 from engine.linking.element_text import linked
-from engine.linking.entities import entities
 from engine.linking.index import ValueIndex
 from engine.linking.source import linked_values
+from engine.linking.spans import entities
 from engine.linking.value_reader import LENGTH, VALUES, text_columns
 from engine.models.encoder import MiniLMEncoder
 from engine.settings import EncoderSettings

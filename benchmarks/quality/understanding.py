@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks.quality.routing.collection import read_items, read_views
 from engine.core.state import Route
 from engine.linking.element_text import linked
-from engine.linking.entities import entities
+from engine.linking.spans import entities
 from engine.models.encoder import MiniLMEncoder
 from engine.settings import EncoderSettings
 from engine.understanding.language import foreign_language

@@ -9,10 +9,9 @@ from sqlglot import exp
 
 from engine.alternatives.synonyms import Exchange
 from engine.core.elements import WHOLE_TABLE
-from engine.rewrite.join_tree import tests_of
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.references import comparisons, join_missing_tables
-from engine.rewrite.scope import Scopes, from_parts, identifier, written
+from engine.rewrite.scope import Scopes, from_parts, identifier, tests_of, written
 from engine.sql.tree import parsed, repeated_items
 from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.types import Snapshot, TableKey

@@ -32,8 +32,7 @@ from engine.definitions.checking import watch
 from engine.dialogue import certainty
 from engine.dialogue.certainty import FittedCertainty
 from engine.errors import InvalidSettingError, ModelUnavailableError
-from engine.evaluation.evaluating import Evaluating
-from engine.evaluation.trial import Trials
+from engine.evaluation.evaluating import Evaluating, Trials
 from engine.learning.feedback import Learner
 from engine.learning.store import LearningStore
 from engine.linking.source import StoredValues

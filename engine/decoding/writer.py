@@ -31,7 +31,7 @@ from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
 from engine.ranking.contradictions import contradictions
 from engine.rewrite.driver import Checker
-from engine.schema_linking.decisions import DOUBTFUL, LEAST, unlikely
+from engine.schema_linking.linker import DOUBTFUL, LEAST, unlikely
 from engine.sql.check import Cause, Rejection
 from schema_catalog.types import ColumnKey, Snapshot
 

@@ -11,8 +11,7 @@ from sqlglot.errors import SqlglotError
 
 from engine.core.elements import WHOLE_TABLE
 from engine.dialogue.expressions import Literal, Part, Reader, joined
-from engine.rewrite.join_tree import conjuncts
-from engine.rewrite.scope import Scopes
+from engine.rewrite.scope import Scopes, conjuncts
 from engine.sql.tree import parsed
 from schema_catalog.types import ColumnKey, Snapshot
 

@@ -17,7 +17,7 @@ from engine.dialogue.expressions import Part
 from engine.dialogue.facts import Fact, Matter
 from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Option
 from engine.linking.element_text import name_words
-from engine.linking.entities import entities
+from engine.linking.spans import entities
 from engine.text.tokens import identifier_words
 from schema_catalog.types import ColumnKey
 

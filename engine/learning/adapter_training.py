@@ -21,7 +21,7 @@ from engine.core.ports import Catalog, Encoder
 from engine.learning.phrase_adapter import PhraseAdapter, Vectors, correctly_ordered, train_adapter
 from engine.learning.store import AdapterTraining, Evidence, LearningStore, Verified
 from engine.linking.element_text import element_words, linked
-from engine.linking.entities import entities
+from engine.linking.spans import entities
 from engine.sql.resolution import resolve
 from schema_catalog.types import Snapshot
 

@@ -2,8 +2,7 @@
 
 What a question asks a number for each of, its dimensions: "per genre", "by state", "monthly".
 
-Read from its words alone. Of Spider's training questions that ask so, and whose known statement shows an aggregate, 531
-of 548 have groups.
+Read from its words alone.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from enum import Enum, StrEnum, auto
 from sqlglot import exp
 
 from engine.core.elements import Entity
-from engine.linking.entities import entities
+from engine.linking.spans import entities
 from engine.text.tokens import identifier_words
 from schema_catalog.types import ColumnKey
 
@@ -117,7 +116,7 @@ class Grain(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """`text`: an entity of the question (`engine.linking.entities`); `grain`: where it is a length of time.
+    """`text`: an entity of the question (`engine.linking.spans`); `grain`: where it is a length of time.
 
     `listed`: "each" or "every" says it, with which a question may ask for a list as well: "the name of each club".
     """

@@ -13,8 +13,7 @@ from engine.core.elements import WHOLE_TABLE, Entity
 from engine.core.ports import Encoder
 from engine.learning.phrase_adapter import PhraseAdapter
 from engine.linking.standing import adjusted, statuses
-from engine.text.abbreviations import shortness
-from engine.text.tokens import identifier_words
+from engine.text.tokens import identifier_words, shortness
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table
 
 SHORT = 0.75

@@ -1,14 +1,47 @@
-"""The spans of a question that may be a value: quoted texts, names, numbers and codes, dates, short phrases."""
+"""The entities of a question (Odin §5.3): runs of content words. The paper asks a model for them.
+
+The spans of a question that may be a value: quoted texts, names, numbers and codes, dates, short phrases.
+
+The numbers that a question says, and those of them that a statement does without.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from sqlglot import exp
+
 from engine.text import normalise as folding
-from engine.text.stopwords import LABEL_WORDS, OPERATION_WORDS, STOP_WORDS
+from engine.text.tokens import LABEL_WORDS, OPERATION_WORDS, QUOTED, STOP_WORDS
+
+ENTITY_WORDS = 3
+"""Words of an entity at most; a longer run is split."""
+
+_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?|[.,;:?!()]")
+_PHRASES = re.compile(r"\bnumbers? of\b|\bin (?:\w+ )?order\b", re.IGNORECASE)
+_LEFT_OUT = STOP_WORDS | OPERATION_WORDS
+
+
+def entities(question: str) -> list[str]:
+    """Runs of content words, in order, each once, without numbers and quoted values."""
+    found = [" ".join(run) for run in _content_runs(_PHRASES.sub(" , ", QUOTED.sub(" , ", question)))]
+    return list(dict.fromkeys(found))
+
+
+def _content_runs(question: str) -> Iterator[Sequence[str]]:
+    run: list[str] = []
+    for word in [*_WORD.findall(question), "."]:
+        lower = word.lower()
+        if lower in _LEFT_OUT or not word[0].isalpha() or len(run) == ENTITY_WORDS:
+            if run:
+                yield run
+            run = []
+        if lower not in _LEFT_OUT and word[0].isalpha():
+            run.append(lower)
+
 
 PHRASE_WORDS = 4
 NAME_WORDS = 8
@@ -18,7 +51,6 @@ NUMBER_DIGITS = 3
 """Digits of a number that may be a value, at least: shorter ones are counts and limits."""
 
 _TOKEN = re.compile(r"[^\W_]+(?:['\u2019.][^\W_]+)*")
-_QUOTED = re.compile(r"'([^']+)'(?!\w)|\"([^\"]+)\"|\u201c([^\u201d]+)\u201d|\u2018([^\u2019]+)\u2019(?!\w)")
 _BREAK = re.compile(r"[;:?!()\"\u201c\u201d]")
 _POSSESSIVE = re.compile(r"['\u2019]s$")
 
@@ -66,8 +98,8 @@ def spans(question: str) -> tuple[Span, ...]:
 
 
 def _quoted(question: str) -> Iterator[Span]:
-    for match in _QUOTED.finditer(question):
-        text = next(group for group in match.groups() if group is not None)
+    for match in QUOTED.finditer(question):
+        text = match[0][1:-1]
         yield Span(text, SpanKind.QUOTED, *match.span(), folding.key(text), len(text.split()))
 
 
@@ -133,3 +165,41 @@ def _kind(words: Sequence[str], *, opens: bool, loud: bool) -> SpanKind | None:
 def _stop(word: str, *, loud: bool) -> bool:
     """Whether the word is a stop word; `OR` and `IN` in capitals may be codes, unless all is in capitals."""
     return word.lower() in _STOP and (loud or not (word.isupper() and len(word) > 1))
+
+
+_SAID = re.compile(r"(?<![\w.])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?!\w)")
+_DIGITS = re.compile(r"\d+(?:\.\d+)?")
+
+_WORDS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+"""From 2 on. "One" is seldom a number."""
+
+_SAID_IN_WORDS = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b", re.IGNORECASE)
+
+_UNITS = (1.0, 1e3, 1e6, 1e9, 0.01)
+"""What a number may be counted in: "1.5 million", "20 %"."""
+
+_PLACES = 6
+"""Behind the point, in which numbers are compared."""
+
+
+def numbers_not_used(question: str, tree: exp.Expr, names: Iterable[str]) -> list[str]:
+    """The numbers of `question`, as they stand there, that are in no literal of `tree` and in no name that it reads.
+
+    `names`: of its columns and tables. A whole number is used as well by its neighbours: "at least 3" is `> 2`.
+    """
+    texts = (*(literal.this for literal in tree.find_all(exp.Literal)), *names)
+    used = {round(float(digits), _PLACES) for text in texts for digits in _DIGITS.findall(text)}
+    return [said for said, number in _said(question) if not used & set(_alike(number))]
+
+
+def _said(question: str) -> Iterator[tuple[str, float]]:
+    for found in _SAID.finditer(question):
+        yield found.group(), float(found.group().replace(",", ""))
+    for found in _SAID_IN_WORDS.finditer(question):
+        yield found.group(), float(_WORDS.index(found.group().lower()) + 2)
+
+
+def _alike(number: float) -> Iterator[float]:
+    yield from (round(number * unit, _PLACES) for unit in _UNITS)
+    if number.is_integer():
+        yield from (number - 1, number + 1)

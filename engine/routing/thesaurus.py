@@ -17,8 +17,7 @@ from dataclasses import replace
 
 from engine.core.ports import Match
 from engine.routing.index import Index
-from engine.text.stopwords import STOP_WORDS
-from engine.text.tokens import identifier_words
+from engine.text.tokens import STOP_WORDS, identifier_words
 from schema_catalog.types import Column, Snapshot, Table
 
 Words = tuple[str, ...]

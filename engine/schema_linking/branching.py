@@ -40,8 +40,7 @@ from numpy.typing import NDArray
 from engine.core.elements import WHOLE_TABLE, BranchingPoint
 from engine.models.packaged import PackagedError, read
 from engine.models.shipped import shipped
-from engine.schema_linking.decisions import Decision
-from engine.schema_linking.linker import probabilities
+from engine.schema_linking.linker import Decision, probabilities
 from engine.schema_linking.nodes import NodeStates
 from engine.schema_linking.probes import Flags, Floats, Probes, assembled, at_most, inputs_of
 from schema_catalog.types import ColumnKey, Snapshot

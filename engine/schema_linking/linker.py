@@ -1,4 +1,13 @@
-"""The schema linker: decisions over the states of a model that can be looked into.
+"""A schema's links as a sequence of decisions, each about one element (RTS §3.1).
+
+Owns the order and the constraint. Tables are decided depth-first over the schema graph, as the router decodes them
+(DBCopilot, algorithm 2): from the likeliest table to its neighbours, the likeliest first. A table that is no neighbour
+of a linked one begins another piece, for which it must be likelier. A table's columns are decided right after it, and
+only where it is linked. Where the log-odds come from is `engine.schema_linking.nodes`' matter.
+
+What a question surely does not mean, by the schema linker: names that no statement needs to be offered.
+
+The schema linker: decisions over the states of a model that can be looked into.
 
 Owns turning log-odds and decisions into `SchemaLinks`. The model is a `HiddenStates`, and a `BranchingPredictor` says
 which decisions may be wrong: both come in.
@@ -6,7 +15,8 @@ which decisions may be wrong: both come in.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -14,9 +24,131 @@ import numpy as np
 
 from engine.core.elements import WHOLE_TABLE, BranchingPoint, SchemaLinks
 from engine.models.shipped import shipped
-from engine.schema_linking.decisions import Decision, decide
+from engine.routing.graph import Graph
 from engine.schema_linking.nodes import HiddenStates, NodeStates
 from schema_catalog.types import ColumnKey, Snapshot
+
+APART = 2.0
+"""Log-odds above which a table that joins with no linked one is linked.
+
+On the probes' databases: exact tables of 56.9 % of the questions, against 54.1 % where every table is decided alone.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether `element` is linked. `node`: its number among the states' nodes, `log_odds`: theirs."""
+
+    element: ColumnKey
+    linked: bool
+    log_odds: float
+    node: int
+
+
+Walk = Generator[Decision, bool, None]
+"""Yields decisions as the model takes them; is sent for each whether its element shall be linked."""
+
+
+def decide(states: NodeStates, snapshot: Snapshot) -> tuple[Decision, ...]:
+    """The decisions in their order: one for every table, and for every column of the linked tables."""
+    taken: list[Decision] = []
+    walk = _walk(states, snapshot)
+    decision = next(walk, None)
+    while decision is not None:
+        taken.append(decision)
+        decision = _following(walk, linked=decision.linked)
+    return tuple(taken)
+
+
+def teacher_forced(
+    states: NodeStates, snapshot: Snapshot, gold: frozenset[ColumnKey]
+) -> tuple[tuple[Decision, bool], ...]:
+    """Each decision as the model takes it where all before were right, and whether it is a branching point.
+
+    A branching point is a wrong decision; the walk goes on from the true one. `gold`: the elements that are read, a
+    table of which columns are read among them.
+    """
+    taken: list[tuple[Decision, bool]] = []
+    walk = _walk(states, snapshot)
+    decision = next(walk, None)
+    while decision is not None:
+        true = decision.element in gold
+        taken.append((decision, decision.linked != true))
+        decision = _following(walk, linked=true)
+    return tuple(taken)
+
+
+def _following(walk: Walk, *, linked: bool) -> Decision | None:
+    try:
+        return walk.send(linked)
+    except StopIteration:
+        return None
+
+
+def _walk(states: NodeStates, snapshot: Snapshot) -> Walk:
+    """Depth-first over tables: the top of `stack` is next, and what it is empty of begins a piece."""
+    graph = Graph.of(snapshot)
+    numbers = {element: number for number, element in enumerate(states.nodes)}
+    odds = {
+        number: float(states.log_odds[numbers[*table.key, WHOLE_TABLE]])
+        for number, table in enumerate(snapshot.tables)
+    }
+    stack: list[int] = []
+    any_linked = False
+    while odds:
+        if stack:
+            number, least = stack.pop(), 0.0
+        else:
+            number = max(odds, key=odds.__getitem__)
+            least = APART if any_linked else float("-inf")
+        if number not in odds:
+            continue
+        table, found = snapshot.tables[number], odds.pop(number)
+        element = (*table.key, WHOLE_TABLE)
+        if (yield Decision(element, found > least, found, numbers[element])):
+            any_linked = True
+            for column in table.columns:
+                yield _column_decision((*table.key, column.name), numbers, states)
+            left = odds.keys() & set(graph.neighbours(number))
+            stack += sorted(left, key=odds.__getitem__)
+
+
+def _column_decision(element: ColumnKey, numbers: dict[ColumnKey, int], states: NodeStates) -> Decision:
+    node = numbers[element]
+    found = float(states.log_odds[node])
+    return Decision(element, found > 0, found, node)
+
+
+LEAST = 0.001
+"""Names that are less probable go from one more statement, where the first reads one and leaves a linked one."""
+
+DOUBTFUL = 0.1
+"""Names that are less probable go from one more statement, where the first reads one and leaves a linked one. It does
+so in 28 of 420 questions of Spider's training part and open development half, among them 8 of the 32 whose set held
+nothing right."""
+
+
+def unlikely(
+    links: SchemaLinks | None, snapshot: Snapshot, wanted: Iterable[ColumnKey], least: float = LEAST
+) -> frozenset[ColumnKey]:
+    """Elements of `snapshot` that are less probable than `least`; none where the linker was not asked.
+
+    Kept are those `wanted` with their tables, and the keys of tables that are kept, since joins need them.
+    """
+    if links is None:
+        return frozenset()
+    kept = {element for element, chance in links.probabilities.items() if chance >= least} | set(wanted)
+    tables = {element[:2] for element in kept}
+    gone: set[ColumnKey] = set()
+    for table in snapshot.tables:
+        if table.key not in tables:
+            gone.add((*table.key, WHOLE_TABLE))
+            continue
+        keys = {*table.primary_key, *(name for key in table.foreign_keys for name in key.columns)}
+        names = {column.name for column in table.columns} - keys
+        gone.update((*table.key, name) for name in names if (*table.key, name) not in kept)
+    return frozenset(gone) if tables else frozenset()
+
 
 NAME, FORMAT = "linker", 1
 

@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from engine.core.elements import WHOLE_TABLE
 from engine.linking.element_text import name_words
 from engine.routing.graph import EdgeKind, Graph
-from engine.text.stopwords import STOP_WORDS
-from engine.text.tokens import identifier_words, question_words
+from engine.text.tokens import STOP_WORDS, identifier_words, question_words
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table
 
 WINDOW = 512

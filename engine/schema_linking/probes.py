@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from engine.calibration.conformal import quantile
 from engine.core.elements import WHOLE_TABLE
 from engine.routing.graph import Graph
-from engine.schema_linking.decisions import Decision
+from engine.schema_linking.linker import Decision
 from engine.schema_linking.nodes import NodeStates
 from schema_catalog.types import ColumnKey, Snapshot
 

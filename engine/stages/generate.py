@@ -40,13 +40,10 @@ and what it says lets the model guess most of what the others will. What is writ
 top, and waits for one of the others."""
 
 FORKS = 2
-"""Forks of the first answer that are written. Of 31 wrong first answers to training questions the first fork was right
-for 8, the second for 4 more, the third for 3, the next three for 2."""
+"""Forks of the first answer that are written."""
 
 SURE = 0.3
-"""Chance of a fork below which the model was sure of its answer, and nothing more is asked. So it was of 117 of 535
-questions, where it needed no repair and read what is linked: asking on found the right statement of one of them, with a
-seventh of all calls. Of 60 ambiguous ones two have their other reading by a fork of less than .4, none of less."""
+"""Chance of a fork below which the model was sure of its answer, and nothing more is asked."""
 
 EXCHANGED = 2
 """Of the other places, one in so many is taken by statements made of the first one by exchanging a name, one at least:

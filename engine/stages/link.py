@@ -12,8 +12,8 @@ from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.errors import NLError
 from engine.linking.element_text import linked
-from engine.linking.entities import entities
 from engine.linking.mentions import named_terms
+from engine.linking.spans import entities
 from engine.linking.standing import preferred_first
 from engine.linking.value_lists import whole_lists
 from engine.prompting.known_text import condition, defined

@@ -1,20 +1,57 @@
-"""Words of questions and of identifiers, so that the two can be compared.
+"""English stop words, in three parts.
+
+Words of questions and of identifiers, so that the two can be compared.
 
 Owns splitting and folding: `OrderItems`, `order_items` and "the order's items" give the same words. Works on
 any script; where a script writes no spaces, pairs of characters stand in for words.
+
+Whether a part of a name is short for a word: `gnr` for genre, `arpt` for airport, `cust` for customer.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from engine.text.stopwords import STOP_WORDS
+STOP_WORDS = frozenset(
+    """
+    a about all also an and any are as at be been being both but by can could did do does each either every
+    find for from give had has have he her him his how i in into is it its list many me much my neither no
+    nor not of on or our per please return shall she should show some such tell than that the their them
+    then there these they this those to us was we were what when where which who whom whose why will with
+    would you your
+    """.split()  # noqa: SIM905  a list of quoted words is no easier to read
+)
+"""Articles, pronouns, prepositions, auxiliaries, and verbs of asking."""
+
+OPERATION_WORDS = frozenset(
+    """
+    above after ascending ask average before below best between count descending different display distinct
+    done fewest first get greater greatest group grouped having highest if largest last least less lowest
+    max maximum mean min minimum more most one other out over same smallest so sort sorted sum top total
+    under up whether while within without worst
+    """.split()  # noqa: SIM905  a list of quoted words is no easier to read
+)
+"""Words of comparing, ordering and counting: they name operations."""
+
+LABEL_WORDS = frozenset(
+    """
+    among compute describe eight five four longest name names nearest nine number only order report seven
+    shortest six ten three two zero
+    """.split()  # noqa: SIM905  a list of quoted words is no easier to read
+)
+"""Numerals and general nouns: they may name a column and are no value by themselves."""
+
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 """Thai, Lao, Burmese, Khmer, kana and Han: scripts written without spaces."""
+
+QUOTED = re.compile(
+    r"'[^']+'(?!\w)|\"[^\"]+\"|\u201c[^\u201d]+\u201d|\u2018[^\u2019]+\u2019(?!\w)|\u201e[^\u201c]+\u201c|«[^»]+»"
+)
+"""A quoted text of a question, with its quotes."""
 
 _RUN = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|\d+|[^\W\d_{_UNSPACED}]+")
 
@@ -87,3 +124,48 @@ def _singular(word: str) -> str:
     if len(word) >= _SHORT and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         return word[:-1]
     return word
+
+
+CLEAR = 0.75
+"""Least `shortness` at which a name is taken for a word: `trk` for track and `mth` for month have it."""
+
+LONG = 4
+"""Letters of a word that a name may be short for, at least."""
+
+_VOWELS = frozenset("aeiou")
+
+_LEAST = 2
+"""Letters of an abbreviation, at least."""
+
+_BEGINNING = 3
+"""Letters, at least, of one that is a word's beginning."""
+
+
+def shortness(short: str, word: str) -> float:
+    """How surely `short` stands for `word`, in [0, 1]: 1 for the word itself, 0 where it can not.
+
+    An abbreviation begins as the word does and has its letters in their order: the more of the word's consonants, the
+    surer; its beginning is as sure as all of them. Both in lower case.
+    """
+    if short == word:
+        return 1.0
+    if len(short) < _LEAST or len(short) >= len(word) or short[0] != word[0] or not _within(short, word):
+        return 0.0
+    if len(short) >= _BEGINNING and word.startswith(short):
+        return 1.0
+    bones = word[0] + "".join(letter for letter in word[1:] if letter not in _VOWELS)
+    said = short[0] + "".join(letter for letter in short[1:] if letter not in _VOWELS)
+    return min(1.0, len(said) / len(bones))
+
+
+def surest(word: str, parts: Iterable[str]) -> list[str]:
+    """Those of `parts` that are surest to be short for `word`, as all of them are; none where none surely is."""
+    sure = {part: chance for part in parts if (chance := shortness(part, word)) >= CLEAR}
+    best = max(sure.values(), default=0.0)
+    return [part for part, chance in sure.items() if chance == best]
+
+
+def _within(short: str, word: str) -> bool:
+    """Whether the letters of `short` are among those of `word`, in their order."""
+    letters = iter(word)
+    return all(letter in letters for letter in short)

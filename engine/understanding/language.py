@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Protocol, cast
 
-from engine.text.stopwords import OPERATION_WORDS, STOP_WORDS
+from engine.text.tokens import OPERATION_WORDS, QUOTED, STOP_WORDS
 
 ENGLISH = "en"
 
@@ -71,7 +71,6 @@ _SHARED = frozenset(
 
 _ENGLISH_ONLY = ((STOP_WORDS | OPERATION_WORDS) - _SHARED) | {"what", "has", "who", "his"}
 
-_QUOTED = re.compile(r"'[^']*'(?!\w)|\"[^\"]*\"|\u201c[^\u201d]*\u201d|\u201e[^\u201c]*\u201c|«[^»]*»")
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
 _LAST_LATIN = "\u024f"
 
@@ -121,7 +120,7 @@ def _telling_words(question: str) -> list[str]:
     loud = question.upper() == question
     words = [
         word
-        for token in _QUOTED.sub(" ", question).split()
+        for token in QUOTED.sub(" ", question).split()
         if not any(letter.isdigit() for letter in token)
         for word in _WORD.findall(token)
         if loud or not (len(word) > 1 and word.isupper())

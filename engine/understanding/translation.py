@@ -11,6 +11,7 @@ import re
 from engine.core.deadline import Deadline
 from engine.core.ports import Completion, LanguageModel, Prompt
 from engine.prompting.prompts import prompt
+from engine.text.tokens import QUOTED
 from engine.understanding.language import Language, foreign_language
 
 TOKENS_PER_CHARACTER = 1
@@ -19,9 +20,6 @@ SLACK_TOKENS = 32
 
 _FENCE = "```"
 _NUMBER = re.compile(r"\d+")
-_QUOTED = re.compile(
-    r"'([^']+)'(?!\w)|\"([^\"]+)\"|\u201c([^\u201d]+)\u201d|\u201e([^\u201c]+)\u201c|«([^»]+)»"
-)
 
 
 async def translate(
@@ -51,6 +49,6 @@ def _line(text: str) -> str:
 def _is_faithful(question: str, english: str) -> bool:
     """Whether `english` is in English and holds every number and quoted value of `question`."""
     numbers = set(_NUMBER.findall(question))
-    quoted = {next(filter(None, groups)).strip() for groups in _QUOTED.findall(question)}
+    quoted = {text[1:-1].strip() for text in QUOTED.findall(question)}
     kept = numbers <= set(_NUMBER.findall(english)) and all(value in english for value in quoted)
     return bool(english) and kept and foreign_language(english) is None

@@ -16,10 +16,8 @@ from engine.core.elements import WHOLE_TABLE, Entity, ValueLink
 from engine.core.ports import Encoder
 from engine.core.state import Route
 from engine.linking.element_text import compared, element_words, name_words
-from engine.linking.entities import entities
-from engine.linking.spans import Span, SpanKind, spans
-from engine.text.stopwords import LABEL_WORDS, OPERATION_WORDS, STOP_WORDS
-from engine.text.tokens import identifier_words
+from engine.linking.spans import Span, SpanKind, entities, spans
+from engine.text.tokens import LABEL_WORDS, OPERATION_WORDS, QUOTED, STOP_WORDS, identifier_words
 from engine.understanding.types import UnknownPhrase
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table
 
@@ -94,7 +92,6 @@ _GENERAL = LABEL_WORDS | frozenset(
 """Words of comparing, having and happening, of time, and of people: every schema answers them, or none does."""
 
 _CAPITAL = re.compile(r"(?<!^)(?<![.?!] )(?<!\w)[A-Z][\w'\u2019-]*")
-_QUOTED = re.compile(r"'[^']+'(?!\w)|\"[^\"]+\"|\u201c[^\u201d]+\u201d")
 
 
 def unknown_phrases(
@@ -125,7 +122,7 @@ def unknown_phrases(
 
 def _open_words(question: str, route: Route) -> Iterator[tuple[str, str]]:
     """(word, its phrase) of the words that neither grammar, names, values nor the schema's own words account for."""
-    bare = _QUOTED.sub(" ", question)
+    bare = QUOTED.sub(" ", question)
     named = {part.lower() for name in _CAPITAL.findall(bare) for part in re.findall(r"[^\W_]+", name)}
     stored = {part for link in route.values for part in identifier_words(link.span)}
     spoken = schema_words(route.snapshot)

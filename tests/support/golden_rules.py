@@ -14,8 +14,8 @@ from engine.core.candidate import RuleKind
 from engine.core.elements import Relation, ValueLink, ValueList
 from engine.linking.dimensions import linked_dimensions
 from engine.linking.element_text import compared, element_words
-from engine.linking.entities import entities
 from engine.linking.mentions import mentioned_tables
+from engine.linking.spans import entities
 from engine.rewrite.rule import Context, Rule, Statement
 from engine.rewrite.rules import RULES
 from engine.sql.tree import parsed

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benchmarks.quality.linking.linked import Linked
 from engine.schema_linking.branching import Kind, kind_of
-from engine.schema_linking.decisions import Decision
+from engine.schema_linking.linker import Decision
 from engine.schema_linking.probes import Flags, Floats, Probes, assembled, inputs_of
 from schema_catalog.types import ColumnKey
 

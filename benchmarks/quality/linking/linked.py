@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.quality.routing.collection import Item, read_items, read_views
 from engine.core.elements import WHOLE_TABLE
-from engine.schema_linking.decisions import Decision, decide, teacher_forced
+from engine.schema_linking.linker import Decision, decide, teacher_forced
 from engine.schema_linking.nodes import HiddenStates, NodeStates
 from schema_catalog.types import ColumnKey, Snapshot
 

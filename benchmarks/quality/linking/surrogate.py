@@ -16,7 +16,7 @@ from benchmarks.quality.roc import auc
 from engine.core.deadline import Deadline
 from engine.core.ports import LanguageModel
 from engine.schema_linking.branching import Kind, TrainedBranching, kind_of
-from engine.schema_linking.decisions import Decision
+from engine.schema_linking.linker import Decision
 
 SECONDS = 60.0
 """For one opinion at most."""

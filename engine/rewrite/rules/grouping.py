@@ -19,12 +19,10 @@ from engine.linking.dimensions import (
     aggregates,
     is_measured,
 )
-from engine.rewrite.join_tree import conjuncts, keep_tests, tests_of, without_tests
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.references import join_missing_tables
-from engine.rewrite.scope import Scopes, TableRef, identifier
-from engine.text.abbreviations import CLEAR, shortness
-from engine.text.tokens import identifier_words
+from engine.rewrite.scope import Scopes, TableRef, conjuncts, identifier, keep_tests, tests_of, without_tests
+from engine.text.tokens import CLEAR, identifier_words, shortness
 from schema_catalog.types import Column, ColumnKey, TableKey, TableKind
 
 _KEYED = (TableKind.TABLE, TableKind.PARTITIONED)

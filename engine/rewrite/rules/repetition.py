@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from engine.core.elements import WHOLE_TABLE
-from engine.rewrite.join_tree import SORTING, Branch, JoinTree, join_tree, tests_of, without_tests
 from engine.rewrite.rule import Context, Statement
-from engine.rewrite.scope import nullable
+from engine.rewrite.scope import SORTING, Branch, JoinTree, join_tree, nullable, tests_of, without_tests
 from schema_catalog.types import Table, TableKind
 
 _NEGATION = re.compile(

@@ -18,8 +18,7 @@ from engine.api.endpoints import EngineAPI
 from engine.api.service import Service
 from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
-from engine.evaluation.evaluating import Evaluating
-from engine.evaluation.trial import Trials
+from engine.evaluation.evaluating import Evaluating, Trials
 from engine.llm.settings import ModelSettings
 from engine.metrics import Metrics
 from engine.suggestions.suggesting import Suggesting

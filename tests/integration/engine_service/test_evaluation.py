@@ -21,8 +21,7 @@ from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
 from engine.core.tools import Tools
 from engine.errors import InvalidSettingError, ModelUnavailableError
-from engine.evaluation.evaluating import Evaluating
-from engine.evaluation.trial import KEPT, Trials
+from engine.evaluation.evaluating import KEPT, Evaluating, Trials
 from engine.evaluation.types import EvaluateRequest, TrialRequest, Verdict, VerifiedQuery, VerifiedRequest
 from engine.learning.store import LearningStore
 from engine.llm.settings import ModelSettings

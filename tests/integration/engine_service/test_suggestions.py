@@ -19,8 +19,7 @@ from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
 from engine.core.tools import Tools
 from engine.errors import InvalidSettingError
-from engine.evaluation.evaluating import Evaluating
-from engine.evaluation.trial import Trials
+from engine.evaluation.evaluating import Evaluating, Trials
 from engine.llm.settings import ModelSettings
 from engine.metrics import Metrics
 from engine.settings import Limits

@@ -20,8 +20,7 @@ from engine.api.service import Service
 from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
 from engine.core.tools import Tools
-from engine.evaluation.evaluating import Evaluating
-from engine.evaluation.trial import Trials
+from engine.evaluation.evaluating import Evaluating, Trials
 from engine.learning.feedback import Learner
 from engine.learning.store import LearningStore
 from engine.llm.settings import ModelSettings

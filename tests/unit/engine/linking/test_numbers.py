@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.linking.numbers import numbers_not_used
+from engine.linking.spans import numbers_not_used
 from engine.sql.tree import parsed
 
 

@@ -10,7 +10,7 @@ import pytest
 from engine.models.packaged import PackagedError, read
 from engine.schema_linking import branching, linker
 from engine.schema_linking.branching import Promise, TrainedBranching, packaged
-from engine.schema_linking.decisions import decide
+from engine.schema_linking.linker import decide
 from engine.schema_linking.nodes import NodeStates
 from engine.schema_linking.probes import CONTEXT
 from tests.support.doubting_linker import NODES

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.core.elements import WHOLE_TABLE
 from engine.routing.graph import Graph
-from engine.schema_linking.decisions import APART, Decision, decide, teacher_forced
+from engine.schema_linking.linker import APART, Decision, decide, teacher_forced
 from engine.schema_linking.nodes import NodeStates
 from schema_catalog.types import Column, ColumnKey, ForeignKey, Snapshot, Table, TableKind
 

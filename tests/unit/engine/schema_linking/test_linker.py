@@ -13,8 +13,7 @@ from engine.core.elements import WHOLE_TABLE, BranchingPoint
 from engine.models.encoder import loaded_model
 from engine.models.linker import CALIBRATION, LinkerEncoder, layered, library_layers, packed, unpacked
 from engine.models.packaged import read
-from engine.schema_linking.decisions import Decision
-from engine.schema_linking.linker import FORMAT, NAME, TrainedLinker, packaged
+from engine.schema_linking.linker import FORMAT, NAME, Decision, TrainedLinker, packaged
 from engine.schema_linking.nodes import NodeStates
 from engine.settings import EncoderSettings
 from schema_catalog.types import Column, Snapshot, Table, TableKind

@@ -6,7 +6,7 @@ import numpy as np
 
 from engine.core.elements import WHOLE_TABLE, BranchingPoint
 from engine.schema_linking.branching import trace_back
-from engine.schema_linking.decisions import decide
+from engine.schema_linking.linker import decide
 from engine.schema_linking.nodes import NodeStates
 from schema_catalog.types import ColumnKey
 from tests.support.schemas import MUSIC

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.core.elements import WHOLE_TABLE, SchemaLinks
-from engine.schema_linking.decisions import LEAST, unlikely
+from engine.schema_linking.linker import LEAST, unlikely
 from schema_catalog.types import ColumnKey, Snapshot
 from tests.support.schemas import table
 

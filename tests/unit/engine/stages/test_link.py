@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.linking.entities import entities
+from engine.linking.spans import entities
 
 CASES = {
     "What is the hometown of students from Utah?": ["hometown", "students", "utah"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.text.abbreviations import shortness
+from engine.text.tokens import shortness
 
 
 @pytest.mark.parametrize(

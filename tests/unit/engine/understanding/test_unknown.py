@@ -8,7 +8,7 @@ from typing import Any, cast
 from engine.core.elements import Relation, ValueLink
 from engine.core.state import Route
 from engine.linking.element_text import linked
-from engine.linking.entities import entities
+from engine.linking.spans import entities
 from engine.understanding.unknown import unknown_phrases
 from schema_catalog.types import Snapshot
 from tests.support.asking import DATABASE

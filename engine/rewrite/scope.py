@@ -38,7 +38,6 @@ class SubqueryComparison:
     one: Table
     inside: exp.Column
     other: Table
-    query: exp.Select
 
 
 class Scopes:
@@ -139,7 +138,7 @@ class Scopes:
         one, other = self.reading(outside), self.reading(inside)
         if one is None or other is None or one.table is None or other.table is None:
             return None
-        return SubqueryComparison(outside, one.table, inside, other.table, query)
+        return SubqueryComparison(outside, one.table, inside, other.table)
 
     def shown(self, tree: exp.Query) -> frozenset[ColumnKey]:
         """The tables' columns that a statement gives as they are, of a set operation those of its first query."""

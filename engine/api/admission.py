@@ -1,4 +1,6 @@
-"""What an asker may still ask today and in this hour, by the store's count, in words that help; and adding to it.
+"""Who may ask now: quotas, places and the queue.
+
+What an asker may still ask today and in this hour, by the store's count, in words that help; and adding to it.
 
 Owns the refusals' words. What counts and for whom is `schema_catalog.quotas`'; places and queue are
 `engine.api.admission`'s.

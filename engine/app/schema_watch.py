@@ -1,4 +1,6 @@
-"""Listens in the registered databases that tell by themselves when their schema has changed.
+"""Keeps the catalog up to date: looks at schemas on a schedule, and at once where a database tells.
+
+Listens in the registered databases that tell by themselves when their schema has changed.
 
 Owns these connections, one for each such database. What a notice leads to is `schema_watch`'s. A notice that is lost,
 since a connection broke or a pooler stands in between, costs the wait for the next look.

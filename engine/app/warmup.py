@@ -1,4 +1,6 @@
-"""Warm-up: loads the models, the index, values, and the prompts' prefixes ahead of the first question.
+"""What an engine does unasked: it warms up, and deletes what is over.
+
+Warm-up: loads the models, the index, values, and the prompts' prefixes ahead of the first question.
 
 Deletes questions whose time is over, also where nobody asks any more.
 

@@ -1,4 +1,6 @@
-"""The statement that answers a question, run as the asker, and whether a candidate has its result.
+"""Judges a question whose answer is known.
+
+The statement that answers a question, run as the asker, and whether a candidate has its result.
 
 Owns what cannot be judged: a known statement that is refused, fails, gives no row, or more rows than the cap.
 

@@ -1,4 +1,6 @@
-"""Which rows of a statement's result tie under its ORDER BY, so that they may come in any order.
+"""Whether two statements have the same result.
+
+Which rows of a statement's result tie under its ORDER BY, so that they may come in any order.
 
 Owns how that is asked: the statement once more, with what it orders by as columns behind its own and, where it has a
 LIMIT, with all rows that tie with the last one.

@@ -1,4 +1,6 @@
-"""The calibration's status: points, thresholds, and observed coverage on held-out questions.
+"""The calibration behind the engine's interface, and its status.
+
+The calibration's status: points, thresholds, and observed coverage on held-out questions.
 
 The calibration's verbs behind the engine's interface and `pgparley calibrate`: judge, pairs, status.
 """

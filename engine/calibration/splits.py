@@ -1,4 +1,6 @@
-"""The tuning, calibration and test splits of labelled questions, by a hash of the question's id.
+"""Splits of labelled questions, and the coverage observed on those held out.
+
+The tuning, calibration and test splits of labelled questions, by a hash of the question's id.
 
 A type each keeps them apart: thresholds come from a `CalibrationSet` and are measured on a `HeldOutSet`.
 

@@ -1,4 +1,6 @@
-"""The classifier's features of a question and a schema: a vector of fixed length.
+"""Which conditions a question asks for (MetaSQL §III-A): features, and a small network over them.
+
+The classifier's features of a question and a schema: a vector of fixed length.
 
 The question's sentence vector, the mean of the schema's elements weighted by their cosine to it, the best cosines of
 tables and columns, and indicators of cue words such as `each`, `not` and `both`, which a sentence vector blurs.

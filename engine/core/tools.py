@@ -1,4 +1,6 @@
-"""Null objects for the ports, and a ranker without a trained model.
+"""The stages' collaborators and settings, and what stands in for those that are off.
+
+Null objects for the ports, and a ranker without a trained model.
 
 The stages' collaborators and settings.
 """

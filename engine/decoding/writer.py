@@ -1,4 +1,6 @@
-"""The model's calls for one route: prompt, grammar, and the limit of tokens.
+"""What the model is asked and what it wrote: prompts and grammars of one route, and attempts that are checked.
+
+The model's calls for one route: prompt, grammar, and the limit of tokens.
 
 Masks are applied by the grammar under an unchanged prompt; without grammars in the prompt, as in Odin (§5). Conditions
 (MetaSQL §III) are a comment that the answer begins with, so that the prompt stays in the server's prefix cache.

@@ -1,4 +1,6 @@
-"""What a difference itself says about its readings, beside the candidates' confidences.
+"""Which question back is worth asking, by its readings and by what no candidate reads.
+
+What a difference itself says about its readings, beside the candidates' confidences.
 
 Where the question names one reading in its own words, the others are hardly meant. Where the schema holds the same
 columns twice, or the linker says that it may go astray between two, a preference for either means little.

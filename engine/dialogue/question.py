@@ -1,4 +1,6 @@
-"""The question back that candidates give rise to, without a model: they are the readings of the asker's question.
+"""Questions back and their answers, and whether their schemas still hold.
+
+The question back that candidates give rise to, without a model: they are the readings of the asker's question.
 
 An answer to a question back: whether it is one, which candidates agree with it, and what it says to a model.
 

@@ -1,4 +1,6 @@
-"""The catalog as it would be after a file was imported; the store keeps nothing of it.
+"""Questions whose answer is known, asked and judged without a trace, in the catalog as it is or would be.
+
+The catalog as it would be after a file was imported; the store keeps nothing of it.
 
 Owns the transaction that does the import and takes it back. What an import does is `schema_catalog.knowledge_files`'s.
 

@@ -1,4 +1,6 @@
-"""A DBA's review of what was learned: list, approve, revoke, forget, withdraw.
+"""Learns from feedback, and lets a DBA review what was learned.
+
+A DBA's review of what was learned: list, approve, revoke, forget, withdraw.
 
 Every method raises asyncpg's errors; those that take numbers raise `CatalogError` where there is no such example or
 adapter.

@@ -1,4 +1,6 @@
-"""From a choice to votes: which phrase of the question meant which column or table (Odin §7.1, algorithm 3).
+"""From choices to votes, and from votes to what an asker means by a phrase.
+
+From a choice to votes: which phrase of the question meant which column or table (Odin §7.1, algorithm 3).
 
 A phrase is linked to the nearest element that only the chosen statement reads, and to the nearest that only a rejected
 one reads: a pair of alternatives. Where two tables are alternatives, a pair of their columns becomes the pair of

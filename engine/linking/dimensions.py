@@ -1,4 +1,6 @@
-"""The periods that a question names: "in 2000", "since December 2024", "after Q1 2023". Read from its words alone.
+"""What a question says of time and of parts: its periods and dimensions.
+
+The periods that a question names: "in 2000", "since December 2024", "after Q1 2023". Read from its words alone.
 
 What a question asks a number for each of, its dimensions: "per genre", "by state", "monthly".
 

@@ -1,8 +1,8 @@
-"""What names of a schema are short for in a question: `spcs` for species, `lsh` described as leisure and hospitality.
+"""What of a schema a question names, in full and in short.
+
+What names of a schema are short for in a question: `spcs` for species, `lsh` described as leisure and hospitality.
 
 The tables, terms and values that a question names, and those of them that a statement does not read.
-
-Of Spider's training questions 96 % are answered by statements that read each named table, or one that refers to it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The entities of a question (Odin §5.3): runs of content words. The paper asks a model for them.
+"""A question cut up: its entities, the spans that may be values, and its numbers.
+
+The entities of a question (Odin §5.3): runs of content words. The paper asks a model for them.
 
 The spans of a question that may be a value: quoted texts, names, numbers and codes, dates, short phrases.
 

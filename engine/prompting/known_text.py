@@ -1,4 +1,6 @@
-"""Preferences and verified examples as text for a prompt, behind the schema, which stays the same.
+"""What is known beside the schema, as text for a prompt: examples, terms, values, and the dialogue.
+
+Preferences and verified examples as text for a prompt, behind the schema, which stays the same.
 
 Questions are data: quoted, on one line, cut short, without marks of the prompt's structure. A statement is shown whole
 and on one line or not at all.

@@ -1,4 +1,6 @@
-"""A statement as phrases in words, one a unit (MetaSQL, table 2), by rule, for the cross-encoder.
+"""The second-stage ranker (MetaSQL §III-C): statements as phrases, and the cross-encoder that reads them.
+
+A statement as phrases in words, one a unit (MetaSQL, table 2), by rule, for the cross-encoder.
 
 Aliases become their tables and names become words. Unlike `engine.sql.tree` it leaves out nothing that tells two
 statements apart, such as the keys of joins.

@@ -1,4 +1,6 @@
-"""Which tables the selects of a statement read, and which of them a column belongs to.
+"""What a statement reads and how it is joined, for rules over sqlglot's tree.
+
+Which tables the selects of a statement read, and which of them a column belongs to.
 
 Owns that look-up for rules over sqlglot's tree. Scopes are `sqlglot.optimizer.scope`'s; here their sources meet the
 catalog. Whether a statement's names are right is `engine.sql.resolution`'s to say.

@@ -1,4 +1,6 @@
-"""Large arrays in files that are mapped, not read: engines on one machine share one copy, which the system can drop.
+"""The schemas that one asker may see as arrays and words, mapped from files where they are large.
+
+Large arrays in files that are mapped, not read: engines on one machine share one copy, which the system can drop.
 
 A file is named by what it holds, so that it is never stale. Losing it costs time alone.
 

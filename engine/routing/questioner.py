@@ -1,4 +1,6 @@
-"""Templates of questions: sentences with slots for the tables and columns that they name.
+"""Questions made of schemas, to train the router: templates, walks over tables, and how they are filled.
+
+Templates of questions: sentences with slots for the tables and columns that they name.
 
 Owns the file's format, the kinds of columns, and how a name of the schema is spoken; filling templates is
 `engine.routing.questioner`'s. The file holds one template a line, below its relation in brackets:

@@ -1,4 +1,6 @@
-"""One prediction set of several layers' sets: by majority, and by majorities along a random permutation (RTS §3.2.3).
+"""Branching points (RTS §3.2): prediction sets of several layers, aggregated, and what they trace back to.
+
+One prediction set of several layers' sets: by majority, and by majorities along a random permutation (RTS §3.2.3).
 
 Where each layer's set holds the true label with probability 1 - alpha, a label that more than the share theta of them
 hold is the true one with probability 1 - alpha / (1 - theta) (theorem 1), along a permutation 1 - 2 alpha (theorem 3),

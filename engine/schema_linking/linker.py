@@ -1,4 +1,6 @@
-"""A schema's links as a sequence of decisions, each about one element (RTS §3.1).
+"""The schema linker: its decisions, what follows of them, and the trained one.
+
+A schema's links as a sequence of decisions, each about one element (RTS §3.1).
 
 Owns the order and the constraint. Tables are decided depth-first over the schema graph, as the router decodes them
 (DBCopilot, algorithm 2): from the likeliest table to its neighbours, the likeliest first. A table that is no neighbour

@@ -1,4 +1,6 @@
-"""Split conformal prediction sets over a decision's two labels: 0 it is right, 1 it is a branching point (RTS §3.2).
+"""Whether a decision of schema linking is right (RTS §3.2): probes of layers and their prediction sets.
+
+Split conformal prediction sets over a decision's two labels: 0 it is right, 1 it is a branching point (RTS §3.2).
 
 The nonconformity score of a label is 1 - p(label | decision). A layer's set holds the labels whose score is at most a
 threshold, the ⌈(n + 1)(1 - alpha)⌉-th smallest score of calibration decisions' true labels. Three promises, each where

@@ -1,4 +1,6 @@
-"""PostgreSQL's name of an output column without alias (`FigureColname` in its parse_target.c).
+"""Names of a statement: those of its outputs, and what is wrong with the others.
+
+PostgreSQL's name of an output column without alias (`FigureColname` in its parse_target.c).
 
 Later clauses and enclosing queries refer to columns by these names.
 

@@ -1,4 +1,6 @@
-"""A statement as sqlglot's tree: parsed once for a text, shared, and not to be changed.
+"""A statement read: as a tree, in words, and whether it gives the same rows each time.
+
+A statement as sqlglot's tree: parsed once for a text, shared, and not to be changed.
 
 A SELECT in words, by rule: its outputs, tables, conditions, groups and order.
 

@@ -1,4 +1,6 @@
-"""Check_values: looks whether the texts that statements compare columns with occur in them, and finds those that do.
+"""Checks the candidates: their texts against the data, then whether they would run.
+
+Check_values: looks whether the texts that statements compare columns with occur in them, and finds those that do.
 
 A model writes values as the question has them, or invents some: such a statement runs, and answers another question.
 What is surely another spelling of stored values is written so; what only may be meant stands beside the statement.

@@ -1,4 +1,6 @@
-"""Orders the candidates and gives each a confidence.
+"""Orders the candidates: by likelihood and doubts, by what they answer, and by what the asker prefers.
+
+Orders the candidates and gives each a confidence.
 
 What a ranker makes of statement and question (`engine.ranking`; without it how likely the model found the statement)
 and what else is known of it (`engine.ranking.evidence`), weighed by the route. The confidences of one answer sum to at

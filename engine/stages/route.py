@@ -1,4 +1,6 @@
-"""Route: the databases that may answer the question, and their tables, likeliest first.
+"""Which databases may answer, by their schemas, and again by what linking found in them.
+
+Route: the databases that may answer the question, and their tables, likeliest first.
 
 Schemas are cut to the asker's privileges before they are scored, so that nothing unreadable is scored or named. The
 scoring is the router's (`engine.routing`).

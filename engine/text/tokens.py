@@ -1,4 +1,6 @@
-"""English stop words, in three parts.
+"""Words of questions and of identifiers: which count, how they fold, and what is short for them.
+
+English stop words, in three parts.
 
 Words of questions and of identifiers, so that the two can be compared.
 

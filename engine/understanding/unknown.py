@@ -1,4 +1,6 @@
-"""The names and quoted texts of a question of which a statement says nothing.
+"""What of a question nothing stands for: in a statement, and in a schema.
+
+The names and quoted texts of a question of which a statement says nothing.
 
 The words of a question that nothing in a schema stands for.
 

@@ -1,4 +1,6 @@
-"""Rules about groups that PostgreSQL refuses: columns that are shown and not grouped by, aggregates in WHERE.
+"""Rules about groups and limits.
+
+Rules about groups that PostgreSQL refuses: columns that are shown and not grouped by, aggregates in WHERE.
 
 Rules about LIMIT: rows that are left out although the question asks for all, or by an order that says nothing.
 

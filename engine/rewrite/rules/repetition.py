@@ -1,4 +1,6 @@
-"""Rules about "not", "both" and exclusion: where one row of many is tested and all of them are meant.
+"""Rules about one row and many: "not", "both", and rows that are shown several times.
+
+Rules about "not", "both" and exclusion: where one row of many is tested and all of them are meant.
 
 Rules about rows that are shown once for each of many others, and about tables that are joined for nothing.
 """

@@ -109,8 +109,8 @@ async def tools(
             values=StoredValues(ValueStore(pool)),
             limits=settings.limits,
             generation=settings.generation,
-            conditions=_conditions(settings.generation, encoder),
-            ranker=_ranker(settings, networks),
+            conditions=conditions(settings.generation, encoder),
+            ranker=ranker_of(settings, networks),
             memory=LearningStore(pool, settings.learning),
             learning=settings.learning,
             linker=networks.linker,
@@ -121,11 +121,13 @@ async def tools(
         yield built, Questions(pool, settings.limits.ttl), pool
 
 
-def _conditions(settings: GenerationSettings, encoder: Encoder) -> Conditions:
+def conditions(settings: GenerationSettings, encoder: Encoder) -> Conditions:
+    """Those that a question asks for; none, and no weights, while they are off. Raises `PackagedError`."""
     return Classifier.of(classifier.packaged(), encoder) if settings.conditions else NoConditions()
 
 
-def _ranker(settings: EngineSettings, networks: Networks) -> Ranker:
+def ranker_of(settings: EngineSettings, networks: Networks) -> Ranker:
+    """By likelihood, without weights, where the second stage is off. Raises `PackagedError`."""
     if not settings.generation.second_stage:
         return ByLikelihood()
     return TwoStages.of(ranker.packaged(), networks.encoder, settings.encoder, networks.reader)

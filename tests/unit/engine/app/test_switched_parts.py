@@ -1,0 +1,29 @@
+"""What `[generation]` switches off is not loaded, and what it switches on is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from engine.app.main import conditions, ranker_of
+from engine.conditions.classifier import Classifier
+from engine.core.tools import ByLikelihood, NoConditions
+from engine.settings import EngineSettings, GenerationSettings
+
+SETTINGS = EngineSettings(Path("/run/engine.sock"), "postgresql://store")
+
+
+def test_what_is_off_reads_no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("engine.conditions.classifier", "engine.ranking.ranker"):
+        monkeypatch.setattr(f"{module}.read", None)
+    none = cast("Any", None)
+    assert isinstance(conditions(SETTINGS.generation, none), NoConditions)
+    assert isinstance(ranker_of(SETTINGS, none), ByLikelihood)
+
+
+def test_what_is_on_is_there() -> None:
+    on = replace(SETTINGS, generation=GenerationSettings(conditions=True))
+    assert isinstance(conditions(on.generation, cast("Any", None)), Classifier)

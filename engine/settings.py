@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 
 from engine.errors import InvalidSettingError
@@ -135,9 +136,19 @@ class Limits:
         return k or self.k
 
 
+class Strategy(StrEnum):
+    """How candidates are found. `AUTO`: by readings, but of the embedded model by search."""
+
+    AUTO = "auto"
+    READINGS = "readings"
+    SEARCH = "search"
+
+
 @dataclass(frozen=True, slots=True)
 class GenerationSettings:
     """The parts of finding and ordering candidates; each can be switched off, to measure it or because it does harm.
+
+    `strategy`: whether the model is asked for the readings of a question, or statements are searched for.
 
     `masks`: names that a statement used are forbidden in further ones (Odin §5), of a model that has no forks.
     `conditions`: further statements are asked for by what they are made of, and how hard (MetaSQL §III).
@@ -146,9 +157,10 @@ class GenerationSettings:
     was refused or does not say what a DBA's term means. `forks`: the first answer is written again from where the model
     was least certain, with what it nearly wrote there. `links`: names that the schema linker finds most unlikely are
     forbidden. `retell`: where no candidate is clearly ahead the model is asked which question each of them answers.
-    `rules_off`: names of rules of `engine.rewrite.rules` that do not run.
+    `rules_off`: names of rules of `engine.rewrite.rules` that do not run. All but the last are of the search.
     """
 
+    strategy: Strategy = Strategy.AUTO
     masks: bool = False
     conditions: bool = False
     second_stage: bool = False

@@ -66,7 +66,9 @@ class Candidate:
     `readings`: how many of its changes, or of those of a statement with its rows, say something else than the model
     wrote. `missing`: texts that its columns do not hold (check_values). `unsaid`: values, names, terms and
     numbers of the question that it says nothing of, `terms`: those of the question that it uses, `notes`: units, time
-    zones and deprecations of what it reads (rank). `changes`: by rules, in order.
+    zones and deprecations of what it reads (rank). `changes`: by rules, in order. `place`: from 0, among the readings
+    that the model gave of the question, None where it was not asked for readings; `meaning`: of that reading, and
+    `assumes`: what it takes for granted, in the model's words.
     """
 
     database: str
@@ -90,6 +92,9 @@ class Candidate:
     changes: tuple[Change, ...] = ()
     terms: tuple[Term, ...] = ()
     notes: tuple[str, ...] = ()
+    place: int | None = None
+    meaning: str = ""
+    assumes: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ Implementations name their Protocol; null objects are in `engine.core.tools`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -21,6 +21,7 @@ from engine.core.state import Route, State
 from engine.dialogue.types import Chances, Parting
 from engine.guard.rules import Rules
 from engine.learning.types import AskerFeedback
+from engine.llm.profile import ModelProfile
 from engine.types import Asker, Usage
 from schema_catalog.types import ColumnKey, Database, ReadableColumns, Snapshot, TableKey
 
@@ -44,7 +45,8 @@ class Token:
 class Completion:
     """An answer of a language model. Tokens by kind as in `Usage`; `logprob`: mean over the generated tokens.
 
-    `tokens`: of the text, in order, where alternatives were requested and the model gives them.
+    `tokens`: of the text, in order, where alternatives were requested and the model gives them. `refusal`: what the
+    model says instead of an answer.
     """
 
     text: str
@@ -54,6 +56,7 @@ class Completion:
     logprob: float | None
     finished: bool
     tokens: tuple[Token, ...] = ()
+    refusal: str | None = None
 
     @property
     def usage(self) -> Usage:
@@ -96,6 +99,10 @@ class LanguageModel(Protocol):
     """A chat model; every failure is an `NLError` (58000 unavailable, 57014 out of time)."""
 
     @property
+    def profile(self) -> ModelProfile:
+        """What the server can do, as far as it was found out."""
+
+    @property
     def grammars(self) -> bool:
         """Whether `grammar` is honoured."""
 
@@ -117,12 +124,15 @@ class LanguageModel(Protocol):
         temperature: float = 0.0,
         seed: int = 0,
         others: int = 0,
+        schema: Mapping[str, object] | None = None,
     ) -> Completion:
         """Continues `prompt`; `grammar` is a Lark grammar that the text (less `prefix`) must match.
 
         Neither `prefix` nor `begun` is repeated.
 
         `seed`: makes sampling at a temperature above zero repeatable. `others`: alternatives to report for each token.
+
+        `schema`: of an answer in JSON; a server that knows none is asked for JSON, or for nothing of the kind.
         """
 
     async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:

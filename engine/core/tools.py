@@ -32,8 +32,16 @@ from engine.core.ports import (
 from engine.core.state import Route, State
 from engine.dialogue.types import Chances, Parting
 from engine.learning.types import AskerFeedback
+from engine.llm.settings import Effort
 from engine.routing.second_look import Weights
-from engine.settings import DialogueSettings, GenerationSettings, LearningSettings, Limits, SelectionSettings
+from engine.settings import (
+    DialogueSettings,
+    GenerationSettings,
+    LearningSettings,
+    Limits,
+    SelectionSettings,
+    Strategy,
+)
 from schema_catalog.types import ColumnKey, Database, Snapshot
 
 
@@ -140,3 +148,13 @@ class Tools:
     second_look: Weights = field(default_factory=Weights)
     certainty: Certainty = field(default_factory=AsRanked)
     dialogue: DialogueSettings = field(default_factory=DialogueSettings)
+    effort: Effort = Effort.NORMAL
+
+    @property
+    def asks_for_readings(self) -> bool:
+        """Whether the model is asked for the readings of a question; else statements are searched for."""
+        match self.generation.strategy:
+            case Strategy.AUTO:
+                return not self.model.goes_on
+            case chosen:
+                return chosen is Strategy.READINGS

@@ -14,7 +14,6 @@ Owns when the model is asked a second time, and which of its statements stands f
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -28,6 +27,7 @@ from engine.decoding.mask_search import Mask, Node
 from engine.decoding.sql_grammar import sql_grammar
 from engine.dialogue.question import chosen, forbidden
 from engine.linking.mentions import terms_used
+from engine.llm.replies import FENCE, statement
 from engine.prompting.known_text import defined, known_text
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
@@ -52,11 +52,6 @@ LEAST_LIKELY = 0.2
 
 OTHER_TOKENS = 20
 """Tokens with their probabilities that the model gives for each that it wrote."""
-
-FENCE = "```"
-
-_LINE_BREAK = re.compile(r" *\n *(?=[A-Z(])")
-"""Between clauses. Inside a literal the grammar allows none; without a grammar one before other text stays."""
 
 
 class Writer:
@@ -144,11 +139,6 @@ class Writer:
         answers = filter(None, map(chosen, self._state.dialogue.turns))
         wanted = {element for option in answers for element in option.elements}
         return unlikely(self.route.links, self.shown, wanted.union(known), least)
-
-
-def statement(text: str) -> str:
-    """The SQL of an answer on one line, up to the closing fence, without the semicolon."""
-    return _LINE_BREAK.sub(" ", text.split(FENCE, maxsplit=1)[0].strip().rstrip(";").strip())
 
 
 def without(snapshot: Snapshot, mask: Mask) -> Snapshot:

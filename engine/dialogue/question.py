@@ -28,7 +28,7 @@ from engine.dialogue.choice import (
 )
 from engine.dialogue.differences import Difference, Reading, Said, differences
 from engine.dialogue.facts import facts
-from engine.dialogue.types import ClarifyingQuestion, Dialogue, Option, Parting, Turn
+from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Dialogue, Option, Parting, Turn
 from engine.dialogue.wording import Asked, ambiguity, option_words, wording_of
 from engine.errors import InvalidSettingError, StaleDialogueError, SyntaxProblemError, UnsupportedError
 from engine.text.tokens import question_words
@@ -80,6 +80,32 @@ def best_proposal(
             )
             return Proposal(made, parting, its, misread(difference))
     return None
+
+
+OFFERED = 3
+"""Meanings that a question back offers at most."""
+
+
+def by_meanings(candidates: Sequence[Candidate], turns: Sequence[Turn]) -> Proposal | None:
+    """The question which of the candidates' meanings is meant, in the words that they were given with.
+
+    None where there is one meaning, or two read alike, or it was asked before. The candidates have confidences.
+    """
+    offered = candidates[:OFFERED]
+    if len(offered) < 2 or len({each.meaning.casefold() for each in offered}) < len(offered):  # noqa: PLR2004 - none to choose
+        return None
+    options = tuple(
+        Option(
+            each.meaning.rstrip("."), (each.sql,), preview=each.preview, databases=frozenset({each.database})
+        )
+        for each in offered
+    )
+    question = ClarifyingQuestion(Ambiguity.QUESTION, "Which of these do you mean?", options)
+    if asked_before(question, turns):
+        return None
+    first, some = candidates[0].confidence, sum(each.confidence for each in offered)
+    groups = tuple((place,) for place in range(len(offered)))
+    return Proposal(question, Parting(groups), Errors(1 - first, 1 - some), 0.0)
 
 
 def asked_before(question: ClarifyingQuestion, turns: Sequence[Turn]) -> bool:

@@ -23,6 +23,24 @@ class GrammarSupport(StrEnum):
     NONE = "none"
 
 
+class Effort(StrEnum):
+    """How many calls a question may cost a model that is asked for readings."""
+
+    FAST = "fast"
+    NORMAL = "normal"
+    THOROUGH = "thorough"
+
+    @property
+    def calls(self) -> int:
+        """At most."""
+        return {Effort.FAST: 1, Effort.NORMAL: 2, Effort.THOROUGH: 4}[self]
+
+    @property
+    def doubts(self) -> bool:
+        """Whether another reading is asked for where the linker sees one that the model has not given."""
+        return self is Effort.THOROUGH
+
+
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
     """An OpenAI-compatible server. `base_url` None: pgparley starts the embedded one on loopback.

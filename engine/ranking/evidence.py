@@ -132,6 +132,13 @@ def evidence(state: State) -> list[Evidence]:
     ]
 
 
+def beside_readings(found: Evidence) -> Evidence:
+    """What counts of a reading that a model gave: what became of it, not how its words compare with the question's."""
+    return Evidence(
+        used=found.used, outdated=found.outdated, measured=found.measured, fruitless=found.fruitless
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """What the question names on a route: tables, and what names are short for."""

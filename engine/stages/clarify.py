@@ -12,8 +12,9 @@ from engine.core.ports import Certainty
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.dialogue.certainty import Action, Decision, Worth, decide, doubt, refused
-from engine.dialogue.question import Proposal, best_proposal, fingerprints
+from engine.dialogue.question import Proposal, best_proposal, by_meanings, fingerprints
 from engine.dialogue.types import Chances
+from engine.readings.order import PlacesChances, are_readings
 from engine.stages.rank import likeliest_first
 from engine.types import TraceLine
 
@@ -25,7 +26,8 @@ async def clarify(state: State, tools: Tools) -> State:
     state = replace(state, dialogue=left)
     if not state.candidates:
         return state
-    state = await asyncio.to_thread(with_chances, state, tools.certainty)
+    certainty = PlacesChances() if are_readings(state.candidates) else tools.certainty
+    state = await asyncio.to_thread(with_chances, state, certainty)
     if state.verified is not None:
         return state
     # What the asker prefers, or has rejected, stands where the stage before has put it.
@@ -34,7 +36,7 @@ async def clarify(state: State, tools: Tools) -> State:
         state = replace(state, candidates=ordered)
     chances = Chances(tuple(candidate.confidence for candidate in state.candidates))
     proposal = await asyncio.to_thread(proposed, state) if may_ask(state, tools) else None
-    worth = None if proposal is None else _worth(chances, proposal, tools.certainty)
+    worth = None if proposal is None else _worth(chances, proposal, certainty)
     decision = decide(chances, worth, tools.dialogue, run=state.ask.run)
     state = state.noted(TraceLine("clarify", decision.action, _prices(decision), chances.first))
     if decision.action is Action.ASK and proposal is not None:
@@ -62,6 +64,8 @@ def with_chances(state: State, certainty: Certainty) -> State:
 
 def proposed(state: State) -> Proposal | None:
     """The question back that the candidates give rise to. Blocks: call it in a thread."""
+    if all(each.meaning for each in state.candidates):
+        return by_meanings(state.candidates, state.dialogue.turns)
     return best_proposal(
         state.candidates,
         {route.database.name: route.snapshot for route in state.routes},

@@ -115,7 +115,9 @@ async def deduplicate(state: State, tools: Tools) -> State:
         route = routes[candidate.database]
         forked, readings = stays.forked and candidate.forked, max(stays.readings, candidate.readings)
         likely = replace(stays, forked=forked, readings=readings)
-        if await asyncio.to_thread(_better, candidate, stays, state.ask.question, route):
+        if candidate.place is None and await asyncio.to_thread(
+            _better, candidate, stays, state.ask.question, route
+        ):
             kept[equal] = (_as_likely(candidate, likely), outcome)
             candidate, stays = stays, candidate
         else:
@@ -133,7 +135,10 @@ def _equivalent(
     if isinstance(outcome, NotCompared):
         return None
     for place, (other, rows) in kept.items():
-        if other.database == candidate.database and isinstance(rows, Rows) and rows.same(outcome):
+        if other.database != candidate.database or not isinstance(rows, Rows):
+            continue
+        # Of two readings that give the same rows now, the asker needs one.
+        if rows.same(outcome) or (candidate.place is not None and rows.digest == outcome.digest):
             return place
     return None
 

@@ -26,6 +26,7 @@ from engine.decoding.writer import Attempt, Attempts, Writer
 from engine.dialogue.question import check_unchanged
 from engine.linking.dimensions import linked_dimensions
 from engine.linking.mentions import mentioned_tables
+from engine.readings.generator import readings_of
 from engine.rewrite.driver import Checker
 from engine.rewrite.rule import Context
 from engine.types import TraceLine
@@ -102,6 +103,8 @@ async def generate(state: State, tools: Tools) -> State:
     if state.dialogue.survivors:
         # Without a cost: they are checked anew, since rights may have gone meanwhile.
         return replace(state, candidates=tuple(replace(c, cost=None) for c in state.dialogue.survivors))
+    if tools.asks_for_readings:
+        return await readings_of(state, tools) if state.routes and state.calls else state
     for route, calls in _budgets(state):
         secured = await tools.upstream.row_secured(route.database)
         # A large schema as text takes tenths of a second.

@@ -34,7 +34,8 @@ from engine.dialogue.refusal import absent
 from engine.errors import NLError
 from engine.prompting.known_text import defined
 from engine.prompting.prompts import prompt
-from engine.ranking.evidence import Evidence, evidence
+from engine.ranking.evidence import Evidence, beside_readings, evidence
+from engine.readings.order import ByPlace, are_readings
 from engine.sql.canonical import canonical
 from engine.sql.tree import describe
 from engine.stages.retrieve_feedback import agreement
@@ -46,21 +47,25 @@ _Weighed = tuple[Candidate, str, float]
 
 async def rank(state: State, tools: Tools) -> State:
     """Sorts `state.candidates` and keeps the best `k`, best first, with confidences and explanations."""
-    return await asyncio.to_thread(_ranked, state, tools.ranker)
+    ranker = ByPlace() if are_readings(state.candidates) else tools.ranker
+    return await asyncio.to_thread(_ranked, state, ranker)
 
 
 def _ranked(state: State, ranker: Ranker) -> State:
     """The same. Runs a network and reads whole schemas: not for the event loop."""
     rankings = ranker.rank(state.ask.question, state.candidates)
     shares = {route.database.name: route.probability for route in state.routes}
-    found = evidence(state)
+    found, weights = evidence(state), shares
+    if are_readings(state.candidates):
+        # The model has seen all databases, and has chosen.
+        found, weights = list(map(beside_readings, found)), dict.fromkeys(shares, 1.0)
     logits = [ranking.score + known.log_odds for ranking, known in zip(rankings, found, strict=True)]
     best = max(logits, default=0.0)
     weighed = [
         (
             replace(candidate, unsaid=known.words, terms=known.used, notes=known.notes),
             _scores(candidate, ranking, known),
-            math.exp(logit - best) * shares.get(candidate.database, 0.0),
+            math.exp(logit - best) * weights.get(candidate.database, 0.0),
         )
         for candidate, ranking, logit, known in zip(state.candidates, rankings, logits, found, strict=True)
     ]
@@ -118,7 +123,9 @@ def explained(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
 
 def explain(candidate: Candidate, best: Candidate) -> str:
     """What the statement does in words, its terms and units, what rules changed, and what it alone reads."""
-    said = [describe(candidate.sql), *(f"{each.name}: {defined(each)}" for each in candidate.terms)]
+    said = [candidate.meaning.rstrip(".") or describe(candidate.sql)]
+    said += [f"assuming {candidate.assumes.rstrip('.')}"] if candidate.assumes else []
+    said += [*(f"{each.name}: {defined(each)}" for each in candidate.terms)]
     said += [*candidate.notes, *(change.how for change in candidate.changes)]
     said += [absent(candidate.missing)] if candidate.missing else []
     said += [f"says nothing of {', '.join(candidate.unsaid)}"] if candidate.unsaid else []

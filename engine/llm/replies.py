@@ -1,0 +1,146 @@
+"""What a model's reply says, however it is wrapped: statements, and readings in JSON.
+
+Owns the one parser of replies. Models of every family put fences, prose, thoughts and comments around what they are
+asked for, and cut JSON short; `docs/models.md` says which do what. Whether a statement is allowed, or runs, is not
+decided here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import json_repair
+from pglast.parser import ParseError, scan
+
+FENCE = "```"
+
+_THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_FENCED = re.compile(r"```[ \t]*(\w*)[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL)
+_STATEMENT = re.compile(r"^[ \t(]*(?:SELECT|WITH|VALUES|TABLE)\b", re.IGNORECASE | re.MULTILINE)
+_PROSE = re.compile(r"\n[ \t]*\n(?=[ \t]*[A-Z*#-][^\n]*[a-z]{2,}[^\n]*[.:!?*]?\s*(?:\n|\Z))")
+_COMMENTS = frozenset({"SQL_COMMENT", "C_COMMENT"})
+_SEMICOLON = "ASCII_59"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One thing that a question may mean: in the asker's words, as SQL, and what that takes for granted.
+
+    `database`: where there were several to choose from; empty where the reply names none.
+    """
+
+    sql: str
+    meaning: str = ""
+    assumes: str = ""
+    database: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """A reply: readings, likeliest first, or why there can be none."""
+
+    readings: tuple[Reading, ...] = ()
+    cannot: str = ""
+
+
+def spoken(text: str) -> str:
+    """The reply without the thoughts that a reasoning model writes into it."""
+    return _THOUGHT.sub("", text).strip()
+
+
+def statements(text: str) -> tuple[str, ...]:
+    """The SQL statements of a reply, each on one line, without comments and semicolons, in their order.
+
+    Those in fences are taken; without any what begins as a statement does, up to the prose behind it.
+    """
+    said = spoken(text)
+    before, fence, _ = said.partition(FENCE)
+    if fence and _STATEMENT.match(before.lstrip()):
+        # The answer went on with an opened fence, and closes it.
+        return tuple(dict.fromkeys(_split(before)))
+    fenced = [body for language, body in _FENCED.findall(said) if language.lower() not in ("json", "text")]
+    parts = [each for each in fenced if each.strip()] or list(_unfenced(said))
+    return tuple(dict.fromkeys(each for part in parts for each in _split(part)))
+
+
+def statement(text: str) -> str:
+    """The first of a reply's statements, empty where there is none."""
+    return next(iter(statements(text)), "")
+
+
+def _unfenced(said: str) -> Iterator[str]:
+    found = _STATEMENT.search(said)
+    if found is not None:
+        yield _PROSE.split(said[found.start() :], maxsplit=1)[0]
+
+
+def _split(text: str) -> list[str]:
+    """The statements between the semicolons, each on one line; one that PostgreSQL cannot scan stays as it is."""
+    try:
+        tokens = scan(text)
+    except ParseError:
+        return [one for one in [text.strip().rstrip(";").strip()] if one]
+    made, end = [""], 0
+    for token in tokens:
+        if token.name in _COMMENTS:
+            continue
+        if token.name == _SEMICOLON:
+            made.append("")
+        else:
+            apart = " " if made[-1] and token.start > end else ""
+            made[-1] += apart + text[token.start : token.end + 1]
+        end = token.end + 1
+    return [each for each in made if each]
+
+
+def readings(text: str) -> Readings | None:
+    """What a reply in JSON says, in a fence or among prose, whole or cut short; None where there is no JSON in it.
+
+    Where a model answers with SQL alone, that is a reading without a meaning.
+    """
+    found = _json(spoken(text))
+    if found is None:
+        plain = statements(text)
+        return Readings(tuple(map(Reading, plain))) if plain else None
+    said = {"readings": found} if isinstance(found, list) else found
+    listed = said.get("readings", [said] if "sql" in said else [])
+    each = map(_reading, listed if isinstance(listed, list) else ())
+    made = tuple(filter(None, each))
+    return Readings(made, "" if made else _line(_text(said, "cannot")))
+
+
+def _json(said: str) -> dict[str, object] | list[object] | None:
+    fenced = [body for _, body in _FENCED.findall(said) if body.lstrip().startswith(("{", "["))]
+    text = fenced[0] if fenced else said
+    places = [place for place in map(text.find, "{[") if place >= 0]
+    if not places or (_STATEMENT.search(text[: min(places)]) and not fenced):
+        return None
+    found = json_repair.loads(text[min(places) :])
+    # What is no JSON at all is repaired to an empty text.
+    return found if isinstance(found, (dict, list)) and found else None
+
+
+def _reading(said: object) -> Reading | None:
+    if isinstance(said, str):
+        said = {"sql": said}
+    if not isinstance(said, dict):
+        return None
+    written = statements(_text(said, "sql"))
+    if not written:
+        return None
+    return Reading(written[0], *(_line(_text(said, key)) for key in ("meaning", "assumes", "database")))
+
+
+def _text(said: Mapping[str, object], key: str) -> str:
+    value = said.get(key)
+    if isinstance(value, list):
+        value = "; ".join(map(str, value))
+    return value if isinstance(value, str) else ""
+
+
+def _line(text: str) -> str:
+    """On one line; a model's "none" for nothing is nothing."""
+    line = " ".join(text.split())
+    return "" if line.casefold().rstrip(".") in ("none", "null", "n/a", "nothing") else line

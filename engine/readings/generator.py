@@ -1,0 +1,272 @@
+"""The readings strategy: one call asks for all that a question may mean, and what is refused is mended in one more.
+
+Owns the calls, their budget and what becomes of a reply. The prompt's schema is `engine.readings.schema`'s, the parts
+of a reply `engine.llm.replies`'. A statement is checked as the asker like every other; none is made of it by exchanging
+names, and no rule reads something else into it: a model that follows instructions was asked for that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from engine.core.candidate import Candidate
+from engine.core.elements import WHOLE_TABLE, elements_read
+from engine.core.ports import Completion, Prompt
+from engine.core.state import State
+from engine.core.tools import Tools
+from engine.dialogue.certainty import refused
+from engine.dialogue.refusal import Refusal, RefusalReason
+from engine.dialogue.types import Dialogue
+from engine.errors import ContextLengthError
+from engine.linking.mentions import mentioned_tables
+from engine.llm.replies import Reading, Readings, readings
+from engine.prompting.known_text import known_text
+from engine.prompting.prompts import prompt
+from engine.readings.schema import Described, described
+from engine.rewrite.driver import Checker
+from engine.rewrite.rule import Context
+from engine.sql.check import Rejection
+from engine.types import TraceLine
+from schema_catalog.types import ColumnKey, TableKey
+
+STAGE = "generate"
+
+ROOM = 24_000
+"""Characters of schema in a prompt where the model's context is not known: some 7,000 tokens."""
+
+CHARACTERS = 3
+"""Characters a token has at least, in schemas and questions."""
+
+BESIDE = 6_000
+"""Tokens of the context that are kept for the rest of the prompt and the answer."""
+
+ANSWER_TOKENS = 1_200
+"""Tokens of an answer at most; twice as many where that was too few."""
+
+LEAST_ROOM = 3_000
+"""Characters of schema at least, however small the context is said to be."""
+
+CUTS = 3
+"""Times that a schema is cut to half where the model says that the prompt is too long."""
+
+LONGEST = 300
+"""Characters of a model's reason that are shown."""
+
+
+def answer_schema(*, several: bool) -> dict[str, object]:
+    """The JSON schema of an answer, as strict as the services want it; `several`: databases to choose from."""
+    keys = ["meaning", "sql", "assumes", *(["database"] if several else [])]
+    reading = {
+        "type": "object",
+        "properties": {key: {"type": "string"} for key in keys},
+        "required": keys,
+        "additionalProperties": False,
+    }
+    return {
+        "type": "object",
+        "properties": {
+            "readings": {"type": "array", "items": reading},
+            "cannot": {"type": ["string", "null"]},
+        },
+        "required": ["readings", "cannot"],
+        "additionalProperties": False,
+    }
+
+
+async def readings_of(state: State, tools: Tools) -> State:
+    """`state` with the readings of its routes as candidates, or with the refusal that the model gives a reason for.
+
+    Raises as `engine.core.ports.LanguageModel.complete` and `engine.sql.check.check_candidate`.
+    """
+    asking = await _Asking.of(state, tools)
+    await asking.answer()
+    state = asking.noted(state)
+    if asking.cannot and not state.candidates and state.verified is None:
+        return refused(state, _refusal(asking.cannot), STAGE)
+    return state
+
+
+def _refusal(cannot: str) -> Refusal:
+    words = cannot.rstrip(".")
+    words = words if len(words) <= LONGEST else words[: LONGEST - 1] + "…"
+    helps = ("Ask about what the tables hold, or say in other words which of it you mean",)
+    return Refusal(RefusalReason.NOT_ANSWERABLE, words, helps)
+
+
+class _Asking:
+    """The calls for one question, and what came of them. `cannot`: why there is no reading, in the model's words."""
+
+    def __init__(self, state: State, tools: Tools, checkers: Mapping[str, Checker]) -> None:
+        self._state = state
+        self._tools = tools
+        self._checkers = checkers
+        self._calls = list[Completion]()
+        self._lines = list[TraceLine]()
+        self._candidates = list[Candidate]()
+        self._ready: float | None = None
+        context = tools.model.profile.context
+        self._room = ROOM if context is None else max(LEAST_ROOM, (context - BESIDE) * CHARACTERS)
+        self._shown: list[Described] = []
+        self._seen = frozenset[TableKey]()
+        self.cannot = ""
+
+    @classmethod
+    async def of(cls, state: State, tools: Tools) -> _Asking:
+        """With a checker for each route."""
+        secured = [await tools.upstream.row_secured(each.database) for each in state.routes]
+        contexts = await asyncio.to_thread(_contexts, state, secured)
+        checkers = {
+            route.database.name: Checker(context, route, state, tools)
+            for route, context in zip(state.routes, contexts, strict=True)
+        }
+        return cls(state, tools, checkers)
+
+    async def answer(self) -> None:
+        """Asks once, and again as far as the effort allows: for what is refused, and for what is not shown yet."""
+        await self._show()
+        found = await self._ask()
+        if not found.readings and any(each.left for each in self._shown) and self._may_ask:
+            self._seen = frozenset(table.key for each in self._shown for table in each.shown.tables)
+            await self._show()
+            found = await self._ask()
+        self.cannot = found.cannot
+        rejected = await self._take(found.readings)
+        if rejected and self._may_ask:
+            again = await self._ask(prompt("readings_again", refused=_listed(rejected)))
+            await self._take(again.readings)
+        if len(self._candidates) == 1:
+            await self._without()
+
+    @property
+    def _may_ask(self) -> bool:
+        return len(self._calls) < self._tools.effort.calls
+
+    async def _show(self) -> None:
+        """Sets what the prompt shows of each schema, less the tables that were shown before."""
+        routes = self._state.routes
+        room = self._room // len(routes)
+        self._shown = [await asyncio.to_thread(described, each, room, self._seen) for each in routes]
+
+    async def _ask(self, more: str = "") -> Readings:
+        """The reply to the question, behind which stands `more`; with less of the schema where that is too long."""
+        for _ in range(CUTS):
+            try:
+                return await self._reply(more)
+            except ContextLengthError:
+                self._room //= 2
+                await self._show()
+        return await self._reply(more)
+
+    async def _reply(self, more: str) -> Readings:
+        asked = Prompt(prompt("readings_system"), "\n\n".join(filter(None, (self._user(), more))))
+        schema = answer_schema(several=len(self._shown) > 1)
+        for tokens in (ANSWER_TOKENS, 2 * ANSWER_TOKENS):
+            written = await self._tools.model.complete(
+                asked, deadline=self._state.deadline, max_tokens=tokens, schema=schema
+            )
+            self._calls.append(written)
+            if written.finished or not self._may_ask:
+                break
+        self._ready = self._ready or self._state.deadline.clock()
+        found = readings(written.text)
+        if found is None:
+            said = written.refusal or written.text or "nothing"
+            self._lines.append(TraceLine(STAGE, "no readings in the reply", said[:LONGEST]))
+            return Readings(cannot=written.refusal or "")
+        return found if written.finished else replace(found, readings=found.readings[:-1])
+
+    def _user(self) -> str:
+        now = datetime.now(UTC)
+        several = len(self._shown) > 1
+        names = [f"database {each.database.name}\n" if several else "" for each in self._state.routes]
+        dialogue = self._state.dialogue
+        known = [
+            known_text(route, dialogue if number == 0 else Dialogue(), each.shown)
+            for number, (route, each) in enumerate(zip(self._state.routes, self._shown, strict=True))
+        ]
+        return prompt(
+            "readings_user",
+            schema="\n".join(name + each.text for name, each in zip(names, self._shown, strict=True)),
+            known="".join(known),
+            today=f"{now:%A}, {now:%Y-%m-%d} (UTC)",
+            question=self._state.ask.question,
+        )
+
+    async def _take(self, found: Sequence[Reading]) -> list[tuple[Reading, Rejection]]:
+        """Checks the readings' statements at once; those that stand become candidates behind the others.
+
+        Gives those that do not, each with its reason.
+        """
+        first = len(self._candidates)
+        made = [self._candidate(each, first + number) for number, each in enumerate(found)]
+        outcomes = await asyncio.gather(*(self._checkers[each.database].statement(each) for each in made))
+        stood = [each for each in outcomes if isinstance(each, Candidate)]
+        self._candidates += stood
+        rejected = [
+            (reading, outcome)
+            for reading, outcome in zip(found, outcomes, strict=True)
+            if isinstance(outcome, Rejection)
+        ]
+        self._lines += [TraceLine(STAGE, "written", each.sql) for each in stood]
+        self._lines += [
+            TraceLine(STAGE, f"refused by {each.cause}", f"{each.message}: {reading.sql}")
+            for reading, each in rejected
+        ]
+        return rejected
+
+    def _candidate(self, reading: Reading, place: int) -> Candidate:
+        database = reading.database if reading.database in self._checkers else next(iter(self._checkers))
+        return Candidate(database, reading.sql, meaning=reading.meaning, assumes=reading.assumes, place=place)
+
+    async def _without(self) -> None:
+        """Asks for readings without what the linker holds for doubtful (Odin §5: a mask, told in words)."""
+        only = self._candidates[0]
+        route = next(each for each in self._state.routes if each.database.name == only.database)
+        read = elements_read(only.columns, only.tables)
+        points = () if route.links is None else route.links.branching
+        point = next((each for each in points if each.element in read and each.alternatives), None)
+        if point is None or not self._tools.effort.doubts or not self._may_ask:
+            return
+        others = " or ".join(map(_name, point.alternatives))
+        more = prompt("readings_without", found=only.sql, read=_name(point.element), others=others)
+        await self._take((await self._ask(more)).readings)
+
+    def noted(self, state: State) -> State:
+        """The state with the candidates, what they cost, and the trace."""
+        usage = state.usage
+        for call in self._calls:
+            usage = usage.plus(call.usage)
+        if usage.first_candidate_seconds is None and self._ready is not None and self._candidates:
+            usage = replace(usage, first_candidate_seconds=self._ready - state.started)
+        state = replace(state, candidates=(*state.candidates, *self._candidates), usage=usage)
+        return state.noted(*self._lines)
+
+
+def _contexts(state: State, secured: Sequence[frozenset[TableKey]]) -> list[Context]:
+    """What the rules that mend a statement know of each route."""
+    question = state.ask.question
+    return [
+        Context(
+            route.snapshot,
+            question,
+            route.values,
+            mentioned_tables(question, route.snapshot),
+            tables,
+            lists=route.lists,
+        )
+        for route, tables in zip(state.routes, secured, strict=True)
+    ]
+
+
+def _listed(rejected: Iterable[tuple[Reading, Rejection]]) -> str:
+    return "\n".join(
+        f"- {reading.meaning or 'a reading'}: {reading.sql}\n  {rejection.message}"
+        for reading, rejection in rejected
+    )
+
+
+def _name(element: ColumnKey) -> str:
+    return element[1] if element[2] == WHOLE_TABLE else f"{element[1]}.{element[2]}"

@@ -1,0 +1,120 @@
+"""Schemas as text for a model that follows instructions: a line a column, with all that is known of it.
+
+The text of a schema is the same for every question as long as it fits, so that services find it in their prefix
+caches. Comments and values are data: cut short, on one line, quoted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from engine.core.elements import ValueList
+from engine.core.state import Route
+from engine.prompting.known_text import quoted
+from schema_catalog.naming import quote_ident, quote_literal
+from schema_catalog.types import Attributes, Column, ColumnKey, Snapshot, Table, TableKey
+
+VALUES = 16
+"""Values of a column that are listed at most."""
+
+VALUE_LENGTH = 40
+"""Characters of a value that is listed at most; of a column with a longer one none is."""
+
+NAMES = 200
+"""Tables that are named at most where there is no room for their columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """The text, the part of the snapshot that it shows, and the tables for which there was no room, best first."""
+
+    text: str
+    shown: Snapshot
+    left: tuple[TableKey, ...] = ()
+
+
+def described(route: Route, room: int, hidden: frozenset[TableKey] = frozenset()) -> Described:
+    """The schema of `route` in `room` characters at most: whole, or its likeliest tables. Blocks: in a thread.
+
+    `hidden`: tables that are left out.
+    """
+    values = {each.column: each for each in route.lists}
+    texts = {
+        table.key: _table(table, route.snapshot, values)
+        for table in route.snapshot.tables
+        if table.key not in hidden
+    }
+    ordered = [key for key in dict.fromkeys((*route.tables, *texts)) if key in texts]
+    kept = _fitting(ordered, texts, room)
+    left = tuple(key for key in ordered if key not in kept)
+    shown = replace(route.snapshot, tables=tuple(t for t in route.snapshot.tables if t.key in kept))
+    text = "\n".join(texts[table.key] for table in shown.tables)
+    if left:
+        text += "\nfurther tables: " + ", ".join(".".join(map(quote_ident, key)) for key in left[:NAMES])
+    return Described(text, shown, left)
+
+
+def _fitting(ordered: Sequence[TableKey], texts: Mapping[TableKey, str], room: int) -> frozenset[TableKey]:
+    if sum(map(len, texts.values())) <= room:
+        return frozenset(texts)
+    kept = set[TableKey]()
+    for key in ordered:
+        if len(texts[key]) <= room or not kept:
+            kept.add(key)
+            room -= len(texts[key])
+    return frozenset(kept)
+
+
+def _table(table: Table, snapshot: Snapshot, values: Mapping[ColumnKey, ValueList]) -> str:
+    keys = {key.columns[0]: key for key in table.foreign_keys if len(key.columns) == 1}
+    lines = [f"table {snapshot.display_name(table)}{_said(table)}"]
+    for column in table.columns:
+        line = f"  {quote_ident(column.name)} {column.type}"
+        line += " primary key" if table.primary_key == (column.name,) else ""
+        if column.name in keys:
+            key = keys[column.name]
+            line += (
+                f" -> {_name(snapshot, (key.ref_schema, key.ref_table))}.{quote_ident(key.ref_columns[0])}"
+            )
+        lines.append(line + _listed(values.get((*table.key, column.name))) + _said(column))
+    lines += _composite(table, snapshot)
+    return "\n".join(lines)
+
+
+def _composite(table: Table, snapshot: Snapshot) -> Iterator[str]:
+    """Keys of several columns, on lines of their own."""
+    if len(table.primary_key) > 1:
+        yield f"  primary key ({', '.join(map(quote_ident, table.primary_key))})"
+    for key in table.foreign_keys:
+        if len(key.columns) > 1:
+            own, other = (", ".join(map(quote_ident, names)) for names in (key.columns, key.ref_columns))
+            yield f"  ({own}) -> {_name(snapshot, (key.ref_schema, key.ref_table))} ({other})"
+
+
+def _name(snapshot: Snapshot, key: TableKey) -> str:
+    table = next((each for each in snapshot.tables if each.key == key), None)
+    return ".".join(map(quote_ident, key)) if table is None else snapshot.display_name(table)
+
+
+def _listed(known: ValueList | None) -> str:
+    """The values of a column of few; nothing where there are more, or long ones."""
+    if known is None or not known.values or max(map(len, known.values)) > VALUE_LENGTH:
+        return ""
+    if len(known.values) > VALUES:
+        return ""
+    return f" in ({', '.join(map(quote_literal, known.values))})"
+
+
+def _said(element: Table | Column) -> str:
+    texts = (_marks(element.attributes), ", ".join(element.synonyms), element.description or "")
+    text = "; ".join(filter(None, texts))
+    return f" {quoted(text)}" if text else ""
+
+
+def _marks(marks: Attributes | None) -> str:
+    if marks is None:
+        return ""
+    zone = marks.time_zone and f"time zone {marks.time_zone}"
+    unit = marks.unit and f"in {marks.unit}"
+    return ", ".join(filter(None, (marks.status, marks.key and "unique", unit, zone)))

@@ -150,6 +150,14 @@ SETTINGS = _words(
 )
 """Settings that drivers read when they connect. Not among them: paths, hosts, and custom settings."""
 
+CONFIGURED = _words(
+    """
+    json_to_tsvector jsonb_to_tsvector phraseto_tsquery plainto_tsquery to_tsquery to_tsvector ts_headline
+    websearch_to_tsquery
+    """
+)
+"""Functions whose first argument may name a text search configuration."""
+
 OPERATORS = _words(
     """
     + - * / % ^ |/ ||/ @ & | # ~ << >> = <> != < <= > >= || ~~ !~~ ~~* !~~* ~* !~ !~* ^@ -> ->> #> #>> @> <@

@@ -23,6 +23,7 @@ from engine.errors import NLError, UnsafeSQLError
 from engine.guard import Analysis, Refused, Rules, check
 from engine.guard.rules import Dropped
 from engine.guard.server_rules import rules_for
+from engine.printing import Printed
 from engine.settings import GuardSettings, UpstreamSettings
 from engine.types import Asker
 from engine.upstream.access import Access, Accesses
@@ -31,7 +32,6 @@ from engine.upstream.errors import translated
 from engine.upstream.frame import Frame
 from engine.upstream.meter import MeteredConnection
 from engine.upstream.overdue import Overdue, Statement
-from engine.upstream.qualify import Qualified
 from engine.upstream.rows import TypeNames, rows
 from engine.upstream.ttl_cache import TTLCache
 from schema_catalog.pg import Connection
@@ -41,8 +41,6 @@ from schema_catalog.types import Database, ReadableColumns, Snapshot, TableKey
 log = structlog.stdlib.get_logger("engine")
 
 _EXPLAIN = "EXPLAIN (FORMAT JSON) "
-
-_PATH = "SELECT pg_catalog.array_to_json(pg_catalog.current_schemas(false))::pg_catalog.text"
 
 _FAREWELL = 1.0
 """Seconds that a server gets to end a transaction which did not run out of time."""
@@ -61,7 +59,7 @@ class _Open:
     """A statement in its frame."""
 
     connection: MeteredConnection
-    statement: Qualified
+    statement: Printed
 
 
 T = TypeVar("T")
@@ -221,10 +219,10 @@ class Databases:
             return await rows(opened.connection, body, columns, most, caps)
 
     async def in_place(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> str | None:
-        """`sql` with schemas written out, to run in the asker's session outside of our frame.
+        """What to send in the place of `sql`, to run in the asker's session outside of our frame.
 
-        None where that is another database, where somebody who is not trusted can put functions on the session's
-        search path, or where that path lacks what the statement needs. Raises as `explain`.
+        None where that is another database, or where the statement means the same in the frame alone. Raises as
+        `explain`.
         """
         rules = await self.rules(database)
         analysis = _guarded(sql, rules)
@@ -232,12 +230,9 @@ class Databases:
         if access is None:
             return None
         async with self._transaction(access, deadline) as connection:
-            path = json.loads(await connection.fetchval(_PATH))
             await self._frame.open(connection, deadline, version=rules.version, lent=True)
-            unsafe = await self._frame.unsafe_schema(connection, path)
-            fixed = await self._frame.fixed(connection, analysis, access, rules)
-        found = unsafe is None and set(fixed.path) <= set(path)
-        return fixed.statement.text if found else None
+            statement = await self._frame.printed(connection, analysis, access, rules)
+        return statement.text if statement.sealed else None
 
     async def is_own(self, database: Database, asker: Asker) -> bool:
         """Whether `database` is the one that the asker's session is connected to, by its identity and not its name.
@@ -255,8 +250,7 @@ class Databases:
         access = await self._accesses.get(database, asker)
         async with self._transaction(access, deadline) as connection:
             await self._frame.open(connection, deadline, version=rules.version, lent=access.lent)
-            fixed = await self._frame.fixed(connection, analysis, access, rules)
-            yield _Open(connection, fixed.statement)
+            yield _Open(connection, await self._frame.printed(connection, analysis, access, rules))
 
     @asynccontextmanager
     async def _transaction(self, access: Access, deadline: Deadline) -> AsyncIterator[MeteredConnection]:

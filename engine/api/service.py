@@ -185,8 +185,8 @@ class Service:
             return replace(chosen, sql=f"EXPLAIN {chosen.sql}")
         with _reported():
             lines = await self._tools.upstream.plan(database, request.asker, sql, self._deadline())
-        columns = (ResultColumn("QUERY PLAN", "text"),)
-        return Chosen(database.name, sql, False, columns, tuple((line,) for line in lines))  # noqa: FBT003 - not in place
+        columns, rows = (ResultColumn("QUERY PLAN", "text"),), tuple((line,) for line in lines)
+        return Chosen(database.name, sql, in_place=False, columns=columns, rows=rows)
 
     async def correct(self, request: CorrectRequest) -> AskReply:
         """Checks a correction as the asker and stores it as the answer's last row. Raises as `corrected`."""

@@ -214,9 +214,8 @@ class Databases:
         """
         caps = self._settings.caps_of(database.name, asker.user)
         async with self._open(database, asker, sql, deadline) as opened:
-            body, most = opened.statement.text, min(row_cap, caps.rows)
-            columns = await self._types.columns(opened.connection, body)
-            return await rows(opened.connection, body, columns, most, caps)
+            columns = await self._types.columns(opened.connection, opened.statement)
+            return await rows(opened.connection, opened.statement, columns, min(row_cap, caps.rows), caps)
 
     async def in_place(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> str | None:
         """What to send in the place of `sql`, to run in the asker's session outside of our frame.

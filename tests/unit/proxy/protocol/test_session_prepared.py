@@ -145,8 +145,8 @@ def test_table_is_one_hidden_parameter(session: Any, say: Any) -> None:
     session.client(say.parse("NL WHY OF 'q1'", "s"), say.describe("S", "s"), say.flush)
     assert session.consulted == []
     assert (
-        b'SELECT "stage", "event", "detail", "score" FROM pg_catalog.json_to_recordset($1::pg_catalog.text::pg_catalog.json)'
-        in session.to_server
+        b'SELECT "stage", "event", "detail", "score"'
+        b" FROM pg_catalog.json_to_recordset($1::pg_catalog.text::pg_catalog.json)" in session.to_server
     )
     session.server(say.parsed, say.described(25), say.columns())
     assert session.to_client == say.parsed + say.described() + say.columns()

@@ -266,7 +266,20 @@ class LearningSettings:
                 raise ValueError(f"{name} is from 0 to 1, not {getattr(self, name)}")
 
 
-EXTENSIONS = frozenset({"citext", "hll", "pg_trgm", "postgis", "timescaledb", "unaccent", "vector"})
+EXTENSIONS = frozenset(
+    {
+        "citext",
+        "fuzzystrmatch",
+        "hll",
+        "hstore",
+        "ltree",
+        "pg_trgm",
+        "postgis",
+        "timescaledb",
+        "unaccent",
+        "vector",
+    }
+)
 """Those that can be allowed as a whole; of any other the functions by name."""
 
 
@@ -300,6 +313,7 @@ class Allowances:
 class GuardSettings(Allowances):
     """What the guard allows on all databases, and in `databases` on single ones, by their names in the catalog."""
 
+    extensions: tuple[str, ...] = tuple(sorted(EXTENSIONS))
     databases: dict[str, Allowances] = field(default_factory=dict)
 
     def of(self, database: str) -> Allowances:

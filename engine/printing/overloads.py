@@ -37,6 +37,7 @@ _SAME = frozenset(
 """Functions whose result has the type of their first argument."""
 
 
+_TEXT = Type(SYSTEM, "text")
 _TEXTS = frozenset({"text", "varchar", "bpchar", "name"})
 
 
@@ -178,12 +179,15 @@ def _near(overload: Overload, arguments: Sequence[Type | None]) -> bool:
 
 
 def _best(overloads: list[Overload], arguments: Sequence[Type | None]) -> list[Overload]:
-    """Those that fit the most arguments by their very types; an untyped one takes the type of another."""
+    """Those that fit the most arguments by their very types; an untyped one is of another's type, else a text."""
     typed = {t for t in arguments if t not in {None, UNTYPED}}
 
     def exactness(overload: Overload) -> int:
         pairs = zip(arguments, overload.arguments, strict=False)
-        return sum(2 * (given == wanted) + (given == UNTYPED and wanted in typed) for given, wanted in pairs)
+        return sum(
+            4 * (given == wanted) + (given == UNTYPED) * (2 * (wanted in typed) + (wanted == _TEXT))
+            for given, wanted in pairs
+        )
 
     most = max(map(exactness, overloads), default=0)
     return [each for each in overloads if exactness(each) == most]

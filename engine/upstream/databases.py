@@ -12,6 +12,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from logging import DEBUG, WARNING
 from typing import TypeVar
 
 import asyncpg
@@ -135,8 +136,10 @@ class Databases:
             ),
         )
         if rules.dropped and rules.dropped != self._dropped.get(database):
-            names = [f"{each.name}: {each.why}" for each in rules.dropped]
-            log.warning("allowed in vain", database=database.name, names=names)
+            allowed = self._guard.of(database.name)
+            wished = {*allowed.functions, *allowed.operators, *allowed.types}
+            names = [f"{each.name}: {each.why}" for each in rules.dropped if each.name in wished]
+            log.log(WARNING if names else DEBUG, "allowed in vain", database=database.name, names=names)
         self._dropped[database] = rules.dropped
         return rules
 

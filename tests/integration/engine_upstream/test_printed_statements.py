@@ -12,7 +12,7 @@ from guard_lists import STILL_REFUSED, blocks
 from engine.guard import Analysis, Refused, Rules, check
 from engine.guard.server_rules import rules_for
 from engine.printing import Printed
-from engine.settings import Allowances, UpstreamSettings
+from engine.settings import Allowances, GuardSettings, UpstreamSettings
 from engine.upstream.access import Access
 from engine.upstream.frame import Frame
 from schema_catalog.pg import Connection
@@ -58,8 +58,14 @@ SET LOCAL transform_null_equals = on;
 OWN = """
 CREATE EXTENSION citext;
 CREATE EXTENSION pg_trgm;
-CREATE TABLE people (id int, mail citext, mails citext[], name varchar);
-INSERT INTO people VALUES (1, 'Ada@x.org', '{A,b}', 'Ada'), (2, 'bob@X.org', '{C}', 'Bob'), (3, NULL, NULL, NULL);
+CREATE EXTENSION hstore;
+CREATE EXTENSION ltree;
+CREATE EXTENSION vector;
+CREATE TABLE people (id int, mail citext, mails citext[], name varchar, more hstore, place ltree, near vector);
+INSERT INTO people VALUES
+    (1, 'Ada@x.org', '{A,b}', 'Ada', 'a=>1', 'Top.Sea', '[1,2]'),
+    (2, 'bob@X.org', '{C}', 'Bob', 'b=>2', 'Top', '[3,4]'),
+    (3, NULL, NULL, NULL, NULL, NULL, NULL);
 """
 
 
@@ -140,6 +146,9 @@ async def test_every_golden_query_gives_the_same_rows_when_it_is_printed(
         ("SELECT a.id FROM people a JOIN people b USING (mail)", 2),
         ("SELECT max(mail), min(mail) FROM people", 1),
         ("SELECT id FROM people WHERE mail IN (SELECT upper(mail)::citext FROM people)", 2),
+        ("SELECT id FROM people WHERE more -> 'a' = '1' OR more ? 'b'", 2),
+        ("SELECT id FROM people WHERE place <@ 'Top'", 2),
+        ("SELECT near <-> '[1,2]', near <=> '[1,2]'::vector, akeys(more) FROM people", 3),
         ("SELECT id FROM people WHERE similarity(name, 'ada') > 0.5 OR name % 'bob'", 2),
     ],
 )
@@ -147,9 +156,7 @@ async def test_the_operators_of_a_type_stay_those_of_the_type(
     admin: Connection, sql: str, count: int
 ) -> None:
     await admin.execute(OWN)
-    rules = await rules_for(
-        admin, Allowances(functions=("public.similarity",), operators=("public.%",), extensions=("citext",))
-    )
+    rules = await rules_for(admin, GuardSettings())
     async with admin.transaction(readonly=True):
         printed = await sent(admin, sql, rules)
     wanted = await rows(admin, sql)

@@ -232,8 +232,8 @@ def demo(
 
 
 def main() -> None:
-    """The console script."""
-    app()
+    """What the console script becomes."""
+    app(prog_name="pgparley")
 
 
 def _config() -> Config:

@@ -12,7 +12,6 @@ import contextlib
 import os
 import signal
 import socket
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from pathlib import Path
 import structlog
 
 from engine.llm.settings import EmbeddedModelSettings, GrammarSupport
+from engine.python_process import python_command
 from pgparley.config import PREFIX, Config, ConfigError, load
 from pgparley.metrics import MetricsPage
 from pgparley.processes import PartKind
@@ -172,7 +172,7 @@ class Supervisor:
         if part.sockets:
             arguments += ["--sockets", ",".join(map(str, part.sockets)), "--supervisor", str(os.getpid())]
         return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "pgparley.processes", *arguments),
+            *python_command("pgparley.processes", *arguments),
             env={**os.environ, **part.environment},
             stdin=asyncio.subprocess.DEVNULL,
             pass_fds=part.sockets,

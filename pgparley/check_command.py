@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable
 
 from pgparley.check.finding import Finding, Outcome, Report, ok, problem, said
 from pgparley.check.gateway import check_gateway
-from pgparley.check.model import check_embedded, check_engine, check_model
+from pgparley.check.model import check_embedded, check_engine, check_key, check_model
 from pgparley.check.networks import check_networks
 from pgparley.check.page import check_page
 from pgparley.check.store import check_store
@@ -56,5 +56,5 @@ async def _of_model(config: Config, part: PartKind | None) -> AsyncIterator[Find
         async for finding in check_model(config):
             yield finding
     if part is PartKind.MODEL:
-        for finding in check_embedded(config):
+        for finding in (*check_embedded(config), check_key(config.model)):
             yield finding

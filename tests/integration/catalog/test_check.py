@@ -189,3 +189,6 @@ async def test_the_embedded_models_file_and_its_room(
     assert "never verified" in (await run(PartKind.MODEL, text=text))["model"].found
     monkeypatch.setattr(model_checks, "ROOM", 1 << 60)
     assert (await run(PartKind.MODEL, text=text))["disk of prefixes"].outcome is Outcome.WARNING
+    assert (await run(PartKind.MODEL, text=text))["model's key"].outcome is Outcome.WARNING
+    keyed = await run(PartKind.MODEL, text=f'{text}[model]\napi_key = "a key"\n')
+    assert keyed["model's key"].outcome is Outcome.OK

@@ -13,6 +13,7 @@ from rich.console import Console
 from engine.client import EngineAddress, EngineClient
 from engine.python_process import python_command
 from pgparley.demo.site import Site
+from pgparley.private_file import private
 
 READY_TIMEOUT = 300.0
 """Seconds for the model and the engine to start."""
@@ -34,7 +35,7 @@ async def pgparley(site: Site, *arguments: str) -> str:
 @asynccontextmanager
 async def serving(site: Site, console: Console, *, keep: bool) -> AsyncIterator[None]:
     """`pgparley serve`, from ready until the end, or for good where `keep` and nothing failed."""
-    output = await asyncio.to_thread(site.log.open, "wb")
+    output = await asyncio.to_thread(private(site.log).open, "wb")
     with output:
         process = await asyncio.create_subprocess_exec(
             *python_command("pgparley.cli", "--config", str(site.config), "serve"),

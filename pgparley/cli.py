@@ -19,7 +19,7 @@ from pgparley.calibrate_commands import calibrate as run_calibration
 from pgparley.calibrate_commands import status as calibration_status
 from pgparley.catalog_commands import catalog_app
 from pgparley.check_command import check as run_checks
-from pgparley.config import Config, ConfigError, cache_dir, load
+from pgparley.config import Config, ConfigError, cache_dir, chosen, load
 from pgparley.evaluation.command import Evaluation
 from pgparley.evaluation.command import evaluate as run_evaluation
 from pgparley.init_command import add_init_command
@@ -112,7 +112,9 @@ def check(part: OnlyPart = None, *, as_json: AsJson = False) -> None:
 
     Exit code: 0 it works, warnings or none; 1 something does not.
     """
-    sys.exit(asyncio.run(run_checks(lambda: load(_options.file), part, as_json=as_json)))
+    sys.exit(
+        asyncio.run(run_checks(lambda: load(_options.file), chosen(_options.file), part, as_json=as_json))
+    )
 
 
 @app.command()
@@ -232,8 +234,8 @@ def demo(
 
 
 def main() -> None:
-    """The console script."""
-    app()
+    """What the console script becomes."""
+    app(prog_name="pgparley")
 
 
 def _config() -> Config:

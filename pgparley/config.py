@@ -80,7 +80,7 @@ def load(file: Path | None, environment: Mapping[str, str] = os.environ) -> Conf
     Raises:
         ConfigError: The file is missing, is not TOML, or holds an unknown key or a value of the wrong type.
     """
-    tree = _read(_chosen(file, environment))
+    tree = _read(chosen(file, environment))
     for (section, key), text in _overrides(environment).items():
         target = tree if not section else tree.setdefault(section, {})
         target[key] = _value(text)
@@ -92,7 +92,8 @@ def load(file: Path | None, environment: Mapping[str, str] = os.environ) -> Conf
         raise ConfigError(f"configuration: {problem}") from problem
 
 
-def _chosen(file: Path | None, environment: Mapping[str, str]) -> Path | None:
+def chosen(file: Path | None, environment: Mapping[str, str] = os.environ) -> Path | None:
+    """The file that `load` reads; None where there is none."""
     if file is not None:
         return file
     if named := environment.get(f"{PREFIX}CONFIG"):

@@ -7,7 +7,6 @@ Owns the questions and the file's text. What the keys mean is the settings' own 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Annotated
 import typer
 
 from pgparley.config import FILE, ConfigError, load
+from pgparley.private_file import private
 from pgparley.terminal import fail
 
 _TEMPLATE = """\
@@ -139,10 +139,7 @@ def _write(file: Path, text: str) -> None:
     """Puts the file in place once it has been understood; nobody but its owner reads it."""
     new = file.with_name(f"{file.name}.new")
     try:
-        with os.fdopen(
-            os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
-        ) as out:
-            out.write(text)
+        private(new).write_text(text, encoding="utf-8")
         load(new, {})
         new.replace(file)
     except ConfigError as error:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 import structlog
 
-from engine.errors import NLError, NotPermittedError, QuotaError
+from engine.errors import NLError, NotPermittedError, QuotaError, for_log
 from engine.types import Usage
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.quotas import BudgetSpent, Exhausted, QuotaStore
@@ -45,7 +45,7 @@ class Allowance:
             )
         except StoreUnavailableError as problem:
             tokens = usage.prefilled + usage.generated
-            log.warning("tokens not counted", user=asker, tokens=tokens, problem=str(problem))
+            log.warning("tokens not counted", user=asker, tokens=tokens, problem=for_log(problem))
 
 
 def _questions(asker: str, exhausted: Exhausted) -> NLError:

@@ -349,5 +349,5 @@ def as_reply(problem: Exception) -> NLError:
     return InternalError(
         "the engine failed on this question",
         detail=type(problem).__name__,
-        hint="The engine's log has the whole error; plain SQL is not affected.",
+        hint="The engine's log says where; plain SQL is not affected.",
     )

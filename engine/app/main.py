@@ -31,7 +31,7 @@ from engine.core.tools import Tools
 from engine.definitions.checking import watch
 from engine.dialogue import certainty
 from engine.dialogue.certainty import FittedCertainty
-from engine.errors import InvalidSettingError, ModelUnavailableError
+from engine.errors import InvalidSettingError, ModelUnavailableError, for_log
 from engine.evaluation.evaluating import Evaluating
 from engine.evaluation.trial import Trials
 from engine.learning.feedback import Learner
@@ -152,9 +152,7 @@ def _circuit(settings: ModelSettings, metrics: Metrics) -> Circuit:
             log.info("model circuit closed", model=settings.address)
         else:
             metrics.circuit_opened.inc()
-            log.warning(
-                "model circuit opened", model=settings.address, failures=outage.failures, last=outage.last
-            )
+            log.warning("model circuit opened", model=settings.address, failures=outage.failures)
 
     return Circuit(settings, changed)
 
@@ -225,14 +223,14 @@ def run(settings: EngineSettings) -> None:
     try:
         asyncio.run(serve(settings))
     except StoreUnavailableError as problem:
-        hint = "Set [engine] store to a database that exists and that its role may create a schema in."
-        log.critical("the store cannot be used", problem=str(problem), hint=hint)
+        hint = "Run: pgparley check. [engine] store is a database that exists and that its role may create a schema in."
+        log.critical("the store cannot be used", problem=for_log(problem), hint=hint)
         sys.exit(1)
     except (ModelUnavailableError, InvalidSettingError) as problem:
         log.critical(problem.message, hint=problem.hint)
         sys.exit(1)
     except (EncoderUnavailableError, PackagedError) as problem:
         log.critical(
-            "a trained model cannot be used", problem=str(problem), hint="Run: pgparley check engine"
+            "a trained model cannot be used", problem=for_log(problem), hint="Run: pgparley check engine"
         )
         sys.exit(1)

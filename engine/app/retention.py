@@ -10,6 +10,7 @@ import asyncio
 import structlog
 
 from engine.api.question_store import Questions
+from engine.errors import for_log
 
 SECONDS = 60.0
 """Between two looks: so much longer than `[limits] ttl` a question stays at most."""
@@ -23,5 +24,5 @@ async def keep_no_longer(questions: Questions, seconds: float = SECONDS) -> None
         try:
             await questions.delete_expired()
         except Exception as problem:  # noqa: BLE001 - costs one round, never the engine
-            log.warning("questions not deleted", problem=f"{type(problem).__name__}: {problem}")
+            log.warning("questions not deleted", problem=for_log(problem))
         await asyncio.sleep(seconds)

@@ -17,6 +17,7 @@ import structlog
 
 from engine.app.schema_notices import SchemaNotices
 from engine.core.ports import Upstream
+from engine.errors import for_log
 from engine.linking.value_reader import refresh_values
 from engine.metrics import Metrics
 from engine.settings import CatalogSettings
@@ -75,7 +76,7 @@ class SchemaWatch:
                 await notices.follow([entry.database for entry in await CatalogStore(self.pool).list()])
             await self.answer()
         except Exception as problem:  # noqa: BLE001 - costs one round, never the engine
-            log.warning("schemas not watched", problem=f"{type(problem).__name__}: {problem}")
+            log.warning("schemas not watched", problem=for_log(problem))
         return due
 
     async def look(self, told: frozenset[str] = frozenset()) -> frozenset[str]:
@@ -106,7 +107,7 @@ class SchemaWatch:
             await store.add(database)
         except (UnreachableError, CatalogError) as problem:
             await registrations.failed(name, str(problem))
-            log.warning("database not registered", database=name, problem=str(problem))
+            log.warning("database not registered", database=name, problem=for_log(problem))
             return
         await registrations.done(name)
         log.info("database registered", database=name)
@@ -142,7 +143,7 @@ class SchemaWatch:
                 await self._read_values(store, database)
         except (UnreachableError, CatalogError, asyncpg.PostgresError) as problem:
             await store.drift.looked(database.name, None, str(problem))
-            log.warning("schema not read", database=database.name, problem=str(problem))
+            log.warning("schema not read", database=database.name, problem=for_log(problem))
             return
         await store.drift.looked(database.name, digest)
         for finding in await store.drift.found_since(database.name, last):

@@ -13,7 +13,7 @@ from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.ports import LanguageModel, Prompt
 from engine.core.tools import Tools
-from engine.errors import ModelUnavailableError, NLError
+from engine.errors import ModelUnavailableError, NLError, for_log
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
 from engine.understanding.language import foreign_language
@@ -47,7 +47,7 @@ async def warm_up(tools: Tools, databases: int, ready: asyncio.Event) -> None:
         for snapshot in snapshots[:databases]:
             await _read_schema(tools.model, snapshot)
     except (NLError, StoreUnavailableError) as problem:
-        log.warning("warm-up incomplete", problem=str(problem))
+        log.warning("warm-up incomplete", problem=for_log(problem))
     ready.set()
     log.info("warm", seconds=round(time.monotonic() - began, 1))
 
@@ -58,7 +58,7 @@ async def _until_there(asked: Callable[[], object]) -> None:
         try:
             await asyncio.to_thread(asked)
         except ModelUnavailableError as problem:
-            log.warning("not ready", problem=problem.message, detail=problem.detail, hint=problem.hint)
+            log.warning("not ready", problem=for_log(problem), hint=problem.hint)
             await asyncio.sleep(RETRY_SECONDS)
         else:
             return

@@ -15,7 +15,7 @@ import structlog
 from engine.api.question_store import Stored
 from engine.core.elements import elements_read
 from engine.core.tools import Tools
-from engine.errors import NLError
+from engine.errors import NLError, for_log
 from engine.learning.adapter_training import adapt
 from engine.learning.phrase_votes import bare_entities, votes
 from engine.learning.store import LearningStore, NewExample
@@ -95,7 +95,7 @@ class Learner:
                 try:
                     readable = await self._tools.upstream.readable(database, asker)
                 except NLError as problem:
-                    log.warning("nothing learned", database=name, problem=problem.message)
+                    log.warning("nothing learned", database=name, problem=for_log(problem))
                     return None
                 return snapshot.restricted_to(readable)
         return None
@@ -128,4 +128,4 @@ class Learner:
         try:
             await adapt(scope, self._store, self._tools.catalog, self._tools.encoder)
         except StoreUnavailableError as problem:
-            log.warning("adapter not trained", scope=scope, problem=str(problem))
+            log.warning("adapter not trained", scope=scope, problem=for_log(problem))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import structlog
 
 from engine.core.candidate import Change
-from engine.errors import InvalidSettingError
+from engine.errors import InvalidSettingError, for_log
 from engine.rewrite.rule import Context, Rule, RuleKind, Statement
 from engine.rewrite.rules import RULES
 from engine.rewrite.worth import worth
@@ -123,7 +123,7 @@ class _Working:
                 return None
             sql = self._copy.sql
         except Exception as error:  # noqa: BLE001 - a rule that fails costs its own change, never the question
-            _LOG.warning("rule_failed", rule=rule.name, error=repr(error))
+            _LOG.warning("rule_failed", rule=rule.name, error=for_log(error))
             self._copy = None
             return None
         self._copy = None

@@ -18,6 +18,8 @@ import numpy as np
 import structlog
 from numpy.typing import NDArray
 
+from engine.errors import for_log
+
 LEAST = 16 << 20
 """Bytes of an array that a file is made for; a smaller one is not worth one."""
 
@@ -41,7 +43,7 @@ def stacked(arrays: Sequence[NDArray[Scalar]], folder: Path | None) -> NDArray[S
     try:
         return _mapped(arrays, folder)
     except OSError as error:
-        _LOG.warning("index_not_mapped", folder=str(folder), error=str(error))
+        _LOG.warning("index_not_mapped", folder=str(folder), error=for_log(error))
         return np.concatenate(arrays)
 
 

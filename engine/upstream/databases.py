@@ -20,7 +20,7 @@ import structlog
 
 from engine.core.deadline import Deadline
 from engine.core.ports import Plan, Result, StatementError
-from engine.errors import NLError, UnsafeSQLError
+from engine.errors import NLError, UnsafeSQLError, for_log
 from engine.guard import Analysis, Refused, Rules, check
 from engine.guard.rules import Dropped
 from engine.guard.server_rules import rules_for
@@ -180,7 +180,7 @@ class Databases:
             ):
                 await connection.execute(f"SELECT pg_catalog.pg_terminate_backend({pid})")
         except (NLError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
-            log.warning("statement not ended", database=access.database.name, pid=pid, error=str(error))
+            log.warning("statement not ended", database=access.database.name, pid=pid, error=for_log(error))
 
     # -- statements as the asker
 

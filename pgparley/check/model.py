@@ -11,6 +11,7 @@ import aiohttp
 
 from engine.llm.fetch import is_verified
 from engine.llm.model_file import QWEN_CODER_1_5B
+from engine.llm.settings import NO_KEY, ModelSettings
 from engine.models.shipped import shipped
 from pgparley.check.finding import Finding, ok, problem, said, warning
 from pgparley.config import Config
@@ -64,6 +65,14 @@ def check_embedded(config: Config) -> Iterator[Finding]:
         yield ok("model", str(path))
     if config.embedded_model.prefixes is not None:
         yield _room("prefixes", config.embedded_model.prefixes, ROOM)
+
+
+def check_key(settings: ModelSettings) -> Finding:
+    """Whether an embedded model that somebody else starts answers everybody."""
+    if settings.api_key == NO_KEY:
+        action = "Set api_key in [model], here and for the engine (the environment has it as PGPARLEY_MODEL_API_KEY)."
+        return warning("model's key", "there is none: whoever reaches its port is answered", action)
+    return ok("model's key", "it wants to be shown one")
 
 
 async def _server(url: str, key: str, name: str) -> Finding:

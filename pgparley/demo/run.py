@@ -24,6 +24,7 @@ from pgparley.demo.questions import QUESTIONS
 from pgparley.demo.serving import pgparley, serving
 from pgparley.demo.site import Site
 from pgparley.model import fetch
+from pgparley.private_file import private
 from schema_catalog.types import EVERYONE
 
 ENOUGH = 4
@@ -93,7 +94,7 @@ async def configure(site: Site) -> None:
         engine_socket=site.engine_socket,
         store=site.cluster.dsn(STORE),
     )
-    site.config.write_text(text, encoding="utf-8")
+    private(site.config).write_text(text, encoding="utf-8")
 
 
 def _listen_port() -> int:

@@ -12,7 +12,7 @@ import os
 import secrets
 import ssl
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -172,6 +172,19 @@ def _mock_key(runtime_dir: str) -> bytes:
 
 
 def readable_by_others(settings: GatewaySettings) -> list[str]:
-    """The files with secrets that others on this machine can read."""
-    files = (settings.auth_file, settings.client_tls_key_file, settings.server_tls_key_file)
-    return [file for file in files if file and Path(file).stat().st_mode & 0o007]
+    """The gateway's files with secrets that others on this machine can read."""
+    keys = (settings.client_tls_key_file, settings.server_tls_key_file, settings.engine_secret_file)
+    return exposed((settings.auth_file, *keys))
+
+
+def exposed(files: Iterable[str]) -> list[str]:
+    """Those of `files` that others can read: a group may what root owns, as of PostgreSQL's key (docs 18.9.1)."""
+    return [file for file in files if file and _is_exposed(Path(file))]
+
+
+def _is_exposed(file: Path) -> bool:
+    try:
+        about = file.stat()
+    except OSError:
+        return False
+    return bool(about.st_mode & (0o007 if about.st_uid == 0 else 0o077))

@@ -13,6 +13,7 @@ import contextlib
 import socket
 import ssl
 
+from engine.errors import for_log
 from engine.types import ErrorReply
 from proxy.net.addresses import is_loopback
 from proxy.net.client.startup import UNENCRYPTED_DATA, ClientStartup
@@ -78,7 +79,7 @@ class Listener:
             try:
                 sock, _ = await loop.sock_accept(listening)
             except OSError as problem:
-                self._context.log.warning("accept_failed", error=str(problem))
+                self._context.log.warning("accept_failed", error=for_log(problem))
                 await asyncio.sleep(_RETRY_SECONDS)
                 continue
             self._context.spawn("admit", self._admit(sock))

@@ -10,6 +10,7 @@ import asyncio
 import time
 from typing import cast
 
+from engine.errors import for_log
 from engine.types import ErrorReply
 from proxy.console.grammar import Rights
 from proxy.console.reports import ClientReport
@@ -156,7 +157,7 @@ class ClientStartup(asyncio.Protocol):
             async with asyncio.timeout(self._context.settings.server_connect_timeout):
                 await self._context.keys.cancel(request)
         except OSError as error:
-            self._context.log.warning("cancel_not_sent", error=str(error) or type(error).__name__)
+            self._context.log.warning("cancel_not_sent", error=for_log(error))
         finally:
             # libpq waits for this: the request has then been carried out.
             if self._transport is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
+from engine.errors import for_log
 from engine.types import ErrorReply
 from proxy.net.ports import DialContext
 from proxy.net.session.server_connection import ServerConnection, ServerEvents
@@ -75,7 +76,7 @@ class ServerAcquisition:
             await context.dialer.dial(self._server)
         except OSError as error:
             context.metrics.upstream_failures.inc()
-            context.log.warning("upstream_unreachable", error=str(error) or type(error).__name__)
+            context.log.warning("upstream_unreachable", error=for_log(error))
             self._events.server_unreachable(_UNREACHABLE, begun=self._unacknowledged is not None)
         else:
             self._events.server_confirmed()

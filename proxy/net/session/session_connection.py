@@ -10,6 +10,7 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, cast
 
+from engine.errors import for_log
 from engine.types import EngineRequest, ErrorReply
 from proxy.net import pump
 from proxy.net.ports import SessionContext
@@ -353,7 +354,7 @@ class SessionConnection(asyncio.Protocol):
             await self._context.dialer.send_once(codec.encode_cancel(self._key or b""))
         except OSError as error:
             # The loan's grace runs on, and ends the session where the server does not stop by itself.
-            self._context.log.warning("cancel_not_sent", error=str(error) or type(error).__name__)
+            self._context.log.warning("cancel_not_sent", error=for_log(error))
         if self._session.loan is not None:
             self._perform(self._session.loan.cancel_sent())
 

@@ -25,7 +25,7 @@ _Row = tuple[str, str | None]
 
 
 class AuthQueryError(Exception):
-    """The look-up could not be made; the message is for the log."""
+    """The look-up could not be made; the message is for the log: our words, and the server's SQLSTATE."""
 
 
 class AuthQueryConnection(asyncio.Protocol):
@@ -117,10 +117,8 @@ class AuthQueryConnection(asyncio.Protocol):
 
     def _take(self, kind: int, message: bytes) -> None:
         if kind == _ERROR:
-            fields = codec.error_fields(message)
-            self._problem = b": ".join(fields[code] for code in (b"M", b"D") if code in fields).decode(
-                "utf-8", "replace"
-            )
+            sqlstate = codec.error_fields(message).get(b"C", b"XX000").decode("ascii", "replace")
+            self._problem = f"the server answers {sqlstate}"
         elif kind == _ROW:
             self._found.append(_row(message))
         elif kind == _READY:

@@ -190,7 +190,7 @@ class GatewayContext:
     def statement_failed(self, connection: SessionView, error: ErrorReply) -> None:
         """The session's client gets an error for an NL statement."""
         self.metrics.errors.labels(error.sqlstate).inc()
-        self.log.info("nl_failed", sqlstate=error.sqlstate, message=error.message)
+        self.log.info("nl_failed", sqlstate=error.sqlstate)
         trail = self.trail(connection)
         if trail is not None:
             trail.failed(error)

@@ -47,7 +47,7 @@ def run(server: Cluster, store: str, tmp_path: Path, capsys: pytest.CaptureFixtu
             f'[model]\nbase_url = "{settings.get("model", "http://127.0.0.1:1/v1")}"\n'
         )
         file.write_text(text, encoding="utf-8")
-        status = await check(lambda: load(file, {"HOME": str(tmp_path)}), part, as_json=True)
+        status = await check(lambda: load(file, {"HOME": str(tmp_path)}), file, part, as_json=True)
         report = msgspec.json.decode(capsys.readouterr().out, type=Report)
         assert status == (0 if report.working else 1)
         assert report.working == all(each.outcome is not Outcome.PROBLEM for each in report.findings)
@@ -189,3 +189,6 @@ async def test_the_embedded_models_file_and_its_room(
     assert "never verified" in (await run(PartKind.MODEL, text=text))["model"].found
     monkeypatch.setattr(model_checks, "ROOM", 1 << 60)
     assert (await run(PartKind.MODEL, text=text))["disk of prefixes"].outcome is Outcome.WARNING
+    assert (await run(PartKind.MODEL, text=text))["model's key"].outcome is Outcome.WARNING
+    keyed = await run(PartKind.MODEL, text=f'{text}[model]\napi_key = "a key"\n')
+    assert keyed["model's key"].outcome is Outcome.OK

@@ -29,6 +29,7 @@ async def test_registered_databases_let_the_analyst_in_the_second_time_too(tmp_p
         await execute(running.dsn("tiny"), "CREATE TABLE t (a text)", f"GRANT SELECT ON t TO {ANALYST}")
         site = Site(tmp_path, running, 6432)
         await configure(site)
+        assert site.config.stat().st_mode & 0o777 == 0o600
         for _ in range(2):
             await register(site, (("tiny", running.dsn("tiny")),))
         (entry,) = await entries(running)

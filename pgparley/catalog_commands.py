@@ -290,7 +290,7 @@ async def _report_definitions(
 
     databases = Databases(settings, guard)
     try:
-        checked = await check_pending(pool, databases, SETTINGS, name)
+        checked = await check_pending(pool, databases, name)
     finally:
         await databases.aclose()
     for stored, verdict in checked:

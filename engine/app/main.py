@@ -57,9 +57,8 @@ from engine.suggestions.suggesting import Suggesting
 from engine.upstream import Databases
 from schema_catalog.catalog import CachedCatalog, StoreUnavailableError
 from schema_catalog.migrate import MigrationError, migrate
-from schema_catalog.pg import Pool
+from schema_catalog.pg import Pool, store_pool
 from schema_catalog.quotas import QuotaStore
-from schema_catalog.refresh import ConnectSettings
 from schema_catalog.store import CatalogStore
 from schema_catalog.values import ValueStore
 
@@ -161,7 +160,7 @@ def _circuit(settings: ModelSettings, metrics: Metrics) -> Circuit:
 
 async def _store(dsn: str) -> Pool:
     try:
-        pool = await asyncpg.create_pool(dsn, min_size=1, max_size=4, timeout=CONNECT_TIMEOUT)
+        pool = await store_pool(dsn, 4, timeout=CONNECT_TIMEOUT)
         async with pool.acquire() as connection:
             await migrate(connection)
     except (OSError, TimeoutError, asyncpg.PostgresError, MigrationError) as problem:
@@ -179,7 +178,7 @@ async def serve(settings: EngineSettings) -> None:
     async with tools(settings, circuit) as (built, questions, pool), asyncio.TaskGroup() as group:
         warming = group.create_task(warm_up(built, settings.limits.warm_databases, ready), name="warm-up")
         expiring = group.create_task(keep_no_longer(questions), name="retention")
-        checking = group.create_task(watch(pool, built.upstream, ConnectSettings()), name="definitions")
+        checking = group.create_task(watch(pool, built.upstream), name="definitions")
         points = calibration(settings, pool)
         calibrating = Calibrating(built, points, settings.limits)
         evaluating = Evaluating(built, settings.limits, Trials(pool, built.upstream))

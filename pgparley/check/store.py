@@ -12,7 +12,7 @@ from pgparley.check.finding import Finding, ok, problem, said, warning
 from pgparley.config import Config
 from schema_catalog.dsn import DSNError, as_uri, redacted
 from schema_catalog.migrate import MigrationError, rehearse
-from schema_catalog.pg import Connection, Pool
+from schema_catalog.pg import Connection, Pool, store_pool
 from schema_catalog.refresh import ConnectSettings
 
 SETTINGS = ConnectSettings(connect_timeout=5.0, query_timeout=30.0)
@@ -29,13 +29,12 @@ async def check_store(config: Config) -> AsyncIterator[Finding]:
         yield problem("store", said(error), "Correct store in [engine].")
         return
     try:
-        pool = await asyncpg.create_pool(
+        pool = await store_pool(
             uri,
-            min_size=1,
-            max_size=1,
+            1,
             timeout=SETTINGS.connect_timeout,
             command_timeout=SETTINGS.query_timeout,
-            statement_cache_size=0,
+            cached=0,
         )
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, ValueError) as error:
         action = "Start its server, create the database, or correct store in [engine]."

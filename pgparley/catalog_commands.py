@@ -25,18 +25,19 @@ from pgparley.login_commands import (
 )
 from pgparley.store_session import SETTINGS, run_on_store
 from pgparley.suggest_command import add_suggest_command
-from pgparley.terminal import AsJson, cell, fail, minute, print_json, print_table, printable
+from pgparley.terminal import AsJson, cell, minute, print_json, print_table, printable, uri_of
 from pgparley.value_commands import add_values_command, read_anew, report_values
 from schema_catalog.definitions import State
 from schema_catalog.drift import Change
 from schema_catalog.drift_store import Finding
-from schema_catalog.dsn import DSNError, as_uri, redacted, with_dbname
+from schema_catalog.dsn import redacted, with_dbname
 from schema_catalog.event_triggers import INSTALL, REMOVE
+from schema_catalog.login_rights import CATALOG_ROLE
 from schema_catalog.naming import dotted, quote_ident
 from schema_catalog.pg import Pool
-from schema_catalog.refresh import UnreachableError, describe, owners_to_trust, refresh
+from schema_catalog.refresh import UnreachableError, describe, owners_to_trust, refresh, try_login
 from schema_catalog.store import CatalogError, CatalogStore, DuplicateNameError, Entry
-from schema_catalog.types import Database, Snapshot, Table
+from schema_catalog.types import Database, Login, Snapshot, Table
 
 T = TypeVar("T")
 
@@ -52,8 +53,12 @@ def catalog_app(
     upstream: Callable[[], UpstreamSettings] = UpstreamSettings,
     guard: Callable[[], GuardSettings] = GuardSettings,
     engine: Callable[[], str] = str,
+    login: Callable[[], str] = str,
 ) -> typer.Typer:
-    """The commands; what they need of the configuration is asked for when one of them runs."""
+    """The commands; what they need of the configuration is asked for when one of them runs.
+
+    `login`: by which databases of the store's server are read; empty: by the store's.
+    """
     app = typer.Typer(help="Register databases and see what is known of them.", no_args_is_help=True)
 
     def run(work: Callable[[CatalogStore], Awaitable[T]]) -> T:
@@ -72,10 +77,7 @@ def catalog_app(
         ] = None,
     ) -> None:
         """Register a database and read its schema."""
-        try:
-            uri = as_uri(dsn) if dsn is not None else with_dbname(as_uri(store_dsn()), name)
-        except DSNError as error:
-            fail(f"{error}.")
+        uri = with_dbname(uri_of(login() or store_dsn()), name) if dsn is None else uri_of(dsn)
         schemas, trusted = tuple(dict.fromkeys(schema or ())), upstream().trusted_owners
         run(lambda store: _add(store, name, uri, schemas, trusted))
 
@@ -94,8 +96,14 @@ def catalog_app(
         name: Annotated[
             str | None, typer.Argument(help="One database; without it all.", show_default=False)
         ] = None,
+        dsn: Annotated[
+            str | None, typer.Option(help="From now on read the database NAME by this one.")
+        ] = None,
     ) -> None:
         """Read the schema again and say what changed."""
+        if dsn is not None:
+            uri = uri_of(dsn)
+            run(lambda store: _read_by(store, name, uri))
         run_on_store(store_dsn(), lambda pool: _refresh(pool, name, upstream(), guard()))
 
     @app.command("event-trigger")
@@ -117,6 +125,13 @@ def catalog_app(
         run(lambda store: _remove(store, name))
 
     return app
+
+
+async def _read_by(store: CatalogStore, name: str | None, uri: str) -> None:
+    if name is None:
+        raise CatalogError("--dsn is that of one database; name it")
+    await try_login((await store.get(name)).database, Login(CATALOG_ROLE, uri), SETTINGS)
+    await store.read_by(name, uri)
 
 
 async def _add(

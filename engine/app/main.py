@@ -18,6 +18,7 @@ from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.app.listening import AddressSite
 from engine.app.networks import Networks, networks_of
+from engine.app.own_roles import warn_of_own_roles
 from engine.app.retention import keep_no_longer
 from engine.app.schema_watch import SchemaWatch
 from engine.app.warmup import warm_up
@@ -59,6 +60,7 @@ from schema_catalog.catalog import CachedCatalog, StoreUnavailableError
 from schema_catalog.migrate import MigrationError, migrate
 from schema_catalog.pg import Pool, store_pool
 from schema_catalog.quotas import QuotaStore
+from schema_catalog.refresh import ConnectSettings
 from schema_catalog.store import CatalogStore
 from schema_catalog.values import ValueStore
 
@@ -179,6 +181,7 @@ async def serve(settings: EngineSettings) -> None:
         warming = group.create_task(warm_up(built, settings.limits.warm_databases, ready), name="warm-up")
         expiring = group.create_task(keep_no_longer(questions), name="retention")
         checking = group.create_task(watch(pool, built.upstream), name="definitions")
+        warning = group.create_task(warn_of_own_roles(pool, ConnectSettings()), name="own-roles")
         points = calibration(settings, pool)
         calibrating = Calibrating(built, points, settings.limits)
         evaluating = Evaluating(built, settings.limits, Trials(pool, built.upstream))
@@ -187,7 +190,9 @@ async def serve(settings: EngineSettings) -> None:
             pool, settings.model, ready, calibrating, lambda: upstream.overdue, lambda: circuit.outage
         )
         learner = Learner(built, LearningStore(pool, settings.learning))
-        looking = SchemaWatch(pool, upstream, metrics, settings.catalog, settings.store_dsn)
+        looking = SchemaWatch(
+            pool, upstream, metrics, settings.catalog, settings.catalog.login or settings.store_dsn
+        )
         watching = group.create_task(looking.run(), name="schema-watch")
         metrics.overdue.set_function(lambda: upstream.overdue)
         metrics.ready.set_function(ready.is_set)
@@ -210,10 +215,8 @@ async def serve(settings: EngineSettings) -> None:
             log.info("engine ready", socket=str(settings.socket), listen=settings.listening.listen)
             await stop.wait()
         finally:
-            warming.cancel()
-            checking.cancel()
-            expiring.cancel()
-            watching.cancel()
+            for task in (warming, checking, expiring, watching, warning):
+                task.cancel()
             await runner.cleanup()
             await learner.aclose()
             settings.socket.unlink(missing_ok=True)

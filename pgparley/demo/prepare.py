@@ -1,4 +1,4 @@
-"""Makes a running server ready for the demo: databases, their data, and a role that may only read it.
+"""Makes a running server ready for the demo: databases, their data, and roles that may do what they need.
 
 Owns the objects created on the server. Does not start the server, nor the gateway.
 """
@@ -15,9 +15,21 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from pgparley.cluster import Cluster
 from pgparley.demo.loading import Sample
 from pgparley.demo.samples import SAMPLES
+from schema_catalog.login_rights import CATALOG_ROLE, STORE_ROLE
 
 ANALYST = "analyst"
 """The demo's login role: no superuser, reads all sample data, writes nothing."""
+
+STORE = "catalog"
+"""The store's database: the gateway's console has the name pgparley."""
+
+_ROLES = {
+    ANALYST: "LOGIN",
+    STORE_ROLE: "LOGIN",
+    CATALOG_ROLE: "LOGIN",
+    "nl_admin": "NOLOGIN",
+    "nl_steward": "NOLOGIN",
+}
 
 _AT_ONCE = 2
 _SECONDS = 60.0
@@ -29,7 +41,7 @@ async def prepare(
     """Creates what is missing and loads what is missing or out of date.
 
     Returns:
-        (name, DSN of the superuser) of each sample database.
+        (name, DSN of the catalog's role) of each sample database.
 
     Raises:
         SampleError: a data package is missing, or a database of that name is somebody else's.
@@ -44,18 +56,21 @@ async def prepare(
                     group.create_task(_load(cluster, sample, progress, limit), name=f"load {sample.name}")
         except ExceptionGroup as failed:
             raise failed.exceptions[0] from failed
-    return tuple((sample.name, cluster.dsn(sample.name)) for sample in samples)
+    return tuple((sample.name, cluster.dsn(sample.name, CATALOG_ROLE)) for sample in samples)
 
 
 async def _create(cluster: Cluster, samples: Sequence[Sample]) -> None:
     admin = await asyncpg.connect(cluster.dsn(), timeout=10, command_timeout=_SECONDS)
     try:
-        if not await admin.fetchval("SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", ANALYST):
-            await admin.execute(f"CREATE ROLE {ANALYST} LOGIN")
-        existing = {row["datname"] for row in await admin.fetch("SELECT datname FROM pg_database")}
-        for sample in samples:
-            if sample.name not in existing:
-                await admin.execute(f"CREATE DATABASE \"{sample.name}\" TEMPLATE template0 ENCODING 'UTF8'")
+        roles = {row["rolname"] for row in await admin.fetch("SELECT rolname FROM pg_roles")}
+        for role in _ROLES.keys() - roles:
+            await admin.execute(f"CREATE ROLE {role} {_ROLES[role]}")
+        databases = {row["datname"] for row in await admin.fetch("SELECT datname FROM pg_database")}
+        owners = {STORE: STORE_ROLE, **{sample.name: cluster.superuser for sample in samples}}
+        for name in owners.keys() - databases:
+            await admin.execute(
+                f"CREATE DATABASE \"{name}\" OWNER {owners[name]} TEMPLATE template0 ENCODING 'UTF8'"
+            )
     finally:
         await admin.close()
 
@@ -77,8 +92,8 @@ async def _grant(dsn: str) -> None:
     connection = await asyncpg.connect(dsn, timeout=10, command_timeout=_SECONDS)
     try:
         await connection.execute(
-            f"GRANT USAGE ON SCHEMA public TO {ANALYST};"
-            f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {ANALYST}"
+            f"GRANT USAGE ON SCHEMA public TO {ANALYST}, {CATALOG_ROLE};"
+            f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {ANALYST}, {CATALOG_ROLE}"
         )
     finally:
         await connection.close()

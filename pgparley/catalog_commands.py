@@ -32,12 +32,11 @@ from schema_catalog.drift import Change
 from schema_catalog.drift_store import Finding
 from schema_catalog.dsn import redacted, with_dbname
 from schema_catalog.event_triggers import INSTALL, REMOVE
-from schema_catalog.login_rights import CATALOG_ROLE
 from schema_catalog.naming import dotted, quote_ident
 from schema_catalog.pg import Pool
-from schema_catalog.refresh import UnreachableError, describe, owners_to_trust, refresh, try_login
+from schema_catalog.refresh import UnreachableError, describe, owners_to_trust, refresh
 from schema_catalog.store import CatalogError, CatalogStore, DuplicateNameError, Entry
-from schema_catalog.types import Database, Login, Snapshot, Table
+from schema_catalog.types import Database, Snapshot, Table
 
 T = TypeVar("T")
 
@@ -96,14 +95,8 @@ def catalog_app(
         name: Annotated[
             str | None, typer.Argument(help="One database; without it all.", show_default=False)
         ] = None,
-        dsn: Annotated[
-            str | None, typer.Option(help="From now on read the database NAME by this one.")
-        ] = None,
     ) -> None:
         """Read the schema again and say what changed."""
-        if dsn is not None:
-            uri = uri_of(dsn)
-            run(lambda store: _read_by(store, name, uri))
         run_on_store(store_dsn(), lambda pool: _refresh(pool, name, upstream(), guard()))
 
     @app.command("event-trigger")
@@ -125,13 +118,6 @@ def catalog_app(
         run(lambda store: _remove(store, name))
 
     return app
-
-
-async def _read_by(store: CatalogStore, name: str | None, uri: str) -> None:
-    if name is None:
-        raise CatalogError("--dsn is that of one database; name it")
-    await try_login((await store.get(name)).database, Login(CATALOG_ROLE, uri), SETTINGS)
-    await store.read_by(name, uri)
 
 
 async def _add(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from schema_catalog.dsn import with_user, without_login
-from schema_catalog.naming import dotted, quote_ident
+from schema_catalog.naming import dotted, quote_ident, quote_literal
 from schema_catalog.pg import Connection, Pool
 from schema_catalog.types import Database
 from schema_catalog.values import ValueStore
@@ -68,10 +68,14 @@ async def catalog_rights(connection: Connection, database: Database, store: Pool
     for table, of_table in groupby(columns, lambda column: column[:2]):
         names = ", ".join(quote_ident(column[2]) for column in of_table)
         objects.append(f"SELECT ({names}) ON {dotted(table)}")
-    grants = [f"GRANT {each} TO {CATALOG_ROLE};" for each in objects]
-    dsn = with_user(without_login(database.dsn), CATALOG_ROLE)
-    then = f"-- then: pgparley catalog refresh {database.name} --dsn '{dsn}'"
-    return await _rights(connection, "\n".join([f"CREATE ROLE {CATALOG_ROLE} LOGIN;", *grants, then]))
+    name, dsn = map(quote_literal, (database.name, with_user(without_login(database.dsn), CATALOG_ROLE)))
+    own = [
+        f"CREATE ROLE {CATALOG_ROLE} LOGIN;",
+        *(f"GRANT {each} TO {CATALOG_ROLE};" for each in objects),
+        "-- and in the store:",
+        f"UPDATE pgparley.database SET dsn = {dsn} WHERE name = {name};",  # noqa: S608 - to be read, of quoted texts
+    ]
+    return await _rights(connection, "\n".join(own))
 
 
 async def _rights(connection: Connection, instead: str) -> LoginRights:

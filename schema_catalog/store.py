@@ -112,10 +112,6 @@ class CatalogStore:
         if await self._pool.execute("DELETE FROM pgparley.database WHERE name = $1", name) == "DELETE 0":
             raise UnknownNameError(f'database "{name}" is not registered')
 
-    async def read_by(self, name: str, dsn: str) -> None:
-        """Has `name` read by another connection string; a name that is gone is passed over."""
-        await self._pool.execute("UPDATE pgparley.database SET dsn = $2 WHERE name = $1", name, dsn)
-
     async def set_identity(self, name: str, identity: str | None) -> None:
         """Notes which database of which cluster `name` was found to be; a name that is gone is passed over."""
         await self._pool.execute("UPDATE pgparley.database SET identity = $2 WHERE name = $1", name, identity)

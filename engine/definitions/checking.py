@@ -13,14 +13,14 @@ import structlog
 
 from engine.core.ports import Upstream
 from engine.definitions.renaming import write_renames
-from engine.definitions.statement import DefinitionError, statement_of
+from engine.definitions.statement import DefinitionError, guarded
 from engine.errors import NLError
-from engine.guard import Refused, Rules, check
+from engine.guard import Rules
 from engine.sql.resolution import resolve
 from schema_catalog.definitions import Definition, DefinitionStore, State, Stored, Verdict
 from schema_catalog.pg import Pool
 from schema_catalog.store import CatalogStore, UnknownNameError
-from schema_catalog.types import Snapshot, Term
+from schema_catalog.types import Snapshot
 
 INTERVAL = 1.0
 """Seconds between two looks for something new."""
@@ -83,15 +83,9 @@ async def watch(pool: Pool, upstream: Upstream) -> None:
 
 def _verdict(definition: Definition, snapshot: Snapshot, rules: Rules) -> Verdict:
     try:
-        found = check(statement_of(definition), rules)
+        resolution = resolve(guarded(definition, rules).body, snapshot)
     except DefinitionError as problem:
         return Verdict(State.REFUSED, str(problem))
-    if isinstance(found, Refused):
-        return Verdict(State.REFUSED, f"not allowed: {found.detail}")
-    if isinstance(definition, Term) and not found.analysis.repeatable:
-        reason = "not allowed: it calls a volatile function, so that it means something else each time"
-        return Verdict(State.REFUSED, reason)
-    resolution = resolve(found.analysis.body, snapshot)
     if resolution.problems:
         return Verdict(State.REFUSED, "; ".join(problem.message for problem in resolution.problems))
     if not resolution.tables:

@@ -5,12 +5,10 @@ Owns the objects created on the server. Does not start the server, nor the gatew
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 import asyncpg
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from pgparley.cluster import Cluster
 from pgparley.demo.loading import Sample
@@ -23,15 +21,8 @@ ANALYST = "analyst"
 STORE = "catalog"
 """The store's database: the gateway's console has the name pgparley."""
 
-_ROLES = {
-    ANALYST: "LOGIN",
-    STORE_ROLE: "LOGIN",
-    CATALOG_ROLE: "LOGIN",
-    "nl_admin": "NOLOGIN",
-    "nl_steward": "NOLOGIN",
-}
+_ROLES = {ANALYST: "LOGIN", STORE_ROLE: "LOGIN", CATALOG_ROLE: "LOGIN", "nl_admin": "", "nl_steward": ""}
 
-_AT_ONCE = 2
 _SECONDS = 60.0
 
 
@@ -47,15 +38,11 @@ async def prepare(
         SampleError: a data package is missing, or a database of that name is somebody else's.
     """
     await _create(cluster, samples)
-    limit = asyncio.Semaphore(_AT_ONCE)
-    bars = (TextColumn("{task.description:<10}"), BarColumn(), TextColumn("{task.fields[at]:<16}"))
-    with Progress(*bars, TimeElapsedColumn(), console=console) as progress:
-        try:
-            async with asyncio.TaskGroup() as group:
-                for sample in samples:
-                    group.create_task(_load(cluster, sample, progress, limit), name=f"load {sample.name}")
-        except ExceptionGroup as failed:
-            raise failed.exceptions[0] from failed
+    for sample in samples:
+        with console.status(f"loading {sample.name}"):
+            made = await sample.load(cluster.dsn(sample.name))
+            await _grant(cluster.dsn(sample.name))
+        console.print(f"{sample.name}: {'loaded' if made else 'already there'}")
     return tuple((sample.name, cluster.dsn(sample.name, CATALOG_ROLE)) for sample in samples)
 
 
@@ -75,25 +62,9 @@ async def _create(cluster: Cluster, samples: Sequence[Sample]) -> None:
         await admin.close()
 
 
-async def _load(cluster: Cluster, sample: Sample, progress: Progress, limit: asyncio.Semaphore) -> None:
-    async with limit:
-        steps = len(sample.tables()) + 1
-        task = progress.add_task(sample.name, total=steps, at="")
-
-        def loaded(what: str) -> None:
-            progress.update(task, advance=1, at=what)
-
-        made = await sample.load(cluster.dsn(sample.name), loaded)
-        await _grant(cluster.dsn(sample.name))
-        progress.update(task, completed=steps, at="loaded" if made else "already there")
-
-
 async def _grant(dsn: str) -> None:
     connection = await asyncpg.connect(dsn, timeout=10, command_timeout=_SECONDS)
     try:
-        await connection.execute(
-            f"GRANT USAGE ON SCHEMA public TO {ANALYST}, {CATALOG_ROLE};"
-            f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {ANALYST}, {CATALOG_ROLE}"
-        )
+        await connection.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {ANALYST}, {CATALOG_ROLE}")
     finally:
         await connection.close()

@@ -70,6 +70,21 @@ def test_a_database_from_its_registration_to_its_end(run: Run, server: Cluster) 
     assert json.loads(run("list", "--json").output) == []
 
 
+def test_a_database_of_the_stores_server_is_read_by_the_catalogs_login(run: Run, server: Cluster) -> None:
+    execute_now(server.dsn(), "CREATE ROLE reading LOGIN")
+    app = catalog_app(lambda: server.dsn("store"), login=lambda: server.dsn(user="reading"))
+    try:
+        added = CliRunner().invoke(app, ["add", "shop"])
+        assert (added.exit_code, added.output.partition("\n")[0]) == (
+            0,
+            "shop: 3 tables and views, 5 columns",
+        )
+        (listed,) = json.loads(run("list", "--json").output)
+        assert (listed["dsn"], listed["dbname"]) == (server.dsn("shop", "reading"), "shop")
+    finally:
+        execute_now(server.dsn(), "DROP ROLE reading")
+
+
 def test_registering_names_the_owners_that_have_to_be_trusted(run: Run, server: Cluster) -> None:
     execute_now(
         server.dsn("shop"),

@@ -232,6 +232,16 @@ async def test_a_verified_query_that_the_database_refuses_is_out_of_use_with_the
     assert all(row.kind is RowKind.CANDIDATE for row in rows)
 
 
+async def test_a_verified_query_that_only_the_server_refuses_is_shown_to_nobody(
+    pool: Any, tools: Tools, remembering: Service
+) -> None:
+    await verify(pool, "name of each singer", "SELECT name FROM singer WHERE age = 'x'")
+    assert await checked(pool, tools) == [("checked", None)]
+    rows = (await remembering.ask(AskRequest(ANA, "name of each singer"))).rows
+    assert rows
+    assert all(row.kind is RowKind.CANDIDATE for row in rows)
+
+
 async def test_a_refresh_quarantines_what_the_schema_broke_and_takes_it_back_when_it_is_mended(
     pool: Any, tools: Tools, music: Any, server: Cluster
 ) -> None:

@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 from engine.settings import UpstreamSettings
 from pgparley.catalog_commands import catalog_app
 from pgparley.cluster import Cluster
+from schema_catalog.dsn import user_of
 from tests.support.statements import execute_now
 
 Run = Callable[..., Result]
@@ -80,7 +81,7 @@ def test_a_database_of_the_stores_server_is_read_by_the_catalogs_login(run: Run,
             "shop: 3 tables and views, 5 columns",
         )
         (listed,) = json.loads(run("list", "--json").output)
-        assert (listed["dsn"], listed["dbname"]) == (server.dsn("shop", "reading"), "shop")
+        assert (user_of(listed["dsn"]), listed["dbname"]) == ("reading", "shop")
     finally:
         execute_now(server.dsn(), "DROP ROLE reading")
 

@@ -162,9 +162,13 @@ class GenerationSettings:
 
 @dataclass(frozen=True, slots=True)
 class CatalogSettings:
-    """How the engine keeps the catalog up to date. `watch`: seconds between two looks at a schema; 0 never looks."""
+    """How the engine keeps the catalog up to date. `watch`: seconds between two looks at a schema; 0 never looks.
+
+    `login`: by which databases of the store's server are read, as a DSN; empty: by the store's.
+    """
 
     watch: float = 300.0
+    login: str = ""
 
     def __post_init__(self) -> None:
         if self.watch < 0:

@@ -25,12 +25,12 @@ from pgparley.login_commands import (
 )
 from pgparley.store_session import SETTINGS, run_on_store
 from pgparley.suggest_command import add_suggest_command
-from pgparley.terminal import AsJson, cell, fail, minute, print_json, print_table, printable
+from pgparley.terminal import AsJson, cell, minute, print_json, print_table, printable, uri_of
 from pgparley.value_commands import add_values_command, read_anew, report_values
 from schema_catalog.definitions import State
 from schema_catalog.drift import Change
 from schema_catalog.drift_store import Finding
-from schema_catalog.dsn import DSNError, as_uri, redacted, with_dbname
+from schema_catalog.dsn import redacted, with_dbname
 from schema_catalog.event_triggers import INSTALL, REMOVE
 from schema_catalog.naming import dotted, quote_ident
 from schema_catalog.pg import Pool
@@ -52,8 +52,12 @@ def catalog_app(
     upstream: Callable[[], UpstreamSettings] = UpstreamSettings,
     guard: Callable[[], GuardSettings] = GuardSettings,
     engine: Callable[[], str] = str,
+    login: Callable[[], str] = str,
 ) -> typer.Typer:
-    """The commands; what they need of the configuration is asked for when one of them runs."""
+    """The commands; what they need of the configuration is asked for when one of them runs.
+
+    `login`: by which databases of the store's server are read; empty: by the store's.
+    """
     app = typer.Typer(help="Register databases and see what is known of them.", no_args_is_help=True)
 
     def run(work: Callable[[CatalogStore], Awaitable[T]]) -> T:
@@ -72,10 +76,7 @@ def catalog_app(
         ] = None,
     ) -> None:
         """Register a database and read its schema."""
-        try:
-            uri = as_uri(dsn) if dsn is not None else with_dbname(as_uri(store_dsn()), name)
-        except DSNError as error:
-            fail(f"{error}.")
+        uri = with_dbname(uri_of(login() or store_dsn()), name) if dsn is None else uri_of(dsn)
         schemas, trusted = tuple(dict.fromkeys(schema or ())), upstream().trusted_owners
         run(lambda store: _add(store, name, uri, schemas, trusted))
 
@@ -290,7 +291,7 @@ async def _report_definitions(
 
     databases = Databases(settings, guard)
     try:
-        checked = await check_pending(pool, databases, SETTINGS, name)
+        checked = await check_pending(pool, databases, name)
     finally:
         await databases.aclose()
     for stored, verdict in checked:

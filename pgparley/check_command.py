@@ -39,7 +39,7 @@ async def check(
         print_json(Report(working, findings), indent=True)
     else:
         for finding in findings:
-            print_lines(f"{finding.outcome:<8}{finding.check}: {finding.found}", finding.action)
+            print_lines(f"{finding.outcome:<8}{finding.check}: {finding.found}", *finding.action.splitlines())
     return 0 if working else 1
 
 

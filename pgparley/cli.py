@@ -61,6 +61,7 @@ app.add_typer(
         lambda: _config().upstream,
         lambda: _config().guard,
         lambda: str(_config().engine.socket),
+        lambda: _config().catalog.login,
     ),
     name="catalog",
 )

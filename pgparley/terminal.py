@@ -15,6 +15,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from schema_catalog.dsn import DSNError, as_uri
+
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 
 
@@ -22,6 +24,14 @@ def fail(*lines: str) -> NoReturn:
     """Ends the command with exit status 1; `lines` go to standard error, the first one behind the program's name."""
     typer.echo("\n".join(["pgparley: " + printable(lines[0]), *map(printable, lines[1:])]), err=True)
     raise typer.Exit(1)
+
+
+def uri_of(dsn: str) -> str:
+    """A connection string that the user wrote, as a URI; one that cannot be understood ends the command."""
+    try:
+        return as_uri(dsn)
+    except DSNError as error:
+        fail(f"{error}.")
 
 
 def print_error(message: str, detail: str | None = None, hint: str | None = None) -> None:

@@ -18,6 +18,7 @@ from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.app.listening import AddressSite
 from engine.app.networks import Networks, networks_of
+from engine.app.own_roles import warn_of_own_roles
 from engine.app.retention import keep_no_longer
 from engine.app.schema_watch import SchemaWatch
 from engine.app.warmup import warm_up
@@ -57,7 +58,7 @@ from engine.suggestions.suggesting import Suggesting
 from engine.upstream import Databases
 from schema_catalog.catalog import CachedCatalog, StoreUnavailableError
 from schema_catalog.migrate import MigrationError, migrate
-from schema_catalog.pg import Pool
+from schema_catalog.pg import Pool, store_pool
 from schema_catalog.quotas import QuotaStore
 from schema_catalog.refresh import ConnectSettings
 from schema_catalog.store import CatalogStore
@@ -159,7 +160,7 @@ def _circuit(settings: ModelSettings, metrics: Metrics) -> Circuit:
 
 async def _store(dsn: str) -> Pool:
     try:
-        pool = await asyncpg.create_pool(dsn, min_size=1, max_size=4, timeout=CONNECT_TIMEOUT)
+        pool = await store_pool(dsn, 4, timeout=CONNECT_TIMEOUT)
         async with pool.acquire() as connection:
             await migrate(connection)
     except (OSError, TimeoutError, asyncpg.PostgresError, MigrationError) as problem:
@@ -177,7 +178,8 @@ async def serve(settings: EngineSettings) -> None:
     async with tools(settings, circuit) as (built, questions, pool), asyncio.TaskGroup() as group:
         warming = group.create_task(warm_up(built, settings.limits.warm_databases, ready), name="warm-up")
         expiring = group.create_task(keep_no_longer(questions), name="retention")
-        checking = group.create_task(watch(pool, built.upstream, ConnectSettings()), name="definitions")
+        checking = group.create_task(watch(pool, built.upstream), name="definitions")
+        warning = group.create_task(warn_of_own_roles(pool, ConnectSettings()), name="own-roles")
         points = calibration(settings, pool)
         calibrating = Calibrating(built, points, settings.limits)
         evaluating = Evaluating(built, settings.limits, Trials(pool, built.upstream))
@@ -186,7 +188,9 @@ async def serve(settings: EngineSettings) -> None:
             pool, settings.model, ready, calibrating, lambda: upstream.overdue, lambda: circuit.outage
         )
         learner = Learner(built, LearningStore(pool, settings.learning))
-        looking = SchemaWatch(pool, upstream, metrics, settings.catalog, settings.store_dsn)
+        looking = SchemaWatch(
+            pool, upstream, metrics, settings.catalog, settings.catalog.login or settings.store_dsn
+        )
         watching = group.create_task(looking.run(), name="schema-watch")
         metrics.overdue.set_function(lambda: upstream.overdue)
         metrics.ready.set_function(ready.is_set)
@@ -209,10 +213,8 @@ async def serve(settings: EngineSettings) -> None:
             log.info("engine ready", socket=str(settings.socket), listen=settings.listening.listen)
             await stop.wait()
         finally:
-            warming.cancel()
-            checking.cancel()
-            expiring.cancel()
-            watching.cancel()
+            for task in (warming, checking, expiring, watching, warning):
+                task.cancel()
             await runner.cleanup()
             await learner.aclose()
             settings.socket.unlink(missing_ok=True)

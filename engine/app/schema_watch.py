@@ -45,13 +45,13 @@ log = structlog.stdlib.get_logger("engine")
 
 @dataclass(frozen=True, slots=True)
 class SchemaWatch:
-    """The watch of one engine. `store`: the store's connection string, by which databases beside it are registered."""
+    """The watch of one engine. `login`: a connection string by which databases of the store's server are read."""
 
     pool: Pool
     upstream: Upstream
     metrics: Metrics
     settings: CatalogSettings
-    store: str = field(repr=False)
+    login: str = field(repr=False)
     connect: ConnectSettings = field(default_factory=ConnectSettings)
 
     async def run(self) -> None:
@@ -103,7 +103,7 @@ class SchemaWatch:
 
     async def _register(self, store: CatalogStore, registrations: Registrations, name: str) -> None:
         try:
-            database = await describe(name, with_dbname(as_uri(self.store), name), (), self.connect)
+            database = await describe(name, with_dbname(as_uri(self.login), name), (), self.connect)
             await store.add(database)
         except (UnreachableError, CatalogError) as problem:
             await registrations.failed(name, str(problem))

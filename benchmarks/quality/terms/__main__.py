@@ -27,7 +27,6 @@ from benchmarks.wire.machine import describe
 from engine.definitions.checking import check_pending
 from schema_catalog.definitions import DefinitionStore
 from schema_catalog.knowledge import Said, described
-from schema_catalog.refresh import ConnectSettings
 from schema_catalog.types import Term
 
 DEFOG = next(each for each in SETS if each.name == "defog")
@@ -82,7 +81,7 @@ async def defined(place: Site) -> dict[str, tuple[Term, ...]]:
         await place.pool.execute(
             "SELECT nl_catalog.define_term($1, $2, $3)", each.database, each.name, each.definition
         )
-    await check_pending(place.pool, place.tools.upstream, ConnectSettings())
+    await check_pending(place.pool, place.tools.upstream)
     if refused := await place.pool.fetch(
         "SELECT term, reason FROM nl_catalog.terms WHERE state <> 'checked'"
     ):

@@ -23,10 +23,7 @@ from pgparley.terminal import print_json, print_lines
 async def check(
     load: Callable[[], Config], file: Path | None, part: PartKind | None, *, as_json: bool
 ) -> int:
-    """Checks what `part` needs, or everything; prints each finding, and returns the exit status.
-
-    `file`: the one that `load` reads.
-    """
+    """Checks what `part` needs, or all of what `load` reads from `file`; prints findings, returns the exit status."""
     try:
         config = load()
     except ConfigError as error:

@@ -7,7 +7,6 @@ import re
 import sys
 import traceback
 from collections.abc import Iterator
-from types import TracebackType
 
 import structlog
 
@@ -27,7 +26,8 @@ def configure(level: str) -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
     logging.basicConfig(handlers=[_OfLibraries()])
-    sys.excepthook = _uncaught
+    # What ends this process is written so, too.
+    sys.excepthook = lambda _, error, __: structlog.get_logger().critical("process failed", exc_info=error)
 
 
 class _OfLibraries(logging.Handler):
@@ -37,14 +37,6 @@ class _OfLibraries(logging.Handler):
         """Writes it as if it were ours."""
         event, error = re.split(r"[(\n]", record.getMessage(), maxsplit=1)[0], record.exc_info
         structlog.get_logger().log(record.levelno, event, logger=record.name, exc_info=error and error[1])
-
-
-def _uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Writes the error that ends this process."""
-    if issubclass(kind, KeyboardInterrupt):
-        sys.__excepthook__(kind, error, trace)
-    else:
-        structlog.get_logger().critical("process failed", exc_info=error)
 
 
 def _frames(error: BaseException) -> Iterator[str]:

@@ -69,10 +69,7 @@ def _supervise(config: Config, file: Path | None, found: list[Part]) -> None:
     try:
         asyncio.run(serve(config, file, found))
     except OSError as problem:
-        hint = (
-            "Correct listen_addr, listen_port, prometheus_listen or runtime_dir in [gateway],"
-            " or port in [embedded_model]."
-        )
+        hint = "Correct the addresses or runtime_dir in [gateway], or port in [embedded_model]."
         raise CannotStartError(str(problem), hint) from problem
 
 

@@ -19,7 +19,7 @@ from proxy.net import access
 SECRETS = {
     "a password in the store's address": '[engine]\nstore = "postgresql://keeper:hush@db/kept"\n',
     "one in a keyword string": "[engine]\nstore = \"host=db password='hush'\"\n",
-    "an address that is not understood": '[engine]\nstore = "hush"\n',
+    "one for the key of TLS": '[engine]\nstore = "postgresql://keeper@db/kept?sslpassword=hush"\n',
     "a model's key": '[model]\napi_key = "hush"\n',
     "a password in the model's address": '[model]\nbase_url = "http://me:hush@there/v1"\n',
 }

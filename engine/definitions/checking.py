@@ -14,7 +14,7 @@ import structlog
 from engine.core.ports import Upstream
 from engine.definitions.renaming import write_renames
 from engine.definitions.statement import DefinitionError, guarded
-from engine.errors import NLError
+from engine.errors import NLError, for_log
 from engine.guard import Rules
 from engine.sql.resolution import resolve
 from schema_catalog.definitions import Definition, DefinitionStore, State, Stored, Verdict
@@ -77,7 +77,7 @@ async def watch(pool: Pool, upstream: Upstream) -> None:
                 for stored, verdict in await check_pending(pool, upstream):
                     log.info("definition", database=stored.database, kind=stored.kind, state=verdict.state)
         except Exception as problem:  # noqa: BLE001 - costs what was defined, never the engine
-            log.warning("definitions not checked", problem=f"{type(problem).__name__}: {problem}")
+            log.warning("definitions not checked", problem=for_log(problem))
         await asyncio.sleep(INTERVAL)
 
 

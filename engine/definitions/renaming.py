@@ -65,7 +65,7 @@ async def _write(
     except (DefinitionError, UnsafeSQLError, UnreadableError) as problem:
         reason = f"the rename of {'.'.join(accepted.rename.old)} could not be written into it: {problem}"
         await store.note(stored, Verdict(State.REFUSED, reason))
-        log.warning("definition not renamed", database=stored.database, kind=stored.kind, reason=reason)
+        log.warning("definition not renamed", database=stored.database, kind=stored.kind)
     else:
         await store.rewrite(stored, text)
 

@@ -63,7 +63,6 @@ KEPT = {
     "reload failed",
     "auth_query_failed",
     "router version not taken up",
-    "definitions not checked",
 }
 """Events with the message of an error, which is of files of ours or in words of ours."""
 

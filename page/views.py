@@ -85,10 +85,7 @@ class Views:
 
     async def search(self, request: web.Request) -> web.Response:
         """Elements by words."""
-        session, words = (
-            self.desk.session(request),
-            request.query.get("words", "").replace("\0", "").strip()[:200],
-        )
+        session, words = self.desk.session(request), request.query.get("words", "").strip()[:200]
         async with self.desk.reading(session) as connection:
             found = await elements.search(connection, words, FOUND) if words else ()
         return self.desk.answer(session, request.path_qs, "search", words=words, found=found, most=FOUND)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import math
 import os
 import tempfile
 import tomllib
@@ -108,7 +109,8 @@ def _read(file: Path | None) -> dict[str, Any]:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as problem:
         raise ConfigError(f"cannot read the configuration: {problem}") from problem
-    except tomllib.TOMLDecodeError as problem:
+    except ValueError as problem:
+        # A number of 4,301 digits is one that is no TOMLDecodeError, which is one as well.
         raise ConfigError(f"{file} is not TOML: {problem}") from problem
 
 
@@ -131,7 +133,7 @@ def _value(text: str) -> Any:
     """A number or a boolean where the text is one in TOML, else the text itself."""
     try:
         value = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except ValueError:
         return text
     return value if isinstance(value, (bool, int, float)) else text
 
@@ -143,6 +145,8 @@ def _check_keys(tree: Mapping[str, Any], kind: type, where: str) -> None:
             near = difflib.get_close_matches(key, known, 1)
             guess = f'; did you mean "{near[0]}"?' if near else ""
             raise ConfigError(f'configuration: unknown key "{where}{key}"{guess}')
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ConfigError(f"configuration: {where}{key} is no finite number")
         if isinstance(value, Mapping) and dataclasses.is_dataclass(known[key]):
             _check_keys(value, known[key], f"{where}{key}.")
         elif isinstance(value, Mapping) and get_origin(known[key]) is dict:

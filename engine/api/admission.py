@@ -70,12 +70,15 @@ class Admission:
         mine: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._queues.setdefault(role, deque()).append(mine)
         try:
-            await mine
-        except asyncio.CancelledError:
+            async with asyncio.timeout(seconds):
+                await mine
+        except (TimeoutError, asyncio.CancelledError) as ended:
             if mine.cancelled():
                 self._forget(role, mine)
             else:  # It had just been given a place.
                 self._leave()
+            if isinstance(ended, TimeoutError):
+                raise _busy(self._places, self.waiting, self._turn(role)) from None
             raise
 
     def _has_room(self, role: str) -> bool:

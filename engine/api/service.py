@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import replace
 
 import asyncpg
@@ -92,6 +92,8 @@ class Service:
         self._questions = questions
         self._limits = limits
         self.admission = Admission(limits.concurrent, limits.waiting)
+        # Statements need no model: they have places of their own, and wait for no question.
+        self.statements = Admission(limits.concurrent, limits.waiting)
 
     async def ask(self, request: AskRequest) -> AskReply:
         """Answers a question and stores the answer.
@@ -148,7 +150,7 @@ class Service:
         return reply
 
     @asynccontextmanager
-    async def _allowed(self, asker: Asker, model: RecordingModel) -> AsyncIterator[None]:
+    async def _allowed(self, asker: Asker, model: RecordingModel | None = None) -> AsyncIterator[None]:
         """A question that the asker may ask; what it cost by its end, however it ends, is added to their day."""
         if self._allowance is None:
             yield
@@ -158,15 +160,19 @@ class Service:
         try:
             yield
         finally:
-            await self._allowance.spend(asker.user, model.usage)
+            if model is not None:
+                await self._allowance.spend(asker.user, model.usage)
 
     async def choose(self, request: ChooseRequest) -> Chosen:
         """The chosen statement, run as the asker where it cannot run in their session.
 
         Raises `DatabaseDiffersError` in a transaction on another database, `ReportedError` with the server's error.
         """
+        deadline = self._deadline(request)
         row, database, sql = await self._statement(request)
-        chosen = await self._in_place(database, request.asker, sql) or await self._ran(database, request, sql)
+        async with self._place(request, deadline):
+            chosen = await self._in_place(database, request.asker, sql, deadline)
+            chosen = chosen or await self._ran(database, request, sql, deadline)
         if request.learn:
             await self._questions.chosen(row.qid, row.n)
             with _stored():
@@ -179,19 +185,23 @@ class Service:
 
     async def plan(self, request: PlanRequest) -> Chosen:
         """The EXPLAIN of a row's statement: to be run in place, or its lines where it belongs elsewhere."""
+        deadline = self._deadline(request)
         _, database, sql = await self._statement(request)
-        chosen = await self._in_place(database, request.asker, sql)
-        if chosen is not None:
-            return replace(chosen, sql=f"EXPLAIN {chosen.sql}")
-        with _reported():
-            lines = await self._tools.upstream.plan(database, request.asker, sql, self._deadline())
+        async with self._place(request, deadline):
+            chosen = await self._in_place(database, request.asker, sql, deadline)
+            if chosen is not None:
+                return replace(chosen, sql=f"EXPLAIN {chosen.sql}")
+            with _reported():
+                lines = await self._tools.upstream.plan(database, request.asker, sql, deadline)
         columns, rows = (ResultColumn("QUERY PLAN", "text"),), tuple((line,) for line in lines)
         return Chosen(database.name, sql, in_place=False, columns=columns, rows=rows)
 
     async def correct(self, request: CorrectRequest) -> AskReply:
-        """Checks a correction as the asker and stores it as the answer's last row. Raises as `corrected`."""
+        """Checks a correction as the asker and stores it as the answer's last row. Raises as `corrected` and `ask`."""
+        deadline = self._deadline(request)
         shown = await self._questions.stored(request.qid, request.asker.user)
-        reply = await corrected(request, self._tools, self._questions, self._limits.timeout)
+        async with self._place(request, deadline), self._allowed(request.asker):
+            reply = await corrected(request, self._tools, self._questions, deadline)
         (row,) = reply.rows
         if self._learner is not None and row.database is not None and row.sql is not None:
             with _stored():
@@ -218,8 +228,8 @@ class Service:
             )
         self._limits.width(request.k)
 
-    def _seconds(self, request: AskRequest) -> float:
-        """What a question may take, the wait for its turn included."""
+    def _seconds(self, request: AskRequest | ChooseRequest | PlanRequest | CorrectRequest) -> float:
+        """What a request may take, the wait for its turn included."""
         return min(request.timeout or self._limits.timeout, self._limits.timeout)
 
     def _state(self, request: AskRequest, started: float) -> State:
@@ -253,15 +263,22 @@ class Service:
             f'database "{name}" is no longer registered', hint="Ask again: the catalog has changed."
         )
 
-    def _deadline(self) -> Deadline:
-        return Deadline(time.monotonic() + self._limits.timeout)
+    def _deadline(self, request: ChooseRequest | PlanRequest | CorrectRequest) -> Deadline:
+        return Deadline(time.monotonic() + self._seconds(request))
 
-    async def _in_place(self, database: Database, asker: Asker, sql: str) -> Chosen | None:
+    def _place(
+        self, request: ChooseRequest | PlanRequest | CorrectRequest, deadline: Deadline
+    ) -> AbstractAsyncContextManager[None]:
+        return self.statements.place(request.asker.user, deadline.remaining())
+
+    async def _in_place(
+        self, database: Database, asker: Asker, sql: str, deadline: Deadline
+    ) -> Chosen | None:
         with _reported():
-            text = await self._tools.upstream.in_place(database, asker, sql, self._deadline())
+            text = await self._tools.upstream.in_place(database, asker, sql, deadline)
         return None if text is None else Chosen(database.name, text, in_place=True)
 
-    async def _ran(self, database: Database, request: ChooseRequest, sql: str) -> Chosen:
+    async def _ran(self, database: Database, request: ChooseRequest, sql: str, deadline: Deadline) -> Chosen:
         upstream, asker = self._tools.upstream, request.asker
         own = await upstream.is_own(database, asker)
         if request.in_transaction and not own:
@@ -270,7 +287,7 @@ class Service:
                 hint="Choose it outside of a transaction block.",
             )
         with _reported():
-            result = await upstream.run(database, asker, sql, self._limits.row_cap, self._deadline())
+            result = await upstream.run(database, asker, sql, self._limits.row_cap, deadline)
         return Chosen(
             database.name,
             sql,

@@ -17,6 +17,9 @@ from proxy.console.tables import CommandResult, Done, ResultTable
 from proxy.net.access import CONSOLE_DATABASES
 from proxy.net.ports import Admin, ShutdownMode
 from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerRequest
+from proxy.protocol.numbers import whole
+
+_MOST_CLIENTS = 2**63 - 1
 
 _POLL_SECONDS = 0.1
 """Seconds between two looks at whether the sessions have ended."""
@@ -116,7 +119,7 @@ async def _resume(admin: Admin, argument: str) -> CommandResult:
 
 
 async def _kill_client(admin: Admin, argument: str) -> CommandResult:
-    if not argument.isascii() or not argument.isdigit():
+    if whole(argument, _MOST_CLIENTS) is None:
         return ErrorReply("22023", "invalid client id", hint="SHOW CLIENTS shows it in the column id.")
     answers = await admin.ask_all(WorkerRequest("kill_client", argument))
     return Done("KILL_CLIENT") if _any_done(answers) else ErrorReply("22023", "client not found")

@@ -105,8 +105,9 @@ def _closing(source: SqlText, words: Sequence[LexedToken], opening: int) -> int:
 
 def _argument(source: SqlText, words: Sequence[LexedToken]) -> str | Parameter:
     if words and _is_text_cast(source, words[1:]):
-        if words[0].kind is TokenKind.PARAMETER:
-            return Parameter(int(source.raw(words[0])[1:]))
+        number = source.parameter(words[0])
+        if number is not None:
+            return Parameter(number)
         if words[0].kind is not TokenKind.QUOTED_NAME:
             value = source.constant(words[0])
             if value is not None:

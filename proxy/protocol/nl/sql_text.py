@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from proxy.protocol.lexer import LexedToken, TokenKind, string_value
+from proxy.protocol.numbers import whole
 
-_MAX_INT4 = 2**31 - 1
+MOST_ROWS = 2**31 - 1
+_MOST_PARAMETERS = 2**16 - 1
+"""That one Bind message can give (PostgreSQL docs 54.7)."""
 
 CONSTANTS = (TokenKind.STRING, TokenKind.ESCAPE_STRING, TokenKind.UNICODE_STRING, TokenKind.DOLLAR_STRING)
 """Kinds of tokens that are string constants."""
@@ -48,6 +51,8 @@ class SqlText:
 
     def row_number(self, token: LexedToken) -> int | None:
         """The row number that the token is, a positive int4; None for anything else."""
-        raw = self.raw(token)
-        valid = token.kind is TokenKind.NUMBER and raw.isdecimal() and 1 <= int(raw) <= _MAX_INT4
-        return int(raw) if valid else None
+        return whole(self.raw(token), MOST_ROWS) if token.kind is TokenKind.NUMBER else None
+
+    def parameter(self, token: LexedToken) -> int | None:
+        """The number of the parameter that the token is; None for anything else, and for one that cannot be."""
+        return whole(self.raw(token)[1:], _MOST_PARAMETERS) if token.kind is TokenKind.PARAMETER else None

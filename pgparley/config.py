@@ -12,7 +12,7 @@ import math
 import os
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
@@ -142,9 +142,7 @@ def _check_keys(tree: Mapping[str, Any], kind: type, where: str) -> None:
     known = get_type_hints(kind)
     for key, value in tree.items():
         if key not in known:
-            near = difflib.get_close_matches(key, known, 1)
-            guess = f'; did you mean "{near[0]}"?' if near else ""
-            raise ConfigError(f'configuration: unknown key "{where}{key}"{guess}')
+            raise _unknown(key, known, where)
         if isinstance(value, float) and not math.isfinite(value):
             raise ConfigError(f"configuration: {where}{key} is no finite number")
         if isinstance(value, Mapping) and dataclasses.is_dataclass(known[key]):
@@ -158,6 +156,12 @@ def _check_keys(tree: Mapping[str, Any], kind: type, where: str) -> None:
             for entry in value:
                 if isinstance(entry, Mapping):
                     _check_keys(entry, get_args(known[key])[0], f"{where}{key}.")
+
+
+def _unknown(key: str, known: Iterable[str], where: str) -> ConfigError:
+    near = difflib.get_close_matches(key, list(known), 1)
+    guess = f'; did you mean "{near[0]}"?' if near else ""
+    return ConfigError(f'configuration: unknown key "{where}{key}"{guess}')
 
 
 def _defaults(environment: Mapping[str, str], tree: Mapping[str, Any]) -> dict[str, Any]:

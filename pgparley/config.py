@@ -12,7 +12,7 @@ import math
 import os
 import tempfile
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
@@ -145,17 +145,20 @@ def _check_keys(tree: Mapping[str, Any], kind: type, where: str) -> None:
             raise _unknown(key, known, where)
         if isinstance(value, float) and not math.isfinite(value):
             raise ConfigError(f"configuration: {where}{key} is no finite number")
-        if isinstance(value, Mapping) and dataclasses.is_dataclass(known[key]):
-            _check_keys(value, known[key], f"{where}{key}.")
-        elif isinstance(value, Mapping) and get_origin(known[key]) is dict:
-            # Tables of tables: the names between are the users'.
-            for name, inner in value.items():
-                if isinstance(inner, Mapping):
-                    _check_keys(inner, get_args(known[key])[1], f"{where}{key}.{name}.")
-        elif isinstance(value, list) and get_origin(known[key]) is tuple:
-            for entry in value:
-                if isinstance(entry, Mapping):
-                    _check_keys(entry, get_args(known[key])[0], f"{where}{key}.")
+        for inner, inner_kind, below in _tables(value, known[key]):
+            if isinstance(inner, Mapping):
+                _check_keys(inner, inner_kind, f"{where}{key}.{below}")
+
+
+def _tables(value: Any, kind: Any) -> Iterator[tuple[Any, Any, str]]:
+    """What a value holds that may be a table of its own, the kind of it, and what its name begins with."""
+    if isinstance(value, Mapping) and dataclasses.is_dataclass(kind):
+        yield value, kind, ""
+    elif isinstance(value, Mapping) and get_origin(kind) is dict:
+        # Tables of tables: the names between are the users'.
+        yield from ((inner, get_args(kind)[1], f"{name}.") for name, inner in value.items())
+    elif isinstance(value, list) and get_origin(kind) is tuple:
+        yield from ((entry, get_args(kind)[0], "") for entry in value)
 
 
 def _unknown(key: str, known: Iterable[str], where: str) -> ConfigError:

@@ -1,4 +1,4 @@
-"""The legs of the router, and untuned baselines, over one catalog: questions in, outcomes of a journal out.
+"""The legs of the router over one catalog: questions in, outcomes of a journal out.
 
 Owns which addends of a logit are kept for how many databases. Which questions are asked, and of which network, is
 `training.routing_folds`'s.
@@ -12,9 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.quality.routing.collection import Ranking
 from benchmarks.quality.routing.folds import Outcome, Placed, Variant
-from benchmarks.quality.routing.systems import System
 from engine.routing.decoder import BeamSettings
 from engine.routing.pointer_api import Asked, Encoded, Pointer
 from engine.routing.scoring import EncodedQuestion, SearchLimits, score
@@ -89,16 +87,6 @@ def learned(terrain: Terrain, pointer: Pointer, read: Read) -> Leg:
     return outcomes
 
 
-def baseline(system: System, databases: int) -> Leg:
-    """A baseline over so many databases; what it does not list has the last rank."""
-
-    def outcomes(questions: Sequence[Question]) -> list[Outcome]:
-        rankings = system.rank([one.text for one in questions])
-        return [_listed(one, ranking, databases) for one, ranking in zip(questions, rankings, strict=True)]
-
-    return outcomes
-
-
 def _outcome(terrain: Terrain, question: Question, parts: NDArray[np.floating]) -> Outcome:
     """`parts`: (P, D)."""
     logits = parts.sum(0)
@@ -114,11 +102,4 @@ def _outcome(terrain: Terrain, question: Question, parts: NDArray[np.floating]) 
         )
         for number in kept
     )
-    return Outcome(question.id, question.variant, question.text, question.database, rank, first)
-
-
-def _listed(question: Question, ranking: Ranking, databases: int) -> Outcome:
-    names = ranking.databases
-    rank = names.index(question.database) + 1 if question.database in names else databases
-    first = tuple(Placed(name, -float(place), ()) for place, name in enumerate(names))
     return Outcome(question.id, question.variant, question.text, question.database, rank, first)

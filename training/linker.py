@@ -1,23 +1,19 @@
 """Trains the schema linker that comes with the program, on Spider's training questions.
 
     python -m training.linker --bench FOLDER --out engine/schema_linking/base --work FOLDER
-    python -m training.linker --bench FOLDER --out engine/schema_linking/base --measure
 
 The databases of `training.linker_split.Part.LINKER` alone are trained on; those of `Part.PROBES` set the slopes of the
-log-odds and give the figures. `--measure` reads a written artifact and prints its figures, with `--test` on the
-development questions too. A run that was stopped goes on from its last checkpoint in `--work`.
+log-odds and give the figures. A run that was stopped goes on from its last checkpoint in `--work`.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +25,13 @@ from torch.nn import functional
 from engine.models.encoder import loaded_model
 from engine.models.linker import CALIBRATION, LinkerEncoder, collated, packed, tokenized
 from engine.models.linker_network import Found, Heads, Inputs
-from engine.models.packaged import Manifest, Packaged, read, write
+from engine.models.packaged import Packaged
 from engine.schema_linking.linker import FORMAT, NAME
 from engine.schema_linking.nodes import LEXICAL, SchemaInput, schema_input
 from engine.settings import EncoderSettings
+from training.command import Making, parser, written
 from training.linker_examples import Example, Neighbours, questions, unanswerable, varied
-from training.linker_measures import Judged, calibration, figures_of_tests
+from training.linker_measures import Judged, calibration
 from training.linker_split import Part
 
 TUNED = 4
@@ -206,7 +203,9 @@ def train(options: argparse.Namespace) -> tuple[Trainer, Progress]:
         now = Progress(now.step + 1, before.seconds + clock - started)
         if clock - said > 30:  # noqa: PLR2004  seconds: often enough to watch
             costs = " ".join(f"{cost:.3f}" for cost in np.mean(recent, axis=0))
-            _say(f"step {now.step} done {done:.3f} links, answerable {costs} {now.seconds:.0f} s")
+            print(
+                f"step {now.step} done {done:.3f} links, answerable {costs} {now.seconds:.0f} s", flush=True
+            )
             said, recent = clock, []
         if clock - saved > 120:  # noqa: PLR2004  seconds of work to lose
             trainer.save(checkpoint, now)
@@ -215,65 +214,25 @@ def train(options: argparse.Namespace) -> tuple[Trainer, Progress]:
     return trainer, now
 
 
-def _say(text: str) -> None:
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
-
-
 def main() -> int:
-    """Trains, calibrates, measures, writes; or measures alone. Returns the exit status."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--bench", type=Path, required=True, help="the data's folder")
-    parser.add_argument("--out", type=Path, required=True, help="the artifact's folder")
-    parser.add_argument("--work", type=Path, help="folder of checkpoints")
-    parser.add_argument("--steps", type=int, default=1700)
-    parser.add_argument("--minutes", type=float, default=35.0, help="of training at most")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--measure", action="store_true", help="measure what --out holds, train nothing")
-    parser.add_argument("--test", action="store_true", help="measure on the development questions too")
-    options = parser.parse_args()
-    settings = EncoderSettings(threads=options.threads)
-    if options.measure:
-        reader = LinkerEncoder(read(options.out, NAME, FORMAT), settings)
-        judged = Judged.of_part(reader, options.bench, Part.PROBES, options.seed)
-        _say(json.dumps(_figures(judged, reader, options), indent=1))
-        return 0
-    if options.work is None:
-        parser.error("--work is needed to train")
+    """Trains, calibrates, measures and writes; returns the exit status."""
+    made = parser(__doc__)
+    made.add_argument("--work", type=Path, required=True, help="folder of checkpoints")
+    made.add_argument("--steps", type=int, default=1700)
+    made.add_argument("--minutes", type=float, default=35.0, help="of training at most")
+    made.add_argument("--threads", type=int, default=2)
+    options = made.parse_args()
+    making, settings = Making("training.linker", NAME, FORMAT), EncoderSettings(threads=options.threads)
     trainer, progress = train(options)
-    manifest = Manifest(
-        name=NAME,
-        format=FORMAT,
-        encoder="all-MiniLM-L6-v2",
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        command="python -m training.linker --bench FOLDER --out FOLDER --work FOLDER"
-        f" --steps {options.steps} --minutes {options.minutes:g} --seed {options.seed}",
-        questions=progress.step * BATCH,
-        minutes=round(progress.seconds / 60, 1),
-    )
-    finish(options, manifest, trainer.artifact(), settings)
-    return 0
-
-
-def finish(
-    options: argparse.Namespace, manifest: Manifest, arrays: dict[str, Any], settings: EncoderSettings
-) -> None:
-    """Calibrates, measures, writes the artifact."""
+    arrays, manifest = trainer.artifact(), making.manifest(progress.step * BATCH)
     raw = LinkerEncoder(Packaged(manifest, arrays), settings)
     judged = Judged.of_part(raw, options.bench, Part.PROBES, options.seed)
     arrays[CALIBRATION] = calibration(judged)
-    reader = LinkerEncoder(Packaged(manifest, arrays), settings)
-    figures = _figures(judged.rescaled(arrays[CALIBRATION]), reader, options)
-    written = write(options.out, replace(manifest, figures=figures), arrays)
-    _say(json.dumps(written.figures, indent=1))
-
-
-def _figures(judged: Judged, reader: LinkerEncoder, options: argparse.Namespace) -> dict[str, float]:
-    found = {f"probes_{name}": value for name, value in judged.figures().items()}
-    return found | (figures_of_tests(reader, options.bench) if options.test else {})
+    figures = judged.rescaled(arrays[CALIBRATION]).figures()
+    named = {f"probes_{name}": value for name, value in figures.items()}
+    minutes = round(progress.seconds / 60, 1)
+    written(options.out, replace(manifest, figures=named, minutes=minutes), arrays)
+    return 0
 
 
 if __name__ == "__main__":

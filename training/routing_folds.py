@@ -2,7 +2,7 @@
 
     python -m training.routing_folds --bench FOLDER --wordnet FOLDER --work FOLDER [--fold K ...] STEP ...
 
-Steps: `untrained` measures the retrieval leg and the baselines; `learned` trains the learned leg once a fold, on the
+Steps: `untrained` measures the retrieval leg; `learned` trains the learned leg once a fold, on the
 questions about the other folds' databases, and measures it on the fold's; `report` prints what was measured, and what
 other weights would give. Every step goes on where it was stopped: outcomes are kept a fold, training a checkpoint. The
 questions are put three ways (`training.paraphrases`), among Spider's 166 databases and among 243 with the pool's.
@@ -13,7 +13,6 @@ are looked at by `make bench-routing` alone, which writes down that it did.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import sys
 import time
@@ -21,32 +20,38 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 from rich.console import Console
 
-from benchmarks.quality.ablations.drawing import in_turns
-from benchmarks.quality.candidates.command import told_command
+from benchmarks.harness.command import told_command
+from benchmarks.harness.drawing import FOLDS, Item, in_turns, read_items
+from benchmarks.harness.machine import ROOT
+from benchmarks.harness.report import Grid, Part, Run, printed, shown, write_lines, write_result
+from benchmarks.harness.schemas import POOL, SPIDER, View, snapshots, wholly_readable
 from benchmarks.quality.routing import folds
-from benchmarks.quality.routing.collection import ROOT, Item, View, read_items, read_views
-from benchmarks.quality.routing.folds import FOLDS, Cell, Leg, Variant, fold_of
-from benchmarks.quality.routing.systems import Bm25, Dense
+from benchmarks.quality.routing.folds import Cell, Figures, Leg, Variant, fold_of
+from engine.models import network
 from engine.models.encoder import MiniLMEncoder
 from engine.models.fitting import NetworkTrainer
 from engine.models.pointer import PointerModel
 from engine.models.sentences import Encoded
+from engine.routing import scoring
 from engine.routing.artifact import Artifact, Manifest, write
 from engine.routing.index import Index
 from engine.routing.schema_index_entry import build
-from engine.routing.training import States, TableOrder, Terrain
+from engine.routing.training import States, Terrain
 from engine.routing.vectors import VectorCache
 from engine.settings import EncoderSettings
-from training import fold_legs, fold_report
+from training import fold_legs
+from training.command import parser
 from training.fold_legs import Question
-from training.paraphrases import Paraphraser, reserved, writable
+from training.fold_weights import fitted
+from training.paraphrases import Paraphraser, reserved
 from training.router import QUESTIONS, Course, Material, entries, learned, worded
-from training.wordnet import WordNet
+from training.wordnet import WordNet, writable
 
 DRAW_SEED = 0
 """Of the questions that are measured, whatever `--seed` a training has."""
@@ -58,6 +63,9 @@ CHECKPOINT = 20
 """Steps between two checkpoints."""
 
 STEPS = ("untrained", "learned", "report")
+WORLDS = (166, 243)
+PARTS = {Leg.LEARNED: network.PARTS, Leg.RETRIEVAL: scoring.PARTS}
+"""The addends of a leg's logits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +82,6 @@ class Choices:
     threads: int
     every: int
     pool: bool
-    order: TableOrder
 
 
 class Folds:
@@ -94,7 +101,9 @@ class Folds:
     def world(self, pool: bool) -> tuple[list[View], Terrain]:  # noqa: FBT001  the key of a table
         """A catalog."""
         if pool not in self._worlds:
-            views = list(read_views(self.choices.bench, pool=pool))
+            files = (SPIDER, POOL) if pool else (SPIDER,)
+            found = snapshots(self.choices.bench, *files, schema="public")
+            views = [wholly_readable(each) for each in found.values()]
             index = Index([build(snapshot, self.cache.encode) for snapshot, _ in views])
             self._worlds[pool] = (views, Terrain.of(index))
         return self._worlds[pool]
@@ -149,7 +158,7 @@ class Folds:
 
 def main() -> int:
     """Runs the steps; returns the exit status (2: the data is not there)."""
-    choices, steps, figures = _choices()
+    choices, steps, out = _choices()
     if not (choices.bench / QUESTIONS[0]).is_file() or not (choices.wordnet / "data.noun").is_file():
         print("no benchmark data or no WordNet there", file=sys.stderr)
         return 2
@@ -163,20 +172,72 @@ def main() -> int:
         for fold in choices.folds:
             _learned(run, fold)
     if "report" in steps:
-        console = Console(width=150)
-        for table in fold_report.tables(choices.work, run_name(choices)):
-            console.print(table)
-        if figures:
-            fold_report.write(figures, choices.work, run_name(choices))
+        _report(choices, out)
     return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A leg's figures on one variant among so many databases."""
+
+    leg: Leg
+    variant: Variant
+    among: int
+    folds: tuple[int, ...]
+    figures: Figures
+
+
+@dataclass(frozen=True, slots=True)
+class Multiplier:
+    """A factor of a part's weight, of greatest likelihood over all folds and variants."""
+
+    leg: Leg
+    among: int
+    part: str
+    factor: float
+
+
+def _report(choices: Choices, out: Path | None) -> None:
+    """Prints what was measured and writes it: the figures, and what other weights of a leg's addends would be."""
+    lines: list[Line] = []
+    weights: list[Multiplier] = []
+    for leg, among in product(Leg, WORLDS):
+        folder = choices.work / (run_name(choices) if leg is Leg.LEARNED else "untrained")
+        held = {variant: folds.measured(folder, leg, variant, among) for variant in Variant}
+        known = [one for some in held.values() for cell in some.values() for one in cell]
+        if leg in PARTS and known:
+            factors = fitted(known, positive=True).tolist()
+            weights += [Multiplier(leg, among, *pair) for pair in zip(PARTS[leg], factors, strict=True)]
+        for variant, some in held.items():
+            if outcomes := [one for cell in some.values() for one in cell]:
+                lines.append(Line(leg, variant, among, tuple(some), folds.figures(outcomes)))
+    columns = ("leg", "questions", "among", "folds", "n", "databases", "R@1", "R@5")
+    rows = [
+        (
+            *(each.leg, each.variant, str(each.among), "".join(map(str, each.folds)), str(each.figures.n)),
+            *(str(each.figures.databases), shown(each.figures.r1), shown(each.figures.r5)),
+        )
+        for each in lines
+    ]
+    told = [(each.leg, str(each.among), each.part, f"{each.factor:.2f}") for each in weights]
+    grids = [Grid("held out of their fold", columns, rows)]
+    printed(Console(width=150), [*grids, Grid("weights", ("leg", "among", "part", "times"), told)])
+    if out is not None:
+        names = dict(zip(Variant, ("plain", "syn", "realistic"), strict=True))
+        summary: dict[str, float | None] = {
+            f"folds_{names[each.variant]}_db_r1": each.figures.r1.value
+            for each in lines
+            if (each.leg, each.among) == (Leg.LEARNED, WORLDS[0])
+        }
+        made = Run("routing", told_command("training.routing_folds", sys.argv[1:]), choices.seed, {})
+        n = {each.variant: each.figures.n for each in lines}
+        write_result(out, made, {"folds": Part(n, {"figures": lines, "weights": weights}, summary)})
 
 
 def run_name(choices: Choices) -> str:
     """The folder of a training's outcomes: trainings that differ have their own."""
-    order = "" if choices.order is TableOrder.DRAWN else f"-{choices.order}"
-    return f"seed{choices.seed}-steps{choices.steps}{order}" + (
-        f"-{choices.every}" if choices.every > 1 else ""
-    )
+    sample = f"-{choices.every}" if choices.every > 1 else ""
+    return f"seed{choices.seed}-steps{choices.steps}{sample}"
 
 
 def _compare_code(folder: Path) -> None:
@@ -197,14 +258,8 @@ def _untrained(run: Folds) -> None:
     read = fold_legs.remembering(run.read)
     for pool in run.worlds:
         views, terrain = run.world(pool)
-        legs = {
-            Leg.RETRIEVAL: fold_legs.retrieval(terrain, read),
-            Leg.BM25: fold_legs.baseline(Bm25(views), len(views)),
-            Leg.SXFMR: fold_legs.baseline(Dense(views, run.encoder), len(views)),
-        }
-        for leg, ask in legs.items():
-            for fold in run.choices.folds:
-                _measure(run, leg, ask, fold, len(views))
+        for fold in run.choices.folds:
+            _measure(run, Leg.RETRIEVAL, fold_legs.retrieval(terrain, read), fold, len(views))
 
 
 def _measure(run: Folds, leg: Leg, ask: fold_legs.Leg, fold: int, databases: int) -> None:
@@ -217,7 +272,7 @@ def _measure(run: Folds, leg: Leg, ask: fold_legs.Leg, fold: int, databases: int
             continue
         started = time.monotonic()
         found = [one for some in _batches(asked) for one in ask(some)]
-        folds.write(file, found)
+        write_lines(file, found)
         right = np.mean([one.rank == 1 for one in found])
         _say(
             f"{leg} {variant} among {databases}, fold {fold}: R@1 {100 * right:.1f} of {len(found)}, "
@@ -249,7 +304,7 @@ def _trained(run: Folds, fold: int) -> Artifact:
     apart = frozenset(name for name in parts if fold_of(name) == fold)
     trainer = NetworkTrainer(None, EncoderSettings(threads=choices.threads), seed=choices.seed)
     checkpoint = folder / "checkpoint.pt"
-    course = Course(choices.steps, choices.seed, apart, choices.order, trainer.resume(checkpoint))
+    course = Course(choices.steps, choices.seed, apart, trainer.resume(checkpoint))
     started = time.monotonic()
     for step, root, tables in learned(trainer, material, parts, course):
         if (step + 1) % CHECKPOINT == 0 or step + 1 == choices.steps:
@@ -274,47 +329,24 @@ def _say(text: str) -> None:
 
 
 def _choices() -> tuple[Choices, tuple[str, ...], Path | None]:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("do", nargs="*", metavar="STEP", help=", ".join(STEPS) + " (default: all)")
-    parser.add_argument("--bench", type=Path, required=True, help="benchmark folder")
-    parser.add_argument("--wordnet", type=Path, required=True, help="folder of WordNet's data files")
-    parser.add_argument("--work", type=Path, required=True, help="where outcomes and checkpoints are kept")
-    parser.add_argument("--fold", type=int, action="append", choices=range(FOLDS), help="only this one")
-    parser.add_argument("--n", type=int, default=3000, help="questions of each variant")
-    parser.add_argument("--steps", type=int, default=1000, help="of a training")
-    parser.add_argument("--seed", type=int, default=0, help="of a training")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--every", type=int, default=1, help="train on one question in so many (a trial run)")
-    parser.add_argument(
-        "--order",
-        type=TableOrder,
-        choices=TableOrder,
-        default=TableOrder.DRAWN,
-        help="of a question's tables",
-    )
-    parser.add_argument(
-        "--pool", action=argparse.BooleanOptionalAction, default=True, help="measure among 243 too"
-    )
-    parser.add_argument("--json", type=Path, help="write the report's figures here")
-    args = parser.parse_args()
+    made = parser(__doc__, seed=0)
+    made.add_argument("do", nargs="*", metavar="STEP", help=", ".join(STEPS) + " (default: all)")
+    made.add_argument("--wordnet", type=Path, required=True, help="folder of WordNet's data files")
+    made.add_argument("--work", type=Path, required=True, help="where outcomes and checkpoints are kept")
+    made.add_argument("--fold", type=int, action="append", choices=range(FOLDS), help="only this one")
+    made.add_argument("--n", type=int, default=3000, help="questions of each variant")
+    made.add_argument("--steps", type=int, default=1000, help="of a training")
+    made.add_argument("--threads", type=int, default=1)
+    made.add_argument("--every", type=int, default=1, help="train on one question in so many (a trial run)")
+    made.add_argument("--no-pool", dest="pool", action="store_false", help="measure among 166 alone")
+    args = made.parse_args()
     if unknown := set(args.do) - set(STEPS):
-        parser.error(f"no such step: {', '.join(sorted(unknown))}")
+        made.error(f"no such step: {', '.join(sorted(unknown))}")
     chosen = Choices(
-        bench=args.bench,
-        wordnet=args.wordnet,
-        work=args.work,
-        folds=tuple(args.fold or range(FOLDS)),
-        n=args.n,
-        steps=args.steps,
-        seed=args.seed,
-        threads=args.threads,
-        every=args.every,
-        pool=args.pool,
-        order=args.order,
+        *(args.bench, args.wordnet, args.work, tuple(args.fold or range(FOLDS)), args.n),
+        *(args.steps, args.seed, args.threads, args.every, args.pool),
     )
-    return chosen, tuple(args.do) or STEPS, args.json
+    return chosen, tuple(args.do) or STEPS, args.out
 
 
 if __name__ == "__main__":

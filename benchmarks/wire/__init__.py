@@ -2,6 +2,6 @@
 
     python -m benchmarks.wire [--rounds N] [--only NAME] [--json FILE] [--plot FILE]
 
-`machine` reads processor time and memory, `systems` starts what is compared, `cells` are the measurements,
-`rounds` repeats them side by side, `extras` are those that need no rounds, `report` writes the results.
+`systems` starts what is compared, `cells` are the measurements, `rounds` repeats them side by side, `extras` are those
+that need no rounds.
 """

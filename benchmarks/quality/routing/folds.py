@@ -1,25 +1,21 @@
-"""Routing measured on databases held out of their fold: which fold a database is in, and what a run's journal says.
+"""Routing measured on databases held out of their fold: journals and figures.
 
 The training databases fall into `FOLDS` folds by a hash of their names. Whatever is trained or chosen for a fold has
-seen no question about its databases (`training.routing_folds`). Owns the journal's lines and the figures made of them;
-reads no question of the development sets.
+seen no question about its databases (`training.routing_folds`). Reads no question of the development sets.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 import msgspec
-import numpy as np
 
-from benchmarks.quality.resampling import estimate
-
-FOLDS = 5
+from benchmarks.harness.drawing import FOLDS
+from benchmarks.harness.intervals import Figure, mean
 
 
 class Variant(StrEnum):
@@ -35,12 +31,6 @@ class Leg(StrEnum):
 
     LEARNED = "learned"
     RETRIEVAL = "retrieval"
-    BM25 = "bm25"
-    SXFMR = "sxfmr"
-
-
-TUNED = (Leg.LEARNED, Leg.RETRIEVAL)
-"""Legs whose logits and their addends are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +53,6 @@ class Outcome:
     rank: int
     first: tuple[Placed, ...]
 
-    @property
-    def picked(self) -> str:
-        """The database ranked first."""
-        return self.first[0].database
-
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -85,30 +70,17 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Shares of n questions about `databases` databases; `low`, `high`: 95 % interval of `r1`, resampling databases."""
+    """Recall at 1 and 5 over n questions about `databases` databases."""
 
     n: int
     databases: int
-    r1: float
-    r5: float
-    low: float
-    high: float
-    by_database: float
-    """Mean over databases of `r1` in each."""
+    r1: Figure
+    r5: Figure
 
 
 def fold_of(database: str) -> int:
     """The fold of a training database, 0 to FOLDS - 1."""
-    digest = hashlib.sha256(f"fold {database}".encode()).digest()
-    return int.from_bytes(digest[:8], "big") % FOLDS
-
-
-def write(file: Path, outcomes: Sequence[Outcome]) -> None:
-    """Writes a cell, whole or not at all."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    made = file.with_suffix(".new")
-    made.write_bytes(b"".join(msgspec.json.encode(each) + b"\n" for each in outcomes))
-    made.replace(file)
+    return int.from_bytes(hashlib.sha256(f"fold {database}".encode()).digest()[:8], "big") % FOLDS
 
 
 def read(file: Path) -> list[Outcome]:
@@ -126,16 +98,6 @@ def measured(work: Path, leg: Leg, variant: Variant, databases: int) -> dict[int
 
 def figures(outcomes: Sequence[Outcome]) -> Figures:
     """The figures of at least one outcome."""
-    held: dict[str, list[int]] = defaultdict(list)
-    for each in outcomes:
-        held[each.database].append(each.rank)
-    r1 = estimate([each.rank == 1 for each in outcomes], [each.database for each in outcomes])
-    return Figures(
-        n=len(outcomes),
-        databases=len(held),
-        r1=r1.value,
-        r5=float(np.mean([each.rank <= 5 for each in outcomes])),  # noqa: PLR2004  recall at 5
-        low=r1.low,
-        high=r1.high,
-        by_database=float(np.mean([np.mean([rank == 1 for rank in ranks]) for ranks in held.values()])),
-    )
+    owners = [each.database for each in outcomes]
+    r1, r5 = (mean([each.rank <= most for each in outcomes], owners) for most in (1, 5))
+    return Figures(len(outcomes), len(set(owners)), r1, r5)

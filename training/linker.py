@@ -9,7 +9,6 @@ log-odds and give the figures. A run that was stopped goes on from its last chec
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -22,7 +21,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.models.encoder import loaded_model
 from engine.models.linker import CALIBRATION, LinkerEncoder, collated, packed, tokenized
 from engine.models.linker_network import Found, Heads, Inputs
 from engine.models.packaged import Packaged
@@ -33,6 +31,7 @@ from training.command import Making, parser, written
 from training.linker_examples import Example, Neighbours, questions, unanswerable, varied
 from training.linker_measures import Judged, calibration
 from training.linker_split import Part
+from training.tuned import Tuned
 
 TUNED = 4
 """Layers of the encoder that are trained, from the top."""
@@ -40,7 +39,7 @@ TUNED = 4
 BATCH, GROUP = 8, 16
 """Examples a step; steps whose examples are sorted by length together."""
 
-RATE, HEAD_RATE, WARM = 1.5e-4, 1e-3, 0.08
+RATE = 1.5e-4
 UNANSWERABLE, UNCOMPARED = 0.25, 0.15
 """Shares of questions with a schema that does not answer, and of those whose words are not compared with names."""
 
@@ -64,54 +63,35 @@ class Progress:
 class Trainer:
     """The linker in training."""
 
-    def __init__(self, seed: int, threads: int, tuned: int = TUNED) -> None:
-        torch.manual_seed(seed)
-        model = loaded_model(EncoderSettings(threads=threads))
-        self._tokenizer, bert = model.tokenizer, model[0].auto_model
-        self._embeddings, self._below = bert.embeddings, bert.encoder.layer[:-tuned]
-        self.layers = bert.encoder.layer[-tuned:]
-        self.heads = Heads(bert.config.hidden_size)
-        groups = [
-            {"params": list(self.layers.parameters()), "lr": RATE},
-            {"params": list(self.heads.parameters()), "lr": HEAD_RATE},
-        ]
-        self._optimiser = torch.optim.AdamW(groups, weight_decay=0.01)
+    def __init__(self, seed: int, threads: int) -> None:
+        self.tuned = Tuned(Heads, seed, threads, TUNED, RATE)
 
     def learn(self, given: Sequence[tuple[Example, SchemaInput]], done: float) -> tuple[float, float]:
         """One step at `done` of the training, in [0, 1); the losses of the links and of answerability before it."""
-        for group, full in zip(self._optimiser.param_groups, (RATE, HEAD_RATE), strict=True):
-            group["lr"] = full * share_of_rate(done)
         inputs = [each for _, each in given]
-        batch = collated(inputs, tokenized(self._tokenizer, inputs))
+        batch = collated(inputs, tokenized(self.tuned.tokenizer, inputs))
         links, answerable = losses(self._found(batch), batch, given)
-        self._optimiser.zero_grad()
-        (links + answerable).backward()  # type: ignore[no-untyped-call]  # torch types it not
-        torch.nn.utils.clip_grad_norm_([*self.layers.parameters(), *self.heads.parameters()], 1.0)
-        self._optimiser.step()
+        self.tuned.step(links + answerable, done)
         return float(links.detach()), float(answerable.detach())
 
     def _found(self, batch: Inputs) -> Found:
-        outside = (~batch.mask[:, None, None, :]).float() * -1e4
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            with torch.no_grad():
-                hidden = self._embeddings(input_ids=batch.ids)
-                for layer in self._below:
-                    hidden = _states(layer(hidden, outside))
-            hidden = hidden + self.heads.marks(batch).to(hidden.dtype)
-            for layer in self.layers:
-                hidden = _states(layer(hidden, outside))
-        found: Found = self.heads(hidden.float(), batch)
+            hidden = self.tuned.lower(batch.ids, batch.mask)
+            hidden = self.tuned.upper(hidden + self.tuned.heads.marks(batch).to(hidden.dtype), batch.mask)
+        found: Found = self.tuned.heads(hidden.float(), batch)
         return found
 
     def artifact(self) -> dict[str, Any]:
         """The arrays of an artifact that is not calibrated."""
-        layers = {name: value.detach().float().numpy() for name, value in self.layers.state_dict().items()}
-        heads = {name: value.detach().float().numpy() for name, value in self.heads.state_dict().items()}
+        layers, heads = (
+            {name: value.detach().float().numpy() for name, value in part.state_dict().items()}
+            for part in (self.tuned.layers, self.tuned.heads)
+        )
         return packed(layers, heads) | {CALIBRATION: np.array([[1, 0]] * 3, dtype=np.float32)}
 
     def save(self, file: Path, progress: Progress) -> None:
         """Writes all that a later run needs to go on."""
-        states = [part.state_dict() for part in (self.layers, self.heads, self._optimiser)]
+        states = [part.state_dict() for part in self.tuned.parts]
         aside = file.with_suffix(".new")
         torch.save({"step": progress.step, "seconds": progress.seconds, "parts": states}, aside)
         aside.replace(file)
@@ -119,21 +99,9 @@ class Trainer:
     def resume(self, file: Path) -> Progress:
         """Goes on from what `save` wrote."""
         saved = torch.load(file, weights_only=True)
-        for part, state in zip((self.layers, self.heads, self._optimiser), saved["parts"], strict=True):
+        for part, state in zip(self.tuned.parts, saved["parts"], strict=True):
             part.load_state_dict(state)
         return Progress(int(saved["step"]), float(saved["seconds"]))
-
-
-def share_of_rate(done: float) -> float:
-    """Of the full rate, at `done` of the training: a straight line up, then half a cosine down."""
-    if done < WARM:
-        return max(done / WARM, 0.02)
-    return 0.5 * (1 + math.cos(math.pi * min(1.0, (done - WARM) / (1 - WARM))))
-
-
-def _states(result: Any) -> Tensor:
-    states: Tensor = result[0] if isinstance(result, tuple) else result
-    return states
 
 
 def losses(

@@ -33,15 +33,14 @@ from benchmarks.harness.questions import TRAIN
 from benchmarks.harness.schemas import snapshots
 from engine.models.cross import HEADS, LAYERS, CrossEncoder, Pair, tokenized
 from engine.models.cross_network import Heads, Pairs, Scores
-from engine.models.encoder import loaded_model
 from engine.ranking.phrases import phrases
 from engine.ranking.ranker import FEATURES, FORMAT, NAME
-from engine.settings import EncoderSettings
 from training.command import Making, parser
 from training.command import written as written_to
 from training.lists import QuestionList, read
 from training.mutations import mutations
 from training.ranker_head import fitted, judged
+from training.tuned import Tuned
 
 GivenT = TypeVar("GivenT")
 
@@ -51,7 +50,7 @@ TUNED = 3
 WRONG, LISTS, WRITTEN = 4, 10, 4
 """Wrong statements beside a right one; lists a step, and how many of them the language model wrote."""
 
-RATE, HEAD_RATE, WARM = 1e-4, 1e-3, 0.1
+RATE = 1e-4
 
 _LEAST = ("min", "lowest", "least", "smallest", "earliest", "youngest", "shortest", "fewest", "cheapest")
 
@@ -96,55 +95,26 @@ def written(listed: QuestionList, item: Item, seed: str) -> Example | None:
 
 
 class Trainer:
-    """The cross-encoder in training."""
+    """The cross-encoder in training, for so many steps."""
 
     def __init__(self, seed: int, steps: int) -> None:
-        torch.manual_seed(seed)
-        model = loaded_model(EncoderSettings(threads=torch.get_num_threads()))
-        self.tokenizer = model.tokenizer
-        bert = model[0].auto_model
-        self._embeddings = bert.embeddings
-        self._below = bert.encoder.layer[:-TUNED]
-        self.layers = bert.encoder.layer[-TUNED:]
-        self.heads = Heads(bert.config.hidden_size)
-        groups = [
-            {"params": list(self.layers.parameters()), "lr": RATE},
-            {"params": list(self.heads.parameters()), "lr": HEAD_RATE},
-        ]
-        self._optimiser = torch.optim.AdamW(groups, weight_decay=0.01)
-        rates = [RATE, HEAD_RATE]
-        self._schedule = torch.optim.lr_scheduler.OneCycleLR(
-            self._optimiser, rates, total_steps=steps, pct_start=WARM, cycle_momentum=False
-        )
+        self.tuned = Tuned(Heads, seed, torch.get_num_threads(), TUNED, RATE)
+        self._steps, self._step = steps, 0
 
     def scores(self, pairs: Pairs) -> Scores:
         """As the artifact will give them, up to its precision."""
-        outside = (1.0 - pairs.mask[:, None, None, :].float()) * -1e4
-        with torch.no_grad():
-            hidden = self._embeddings(input_ids=pairs.ids)
-            for layer in self._below:
-                hidden = _states(layer(hidden, outside))
-        for layer in self.layers:
-            hidden = _states(layer(hidden, outside))
-        found: Scores = self.heads(hidden, pairs)
+        hidden = self.tuned.upper(self.tuned.lower(pairs.ids, pairs.mask), pairs.mask)
+        found: Scores = self.tuned.heads(hidden, pairs)
         return found
 
     def learn(self, examples: Sequence[Example]) -> float:
         """One step; the loss before it."""
         pairs: list[Pair] = [(each.question, said) for each in examples for said in each.statements]
-        found = self.scores(tokenized(self.tokenizer, pairs))
+        found = self.scores(tokenized(self.tuned.tokenizer, pairs))
         loss = listwise(found, [len(each.statements) for each in examples]) + phrasewise(found, examples)
-        self._optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]  # torch types it not
-        torch.nn.utils.clip_grad_norm_([*self.layers.parameters(), *self.heads.parameters()], 1.0)
-        self._optimiser.step()
-        self._schedule.step()
+        self.tuned.step(loss, self._step / self._steps)
+        self._step += 1
         return float(loss.detach())
-
-
-def _states(result: Any) -> Tensor:
-    states: Tensor = result[0] if isinstance(result, tuple) else result
-    return states
 
 
 def listwise(found: Scores, sizes: Sequence[int]) -> Tensor:
@@ -237,7 +207,7 @@ def main() -> int:
     lists = [each for file in options.lists for each in read(file)]
     wrong = [each for each in lists if each.id in seen and not all(one.right for one in each.candidates)]
     trainer, questions = train(options, seen, wrong)
-    arrays = arrays_of(trainer.layers, trainer.heads)
+    arrays = arrays_of(trainer.tuned.layers, trainer.tuned.heads)
     head_lists = judged([each for each in lists if each.id in unseen], unseen, CrossEncoder(arrays))
     weights, figures = fitted(head_lists, columns=range(len(FEATURES)))
     written_to(options.out, making.manifest(questions, figures), arrays | {"head": weights[: len(FEATURES)]})

@@ -31,7 +31,6 @@ from benchmarks.harness.report import plain
 from benchmarks.harness.site import Site, site
 from benchmarks.harness.systems import asked_now
 from benchmarks.quality.routing.folds import (
-    Leg,
     Outcome,
     Placed,
     Variant,
@@ -46,7 +45,6 @@ from training.command import parser, told
 from training.fold_weights import cross_fitted, fitted
 from training.linker_split import Part, part_of
 
-AMONG = 166
 ROUTER = "router"
 
 
@@ -68,7 +66,7 @@ def main() -> int:
     made = parser(__doc__)
     made.add_argument("looks", type=Path)
     made.add_argument("--record", action="store_true")
-    made.add_argument("--folds", type=Path, help="the journal of training.routing_folds learned")
+    made.add_argument("--folds", type=Path, help="the folder of training.routing_folds")
     made.add_argument("--work", type=Path, help="PostgreSQL and the engine's store")
     made.add_argument("--n", type=int, default=1000, help="questions of each variant at most")
     made.add_argument("--temperature", type=float, default=1.0, help="of the router that ships")
@@ -99,7 +97,7 @@ def _wanted(folds: Path, most: int) -> Iterator[Outcome]:
     """
     held: dict[int, list[Outcome]] = defaultdict(list)
     for variant in Variant:
-        for fold, cell in measured(folds, Leg.LEARNED, variant, AMONG).items():
+        for fold, cell in measured(folds, variant).items():
             held[fold] += cell
     unseen = [each for each in cross_fitted(held, positive=True) if part_of(each.database) is not Part.LINKER]
     unseen.sort(key=lambda each: hashlib.sha256(each.id.encode()).digest())

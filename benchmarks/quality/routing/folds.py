@@ -26,16 +26,9 @@ class Variant(StrEnum):
     WITHOUT_COLUMNS = "without-columns"
 
 
-class Leg(StrEnum):
-    """What ranked the databases."""
-
-    LEARNED = "learned"
-    RETRIEVAL = "retrieval"
-
-
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A database with its logit and what it is the sum of, in the order of the leg's parts."""
+    """A database with its logit and what it is the sum of, in the order of `engine.models.network.PARTS`."""
 
     database: str
     logit: float
@@ -55,20 +48,6 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """One file of a journal: a leg's outcomes on one fold's questions among `databases` databases."""
-
-    leg: Leg
-    variant: Variant
-    databases: int
-    fold: int
-
-    def file(self, work: Path) -> Path:
-        """Its place in a journal's folder."""
-        return work / "outcomes" / f"{self.leg}-{self.variant}-{self.databases}-fold{self.fold}.jsonl"
-
-
-@dataclass(frozen=True, slots=True)
 class Figures:
     """Recall at 1 and 5 over n questions about `databases` databases."""
 
@@ -83,17 +62,22 @@ def fold_of(database: str) -> int:
     return int.from_bytes(hashlib.sha256(f"fold {database}".encode()).digest()[:8], "big") % FOLDS
 
 
+def file_of(work: Path, variant: Variant, fold: int) -> Path:
+    """Where a journal keeps the outcomes of one fold's questions."""
+    return work / "outcomes" / f"{variant}-fold{fold}.jsonl"
+
+
 def read(file: Path) -> list[Outcome]:
-    """A cell's outcomes; none where it was not measured."""
+    """A fold's outcomes; none where it was not measured."""
     if not file.is_file():
         return []
     return [msgspec.json.decode(line, type=Outcome) for line in file.read_bytes().splitlines()]
 
 
-def measured(work: Path, leg: Leg, variant: Variant, databases: int) -> dict[int, list[Outcome]]:
+def measured(work: Path, variant: Variant) -> dict[int, list[Outcome]]:
     """The outcomes of each fold that was measured."""
-    cells = {fold: read(Cell(leg, variant, databases, fold).file(work)) for fold in range(FOLDS)}
-    return {fold: outcomes for fold, outcomes in cells.items() if outcomes}
+    found = {fold: read(file_of(work, variant, fold)) for fold in range(FOLDS)}
+    return {fold: outcomes for fold, outcomes in found.items() if outcomes}
 
 
 def figures(outcomes: Sequence[Outcome]) -> Figures:

@@ -14,9 +14,10 @@ from engine.models.packaged import Manifest, Packaged
 from engine.schema_linking.hidden_states import NodeStates
 from engine.schema_linking.nodes import schema_input
 from tests.support.schemas import MUSIC
-from training.linker import BATCH, WARM, Progress, Trainer, batches, share_of_rate
+from training.linker import BATCH, Progress, Trainer, batches
 from training.linker_examples import Example, Neighbours
 from training.linker_measures import Judged, Reading, calibration, links
+from training.tuned import WARM, share_of_rate
 
 SINGERS = Example(
     "How many singers?",

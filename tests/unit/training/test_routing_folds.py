@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from benchmarks.harness.drawing import FOLDS, Item
 from benchmarks.harness.report import write_lines
 from benchmarks.quality.routing import folds
-from benchmarks.quality.routing.folds import Cell, Leg, Outcome, Placed, Variant, fold_of
+from benchmarks.quality.routing.folds import Outcome, Placed, Variant, file_of, fold_of
 from engine.models.fitting import NetworkTrainer
 from engine.routing.candidate_space import CandidateSpace
 from engine.routing.schema_index_entry import build
@@ -100,13 +100,13 @@ def misled(key: str, right: float) -> Outcome:
     return outcome(key, "a", {"a": (right, 0.0), "b": (0.0, right + 1 if int(key) % 3 else -1.0)})
 
 
-def test_a_cell_is_read_as_it_was_written(tmp_path: Path) -> None:
-    file = Cell(Leg.LEARNED, Variant.PLAIN, 166, 2).file(tmp_path)
+def test_a_fold_is_read_as_it_was_written(tmp_path: Path) -> None:
+    file = file_of(tmp_path, Variant.PLAIN, 2)
     written = [misled("1", 1.0), misled("3", 2.0)]
     write_lines(file, written)
     assert folds.read(file) == written
-    assert folds.measured(tmp_path, Leg.LEARNED, Variant.PLAIN, 166) == {2: written}
-    assert folds.measured(tmp_path, Leg.LEARNED, Variant.PLAIN, 243) == {}
+    assert folds.measured(tmp_path, Variant.PLAIN) == {2: written}
+    assert folds.measured(tmp_path, Variant.SYNONYMS) == {}
 
 
 def test_figures_count_questions_and_databases() -> None:
@@ -136,11 +136,7 @@ def test_an_addend_that_counts_against_itself_is_left_out() -> None:
 
 
 def test_a_router_is_weighed_as_the_folds_say(tmp_path: Path) -> None:
-    written = [
-        {"leg": "learned", "among": 166, "part": "late", "factor": 0.5},
-        {"leg": "learned", "among": 243, "part": "late", "factor": 0.1},
-        {"leg": "retrieval", "among": 166, "part": "late", "factor": 0.2},
-    ]
+    written = [{"part": "late", "factor": 0.5}]
     (tmp_path / "folds.json").write_text(
         json.dumps({"parts": {"folds": {"tables": {"weights": written}}}}), encoding="utf-8"
     )

@@ -227,10 +227,12 @@ def report(held: Mapping[int, Sequence[Outcome]], options: argparse.Namespace) -
     printed(Console(width=150), grids)
     if options.out is not None:
         names = dict(zip(Variant, ("plain", "syn", "realistic"), strict=True))
-        own = figures["weighed"]
-        summary = {f"folds_{names[variant]}_db_r1": each.r1.value for variant, each in own.items()}
+        weighed_as = figures["weighed"]
+        summary = {f"folds_{names[variant]}_db_r1": each.r1.value for variant, each in weighed_as.items()}
         run = Run("routing", told_command(MODULE, sys.argv[1:]), options.seed, {})
-        part = Part({v: e.n for v, e in own.items()}, {"figures": figures, "weights": weights}, summary)
+        part = Part(
+            {v: e.n for v, e in weighed_as.items()}, {"figures": figures, "weights": weights}, summary
+        )
         write_result(options.out, run, {"folds": part})
 
 

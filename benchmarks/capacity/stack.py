@@ -36,37 +36,6 @@ GROUPS = Path("/sys/fs/cgroup/cpu")
 
 _START = 180.0
 
-# The encoder's memory of texts, 75 MB with the default of 50,000, is full within the first hundreds of questions: what
-# grows behind them is something else.
-_CONFIGURATION = """
-workers = 1
-
-[gateway]
-upstream_host = "{data.socket_dir}"
-upstream_port = {data.port}
-listen_port = {port}
-max_client_conn = {connections}
-engine = "{folder}/engine.sock"
-
-[engine]
-socket = "{folder}/engine.sock"
-store = "{store}"
-
-[model]
-base_url = "http://127.0.0.1:{model}/v1"
-model = "scripted"
-
-[encoder]
-remembered = 2000
-
-[limits]
-waiting = {waiting}
-
-[dialogue]
-questions = 0
-abstention = 1.0
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class Stack:
@@ -112,18 +81,9 @@ def serving(
         _fill(data)
         port, model = free_port(), free_port()
         file = folder / "pgparley.toml"
-        file.write_text(
-            _CONFIGURATION.format(
-                data=data,
-                store=kept.dsn(),
-                port=port,
-                model=model,
-                folder=folder,
-                connections=connections,
-                waiting=waiting,
-            ),
-            encoding="utf-8",
-        )
+        values = {"data": data, "store": kept.dsn(), "port": port, "model": model, "folder": folder}
+        template = Path(__file__).with_name("pgparley.toml").read_text(encoding="utf-8")
+        file.write_text(template.format(**values, connections=connections, waiting=waiting), encoding="utf-8")
         scripted = [sys.executable, "-m", "benchmarks.capacity.model", str(model), str(seconds)]
         stack.enter_context(process(scripted))
         for words in (("store", "migrate"), ("catalog", "add", "music", "--dsn", data.dsn("music"))):

@@ -10,13 +10,14 @@ import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from operator import attrgetter
 from pathlib import Path
 
 from rich.console import Console
 
 import benchmarks.wire as described
 from benchmarks.harness.command import plain_parser, told_command
-from benchmarks.harness.report import Grid, Part, Run, plot, printed, shown, write_result
+from benchmarks.harness.report import Grid, Part, Run, printed, shown, write_result
 from benchmarks.wire import cells, extras
 from benchmarks.wire.cells import CLIENTS, MODES, Sample
 from benchmarks.wire.extras import Idle, Overhead
@@ -31,24 +32,7 @@ _INSTALL = "PgBouncer is not installed (apt-get install pgbouncer): measuring wi
 Value = Callable[[Sample], float | None]
 
 
-def speed(sample: Sample) -> float:
-    """Units a second."""
-    return sample.speed
-
-
-def proxy_cpu(sample: Sample) -> float:
-    """Seconds of the relaying processes a unit."""
-    return sample.proxy_cpu
-
-
-def p50(sample: Sample) -> float | None:
-    """Milliseconds."""
-    return sample.p50
-
-
-def p99(sample: Sample) -> float | None:
-    """Milliseconds."""
-    return sample.p99
+speed, proxy_cpu, p50, p99 = (attrgetter(name) for name in ("speed", "proxy_cpu", "p50", "p99"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +85,6 @@ def _tell(
         n = min((len(one.clean) for one in results.series), default=0)
         tables = {"cells": _rows(results), "idle": results.idle, "nl_overhead": results.overhead}
         write_result(options.json, made, {"wire": Part(n, tables | {"rounds": results.series}, flat)})
-    if options.plot is not None:
-        bars = {
-            system: {
-                one.cell: ratio
-                for one in results.series
-                if (ratio := one.ratio(system, PEER, speed)) is not None
-            }
-            for system in (DIRECT, ONE, TWO)
-        }
-        plot(options.plot, "Speed by PgBouncer's; higher is better", bars)
 
 
 def _systems(
@@ -214,7 +188,6 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--noise", type=float, default=0.06, help="share of the machine that others may take")
     parser.add_argument("--only", default="*", help=f"cells whose name matches; also {', '.join(_EXTRAS)}")
-    parser.add_argument("--plot", type=Path)
     return parser.parse_args()
 
 

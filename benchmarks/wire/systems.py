@@ -26,7 +26,6 @@ USER = "postgres"
 SCALE = 10
 CONNECTIONS = 5000
 _START_SECONDS = 30.0
-INSTALL_PGBOUNCER = "PgBouncer is not installed (apt-get install pgbouncer): measuring without it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,22 +96,22 @@ def pgbouncer(server: Server, folder: Path) -> Iterator[System]:
     port = free_port()
     users, file = folder / "users.txt", folder / "pgbouncer.ini"
     users.write_text(f'"{USER}" ""\n')
-    lines = [
-        "[databases]",
-        f"{DATABASE} = host={server.cluster.socket_dir} port={server.port}",
-        "[pgbouncer]",
-        f"listen_addr = {HOST}",
-        f"listen_port = {port}",
-        "unix_socket_dir =",
-        "auth_type = trust",
-        f"auth_file = {users}",
-        "pool_mode = session",
-        f"max_client_conn = {CONNECTIONS}",
-        f"default_pool_size = {CONNECTIONS}",
-        "log_connections = 0",
-        "log_disconnections = 0",
-    ]
-    file.write_text("\n".join(lines) + "\n")
+    file.write_text(
+        f"""[databases]
+{DATABASE} = host={server.cluster.socket_dir} port={server.port}
+[pgbouncer]
+listen_addr = {HOST}
+listen_port = {port}
+unix_socket_dir =
+auth_type = trust
+auth_file = {users}
+pool_mode = session
+max_client_conn = {CONNECTIONS}
+default_pool_size = {CONNECTIONS}
+log_connections = 0
+log_disconnections = 0
+"""
+    )
     folder.chmod(0o755)
     # It refuses to run as root; the server's account may use the server's socket.
     account = server.cluster.data_dir.stat().st_uid

@@ -115,13 +115,9 @@ def _ours(bench: Bench) -> dict[str, Judged]:
 
 
 def _ablations(bench: Bench) -> dict[str, Judged]:
-    def no_retrieval(world: str, views: Sequence[View]) -> System:
-        return Ours(bench.router(bench.version(world)), views, without_retrieval=True)
-
     return {
         "no generative leg": bench.judged(lambda _, views: Ours(bench.router(None), views)),
         "not trained on the catalog": bench.judged(lambda _, views: Ours(bench.router(BASE), views)),
-        "no retrieval leg": bench.judged(no_retrieval),
     }
 
 
@@ -144,8 +140,7 @@ def _adding(bench: Bench) -> dict[str, object]:
 
 
 def _growth(bench: Bench) -> dict[str, object]:
-    ways = (("ours", True), ("retrieval leg alone", False))
-    return {name: cost.growth(bench.routers, learned=learned) for name, learned in ways}
+    return {"ours": cost.growth(bench.routers)}
 
 
 STEPS: Mapping[str, Callable[[Bench], Mapping[str, object]]] = {

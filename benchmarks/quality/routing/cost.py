@@ -83,12 +83,12 @@ def adding(snapshots: Sequence[Snapshot]) -> dict[str, Any]:
     }
 
 
-def growth(folder: Path, *, learned: bool) -> list[dict[str, Any]]:
+def growth(folder: Path) -> list[dict[str, Any]]:
     """Each size in a process of its own, so that memory is that size's alone."""
     points = []
     for tables in GROWTH:
         command = [sys.executable, "-m", "benchmarks.quality.routing.cost", "--tables", str(tables)]
-        command += ["--work", str(folder)] + (["--learned"] if learned else [])
+        command += ["--work", str(folder)]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
         points.append(json.loads(done.stdout.splitlines()[-1]))
     return points
@@ -101,13 +101,11 @@ def resident_mb(*, mapped: bool = True) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def _point(tables: int, folder: Path, mapped: Path, *, learned: bool) -> dict[str, Any]:
+def _point(tables: int, folder: Path, mapped: Path) -> dict[str, Any]:
     encoder = MiniLMEncoder()
     encoder.warm_up()
     schemas = ComposingEncoder(encoder)
-    router = HybridRouter(
-        encoder, schemas, versions=versions(folder, BASE) if learned else None, folder=mapped
-    )
+    router = HybridRouter(encoder, schemas, versions=versions(folder, BASE), folder=mapped)
     empty = resident_mb(mapped=False)
     views = [wholly_readable(snapshot) for snapshot in catalog(tables)]
     snapshots = resident_mb(mapped=False)
@@ -135,10 +133,9 @@ def main() -> int:
     )
     parser.add_argument("--tables", type=int, required=True)
     parser.add_argument("--work", type=Path, required=True, help="folder of the trained versions")
-    parser.add_argument("--learned", action="store_true", help="with the version that comes with the program")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as mapped:
-        print(json.dumps(_point(args.tables, args.work, Path(mapped), learned=args.learned)))
+        print(json.dumps(_point(args.tables, args.work, Path(mapped))))
     return 0
 
 

@@ -64,13 +64,10 @@ class System(Protocol):
 
 
 class Ours:
-    """The engine's router; `without_retrieval`: by the learned leg's logits alone."""
+    """The engine's router."""
 
-    def __init__(
-        self, router: HybridRouter, views: Sequence[View], *, without_retrieval: bool = False, batch: int = 64
-    ) -> None:
+    def __init__(self, router: HybridRouter, views: Sequence[View], batch: int = 64) -> None:
         self._router, self._views, self._batch = router, views, batch
-        self._alone = without_retrieval
 
     def rank(self, questions: Sequence[str]) -> list[Ranking]:
         """One ranking for each question."""
@@ -80,12 +77,8 @@ class Ours:
             for matches in self._router.rank_many(questions[start : start + self._batch], self._views)
         ]
 
-    def _logit(self, match: Match) -> float:
-        return match.logit - (match.retrieval if self._alone else 0.0)
-
-    def _ranking(self, found: Sequence[Match]) -> Ranking:
-        matches = sorted(found, key=self._logit, reverse=True)
-        shares = probabilities([self._logit(match) for match in matches])
+    def _ranking(self, matches: Sequence[Match]) -> Ranking:
+        shares = probabilities([match.logit for match in matches])
         # The learned leg's tables have log-probabilities, the retrieval leg's have scores: .86 was fitted.
         weight = 1.0 if any(match.sets for match in matches) else 0.86
         ranked = sorted(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import statistics
+import struct
 import sys
 import time
 from collections.abc import Iterator
@@ -24,6 +26,7 @@ _BEFORE = 10
 """Connections that stand when the base is measured: what the first ones load belongs to the base."""
 _QUESTIONS = 400
 _WARM = 50
+_READY = b"Z\0\0\0\5I"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +53,33 @@ class Overhead:
 def idle(system: System) -> Idle:
     """Opens the connections, runs a statement on each, and reads the memory."""
     with contextlib.ExitStack() as opened:
-
-        def connect(count: int) -> int:
-            for _ in range(count):
-                opened.enter_context(psycopg.connect(_address(system), autocommit=True)).execute("SELECT 1")
-            return rss_kb(system.pids)
-
-        base = connect(_BEFORE)
-        return Idle(system.name, IDLE, base, round((connect(IDLE) - base) / IDLE, 2))
+        for _ in range(_BEFORE):
+            opened.enter_context(_connected(system.port))
+        base = rss_kb(system.pids)
+        for _ in range(IDLE):
+            opened.enter_context(_connected(system.port))
+        return Idle(system.name, IDLE, base, round((rss_kb(system.pids) - base) / IDLE, 2))
 
 
-def _address(system: System) -> str:
-    return f"host={HOST} port={system.port} user={USER} dbname={DATABASE}"
+@contextmanager
+def _connected(port: int) -> Iterator[socket.socket]:
+    with socket.create_connection((HOST, port), 30) as sock:
+        body = struct.pack(">I", 196608) + f"user\0{USER}\0database\0{DATABASE}\0\0".encode()
+        sock.sendall(struct.pack(">I", len(body) + 4) + body)
+        _until_ready(sock)
+        query = b"SELECT 1\0"
+        sock.sendall(b"Q" + struct.pack(">I", len(query) + 4) + query)
+        _until_ready(sock)
+        yield sock
+
+
+def _until_ready(sock: socket.socket) -> None:
+    said = b""
+    while not said.endswith(_READY):
+        more = sock.recv(1 << 16)
+        if not more:
+            raise RuntimeError(f"the server closed the connection: {said!r}")
+        said += more
 
 
 @contextmanager
@@ -83,7 +101,8 @@ def overhead(system: System) -> Overhead:
     )
     asked: list[float] = []
     plain: list[float] = []
-    with psycopg.connect(_address(system), autocommit=True) as connection:
+    address = f"host={HOST} port={system.port} user={USER} dbname={DATABASE}"
+    with psycopg.connect(address, autocommit=True) as connection:
         for number in range(_WARM + _QUESTIONS):
             question = f"NL: $$how many accounts are there, time {number}?$$"
             first, rows = _timed(connection, question)

@@ -13,8 +13,8 @@ from typing import Protocol
 import structlog
 
 from engine.types import ErrorReply
-from proxy.net.client.client_info import ClientInfo
 from proxy.net.login_service import LoginService
+from proxy.net.peers import ClientInfo
 from proxy.protocol.auth.client_login import (
     ClientLogin,
     DeriveKeys,

@@ -15,11 +15,12 @@ import ssl
 
 from engine.errors import for_log
 from engine.types import ErrorReply
-from proxy.net.addresses import is_loopback
 from proxy.net.client.startup import UNENCRYPTED_DATA, ClientStartup
+from proxy.net.console.console_connection import Admin
 from proxy.net.login_service import TOO_MANY_LOGINS
-from proxy.net.ports import Admin, ClientContext
+from proxy.net.peers import is_loopback
 from proxy.net.tls import ALPN
+from proxy.net.worker.context import GatewayContext
 from proxy.protocol import codec
 
 _TLS_HANDSHAKE = 0x16
@@ -34,7 +35,7 @@ _RETRY_SECONDS = 1.0
 class Listener:
     """Accepts clients of one worker, until it is closed."""
 
-    def __init__(self, context: ClientContext, admin: Admin, sockets: list[socket.socket]) -> None:
+    def __init__(self, context: GatewayContext, admin: Admin, sockets: list[socket.socket]) -> None:
         self._context = context
         self._admin = admin
         self._sockets = sockets

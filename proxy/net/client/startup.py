@@ -16,19 +16,19 @@ from proxy.console.grammar import Rights
 from proxy.console.reports import ClientReport
 from proxy.net.access import CONSOLE_DATABASES, OWNER_USERS
 from proxy.net.client.authentication import Authentication
-from proxy.net.client.client_info import ClientInfo
-from proxy.net.console.console_connection import ConsoleConnection
+from proxy.net.console.console_connection import Admin, ConsoleConnection
 from proxy.net.console.upstream_auth import UpstreamAuth
 from proxy.net.login_service import LOGIN_TIMEOUT, TOO_MANY_LOGINS
-from proxy.net.ports import Admin, ClientContext
+from proxy.net.peers import ClientInfo
 from proxy.net.session.session_connection import SessionConnection
 from proxy.net.upstream.dialer import without_delay
 from proxy.net.upstream.login_phase import LoginHandler
+from proxy.net.worker.context import GatewayContext
 from proxy.protocol import codec
 from proxy.protocol.auth.hba import Method
 from proxy.protocol.auth.secrets import Credentials
+from proxy.protocol.codec import CancelRequest, EncryptionRequest, Startup
 from proxy.protocol.framing import AUTHENTICATION_LIMIT, ProtocolViolationError, startup_length
-from proxy.protocol.messages import CancelRequest, EncryptionRequest, Startup
 from proxy.protocol.session import SHUTTING_DOWN
 
 _MAX_ENCRYPTION_REQUESTS = 2
@@ -54,7 +54,7 @@ UNENCRYPTED_DATA = ErrorReply(
 class ClientStartup(asyncio.Protocol):
     """One client before its session. `head`: bytes that have been read from it already."""
 
-    def __init__(self, context: ClientContext, admin: Admin, head: bytes = b"") -> None:
+    def __init__(self, context: GatewayContext, admin: Admin, head: bytes = b"") -> None:
         self._context = context
         self._admin = admin
         self._buffer = head

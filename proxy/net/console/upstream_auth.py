@@ -13,9 +13,9 @@ from typing import cast
 
 from engine.types import ErrorReply
 from proxy.net.login_service import LOGIN_TIMEOUT
-from proxy.net.ports import PendingClientContext
 from proxy.net.session.server_connection import ServerConnection
 from proxy.net.upstream.login_phase import RelayedLogin, with_login_handler
+from proxy.net.worker.context import GatewayContext
 from proxy.protocol import codec
 from proxy.protocol.framing import (
     AUTHENTICATION_LIMIT,
@@ -40,7 +40,7 @@ class UpstreamAuth(asyncio.Protocol):
 
     def __init__(
         self,
-        context: PendingClientContext,
+        context: GatewayContext,
         user: str,
         binding: bytes | None,
         succeeded: Callable[[bool], None],

@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from proxy.net.derivation_pool import DerivationPool
+from proxy.net.upstream.login_phase import DerivationPool
 from proxy.net.worker.worker import Worker
 from proxy.protocol import codec
 from proxy.protocol.auth.scram import KeyDerivation, Verifier

@@ -25,7 +25,7 @@ NOWHERE = "proves nothing about it"
 @pytest.fixture
 def far_away(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every address is one of another machine."""
-    monkeypatch.setattr("proxy.net.addresses.is_loopback", lambda _: False)
+    monkeypatch.setattr("proxy.net.peers.is_loopback", lambda _: False)
     monkeypatch.setattr("proxy.net.upstream.dialer.is_loopback", lambda _: False)
 
 

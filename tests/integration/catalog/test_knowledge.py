@@ -13,7 +13,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from page.attributes import ATTRIBUTES
+from page.elements import ATTRIBUTES
 from pgparley.cluster import Cluster
 from schema_catalog.catalog import CachedCatalog
 from schema_catalog.migrate import migrate

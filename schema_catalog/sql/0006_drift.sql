@@ -1,24 +1,5 @@
--- What changed in the schemas of the registered databases, what that breaks of what was said, and whether a table or column that seems to
--- have another name is the same. Nothing is carried over before a DBA says so.
-
-CREATE TABLE pgparley.schema_watch (
-    database  text PRIMARY KEY REFERENCES pgparley.database (name) ON DELETE CASCADE,
-    looked_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    digest    text,
-    problem   text
-);
-COMMENT ON TABLE pgparley.schema_watch IS 'When an engine last looked whether a schema has changed.';
-COMMENT ON COLUMN pgparley.schema_watch.digest IS 'Of the schema that the newest snapshot was then taken of; the server computes it.';
-COMMENT ON COLUMN pgparley.schema_watch.problem IS 'Why the last look failed.';
-
-CREATE TABLE pgparley.element_number (
-    database text NOT NULL REFERENCES pgparley.database (name) ON DELETE CASCADE,
-    element  text[] NOT NULL,
-    relation bigint NOT NULL,
-    attnum   int NOT NULL,
-    PRIMARY KEY (database, element)
-);
-COMMENT ON TABLE pgparley.element_number IS 'OID and column number of each element of the newest snapshot: they stay when it is renamed.';
+-- What changed in the schemas of the registered databases, what that breaks of what was said, and whether a table or
+-- column that seems to have another name is the same. Nothing is carried over before a DBA says so.
 
 CREATE TABLE pgparley.drift (
     id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -205,23 +186,72 @@ END
 $$;
 COMMENT ON FUNCTION nl_catalog.decline_rename IS 'Says that the two are different: what is said of the old name stays with it.';
 
-CREATE VIEW nl_catalog.drift WITH (security_barrier) AS
-SELECT d.id, d.database, d.what, d.kind, CASE WHEN d.old IS NOT NULL THEN pgparley.written(d.database, d.old) END AS old,
-       CASE WHEN d.new IS NOT NULL THEN pgparley.written(d.database, d.new) END AS new, d.detail,
-       ARRAY(SELECT b ->> 'shown' FROM jsonb_array_elements(d.breaks) AS b) AS breaks,
-       d.found_at, d.state, d.decided_by, d.decided_at
-FROM pgparley.drift d
-WHERE d.database IN (SELECT pgparley.open_databases());
-COMMENT ON VIEW nl_catalog.drift IS 'What changed in the schemas, what that breaks, and the renames that are proposed.';
+-- Descriptions and synonyms that the language model proposes. None counts before somebody accepts it; it is then said as by a person's call.
 
-REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA nl_catalog FROM PUBLIC;
+CREATE TABLE pgparley.suggestion (
+    id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    database     text NOT NULL REFERENCES pgparley.database (name) ON DELETE CASCADE,
+    element      text[] NOT NULL CHECK (cardinality(element) IN (2, 3)),
+    kind         text NOT NULL CHECK (kind IN ('description', 'synonym')),
+    suggestion   text NOT NULL CHECK (length(suggestion) BETWEEN 1 AND 200),
+    suggested_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    state        text NOT NULL DEFAULT 'proposed' CHECK (state IN ('proposed', 'accepted', 'declined')),
+    decided_by   name,
+    decided_at   timestamptz
+);
+COMMENT ON TABLE pgparley.suggestion IS 'What the language model proposes to say; nothing reads it but nl_catalog.suggestions.';
+-- What was declined is not proposed again.
+CREATE UNIQUE INDEX ON pgparley.suggestion (database, element, kind, lower(suggestion));
 
--- As in 0009.
-DO $$
+CREATE FUNCTION pgparley.decide_suggestion(id bigint, into_state text) RETURNS pgparley.suggestion
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    found pgparley.suggestion;
 BEGIN
-    PERFORM nl_catalog.create_roles();
-EXCEPTION
-    WHEN duplicate_object OR unique_violation THEN PERFORM nl_catalog.create_roles();
-    WHEN insufficient_privilege THEN NULL;
+    SELECT s.* INTO found FROM pgparley.suggestion s
+    WHERE s.id = $1 AND s.database IN (SELECT pgparley.open_databases()) FOR UPDATE;
+    IF found.id IS NULL THEN
+        RAISE EXCEPTION 'there is no suggestion %', coalesce($1::text, 'null') USING
+            ERRCODE = 'undefined_object',
+            DETAIL = 'Nothing of this number was suggested for a registered database that is open to you.',
+            HINT = 'SELECT id, element, suggestion FROM nl_catalog.suggestions WHERE state = ''proposed'' shows those that wait.';
+    ELSIF found.state <> 'proposed' THEN
+        RAISE EXCEPTION 'suggestion % is % already', $1, found.state USING
+            ERRCODE = 'object_not_in_prerequisite_state',
+            DETAIL = format('%s of %s.', found.kind, pgparley.written(found.database, found.element)),
+            HINT = 'describe(), add_synonym() and drop_synonym() change what is said.';
+    END IF;
+    UPDATE pgparley.suggestion s SET state = $2, decided_by = pgparley.caller(), decided_at = clock_timestamp() WHERE s.id = $1;
+    RETURN found;
 END
 $$;
+
+CREATE FUNCTION nl_catalog.accept_suggestion(id bigint) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    found pgparley.suggestion := pgparley.decide_suggestion($1, 'accepted');
+    name  CONSTANT text := pgparley.written(found.database, found.element);
+BEGIN
+    -- A person decides, also where the transaction has spoken for an import before.
+    PERFORM set_config('nl_catalog.source', '', true);
+    IF found.kind = 'synonym' THEN
+        RETURN nl_catalog.add_synonym(name, found.suggestion);
+    END IF;
+    IF (pgparley.said_of(name)).description IS NOT NULL THEN
+        RAISE EXCEPTION '% has a description by now', name USING
+            ERRCODE = 'object_not_in_prerequisite_state',
+            DETAIL = 'Somebody has described it since this was suggested.',
+            HINT = 'describe() replaces a description; decline_suggestion() puts this one away.';
+    END IF;
+    RETURN nl_catalog.describe(name, found.suggestion);
+END
+$$;
+COMMENT ON FUNCTION nl_catalog.accept_suggestion IS 'Says a suggested description or synonym, as describe() or add_synonym() would. Returns the version.';
+
+CREATE FUNCTION nl_catalog.decline_suggestion(id bigint) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    PERFORM pgparley.decide_suggestion($1, 'declined');
+END
+$$;
+COMMENT ON FUNCTION nl_catalog.decline_suggestion IS 'Puts a suggestion away; the same is not suggested again.';

@@ -1,101 +1,31 @@
--- What a DBA defines: joins that no foreign key declares, terms of the business, verified queries. Beside the definition stands whether the database takes it,
--- which the engine finds out (engine.definitions): SQL alone cannot. History and versions are those of 0009.
+-- What a DBA defines: joins that no foreign key declares, terms of the business, verified queries. Beside the definition
+-- stands whether the database takes it, which the engine finds out (engine.definitions): SQL alone cannot.
 
-CREATE TABLE pgparley.definition (
-    database   text NOT NULL REFERENCES pgparley.database (name) ON DELETE CASCADE,
-    kind       text NOT NULL CHECK (kind IN ('join', 'term', 'query')),
-    element    text[] NOT NULL,
-    body       jsonb NOT NULL,
-    state      text NOT NULL DEFAULT 'unchecked' CHECK (state IN ('unchecked', 'checked', 'refused')),
-    reason     text,
-    reads      jsonb NOT NULL DEFAULT '[]',
-    checked_at timestamptz,
-    PRIMARY KEY (database, kind, element)
-);
-COMMENT ON COLUMN pgparley.definition.element IS 'Of a join {schema, table, column} that refers, then those referred to; of a term {its name in lower case}, of a query {its question''s normal form}.';
-COMMENT ON COLUMN pgparley.definition.body IS 'Of a join {"cardinality"}, of a term {"name", "definition", "description"}, of a query {"question", "sql", "tags", "owner"}.';
-COMMENT ON COLUMN pgparley.definition.state IS 'Only what is checked is used. Each newer snapshot is a reason to check again.';
-COMMENT ON COLUMN pgparley.definition.reason IS 'Why it is refused, or what could not be checked.';
-COMMENT ON COLUMN pgparley.definition.reads IS 'Tables and columns, [schema, table] and [schema, table, column]: for who may read all of them.';
-
-ALTER TABLE pgparley.knowledge_change ADD COLUMN kind text NOT NULL DEFAULT 'element';
-COMMENT ON COLUMN pgparley.knowledge_change.before IS 'An element''s {"description", "synonyms", "hidden"}, else a definition''s body; null: nothing was said.';
-
-CREATE OR REPLACE FUNCTION pgparley.note_change() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    old_row jsonb := CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END;
-    new_row jsonb := CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END;
-    either  jsonb := coalesce(new_row, old_row);
-    keys    CONSTANT text[] := '{database,element}';
-BEGIN
-    INSERT INTO pgparley.knowledge_change (database, kind, element, before, after)
-    VALUES (either ->> 'database', coalesce(either ->> 'kind', 'element'),
-            ARRAY(SELECT jsonb_array_elements_text(either -> 'element')),
-            coalesce(old_row -> 'body', old_row - keys), coalesce(new_row -> 'body', new_row - keys));
-    RETURN NULL;
-END
-$$;
-CREATE TRIGGER note_change AFTER INSERT OR UPDATE OF body OR DELETE ON pgparley.definition
-    FOR EACH ROW EXECUTE FUNCTION pgparley.note_change();
-CREATE CONSTRAINT TRIGGER bump AFTER INSERT OR UPDATE OR DELETE ON pgparley.definition
-    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION pgparley.bump_catalog_version();
-
-ALTER FUNCTION pgparley.bump_learning_version() SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
-CREATE CONSTRAINT TRIGGER bump_learning AFTER INSERT OR UPDATE OR DELETE ON pgparley.definition
-    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION pgparley.bump_learning_version();
-
--- Without queries: like approved examples they are shown to the model and make no score another one.
-CREATE OR REPLACE FUNCTION pgparley.knowledge_digest(text) RETURNS text LANGUAGE sql STABLE AS $$
-    SELECT md5(string_agg(said, ';' ORDER BY kind NULLS FIRST, element))
-    FROM (SELECT NULL AS kind, k.element, k::text AS said FROM pgparley.knowledge k WHERE k.database = $1
-          UNION ALL
-          SELECT d.kind, d.element, d.body::text FROM pgparley.definition d
-          WHERE d.database = $1 AND d.state = 'checked' AND d.kind <> 'query') AS each
-$$;
-
--- The one place where definitions are written; a body of null takes one back.
 CREATE FUNCTION pgparley.define(database text, kind text, element text[], body jsonb) RETURNS bigint
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
+DECLARE
+    speaks CONSTANT text := pgparley.source();
 BEGIN
-    IF $4 IS NULL THEN
+    IF speaks IS NOT NULL AND ($2 = 'query' OR EXISTS (
+        SELECT FROM pgparley.definition d
+        WHERE (d.database, d.kind, d.element) = ($1, $2, $3) AND d.source IS DISTINCT FROM speaks)) THEN
+        RAISE EXCEPTION 'an import does not change this %', $2 USING
+            ERRCODE = 'insufficient_privilege',
+            DETAIL = format('This transaction speaks for the import "%s"; somebody else said it.', speaks),
+            HINT = 'Say it in a transaction of its own.';
+    ELSIF $4 IS NULL THEN
         DELETE FROM pgparley.definition d WHERE (d.database, d.kind, d.element) = ($1, $2, $3);
     ELSE
-        INSERT INTO pgparley.definition AS d (database, kind, element, body) VALUES ($1, $2, $3, $4)
+        INSERT INTO pgparley.definition AS d (database, kind, element, body, source) VALUES ($1, $2, $3, $4, speaks)
         ON CONFLICT (database, kind, element) DO UPDATE
-        SET body = excluded.body, state = DEFAULT, reason = NULL, reads = DEFAULT, checked_at = NULL
-        WHERE d.body <> excluded.body;
+        SET body = excluded.body, source = excluded.source, state = DEFAULT, reason = NULL, reads = DEFAULT, checked_at = NULL
+        WHERE (d.body, d.source) IS DISTINCT FROM (excluded.body, excluded.source);
     END IF;
     RETURN (SELECT max(c.version) FROM pgparley.knowledge_change c
             WHERE (c.database, c.kind, c.element) = ($1, $2, $3));
 END
 $$;
-
-CREATE OR REPLACE FUNCTION nl_catalog.restore(version bigint) RETURNS bigint
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    was  pgparley.knowledge_change;
-    said pgparley.knowledge;
-BEGIN
-    SELECT c.* INTO was FROM pgparley.knowledge_change c
-    WHERE c.version = $1 AND c.database IN (SELECT pgparley.open_databases());
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'there is no version %', coalesce($1::text, 'null') USING
-            ERRCODE = 'undefined_object',
-            DETAIL = 'Nothing of this number was changed in a registered database that is open to you.',
-            HINT = 'SELECT * FROM nl_catalog.history shows the versions.';
-    END IF;
-    IF was.kind <> 'element' THEN
-        RETURN pgparley.define(was.database, was.kind, was.element, was.after);
-    END IF;
-    said := pgparley.said_of(pgparley.written(was.database, was.element));
-    SELECT was.after ->> 'description', ARRAY(SELECT jsonb_array_elements_text(was.after -> 'synonyms')),
-           coalesce((was.after ->> 'hidden')::boolean, false)
-    INTO said.description, said.synonyms, said.hidden;
-    RETURN pgparley.say(said);
-END
-$$;
-COMMENT ON FUNCTION nl_catalog.restore IS 'Says again what a version of the history said. Returns the new version.';
 
 CREATE FUNCTION nl_catalog.declare_join(from_column text, to_column text, cardinality text DEFAULT 'many-to-one')
 RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -173,10 +103,6 @@ CREATE FUNCTION pgparley.one_line(text) RETURNS text LANGUAGE sql IMMUTABLE SET 
     SELECT btrim(regexp_replace($1, '\s+', ' ', 'g'))
 $$;
 
-CREATE FUNCTION pgparley.open_database(name text) RETURNS text LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
-    SELECT f.database FROM pgparley.find_element(quote_ident($1)) f
-$$;
-
 CREATE FUNCTION pgparley.undefine(database text, kind text, element text, shown text) RETURNS bigint
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -247,48 +173,32 @@ LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 $$;
 COMMENT ON FUNCTION nl_catalog.revoke IS 'Takes verify() back. Returns the version.';
 
-CREATE VIEW nl_catalog.verified_queries WITH (security_barrier) AS
-SELECT d.database, d.body ->> 'question' AS question, d.body ->> 'sql' AS sql,
-       ARRAY(SELECT jsonb_array_elements_text(d.body -> 'tags')) AS tags, d.body ->> 'owner' AS owner,
-       d.state, d.reason, d.checked_at
-FROM pgparley.definition d
-WHERE d.kind = 'query' AND d.database IN (SELECT pgparley.open_databases());
-COMMENT ON VIEW nl_catalog.verified_queries IS 'Questions with the statements that answer them; one that the database refuses is out of use.';
+-- Which of what users taught counts for everybody.
 
-CREATE VIEW nl_catalog.terms WITH (security_barrier) AS
-SELECT d.database, d.body ->> 'name' AS term, d.body ->> 'definition' AS definition,
-       d.body ->> 'description' AS description, d.state, d.reason, d.checked_at
-FROM pgparley.definition d
-WHERE d.kind = 'term' AND d.database IN (SELECT pgparley.open_databases());
-COMMENT ON VIEW nl_catalog.terms IS 'The terms of the business, and whether the database takes the definition of each.';
-
-CREATE VIEW nl_catalog.joins WITH (security_barrier) AS
-SELECT d.database, pgparley.written(d.database, d.element[1:3]) AS from_column,
-       pgparley.written(d.database, d.element[4:6]) AS to_column,
-       d.body ->> 'cardinality' AS cardinality, d.state, d.reason, d.checked_at
-FROM pgparley.definition d
-WHERE d.kind = 'join' AND d.database IN (SELECT pgparley.open_databases());
-COMMENT ON VIEW nl_catalog.joins IS 'The declared joins, and whether the database takes each.';
-
-CREATE OR REPLACE VIEW nl_catalog.history WITH (security_barrier) AS
-SELECT c.version, c.database,
-       CASE c.kind WHEN 'element' THEN pgparley.written(c.database, c.element)
-                   WHEN 'join' THEN concat_ws(' = ', pgparley.written(c.database, c.element[1:3]),
-                                              pgparley.written(c.database, c.element[4:6]))
-                   ELSE c.element[1] END AS element,
-       c.changed_by, c.changed_at, c.before, c.after, c.kind
-FROM pgparley.knowledge_change c
-WHERE c.database IN (SELECT pgparley.open_databases()) OR pgparley.is_admin();
-COMMENT ON VIEW nl_catalog.history IS 'Every change: its version, who, when, what was said before and after; null: nothing.';
-
-REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA nl_catalog FROM PUBLIC;
-
--- As in 0009. Roles that another store made meanwhile get their rights as well.
-DO $$
+CREATE FUNCTION pgparley.set_approval(example bigint, by text) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    PERFORM nl_catalog.create_roles();
-EXCEPTION
-    WHEN duplicate_object OR unique_violation THEN PERFORM nl_catalog.create_roles();
-    WHEN insufficient_privilege THEN NULL;
+    UPDATE pgparley.learned_example e
+    SET approved_at = CASE WHEN by IS NOT NULL THEN coalesce(e.approved_at, now()) END,
+        approved_by = CASE WHEN by IS NOT NULL THEN coalesce(e.approved_by, by) END
+    WHERE e.id = example AND e.database IN (SELECT pgparley.open_databases()) AND (by IS NULL OR e.kind <> 'rejected');
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'there is no example % for which that can be done', coalesce(example::text, 'null') USING
+            ERRCODE = 'undefined_object',
+            DETAIL = 'Examples are of databases that are open to you; a rejected one cannot be approved.',
+            HINT = 'SELECT example, question, kind FROM nl_catalog.learned shows them.';
+    END IF;
 END
 $$;
+
+CREATE FUNCTION nl_catalog.approve(example bigint) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT pgparley.set_approval($1, pgparley.caller())
+$$;
+COMMENT ON FUNCTION nl_catalog.approve IS 'Lets what a user taught count for everybody who can read what it names.';
+
+CREATE FUNCTION nl_catalog.revoke_approval(example bigint) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT pgparley.set_approval($1, NULL)
+$$;
+COMMENT ON FUNCTION nl_catalog.revoke_approval IS 'Takes approve() back: it counts for its user alone again.';

@@ -13,18 +13,17 @@ import structlog
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from page.attempts import Attempts
-from page.ports import CoverageSource
+from page.coverage import CoverageSource
 from page.rendering import Frame, Renderer
 from page.security import Cookies
-from page.sessions import Session, Sessions
+from page.sessions import Attempts, Session, Sessions
 from schema_catalog.pg import Connection
 
 log = structlog.stdlib.get_logger("page")
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class Site:
     """The parts of one page. `store`: the URI of the store, of which the login is nobody's here."""
 
     store: str = field(repr=False)
@@ -85,7 +84,7 @@ class UnreadableError(Exception):
         self.words = words
 
 
-def unreadable(desk: Desk) -> Middleware:
+def unreadable(site: Site) -> Middleware:
     """The middleware that shows an `UnreadableError` as a page."""
 
     @web.middleware
@@ -93,8 +92,8 @@ def unreadable(desk: Desk) -> Middleware:
         try:
             return await handler(request)
         except UnreadableError as problem:
-            response = desk.answer(
-                desk.session(request), "/", "refused", title=problem.title, words=problem.words
+            response = site.answer(
+                site.session(request), "/", "refused", title=problem.title, words=problem.words
             )
             response.set_status(problem.status)
             return response

@@ -11,11 +11,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from proxy.protocol.messages import Bind, Parse
 
 from engine.types import ErrorReply
 from proxy.protocol import codec
 from proxy.protocol.commands import Close, StatementFailed
-from proxy.protocol.messages import Bind, Parse
 from proxy.protocol.nl.grammar import COMMANDS
 from proxy.protocol.nl.questions import OPTION_NAMES
 from proxy.protocol.numbers import decimal, whole

@@ -7,8 +7,6 @@ The engine asks and keeps the outcomes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,10 +24,10 @@ from engine.calibration.types import (
     Status,
     StatusRequest,
 )
-from engine.client import EngineAddress, EngineClient
-from engine.errors import NLError
+from engine.client import EngineClient
 from engine.types import Asker
 from pgparley.config import Config
+from pgparley.engine_commands import running_engine
 from pgparley.terminal import fail, print_json, print_table
 
 SHOWN_COVERAGES = (0.8, 0.9, 0.95, 0.99)
@@ -62,7 +60,7 @@ class _Pair(msgspec.Struct):
 async def calibrate(config: Config, run: Calibration) -> int:
     """Judges every pair, then shows points and observed coverage; returns 0, raises `typer.Exit` on an error."""
     console = Console()
-    async with _engine(config) as client:
+    async with running_engine(config.engine.socket) as client:
         requests = await _requests(client, run)
         if not requests:
             console.print(f"There is nothing to judge in {run.origin}.")
@@ -75,23 +73,13 @@ async def calibrate(config: Config, run: Calibration) -> int:
 
 async def status(config: Config, *, as_json: bool) -> int:
     """Shows points, thresholds and observed coverage; returns 0, raises `typer.Exit` on an error."""
-    async with _engine(config) as client:
+    async with running_engine(config.engine.socket) as client:
         found = await client.calibration(StatusRequest(SHOWN_COVERAGES), timeout=STATUS_SECONDS)
     if as_json:
         print_json(found, indent=True)
     else:
         show(found, Console())
     return 0
-
-
-@asynccontextmanager
-async def _engine(config: Config) -> AsyncIterator[EngineClient]:
-    """The running engine; its errors end the command."""
-    try:
-        async with EngineClient(EngineAddress(str(config.engine.socket))) as client:
-            yield client
-    except NLError as problem:
-        fail(*(text for text in (problem.message, problem.detail, problem.hint) if text))
 
 
 async def _requests(client: EngineClient, run: Calibration) -> list[JudgeRequest]:

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 
 from engine.settings import GuardSettings, UpstreamSettings
+from pgparley.engine_commands import add_suggest_command
 from pgparley.knowledge_commands import add_knowledge_commands
 from pgparley.login_commands import (
     ListedLogin,
@@ -24,7 +25,6 @@ from pgparley.login_commands import (
     logins_in_short,
 )
 from pgparley.store_session import SETTINGS, run_on_store
-from pgparley.suggest_command import add_suggest_command
 from pgparley.terminal import AsJson, cell, minute, print_json, print_table, printable, uri_of
 from pgparley.value_commands import add_values_command, read_anew, report_values
 from schema_catalog.definitions import State

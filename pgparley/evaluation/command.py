@@ -1,26 +1,27 @@
 """`pgparley eval`: asks the running engine questions whose answer is known, and reports.
 
-Owns the words of the command, its files and the exit status: 0 done, 1 not done or below `--fail-under`. The engine
-asks and judges.
+Owns the words of the command, its files (questions as a YAML list or JSON lines) and the exit status: 0 done, 1 not
+done or below `--fail-under`. The engine asks and judges.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 import msgspec
+import yaml
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from engine.client import EngineAddress, EngineClient
-from engine.errors import NLError
+from engine.client import EngineClient
 from engine.evaluation.types import EvaluateRequest, TrialRequest, VerifiedQuery, VerifiedRequest
 from engine.types import Asker
 from pgparley.config import Config
-from pgparley.evaluation.junit import junit
-from pgparley.evaluation.questions import read_questions
+from pgparley.engine_commands import running_engine
+from pgparley.evaluation.formats import html, junit, show, show_changes
 from pgparley.evaluation.report import (
     Judged,
     Report,
@@ -30,8 +31,55 @@ from pgparley.evaluation.report import (
     encode,
     figures,
 )
-from pgparley.evaluation.terminal_report import show, show_changes
 from pgparley.terminal import fail, printable
+
+_SHAPE = "A question is {question: …, sql: …, database: …}, in a YAML list or one a line as JSON."
+_JSON_LINES = frozenset({".jsonl", ".ndjson"})
+
+
+class _Question(msgspec.Struct, forbid_unknown_fields=True):
+    question: str
+    sql: str
+    database: str | None = None
+
+
+def read_questions(path: Path, database: str | None) -> tuple[VerifiedQuery, ...]:
+    """The questions of the file; raises `typer.Exit` where it cannot be read or holds anything else.
+
+    `database`: of those that name none; the others' have to be the same, or they are left out.
+    """
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        fail(f"cannot read {path}: {problem}", _SHAPE)
+    try:
+        entries = list(_json_lines(text) if path.suffix in _JSON_LINES else _yaml(text))
+    except (msgspec.MsgspecError, yaml.YAMLError) as problem:
+        fail(f"{path}: {problem}", _SHAPE)
+    found = []
+    for number, entry in enumerate(entries, 1):
+        try:
+            read = msgspec.convert(entry, _Question)
+        except msgspec.ValidationError as problem:
+            fail(f"{path}, question {number}: {problem}", _SHAPE)
+        name = read.database or database
+        if name is None:
+            fail(f"{path}, question {number}: it names no database", "Add database:, or say --database.")
+        if database in {None, name}:
+            found.append(VerifiedQuery(read.question, name, read.sql))
+    return tuple(found)
+
+
+def _json_lines(text: str) -> Iterator[object]:
+    return (msgspec.json.decode(line) for line in text.splitlines() if line.strip())
+
+
+def _yaml(text: str) -> list[object]:
+    found = yaml.safe_load(text)
+    if not isinstance(found, list):
+        raise yaml.YAMLError("it is no list")
+    return found
+
 
 LIST_SECONDS = 30.0
 
@@ -67,16 +115,13 @@ async def evaluate(config: Config, run: Evaluation) -> int:
     """Asks every question, shows and writes the report; returns the exit status, raises `typer.Exit` on an error."""
     before = None if run.baseline is None else _read_baseline(run.baseline)
     console = Console()
-    try:
-        async with EngineClient(EngineAddress(str(config.engine.socket))) as client:
-            asked = await _questions(client, run)
-            trial = None if run.tried is None else await _trial(client, run.tried, console)
-            ask = _Asking(client, asked, run, config.limits.timeout, console)
-            if trial is not None and before is None:
-                before = await ask.report("asking as it is")
-            report = await ask.report("asking", trial)
-    except NLError as problem:
-        fail(*(text for text in (problem.message, problem.detail, problem.hint) if text))
+    async with running_engine(config.engine.socket) as client:
+        asked = await _questions(client, run)
+        trial = None if run.tried is None else await _trial(client, run.tried, console)
+        ask = _Asking(client, asked, run, config.limits.timeout, console)
+        if trial is not None and before is None:
+            before = await ask.report("asking as it is")
+        report = await ask.report("asking", trial)
     changes = None if before is None else compare(before, report)
     show(report, console)
     if changes is not None:
@@ -86,9 +131,6 @@ async def evaluate(config: Config, run: Evaluation) -> int:
     if run.junit is not None:
         _write(run.junit, junit(report))
     if run.html is not None:
-        # The templates' library is slow to load, and seldom needed.
-        from pgparley.evaluation.html_report import html  # noqa: PLC0415
-
         _write(run.html, html(report, changes, None if run.tried is None else run.tried.name))
     return _status(report.figures.first, run.fail_under, console)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -395,11 +394,8 @@ def test_five_thousand_descriptions_come_in_at_once_and_hold_a_bounded_number_of
         for table in tables
     ]
     file = write_text(KnowledgeFile(1, (DatabaseBlock("hr", tables=tuple(described)),)))
-    started = time.perf_counter()
     imported = run("import", file)
-    seconds = time.perf_counter() - started
     assert (imported.exit_code, imported.output.splitlines()[-1]) == (0, "5000 changes.")
-    assert seconds < 30.0
     assert run("export", "hr").output == file
     assert run("diff", file).exit_code == 0
     assert 500 < asyncio.run(locks_of_describing_all()) <= 1024

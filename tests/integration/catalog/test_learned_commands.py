@@ -77,7 +77,7 @@ def run(dsn: str) -> Run:
 
 
 def listed(run: Run, *options: str) -> list[int]:
-    return [each["id"] for each in json.loads(run("list", "--json", *options).output)]
+    return [each["example"] for each in json.loads(run("list", "--json", *options).output)]
 
 
 def test_list_and_show(run: Run) -> None:
@@ -90,7 +90,7 @@ def test_list_and_show(run: Run) -> None:
     assert "question 1" in table
     assert "\x1b" not in table
     shown = run("show", "1").output
-    assert '"name": public.t.stage rather than public.t.name (1)' in shown
+    assert '"name": public.t.stage rather than public.t.name' in shown
     assert "approved:  no" in shown
     assert run("show", "9").exit_code == 1
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 from pgparley.catalog_commands import catalog_app
 from pgparley.cluster import Cluster
-from pgparley.tool_imports import Tool, for_database, read_tool
+from pgparley.knowledge_commands import Tool, for_database, read_tool
 from schema_catalog.catalog import CachedCatalog
 from schema_catalog.knowledge_files.merge import apply, one_at_a_time
 from schema_catalog.migrate import migrate

@@ -13,9 +13,8 @@ from typer.testing import CliRunner
 
 from engine.evaluation.types import EvaluateReply, Verdict, VerifiedQuery
 from pgparley.cli import app
-from pgparley.evaluation.html_report import html
-from pgparley.evaluation.junit import junit
-from pgparley.evaluation.questions import read_questions
+from pgparley.evaluation.command import read_questions
+from pgparley.evaluation.formats import html, junit
 from pgparley.evaluation.report import Judged, Report, compare, decode, encode, figures
 
 

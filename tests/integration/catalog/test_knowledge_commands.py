@@ -25,6 +25,7 @@ from schema_catalog.migrate import migrate
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Column, Database, Snapshot, Table, TableKind
 from tests.support.statements import execute_now
+from tests.support.waiting import until
 
 Run = Callable[..., Result]
 Fetch = Callable[[str], list[tuple[object, ...]]]
@@ -339,9 +340,7 @@ def test_of_two_imports_at_once_the_second_sees_what_the_first_did(run: Run, sto
 
             waiting = asyncio.create_task(other())
             blocked = "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)"
-            async with asyncio.timeout(20):
-                while not await first.fetchval(blocked):  # noqa: ASYNC110 - no event tells of it
-                    await asyncio.sleep(0.01)
+            await until(lambda: first.fetchval(blocked))
             assert not waiting.done()
             await transaction.commit()
             return [done, await waiting]

@@ -74,7 +74,7 @@ class ClientStartup(asyncio.Protocol):
         """The client has connected."""
         self._transport = cast("asyncio.Transport", transport)
         without_delay(transport)
-        self._context.client_connected(self)
+        self._context.pending_clients.add(self)
         seconds = self._context.settings.client_login_timeout
         if seconds > 0:
             self._timer = asyncio.get_running_loop().call_later(seconds, self._timed_out)
@@ -119,7 +119,7 @@ class ClientStartup(asyncio.Protocol):
             self._timer.cancel()
             self._timer = None
         self._context.login_service.release(self)
-        self._context.client_left(self)
+        self._context.pending_clients.discard(self)
 
     # -- the first packet
 
@@ -191,18 +191,8 @@ class ClientStartup(asyncio.Protocol):
     # -- the login at the gateway
 
     def _authenticate(self, client: ClientInfo) -> None:
-        context = self._context
         head, self._buffer = self._buffer, b""
-        self._authentication = Authentication(
-            self,
-            client,
-            self._method,
-            context.login_service,
-            head=head,
-            binding=context.binding(client.tls),
-            spawn=context.spawn,
-            log=context.log,
-        )
+        self._authentication = Authentication(self, self._context, client, self._method, head)
         self._authentication.begin()
 
     def write(self, data: bytes) -> None:
@@ -289,7 +279,7 @@ class ClientStartup(asyncio.Protocol):
             return
         session = SessionConnection(self._context, login_handler)
         rest, self._buffer = self._buffer, b""
-        self._context.client_identified(session, client_report)
+        self._context.sessions.identify(session, client_report)
         self._hand_to(session)
         session.data_received(packet + rest)
 

@@ -191,7 +191,7 @@ class ConsoleConnection(asyncio.Protocol):
         """The client has been logged in."""
         self._transport = cast("asyncio.Transport", transport)
         self._context.consoles.add(self)
-        self._context.keys.add(self._key, self)
+        self._context.keys.owners[self._key] = self
         self._context.log.info(
             "console_opened", user=self._client_report.user, address=self._client_report.address
         )
@@ -205,7 +205,7 @@ class ConsoleConnection(asyncio.Protocol):
         """The client has gone; the command under way is cancelled."""
         self._transport = None
         self._context.consoles.discard(self)
-        self._context.keys.remove(self._key)
+        self._context.keys.owners.pop(self._key, None)
         if self._task is not None:
             self._task.cancel()
 

@@ -266,7 +266,7 @@ class SessionConnection(asyncio.Protocol):
                 self._stop_task()
             case KeyKnown():
                 self._key = command.key
-                context.keys.add(command.key, self)
+                context.keys.owners[command.key] = self
             case ToBorrower() | CancelLent() | LoanEnded():
                 self._perform_for_loan(command)
             case StatementSeen():

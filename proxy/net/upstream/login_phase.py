@@ -12,7 +12,7 @@ import ssl
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import cast
 
 from engine.types import ErrorReply
 from proxy.net.peers import is_local
@@ -65,25 +65,11 @@ class LoginReply:
     to_client: bytes = b""
 
 
-class LoginHandler(Protocol):
-    """Handles the messages of the server's login phase."""
-
-    ended: bool
-    """Whether the phase is over; bytes pass from then on."""
-
-    def connected(self, channel: ServerChannel) -> None:
-        """The socket to the server is connected."""
-
-    def take(self, message: bytes) -> LoginReply | asyncio.Future[LoginReply]:
-        """Takes a whole message of the server's. The next is given only after a future that was returned is done.
-
-        Raises:
-            UpstreamRefusedError: The login cannot go on; the future can raise it, too.
-        """
-
-
 class GatewayLogin:
-    """The gateway logs in for the client. `refused` is called where the server does not let it in."""
+    """The gateway logs in for the client. `refused` is called where the server does not let it in.
+
+    `ended`: whether the phase is over; bytes pass from then on.
+    """
 
     def __init__(
         self,
@@ -99,12 +85,16 @@ class GatewayLogin:
         self.ended = False
 
     def connected(self, channel: ServerChannel) -> None:
-        """As `LoginHandler.connected`."""
+        """The socket to the server is connected."""
         self._login.bind(channel.binding)
         self._method_check.bind(trusted=channel.trusted)
 
     def take(self, message: bytes) -> LoginReply | asyncio.Future[LoginReply]:
-        """As `LoginHandler.take`."""
+        """Takes a whole message of the server's. The next is given only after a future that was returned is done.
+
+        Raises:
+            UpstreamRefusedError: The login cannot go on; the future can raise it, too.
+        """
         self._method_check.check(message)
         self.ended = self._method_check.ended
         if message[0] == _ERROR:
@@ -132,15 +122,19 @@ class RelayedLogin:
         self.ended = False
 
     def connected(self, channel: ServerChannel) -> None:
-        """As `LoginHandler.connected`."""
+        """As `GatewayLogin.connected`."""
         self._method_check.bind(trusted=channel.trusted)
         self._strips_binding = channel.binding is not None and channel.binding != self._binding
 
     def take(self, message: bytes) -> LoginReply:
-        """As `LoginHandler.take`."""
+        """As `GatewayLogin.take`."""
         self._method_check.check(message)
         self.ended = self._method_check.ended
         return LoginReply(to_client=without_binding(message) if self._strips_binding else message)
+
+
+LoginHandler = GatewayLogin | RelayedLogin
+"""Handles the messages of the server's login phase."""
 
 
 def with_login_handler(

@@ -18,7 +18,6 @@ import structlog
 from engine.engines import Engines
 from engine.errors import InternalError, NLError
 from engine.types import EngineRequest, ErrorReply, SessionLoan
-from proxy.console.reports import ClientReport
 from proxy.metrics import GatewayMetrics
 from proxy.net import access
 from proxy.net.access import engine_addresses
@@ -91,14 +90,6 @@ class CancelKeys:
         self.owners: dict[bytes, Cancellable] = {}
         """Key → session or console that it cancels."""
 
-    def add(self, key: bytes, owner: Cancellable) -> None:
-        """Registers the key of `owner`."""
-        self.owners[key] = owner
-
-    def remove(self, key: bytes) -> None:
-        """Removes a key; an unknown one is ignored."""
-        self.owners.pop(key, None)
-
     async def cancel(self, request: CancelRequest) -> None:
         """Carries out a cancel request: at the worker that has the session, and at the server where it must know.
 
@@ -153,6 +144,7 @@ class GatewayContext:
         self.engine = Engines(engine_addresses(settings))
         self.log: structlog.typing.FilteringBoundLogger = structlog.get_logger("proxy")
         self.tasks = Tasks(self.log)
+        self.spawn = self.tasks.spawn
         self.audit = AuditLog(settings.audit_log, settings.audit_redact, self._audit_line_lost)
         self._trails: dict[SessionView, AuditTrail | None] = {}
         self.login_service = LoginService(settings, self.access, self.dialer, self.spawn, self.log)
@@ -160,6 +152,7 @@ class GatewayContext:
         """The compiled relay; None where it was not built."""
         self.sessions = SessionRegistry()
         self.pending_clients: set[ClosableConnection] = set()
+        """Those that have connected and are neither gone nor a session or a console."""
         self.consoles: set[ClosableConnection] = set()
         self.keys = CancelKeys(siblings, self._send_to_server)
         self.loans = LoanListener(settings.runtime_dir, settings.lend_addr)
@@ -241,22 +234,10 @@ class GatewayContext:
         self.login_service.close_idle()
         self.sessions.mark_outdated(database)
 
-    def spawn(self, name: str, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
-        """As `Tasks.spawn`."""
-        return self.tasks.spawn(name, work)
-
     async def _send_to_server(self, packet: bytes) -> None:
         await self.dialer.send_once(packet)
 
     # -- clients on their way in
-
-    def client_connected(self, client: ClosableConnection) -> None:
-        """A client has connected; it is no session yet."""
-        self.pending_clients.add(client)
-
-    def client_left(self, client: ClosableConnection) -> None:
-        """It has gone, or has become a session or a console."""
-        self.pending_clients.discard(client)
 
     def next_id(self) -> int:
         """An id that no other session of any worker has."""
@@ -290,12 +271,8 @@ class GatewayContext:
         self.sessions.remove(connection)
         self._trails.pop(connection, None)
         if key is not None:
-            self.keys.remove(key)
+            self.keys.owners.pop(key, None)
         self.metrics.sessions.dec()
-
-    def client_identified(self, connection: SessionView, client_report: ClientReport) -> None:
-        """Sets the client that the console shows for `connection`."""
-        self.sessions.identify(connection, client_report)
 
     def _audit_line_lost(self) -> None:
         self.metrics.audit_lost.inc()

@@ -306,7 +306,6 @@ def report(context: GatewayContext) -> WorkerReport:
         paused=tuple(sessions.paused),
         disabled=tuple(sessions.disabled),
         all_paused=sessions.all_paused,
-        shutting_down=context.shutdown is not None,
         logins=len(context.pending_clients),
         memory=_resident(),
         samples=tuple(_samples(context.metrics)),

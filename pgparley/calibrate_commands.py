@@ -12,7 +12,6 @@ from pathlib import Path
 
 import msgspec
 from rich.console import Console
-from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from engine.calibration.types import (
     BaseStatus,
@@ -28,7 +27,7 @@ from engine.client import EngineClient
 from engine.types import Asker
 from pgparley.config import Config
 from pgparley.engine_commands import running_engine
-from pgparley.terminal import fail, print_json, print_table
+from pgparley.terminal import one_by_one, print_json, print_table, read_json_lines
 
 SHOWN_COVERAGES = (0.8, 0.9, 0.95, 0.99)
 STATUS_SECONDS = 30.0
@@ -46,6 +45,9 @@ class Calibration:
     k: int | None
     again: bool
     named: bool
+
+
+_SHAPE = 'A file has lines of {"id": …, "question": …, "db": …, "sql": …}; or say verified, or choices.'
 
 
 class _Pair(msgspec.Struct):
@@ -89,7 +91,7 @@ async def _requests(client: EngineClient, run: Calibration) -> list[JudgeRequest
         return [_request(pair, source, run) for pair in pairs]
     return [
         _request(KnownPair(str(each.id), each.question, each.db, each.sql, run.user), "file", run)
-        for each in read_pairs(Path(run.origin))
+        for each in read_json_lines(Path(run.origin), _Pair, _SHAPE)
     ]
 
 
@@ -107,41 +109,18 @@ def _request(pair: KnownPair, source: str, run: Calibration) -> JudgeRequest:
     )
 
 
-def read_pairs(path: Path) -> list[_Pair]:
-    """The pairs of a JSONL file; raises `typer.Exit` where it cannot be read or a line is no pair."""
-    try:
-        lines = path.read_bytes().splitlines()
-    except OSError as problem:
-        fail(f"cannot read {path}: {problem.strerror}", "It is a JSONL file, or verified, or choices.")
-    pairs = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            pairs.append(msgspec.json.decode(line, type=_Pair))
-        except msgspec.MsgspecError as problem:
-            fail(
-                f"{path}, line {number}: {problem}", 'A line is {"id": …, "question": …, "db": …, "sql": …}.'
-            )
-    return pairs
-
-
 async def _judged(
     client: EngineClient, requests: list[JudgeRequest], seconds: float, console: Console
 ) -> Counter[str]:
     """Asks one after the other; a question that cannot be judged is reported and skipped."""
     outcomes: Counter[str] = Counter()
-    columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console) as progress:
-        task = progress.add_task("judging", total=len(requests))
-        for request in requests:
-            # The question, and as much again for the statements whose results are compared.
-            reply = await client.judge(request, timeout=2 * seconds)
-            outcomes[reply.outcome.value] += 1
-            if reply.outcome is Outcome.SKIPPED:
-                identity = request.identity.replace("\n", ": ")
-                progress.console.print(f"{identity}: {reply.detail}", markup=False, highlight=False)
-            progress.advance(task)
+    for request in one_by_one("judging", requests, console):
+        # The question, and as much again for the statements whose results are compared.
+        reply = await client.judge(request, timeout=2 * seconds)
+        outcomes[reply.outcome.value] += 1
+        if reply.outcome is Outcome.SKIPPED:
+            identity = request.identity.replace("\n", ": ")
+            console.print(f"{identity}: {reply.detail}", markup=False, highlight=False)
     return outcomes
 
 

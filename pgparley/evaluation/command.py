@@ -14,7 +14,6 @@ from pathlib import Path
 import msgspec
 import yaml
 from rich.console import Console
-from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from engine.client import EngineClient
 from engine.evaluation.types import EvaluateRequest, TrialRequest, VerifiedQuery, VerifiedRequest
@@ -31,7 +30,7 @@ from pgparley.evaluation.report import (
     encode,
     figures,
 )
-from pgparley.terminal import fail, printable
+from pgparley.terminal import fail, one_by_one, printable
 
 _SHAPE = "A question is {question: …, sql: …, database: …}, in a YAML list or one a line as JSON."
 _JSON_LINES = frozenset({".jsonl", ".ndjson"})
@@ -189,14 +188,9 @@ class _Asking:
 
     async def report(self, doing: str, trial: str | None = None) -> Report:
         """Asks them all, with the catalog of `trial`."""
-        judged = []
-        columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=self.console, transient=True) as progress:
-            task = progress.add_task(doing, total=len(self.asked))
-            for each in self.asked:
-                judged.append(await self._judged(each, trial))
-                progress.advance(task)
-        return Report(version("pgparley"), figures(tuple(judged)), tuple(judged))
+        asked = one_by_one(doing, self.asked, self.console, transient=True)
+        judged = tuple([await self._judged(each, trial) for each in asked])
+        return Report(version("pgparley"), figures(judged), judged)
 
     async def _judged(self, asked: VerifiedQuery, trial: str | None) -> Judged:
         asker, run = Asker(self.run.user, ""), self.run

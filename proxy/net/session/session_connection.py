@@ -1,7 +1,7 @@
 """One client's connection and its upstream connection: bytes in, commands carried out.
 
 Owns the two transports, the flow control between them, and the task that asks the engine; the server's connection comes
-from `server_acquisition`. Decides nothing about the protocol: that is `proxy.protocol.session`.
+from `server_connection`. Decides nothing about the protocol: that is `proxy.protocol.session`.
 """
 
 from __future__ import annotations

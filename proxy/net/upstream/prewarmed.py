@@ -2,7 +2,7 @@
 
 Owns them from the dial to the client, and `FirstReplyFilter`, the protocol in front of a session until the server has
 answered on one. A prewarmed socket has cost the server its fork, and the handshake where there is TLS; it belongs to no
-role and no database, and it holds none of `max_connections`. How many there should be is `prewarm_target`'s.
+role and no database, and it holds none of `max_connections`. How many there should be `PrewarmTarget` says.
 
 The server read its pg_hba.conf, and decided whether it accepts clients, when it forked. So prewarmed sockets do not
 live long, and one that is refused for such a reason is replaced by a new one.

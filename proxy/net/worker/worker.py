@@ -135,7 +135,9 @@ class Worker:
         context = self.context
         self._stop_accepting()
         try:
-            async with asyncio.timeout(0 if context.shutdown else context.settings.shutdown_grace):
+            async with asyncio.timeout(
+                0 if context.shutdown is not None else context.settings.shutdown_grace
+            ):
                 await context.sessions.empty.wait()
         except TimeoutError:
             _end(tuple(context.sessions.connections))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import asyncpg
@@ -21,9 +21,8 @@ from schema_catalog.knowledge_files.format import (
     write_text,
 )
 from schema_catalog.knowledge_files.merge import apply
-from schema_catalog.migrate import migrate
 from schema_catalog.store import CatalogStore
-from schema_catalog.types import Column, Database, Snapshot, Table, TableKind
+from schema_catalog.types import Column, Snapshot, Table, TableKind
 from tests.support.statements import execute_now
 from tests.support.waiting import until
 
@@ -82,22 +81,10 @@ databases:
 """
 
 
-async def _prepare(dsn: str) -> None:
-    async with asyncpg.create_pool(dsn, min_size=1, max_size=1) as pool:
-        async with pool.acquire() as connection:
-            await migrate(connection)
-        for name in ("sales", "hr"):
-            await CatalogStore(pool).add(Database(name, "postgresql://h/x", "x", ("public",)))
-            await CatalogStore(pool).save_snapshot(Snapshot(name, ("public",), TABLES))
-
-
 @pytest.fixture
-def store(server: Cluster) -> Iterator[str]:
+def store(make_store_now: Callable[..., str]) -> str:
     """The DSN of a store that holds the databases sales and hr."""
-    execute_now(server.dsn(), "CREATE DATABASE filed")
-    asyncio.run(_prepare(server.dsn("filed")))
-    yield server.dsn("filed")
-    execute_now(server.dsn(), "DROP DATABASE filed WITH (FORCE)")
+    return make_store_now(*(Snapshot(name, ("public",), TABLES) for name in ("sales", "hr")))
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
 from rich.console import Console
 
 from engine.calibration.types import (
@@ -27,7 +26,8 @@ from engine.client import EngineClient
 from engine.types import Asker
 from pgparley.config import Config
 from pgparley.engine_commands import running_engine
-from pgparley.terminal import one_by_one, print_json, print_table, read_json_lines
+from pgparley.questions import read_questions
+from pgparley.terminal import one_by_one, print_json, print_table
 
 SHOWN_COVERAGES = (0.8, 0.9, 0.95, 0.99)
 STATUS_SECONDS = 30.0
@@ -45,18 +45,6 @@ class Calibration:
     k: int | None
     again: bool
     named: bool
-
-
-_SHAPE = 'A file has lines of {"id": …, "question": …, "db": …, "sql": …}; or say verified, or choices.'
-
-
-class _Pair(msgspec.Struct):
-    """A line of a file."""
-
-    id: str | int
-    question: str
-    db: str
-    sql: str
 
 
 async def calibrate(config: Config, run: Calibration) -> int:
@@ -90,8 +78,12 @@ async def _requests(client: EngineClient, run: Calibration) -> list[JudgeRequest
         pairs = (await client.pairs(PairsRequest(source), timeout=STATUS_SECONDS)).pairs
         return [_request(pair, source, run) for pair in pairs]
     return [
-        _request(KnownPair(str(each.id), each.question, each.db, each.sql, run.user), "file", run)
-        for each in read_json_lines(Path(run.origin), _Pair, _SHAPE)
+        _request(
+            KnownPair(str(each.id or each.question), each.question, each.database, each.sql, run.user),
+            "file",
+            run,
+        )
+        for each in read_questions(Path(run.origin))
     ]
 
 

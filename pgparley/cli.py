@@ -151,7 +151,7 @@ def calibrate(
     *,
     origin: Annotated[
         str | None,
-        typer.Option("--from", help="A JSONL file of id, question, db, sql; or verified; or choices."),
+        typer.Option("--from", help="A file as eval takes it; or verified; or choices."),
     ] = None,
     status: Annotated[bool, typer.Option("--status", help="Show points and observed coverage.")] = False,
     user: Annotated[str | None, typer.Option(help="The role that asks (default: you).")] = None,

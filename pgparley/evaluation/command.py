@@ -6,13 +6,11 @@ done or below `--fail-under`. The engine asks and judges.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 import msgspec
-import yaml
 from rich.console import Console
 
 from engine.client import EngineClient
@@ -30,55 +28,8 @@ from pgparley.evaluation.report import (
     encode,
     figures,
 )
+from pgparley.questions import read_questions
 from pgparley.terminal import fail, one_by_one, printable
-
-_SHAPE = "A question is {question: …, sql: …, database: …}, in a YAML list or one a line as JSON."
-_JSON_LINES = frozenset({".jsonl", ".ndjson"})
-
-
-class _Question(msgspec.Struct, forbid_unknown_fields=True):
-    question: str
-    sql: str
-    database: str | None = None
-
-
-def read_questions(path: Path, database: str | None) -> tuple[VerifiedQuery, ...]:
-    """The questions of the file; raises `typer.Exit` where it cannot be read or holds anything else.
-
-    `database`: of those that name none; the others' have to be the same, or they are left out.
-    """
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as problem:
-        fail(f"cannot read {path}: {problem}", _SHAPE)
-    try:
-        entries = list(_json_lines(text) if path.suffix in _JSON_LINES else _yaml(text))
-    except (msgspec.MsgspecError, yaml.YAMLError) as problem:
-        fail(f"{path}: {problem}", _SHAPE)
-    found = []
-    for number, entry in enumerate(entries, 1):
-        try:
-            read = msgspec.convert(entry, _Question)
-        except msgspec.ValidationError as problem:
-            fail(f"{path}, question {number}: {problem}", _SHAPE)
-        name = read.database or database
-        if name is None:
-            fail(f"{path}, question {number}: it names no database", "Add database:, or say --database.")
-        if database in {None, name}:
-            found.append(VerifiedQuery(read.question, name, read.sql))
-    return tuple(found)
-
-
-def _json_lines(text: str) -> Iterator[object]:
-    return (msgspec.json.decode(line) for line in text.splitlines() if line.strip())
-
-
-def _yaml(text: str) -> list[object]:
-    found = yaml.safe_load(text)
-    if not isinstance(found, list):
-        raise yaml.YAMLError("it is no list")
-    return found
-
 
 LIST_SECONDS = 30.0
 
@@ -167,7 +118,8 @@ def _status(first: ShareFigure, fail_under: float | None, console: Console) -> i
 
 async def _questions(client: EngineClient, run: Evaluation) -> tuple[VerifiedQuery, ...]:
     if run.file is not None:
-        found = read_questions(run.file, run.database)
+        read = read_questions(run.file, run.database)
+        found = tuple(VerifiedQuery(each.question, each.database, each.sql) for each in read)
     else:
         found = (await client.verified(VerifiedRequest(run.database), timeout=LIST_SECONDS)).queries
     if not found:

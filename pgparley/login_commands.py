@@ -70,14 +70,11 @@ async def _login(store: CatalogStore, name: str, asker: str, dsn: str | None, *,
         warnings += await _try(database, login)
         outcome = "works"
     await store.add_login(name, login)
-    who = "every other asker logs in under their own name" if asker == EVERYONE else _who(login)
+    named = f"{login.asker} logs in as {user_of(login.dsn)}"
+    who = "every other asker logs in under their own name" if asker == EVERYONE else named
     typer.echo(printable(f"{name}: {who}; the login {outcome}"))
     for warning in warnings:
         typer.echo(printable(f"pgparley: warning: {warning}."), err=True)
-
-
-def _who(login: Login) -> str:
-    return f"{login.asker} logs in as {user_of(login.dsn)}"
 
 
 def _warnings(database: Database, login: Login) -> Iterator[str]:

@@ -15,7 +15,10 @@ def show(report: Report, console: Console) -> None:
     """What is not right first, and the figures."""
     others = [each for each in report.questions if each.reply.verdict is not Verdict.FIRST]
     if others:
-        print_table("database", "question", "what happened", "more", rows=map(_cells, others))
+        rows = [
+            (each.asked.database, each.asked.question, each.reply.verdict, more_of(each)) for each in others
+        ]
+        print_table("database", "question", "what happened", "more", rows=rows)
     found = report.figures
     print_table("figure", "of", "share", "95 %", rows=share_lines(found))
     if found.seconds is not None:
@@ -25,10 +28,6 @@ def show(report: Report, console: Console) -> None:
         console.print(f"Median {found.seconds.median:.2f} s{interval}.", highlight=False, markup=False)
     if found.failed or found.unjudged:
         console.print(f"{found.failed} failed, {found.unjudged} could not be judged.", highlight=False)
-
-
-def _cells(each: Judged) -> tuple[str, ...]:
-    return each.asked.database, each.asked.question, each.reply.verdict, more_of(each)
 
 
 def more_of(each: Judged) -> str:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-import ssl
 
 from engine.errors import for_log
 from engine.types import ErrorReply
@@ -145,13 +144,9 @@ class Listener:
         context = self._context.access.client_tls
         transport, _ = await loop.connect_accepted_socket(lambda: startup, sock, ssl=context)
         tls = transport.get_extra_info("ssl_object")
-        if not head and not _agreed_on_protocol(tls):
+        if not head and (tls is None or tls.selected_alpn_protocol() != ALPN):
             # Without ALPN another protocol's client could be led here (PostgreSQL docs, 54.2.11).
             startup.refuse(ErrorReply("08P01", "received direct SSL connection request without ALPN"))
-
-
-def _agreed_on_protocol(tls: ssl.SSLObject | None) -> bool:
-    return tls is not None and tls.selected_alpn_protocol() == ALPN
 
 
 def _close_socket(sock: socket.socket) -> None:

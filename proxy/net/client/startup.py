@@ -77,7 +77,7 @@ class ClientStartup(asyncio.Protocol):
         self._context.pending_clients.add(self)
         seconds = self._context.settings.client_login_timeout
         if seconds > 0:
-            self._timer = asyncio.get_running_loop().call_later(seconds, self._timed_out)
+            self._timer = asyncio.get_running_loop().call_later(seconds, self.refuse, LOGIN_TIMEOUT)
         if self._buffer:
             self.data_received(b"")
 
@@ -290,9 +290,6 @@ class ClientStartup(asyncio.Protocol):
             protocol.connection_made(self._transport)
 
     # -- ends
-
-    def _timed_out(self) -> None:
-        self.refuse(LOGIN_TIMEOUT)
 
     def shut_down(self) -> None:
         """The gateway ends."""

@@ -121,15 +121,10 @@ async def _wait_close(admin: Admin, argument: str) -> CommandResult:
 async def _pause(admin: Admin, argument: str) -> CommandResult:
     """New sessions wait from now on; the command ends when those that are open have ended."""
     outcome = await _on_all_workers(admin, "pause", argument)
-    if isinstance(outcome, Done):
-        await _until_closed(admin, argument)
-    return outcome
-
-
-async def _until_closed(admin: Admin, database: str) -> None:
     # No event tells of sessions in other processes.
-    while await _sessions(admin, database):  # noqa: ASYNC110
+    while isinstance(outcome, Done) and await _sessions(admin, argument):  # noqa: ASYNC110
         await asyncio.sleep(_POLL_SECONDS)
+    return outcome
 
 
 async def _sessions(admin: Admin, database: str) -> list[SessionReport]:

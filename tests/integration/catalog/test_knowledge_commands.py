@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 from pgparley.catalog_commands import catalog_app
 from pgparley.cluster import Cluster
+from schema_catalog.dsn import with_user
 from schema_catalog.knowledge_files.format import (
     ColumnBlock,
     DatabaseBlock,
@@ -266,9 +267,7 @@ def test_a_store_of_an_older_version_is_left_as_it_is(run: Run, server: Cluster)
         assert "run `pgparley store migrate` first" in result.output
 
 
-def test_a_steward_imports_for_their_databases_alone(
-    run: Run, store: str, server: Cluster, fetch: Fetch
-) -> None:
+def test_a_steward_imports_for_their_databases_alone(run: Run, store: str, fetch: Fetch) -> None:
     roles = "steward_of_files", "reader_of_files"
     execute_now(
         store,
@@ -276,7 +275,7 @@ def test_a_steward_imports_for_their_databases_alone(
         f"SELECT nl_catalog.grant_database('sales', '{roles[0]}'), nl_catalog.describe('hr', 'secret')",
     )
     try:
-        theirs = server.dsn("filed", roles[0])
+        theirs = with_user(store, roles[0])
         both = run("import", EXPORTED, dsn=theirs)
         assert (both.exit_code, "line 3: " in both.output) == (1, True)
         assert 'database "hr" is not registered, or not open to you' in both.output
@@ -287,7 +286,7 @@ def test_a_steward_imports_for_their_databases_alone(
         assert fetch("SELECT DISTINCT changed_by FROM nl_catalog.history WHERE database = 'sales'") == [
             (roles[0],)
         ]
-        refused = run("export", dsn=server.dsn("filed", roles[1]))
+        refused = run("export", dsn=with_user(store, roles[1]))
         assert (refused.exit_code, "for members of nl_admin and nl_steward" in refused.output) == (1, True)
     finally:
         execute_now(store, f"DROP ROLE {', '.join(roles)}")

@@ -12,9 +12,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from pgparley.catalog_commands import catalog_app
-from pgparley.cluster import Cluster
 from pgparley.knowledge_commands import Tool, for_database, read_tool
 from schema_catalog.catalog import CachedCatalog
+from schema_catalog.dsn import with_user
 from schema_catalog.knowledge_files.merge import apply, one_at_a_time
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Snapshot
@@ -353,14 +353,12 @@ def test_an_import_neither_hides_nor_verifies_nor_changes_what_people_say(store:
     assert fetch("SELECT definition, source FROM nl_catalog.terms") == [("sum(orders.net)", None)]
 
 
-def test_a_steward_imports_into_open_databases_alone(
-    run: Run, server: Cluster, store: str, project: Path
-) -> None:
+def test_a_steward_imports_into_open_databases_alone(run: Run, store: str, project: Path) -> None:
     execute_now(
         store,
         "CREATE ROLE dbt_ci LOGIN; GRANT nl_steward TO dbt_ci; SELECT nl_catalog.grant_database('hr', 'dbt_ci')",
     )
-    dsn = server.dsn("imported", user="dbt_ci")
+    dsn = with_user(store, "dbt_ci")
     try:
         assert "not open to you" in run(*of_dbt("import", project), dsn=dsn).output
         execute_now(store, "SELECT nl_catalog.grant_database('sales', 'dbt_ci')")

@@ -12,10 +12,10 @@ import math
 import os
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -147,17 +147,20 @@ def _check_keys(tree: Mapping[str, Any], kind: type, where: str) -> None:
             raise ConfigError(f'configuration: unknown key "{where}{key}"{guess}')
         if isinstance(value, float) and not math.isfinite(value):
             raise ConfigError(f"configuration: {where}{key} is no finite number")
-        if isinstance(value, Mapping) and dataclasses.is_dataclass(known[key]):
-            _check_keys(value, known[key], f"{where}{key}.")
-        elif isinstance(value, Mapping) and get_origin(known[key]) is dict:
-            # Tables of tables: the names between are the users'.
-            for name, inner in value.items():
-                if isinstance(inner, Mapping):
-                    _check_keys(inner, get_args(known[key])[1], f"{where}{key}.{name}.")
-        elif isinstance(value, list) and get_origin(known[key]) is tuple:
-            for entry in value:
-                if isinstance(entry, Mapping):
-                    _check_keys(entry, get_args(known[key])[0], f"{where}{key}.")
+        for inner, its_kind, place in _tables_below(value, known[key], f"{where}{key}."):
+            if isinstance(inner, Mapping):
+                _check_keys(inner, its_kind, place)
+
+
+def _tables_below(value: Any, kind: Any, where: str) -> Iterator[tuple[Any, type, str]]:
+    """What may be tables in `value`, each with what it is read as and its place."""
+    if isinstance(value, Mapping) and dataclasses.is_dataclass(kind):
+        yield value, cast("type", kind), where
+    elif isinstance(value, Mapping) and get_origin(kind) is dict:
+        # Tables of tables: the names between are the users'.
+        yield from ((inner, get_args(kind)[1], f"{where}{name}.") for name, inner in value.items())
+    elif isinstance(value, list) and get_origin(kind) is tuple:
+        yield from ((entry, get_args(kind)[0], where) for entry in value)
 
 
 def _defaults(environment: Mapping[str, str], tree: Mapping[str, Any]) -> dict[str, Any]:

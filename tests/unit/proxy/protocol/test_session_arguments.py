@@ -11,10 +11,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from proxy.protocol.messages import Bind, Parse
 
 from engine.types import ErrorReply
 from proxy.protocol import codec
+from proxy.protocol.codec import Bind, Parse
 from proxy.protocol.commands import Close, StatementFailed
 from proxy.protocol.nl.grammar import COMMANDS
 from proxy.protocol.nl.questions import OPTION_NAMES

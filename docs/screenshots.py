@@ -19,7 +19,7 @@ from rich.console import Console
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from engine.api.question_store import Questions
-from page.ports import Coverage, CoverageLine
+from page.coverage import Coverage, CoverageLine
 from page.server import application
 from page.settings import PageSettings
 from pgparley import cluster

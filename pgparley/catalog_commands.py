@@ -9,22 +9,20 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Annotated, TypeVar
 
-import msgspec
 import typer
 from rich.console import Console
 from rich.table import Table as Grid
 
 from engine.settings import GuardSettings, UpstreamSettings
+from pgparley.engine_commands import add_suggest_command
 from pgparley.knowledge_commands import add_knowledge_commands
 from pgparley.login_commands import (
-    ListedLogin,
     add_login_commands,
     listed_logins,
     login_grid,
     logins_in_short,
 )
 from pgparley.store_session import SETTINGS, run_on_store
-from pgparley.suggest_command import add_suggest_command
 from pgparley.terminal import AsJson, cell, minute, print_json, print_table, printable, uri_of
 from pgparley.value_commands import add_values_command, read_anew, report_values
 from schema_catalog.definitions import State
@@ -176,42 +174,20 @@ def _row(entry: Entry) -> tuple[str, ...]:
     return (database.name, database.dbname, path, taken, logins_in_short(database), redacted(database.dsn))
 
 
-class _Listed(msgspec.Struct):
+def _listed(entry: Entry) -> dict[str, object]:
     """A row of `list --json`."""
-
-    name: str
-    dbname: str
-    search_path: tuple[str, ...]
-    schemas: tuple[str, ...]
-    dsn: str
-    logins: tuple[ListedLogin, ...]
-    identity: str | None
-    registered_at: str
-    taken_at: str | None
-
-
-def _listed(entry: Entry) -> _Listed:
     database = entry.database
-    return _Listed(
-        name=database.name,
-        dbname=database.dbname,
-        search_path=database.search_path,
-        schemas=database.schemas,
-        dsn=redacted(database.dsn),
-        logins=listed_logins(database),
-        identity=database.identity,
-        registered_at=entry.registered_at.isoformat(),
-        taken_at=entry.taken_at.isoformat() if entry.taken_at else None,
-    )
-
-
-class _Shown(msgspec.Struct):
-    """What `show --json` writes."""
-
-    database: str
-    search_path: tuple[str, ...]
-    logins: tuple[ListedLogin, ...]
-    tables: tuple[Table, ...]
+    return {
+        "name": database.name,
+        "dbname": database.dbname,
+        "search_path": database.search_path,
+        "schemas": database.schemas,
+        "dsn": redacted(database.dsn),
+        "logins": listed_logins(database),
+        "identity": database.identity,
+        "registered_at": entry.registered_at.isoformat(),
+        "taken_at": entry.taken_at.isoformat() if entry.taken_at else None,
+    }
 
 
 async def _show(store: CatalogStore, name: str, *, as_json: bool) -> None:
@@ -220,8 +196,8 @@ async def _show(store: CatalogStore, name: str, *, as_json: bool) -> None:
     if snapshot is None:
         raise UnreachableError(f"the schema of {name} was never read; run `pgparley catalog refresh {name}`")
     if as_json:
-        shown = _Shown(snapshot.database, snapshot.search_path, listed_logins(database), snapshot.tables)
-        print_json(shown)
+        shown = {"database": snapshot.database, "search_path": snapshot.search_path}
+        print_json({**shown, "logins": listed_logins(database), "tables": snapshot.tables})
         return
     console = Console()
     if database.logins:

@@ -10,9 +10,14 @@ from pathlib import Path
 
 from pgparley.check.finding import Finding, Outcome, Report, ok, problem, said
 from pgparley.check.gateway import check_gateway
-from pgparley.check.model import check_embedded, check_engine, check_key, check_model
-from pgparley.check.networks import check_networks
-from pgparley.check.page import check_page
+from pgparley.check.parts import (
+    check_embedded,
+    check_engine,
+    check_key,
+    check_model,
+    check_networks,
+    check_page,
+)
 from pgparley.check.secret_files import check_secret_files
 from pgparley.check.store import check_store
 from pgparley.config import Config, ConfigError

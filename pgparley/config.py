@@ -12,10 +12,10 @@ import math
 import os
 import tempfile
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -142,29 +142,25 @@ def _check_keys(tree: Mapping[str, Any], kind: type, where: str) -> None:
     known = get_type_hints(kind)
     for key, value in tree.items():
         if key not in known:
-            raise _unknown(key, known, where)
+            near = difflib.get_close_matches(key, known, 1)
+            guess = f'; did you mean "{near[0]}"?' if near else ""
+            raise ConfigError(f'configuration: unknown key "{where}{key}"{guess}')
         if isinstance(value, float) and not math.isfinite(value):
             raise ConfigError(f"configuration: {where}{key} is no finite number")
-        for inner, inner_kind, below in _tables(value, known[key]):
+        for inner, its_kind, place in _tables_below(value, known[key], f"{where}{key}."):
             if isinstance(inner, Mapping):
-                _check_keys(inner, inner_kind, f"{where}{key}.{below}")
+                _check_keys(inner, its_kind, place)
 
 
-def _tables(value: Any, kind: Any) -> Iterator[tuple[Any, Any, str]]:
-    """What a value holds that may be a table of its own, the kind of it, and what its name begins with."""
+def _tables_below(value: Any, kind: Any, where: str) -> Iterator[tuple[Any, type, str]]:
+    """What may be tables in `value`, each with what it is read as and its place."""
     if isinstance(value, Mapping) and dataclasses.is_dataclass(kind):
-        yield value, kind, ""
+        yield value, cast("type", kind), where
     elif isinstance(value, Mapping) and get_origin(kind) is dict:
         # Tables of tables: the names between are the users'.
-        yield from ((inner, get_args(kind)[1], f"{name}.") for name, inner in value.items())
+        yield from ((inner, get_args(kind)[1], f"{where}{name}.") for name, inner in value.items())
     elif isinstance(value, list) and get_origin(kind) is tuple:
-        yield from ((entry, get_args(kind)[0], "") for entry in value)
-
-
-def _unknown(key: str, known: Iterable[str], where: str) -> ConfigError:
-    near = difflib.get_close_matches(key, list(known), 1)
-    guess = f'; did you mean "{near[0]}"?' if near else ""
-    return ConfigError(f'configuration: unknown key "{where}{key}"{guess}')
+        yield from ((entry, get_args(kind)[0], where) for entry in value)
 
 
 def _defaults(environment: Mapping[str, str], tree: Mapping[str, Any]) -> dict[str, Any]:

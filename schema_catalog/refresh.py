@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import asyncpg
 
 from schema_catalog.drift import Change, compare, renames
-from schema_catalog.element_numbers import Numbers, read_numbers, schema_digest
-from schema_catalog.identity import read_identity
+from schema_catalog.identity import Numbers, read_identity, read_numbers, schema_digest
 from schema_catalog.introspect import introspect
 from schema_catalog.pg import CATALOG_PATH, Connection
 from schema_catalog.privileges import untrusted_owners

@@ -15,7 +15,7 @@ import aiohttp
 import asyncpg
 from aiohttp.test_utils import TestServer
 
-from page.ports import Coverage
+from page.coverage import Coverage
 from page.server import application
 from page.settings import PageSettings
 from pgparley.cluster import Cluster

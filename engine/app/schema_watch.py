@@ -26,8 +26,7 @@ from schema_catalog.dsn import as_uri, with_dbname
 from schema_catalog.naming import dotted
 from schema_catalog.pg import Pool
 from schema_catalog.refresh import ConnectSettings, UnreachableError, describe, digest_now, refresh
-from schema_catalog.registrations import Registrations
-from schema_catalog.store import CatalogError, CatalogStore
+from schema_catalog.store import CatalogError, CatalogStore, Registrations
 from schema_catalog.types import Database
 from schema_catalog.values import ValueStore
 

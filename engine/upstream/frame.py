@@ -36,7 +36,7 @@ from engine.upstream.access import Access
 from engine.upstream.meter import MeteredConnection
 from engine.upstream.ttl_cache import TTLCache
 from schema_catalog.naming import quote_ident
-from schema_catalog.trust import SERVERS_OWN, with_trusted_roles
+from schema_catalog.privileges import SERVERS_OWN, with_trusted_roles
 from schema_catalog.types import Database
 
 _SETTINGS = {

@@ -16,12 +16,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.client import EngineAddress
 from proxy.net import tls
 from proxy.protocol.auth.client_login import ChallengeInputs
 from proxy.protocol.auth.hba import ClientOrigin, HBAError, HBARule, Method, decide, parse_rules
-from proxy.protocol.auth.mock_role import MockRole, VisibleTraits
 from proxy.protocol.auth.scram import Verifier
-from proxy.protocol.auth.secrets import Secret, UserListError, parse_user_list
+from proxy.protocol.auth.secrets import MockRole, Secret, UserListError, VisibleTraits, parse_user_list
 from proxy.protocol.auth.server_methods import Requirement, parse_requirement
 from proxy.settings import AuthType, GatewaySettings
 
@@ -188,3 +188,17 @@ def _is_exposed(file: Path) -> bool:
     except OSError:
         return False
     return bool(about.st_mode & (0o007 if about.st_uid == 0 else 0o077))
+
+
+def engine_addresses(settings: GatewaySettings) -> tuple[EngineAddress, ...]:
+    """Those that `engine` names, in its order; raises `AccessError` where the secret cannot be read."""
+    targets = [each.strip() for each in settings.engine.split(",") if each.strip()]
+    secret = _secret(settings.engine_secret_file) if settings.engine_secret_file else ""
+    return tuple(EngineAddress(each, secret, settings.engine_ca_file) for each in targets)
+
+
+def _secret(file: str) -> str:
+    try:
+        return Path(file).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise AccessError(f"engine_secret_file: {problem}") from problem

@@ -60,7 +60,7 @@ from proxy.protocol.nl.statements import (
     ShowPlan,
     TableStatement,
 )
-from proxy.protocol.question_back import question_back
+from proxy.protocol.notices import question_back
 
 _Reply = TypeVar("_Reply", AskReply, Chosen, RowSet)
 _RUNNABLE = (RowKind.CANDIDATE, RowKind.VERIFIED)

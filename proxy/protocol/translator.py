@@ -14,6 +14,7 @@ from engine.errors import NLError, ReportedError, StalePlanError, SyntaxProblemE
 from engine.types import ANSWER_COLUMNS, TOPIC_COLUMNS, Asker, EngineRequest, ErrorReply
 from proxy.protocol import codec, replacement_sql
 from proxy.protocol.backend import ExpectedError
+from proxy.protocol.codec import Bind, Parse
 from proxy.protocol.commands import EngineReply
 from proxy.protocol.conversation import (
     ChosenStatement,
@@ -24,7 +25,6 @@ from proxy.protocol.conversation import (
     differs,
 )
 from proxy.protocol.encoding import decode, encode
-from proxy.protocol.messages import Bind, Parse
 from proxy.protocol.nl import questions
 from proxy.protocol.nl.statements import (
     AnswerStatement,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.errors import UnsupportedError
-from proxy.protocol.lexer import LexedStatement, LexedToken, TokenKind
-from proxy.protocol.nl.sql_text import SqlText
+from proxy.protocol.lexer import LexedStatement, LexedToken, SqlText, TokenKind
 from proxy.protocol.nl.statements import AskCall, NLCall, Parameter, RunCall
 
 _RUN_HINT = "Write SELECT … FROM nl.run('qid', n) AS t."

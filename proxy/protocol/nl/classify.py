@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 
 from engine.errors import NLError, UnsupportedError
-from proxy.protocol.lexer import LexedStatement, split
+from proxy.protocol.lexer import LexedStatement, SqlText, split
 from proxy.protocol.nl import calls, grammar, settings
-from proxy.protocol.nl.sql_text import SqlText
 from proxy.protocol.nl.statements import Examination, Finding, NLCall, SettingChange
 from proxy.protocol.scan import NL_WORD
 

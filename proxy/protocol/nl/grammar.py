@@ -10,9 +10,16 @@ from itertools import pairwise
 
 from engine.errors import SyntaxProblemError
 from engine.types import Topic
-from proxy.protocol.lexer import INSIGNIFICANT, LexedStatement, LexedToken, TokenKind
+from proxy.protocol.lexer import (
+    CONSTANTS,
+    INSIGNIFICANT,
+    MOST_ROWS,
+    LexedStatement,
+    LexedToken,
+    SqlText,
+    TokenKind,
+)
 from proxy.protocol.nl.questions import OPTION_NAMES, opened_question, refuse_long, run_question
-from proxy.protocol.nl.sql_text import CONSTANTS, MOST_ROWS, SqlText
 from proxy.protocol.nl.statements import (
     AnswerOption,
     AnswerText,

@@ -12,9 +12,8 @@ from enum import Enum
 
 from engine.errors import InvalidSettingError
 from engine.types import Asker, AskRequest
-from proxy.protocol.lexer import LexedStatement, LexedToken
-from proxy.protocol.messages import Startup
-from proxy.protocol.nl.sql_text import SqlText
+from proxy.protocol.codec import Startup
+from proxy.protocol.lexer import LexedStatement, LexedToken, SqlText
 from proxy.protocol.nl.statements import NLQuestion, Option, SettingChange
 from proxy.protocol.numbers import decimal, whole
 

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from engine.app.own_roles import warn_of_own_roles
 from engine.llm.model_file import QWEN_CODER_1_5B
 from pgparley.catalog_commands import catalog_app
-from pgparley.check import model as model_checks
+from pgparley.check import parts as model_checks
 from pgparley.check.finding import Finding, Outcome, Report
 from pgparley.check_command import check
 from pgparley.cluster import Cluster
@@ -49,8 +49,13 @@ async def store(server: Cluster) -> AsyncIterator[str]:
 
 @pytest.fixture
 def run(server: Cluster, store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Check:
-    """Runs the command; gives the findings by what they are about, once the exit status has been compared."""
+    """Runs the command; gives the findings by what they are about, once the exit status has been compared.
+
+    No engine that runs on this machine is the one that the configuration leaves out.
+    """
     file = tmp_path / "pgparley.toml"
+
+    alone = {"HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
 
     async def go(part: PartKind | None = PartKind.ENGINE, **settings: str) -> dict[str, Finding]:
         text = settings.get("text") or (
@@ -60,7 +65,7 @@ def run(server: Cluster, store: str, tmp_path: Path, capsys: pytest.CaptureFixtu
             f'[model]\nbase_url = "{settings.get("model", "http://127.0.0.1:1/v1")}"\n'
         )
         file.write_text(text, encoding="utf-8")
-        status = await check(lambda: load(file, {"HOME": str(tmp_path)}), file, part, as_json=True)
+        status = await check(lambda: load(file, alone), file, part, as_json=True)
         report = msgspec.json.decode(capsys.readouterr().out, type=Report)
         assert status == (0 if report.working else 1)
         assert report.working == all(each.outcome is not Outcome.PROBLEM for each in report.findings)

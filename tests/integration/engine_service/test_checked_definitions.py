@@ -25,6 +25,7 @@ from schema_catalog.introspect import introspect
 from schema_catalog.refresh import ConnectSettings, refresh
 from schema_catalog.store import CatalogStore
 from tests.support.scripted import ScriptedLLM
+from tests.support.waiting import until
 
 ANA = Asker("ana", "music")
 
@@ -264,10 +265,7 @@ async def test_the_engine_checks_what_is_defined_while_it_runs(pool: Any, tools:
     watching = asyncio.create_task(watch(pool, tools.upstream), name="definitions")
     try:
         await define(pool, "veteran", "singer.age > 50")
-        async with asyncio.timeout(30):
-            # No event tells of it.
-            while await pool.fetchval("SELECT state FROM nl_catalog.terms") != "checked":  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
+        await until(lambda: pool.fetchval("SELECT state = 'checked' FROM nl_catalog.terms"), 30)
     finally:
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)

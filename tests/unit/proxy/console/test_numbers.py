@@ -9,7 +9,7 @@ import structlog
 
 from engine.types import ErrorReply
 from proxy.console.grammar import AdminCommand
-from proxy.net.console.admin_commands import carry_out
+from proxy.net.console.console_connection import carry_out
 from proxy.settings import GatewaySettings, assigned
 
 SETTINGS = GatewaySettings("127.0.0.1")

@@ -14,8 +14,8 @@ import pytest
 
 from engine.types import ErrorReply
 from proxy.protocol import codec
+from proxy.protocol.codec import Bind, Parse
 from proxy.protocol.commands import Close, StatementFailed
-from proxy.protocol.messages import Bind, Parse
 from proxy.protocol.nl.grammar import COMMANDS
 from proxy.protocol.nl.questions import OPTION_NAMES
 from proxy.protocol.numbers import decimal, whole

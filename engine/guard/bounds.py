@@ -44,6 +44,7 @@ _UNITS = {
 """Singular → seconds (docs 8.5.4); approximate, since they only bound the rows of a series."""
 
 _SPAN = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*([a-z]+?)s?\b", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<![\w.])[\d_.]++(?:e[+-]?(\d++))?(?!\w)", re.IGNORECASE)
 _CLOCK = re.compile(r"\s*([+-]?)(\d+):(\d+)(?::(\d+(?:\.\d+)?))?\s*")
 _NOW = 1.8e9
 """Stands for the clock, in seconds since 1970: years more or less do not matter to the bound of a series."""
@@ -80,6 +81,12 @@ def literal(text: str) -> Bound:
     except ValueError:
         return _date(text) or _span(text) or UNKNOWN
     return UNKNOWN if math.isnan(number) else exactly(number)
+
+
+def written_digits(text: str) -> float:
+    """Digits of the longest number that is written in `text`: 1e-9000 has 9,000 behind its point."""
+    found = _NUMBER.finditer(text)
+    return max((number.end() - number.start() + float(number[1] or 0) for number in found), default=0.0)
 
 
 def _date(text: str) -> Bound | None:

@@ -42,6 +42,7 @@ from engine.core.deadline import Deadline
 from engine.core.elements import Entity
 from engine.core.state import Route, State
 from engine.core.tools import Tools
+from engine.rewrite.rule import RuleKind
 from engine.rewrite.rules import RULES
 from engine.settings import GenerationSettings, Limits
 from engine.types import Asker, AskRequest
@@ -140,12 +141,21 @@ def test_each_rule_and_each_switch_of_generation_has_an_arm() -> None:
         if arm.adapt(tools).generation != tools.generation
     }
     switches = {each.name for each in dataclasses.fields(GenerationSettings)} - {"rules_off"}
-    assert set(off) == switches | {f"rule_{rule.name}" for rule in RULES} | {"readings", "rules"}
+    assert set(off) == switches | {f"rule_{rule.name}" for rule in RULES} | {"readings", "rules", "lean"}
     for name in switches:
         assert off[name] == GenerationSettings(**cast("Any", {name: False}))
     for rule in RULES:
         assert off[f"rule_{rule.name}"].rules_off == (rule.name,)
     assert len(off["rules"].rules_off) == len(RULES) > len(off["readings"].rules_off)
+
+
+def test_the_lean_arm_keeps_the_repairs_and_twelve_other_rules() -> None:
+    lean = next(arm for arm in ARMS if arm.name == "lean")
+    kinds = Counter(rule.kind for rule in RULES)
+    off = lean.adapt(Tools(*(cast("Any", None),) * 5)).generation.rules_off
+    assert set(off) < {rule.name for rule in RULES}
+    assert not {rule.name for rule in RULES if rule.kind is RuleKind.REPAIR} & set(off)
+    assert len(RULES) - len(off) == kinds[RuleKind.REPAIR] + 12
 
 
 def outcome(name: str, database: str, place: int | None, seconds: float = 2.0) -> Outcome:

@@ -143,8 +143,9 @@ class GenerationSettings:
     `masks`: names that a statement used are forbidden in further ones, of a model that has no forks. `exchanges`: one
     name for another, without a model call. `token_alternatives`: names that the model gave a high probability are among
     those. `repair`: a second call with the reason where a statement was refused or does not say what a DBA's term
-    means, or with what names are short for where it reads none of them; a third from the join of a table that it
-    misses. `forks`: the first answer is written again from where the model was least certain, with what it nearly wrote
+    means. `further_calls`: beside that one, another with what names are short for where it reads none of them, from the
+    join of a table that it misses, without what it went astray with, or without a grammar where it found no end.
+    `forks`: the first answer is written again from where the model was least certain, with what it nearly wrote
     there. `links`: names that the schema linker finds most unlikely are forbidden. `retell`: where no candidate is
     clearly ahead the model is asked which question each of them answers. `rules_off`: names of rules of
     `engine.rewrite.rules` that do not run.
@@ -154,6 +155,7 @@ class GenerationSettings:
     exchanges: bool = True
     token_alternatives: bool = True
     repair: bool = True
+    further_calls: bool = True
     forks: bool = True
     links: bool = True
     retell: bool = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from engine.alternatives.substitute import substituted
@@ -11,7 +11,7 @@ from engine.alternatives.synonyms import Exchange, exchanges, interchangeable, p
 from engine.alternatives.token_alternatives import token_alternatives
 from engine.core.candidate import Candidate
 from engine.core.elements import WHOLE_TABLE, Relation
-from engine.core.ports import Completion, Encoder
+from engine.core.ports import Encoder, Token
 from engine.decoding.mask_search import Mask
 from engine.rewrite.candidates import Checker
 from engine.rewrite.rule import Context
@@ -26,7 +26,7 @@ SURE = 0.95
 
 
 async def find_exchanges(
-    candidate: Candidate, written: Completion, context: Context, encoder: Encoder
+    candidate: Candidate, tokens: Sequence[Token], context: Context, encoder: Encoder
 ) -> list[Exchange]:
     """Exchanges of tables, then of columns.
 
@@ -36,7 +36,7 @@ async def find_exchanges(
     holding = await asyncio.to_thread(_of_shared_values, candidate, context)
     nearly = [
         Exchange(each.used, each.other, 1.0)
-        for each in token_alternatives(candidate, written.tokens, snapshot)
+        for each in token_alternatives(candidate, tokens, snapshot)
         if each.probability >= LEAST_PROBABILITY and interchangeable(each.used, each.other, snapshot)
     ]
     texts = phrases(table for table in snapshot.tables if table.key in candidate.tables)

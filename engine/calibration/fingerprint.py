@@ -43,6 +43,7 @@ SHAPING = (
     "llm/client.py",
     "models",
     "pipeline.py",
+    "printing",
     "prompting",
     "ranking",
     "rewrite",

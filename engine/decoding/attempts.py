@@ -7,7 +7,7 @@ Owns when the model is asked a second time, and which of its statements stands f
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -63,6 +63,9 @@ class Attempt:
 _Again = tuple[Node, Completion]
 """Under what the model was asked again, and what it wrote."""
 
+_SecondCall = Callable[[Node, Candidate | Rejection, Completion], Awaitable[_Again | None]]
+"""Asks again under a node, by what became of the first statement and how it was written; None where nothing is left."""
+
 
 class Attempts:
     """The statements of one route, by its `writer` and its `checker`. Made off the event loop: it reads every name."""
@@ -86,7 +89,7 @@ class Attempts:
         # Under a grammar without them it cannot name again what it went astray with.
         stray = outcome.stray if isinstance(outcome, Rejection) else frozenset[ColumnKey]()
         left = replace(node, mask=node.mask | stray)
-        for write in (self._rewritten, self._joined, self._told) if repairable else ():
+        for write in self._second_calls() if repairable else ():
             made = await write(left, outcome, written)
             if made is None:
                 continue
@@ -107,6 +110,11 @@ class Attempts:
         return Attempt(
             node, tuple(calls), written, ready, tuple(candidates), tuple(readings), fitting, rejection
         )
+
+    def _second_calls(self) -> tuple[_SecondCall, ...]:
+        """What may be written where a first statement is refused or leaves something out, in order."""
+        further = (self._joined, self._told) if self._checker.tools.generation.further_calls else ()
+        return (self._rewritten, *further)
 
     async def _rewritten(
         self, node: Node, outcome: Candidate | Rejection, written: Completion

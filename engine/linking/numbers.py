@@ -1,7 +1,7 @@
 """The numbers that a question says, and those of them that a statement does without.
 
-Of Spider's training questions 1,728 say one; the known statements of 11 of them leave one out
-(`benchmarks.quality.contradictions`), most of which say another one instead.
+Of Spider's training questions 1,728 say one; the known statements of 11 of them leave one out,
+most of which say another one instead.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How much likelier a reading is right than the statement that it was made of: fitted on training databases.
 
-Owns the table, `worth.json`: rule → log-odds, with the pairs that it was fitted on. Fitting is `training.readings`'.
+Owns the table, `worth.json`: rule → log-odds, with the pairs that it was fitted on.
 """
 
 from __future__ import annotations

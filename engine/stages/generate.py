@@ -196,7 +196,7 @@ class Explorer:
             most = min(CONCURRENT - len(branches), state.k - len(found.statements))
             nodes = [*branches, *search.take(most), *search.without(doubtful)]
         state = await self._filled(found, beside, state)
-        if not found.statements and self._writer.grammars:
+        if not found.statements and self._writer.grammars and self._tools.generation.further_calls:
             attempt = await self._attempts.freely()
             state = _noted(state, attempt)
             found.take(attempt)
@@ -215,6 +215,8 @@ class Explorer:
 
     def _astray(self, attempt: Attempt) -> frozenset[ColumnKey]:
         """What another is to be written without, where the first attempt went astray with it, or in a circle."""
+        if not self._tools.generation.further_calls:
+            return frozenset()
         if attempt.rejection is not None and attempt.rejection.cause is Cause.LENGTH:
             return self._circled(attempt.written.text)
         if not attempt.candidates or self._state.k == 1:
@@ -249,7 +251,8 @@ class Explorer:
         """What differs in one name from the attempt's leading statement; none where one statement is asked for."""
         wanted = self._state.k > 1 and self._tools.generation.exchanges
         leading, context, encoder = attempt.leading, self.checker.context, self._tools.encoder
-        found = await find_exchanges(leading, attempt.written, context, encoder) if wanted else []
+        tokens = attempt.written.tokens if self._tools.generation.token_alternatives else ()
+        found = await find_exchanges(leading, tokens, context, encoder) if wanted else []
         return ExchangedStatements(leading, found, search.score, self.checker)
 
     def _elements(self) -> frozenset[ColumnKey]:

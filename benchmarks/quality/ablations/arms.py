@@ -20,6 +20,8 @@ from engine.rewrite.rule import RuleKind
 from engine.rewrite.rules import RULES
 from engine.stages.deduplicate import deduplicate
 from engine.stages.rank import rank
+from engine.stages.review import review
+from engine.stages.validate import validate
 
 WHOLE = "all"
 """The arm that lacks nothing."""
@@ -62,13 +64,39 @@ def _never_run(tools: Tools) -> Tools:
 
 _READINGS = tuple(rule.name for rule in RULES if rule.kind is RuleKind.READING)
 
+_KEPT_READINGS = frozenset(
+    {
+        "both",
+        "drop_unasked_join",
+        "drop_unasked_limit",
+        "each_once",
+        "group_by_dimension",
+        "literal_by_reference",
+        "literal_in_its_column",
+        "none_of_them",
+        "said_value",
+        "whole_period",
+    }
+)
+
+
+def _lean(tools: Tools) -> Tools:
+    """Tools without masks, conditions, the cross-encoder, second calls but with the reason, and most readings."""
+    rules_off = (*(name for name in _READINGS if name not in _KEPT_READINGS), "rows_once")
+    adapt = _switched(masks=False, token_alternatives=False, further_calls=False, rules_off=rules_off)
+    return replace(adapt(tools), conditions=NoConditions(), ranker=ByLikelihood())
+
+
 ARMS = (
     Arm(WHOLE, "nothing"),
+    Arm("lean", "what measured nothing alone", _exchanged(review), _lean),
     Arm("masks", "masked schemas", adapt=_switched(masks=False)),
     Arm("exchanges", "one name exchanged for another", adapt=_switched(exchanges=False)),
     Arm("forks", "what the model nearly began", adapt=_switched(forks=False)),
     Arm("token_alternatives", "what the model nearly named", adapt=_switched(token_alternatives=False)),
     Arm("repair", "asking again with the reason", adapt=_switched(repair=False)),
+    Arm("further_calls", "asking again otherwise than with the reason", adapt=_switched(further_calls=False)),
+    Arm("normal_form", "merging statements of one normal form", _exchanged(validate)),
     Arm("links", "forbidding names that the schema linker finds unlikely", adapt=_switched(links=False)),
     Arm("conditions", "conditions", adapt=partial(replace, conditions=NoConditions())),
     Arm("values", "stored values", adapt=partial(replace, values=NoValues())),

@@ -1,8 +1,8 @@
 """Rules about averages, extremes and sums: those that the question says by name, and those of a group's own column.
 
 Of Spider's training questions 484 say *average* or *mean*, and all known statements but one take an average or read
-what is called one; 252 say *maximum* or *minimum*, and all take it, the first of an order, or read what is called so
-(`benchmarks.quality.contradictions`). Of 1,917 statements with groups none aggregates what it groups by.
+what is called one; 252 say *maximum* or *minimum*, and all take it, the first of an order, or read what is called so.
+Of 1,917 statements with groups none aggregates what it groups by.
 """
 
 from __future__ import annotations

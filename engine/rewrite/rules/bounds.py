@@ -1,7 +1,7 @@
 """Rules about bounds: a number that the question puts above, below or at the end of what it asks for.
 
 Of Spider's training questions 818 say one that their known statement compares with ("more than 5", "before 1850"), 802
-of these in the direction that is said (`benchmarks.quality.contradictions`).
+of these in the direction that is said.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from typing import Any, cast
 
 from benchmarks.harness.journal import identity
@@ -13,6 +14,7 @@ from engine.core.deadline import Deadline
 from engine.core.elements import Entity
 from engine.core.state import Route, State
 from engine.core.tools import Tools
+from engine.rewrite.rule import RuleKind
 from engine.rewrite.rules import RULES
 from engine.settings import GenerationSettings
 from engine.types import Asker, AskRequest
@@ -49,9 +51,18 @@ def test_each_rule_and_each_switch_of_generation_has_an_arm() -> None:
         if arm.adapt(tools).generation != tools.generation
     }
     switches = {each.name for each in dataclasses.fields(GenerationSettings)} - {"rules_off"}
-    assert set(off) == switches | {f"rule_{rule.name}" for rule in RULES} | {"readings", "rules"}
+    assert set(off) == switches | {f"rule_{rule.name}" for rule in RULES} | {"readings", "rules", "lean"}
     for name in switches:
         assert off[name] == GenerationSettings(**cast("Any", {name: False}))
     for rule in RULES:
         assert off[f"rule_{rule.name}"].rules_off == (rule.name,)
     assert len(off["rules"].rules_off) == len(RULES) > len(off["readings"].rules_off)
+
+
+def test_the_lean_arm_keeps_the_repairs_and_twelve_other_rules() -> None:
+    lean = next(arm for arm in ARMS if arm.name == "lean")
+    kinds = Counter(rule.kind for rule in RULES)
+    off = lean.adapt(Tools(*(cast("Any", None),) * 5)).generation.rules_off
+    assert set(off) < {rule.name for rule in RULES}
+    assert not {rule.name for rule in RULES if rule.kind is RuleKind.REPAIR} & set(off)
+    assert len(RULES) - len(off) == kinds[RuleKind.REPAIR] + 12

@@ -269,6 +269,16 @@ def test_what_the_model_nearly_named_is_exchanged_first() -> None:
     assert [each.sql for each in hardly.candidates][1] == "SELECT performer_name FROM singer"
 
 
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_what_the_model_nearly_named_can_be_left_out(*, goes_on: bool) -> None:
+    model = Model([("", "SELECT artist_name FROM singer")], goes_on=goes_on, nearly=(" country", 0.2))
+    state = generated(model, k=5, settings=GenerationSettings(token_alternatives=False, masks=False))
+    assert {each.sql for each in state.candidates} == {
+        "SELECT artist_name FROM singer",
+        "SELECT performer_name FROM singer",
+    }
+
+
 def test_another_column_that_holds_the_named_value_is_exchanged_first() -> None:
     """`country` is not like `artist_name`, and the model gave it no probability."""
     held = tuple(

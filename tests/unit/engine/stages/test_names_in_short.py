@@ -23,8 +23,8 @@ QUESTION = "Which species do the strikes have?"
 BY_SIZE, BY_SPECIES = "SELECT sz_cd FROM strk", "SELECT spcs FROM strk"
 
 
-def written(model: ScriptedLLM, *, repair: bool = True) -> State:
-    settings = GenerationSettings(repair=repair, exchanges=False, masks=False)
+def written(model: ScriptedLLM, *, repair: bool = True, further_calls: bool = True) -> State:
+    settings = GenerationSettings(repair=repair, further_calls=further_calls, exchanges=False, masks=False)
     given = replace(tools("", settings=settings), model=cast("Any", model))
     return asyncio.run(generate(asked(QUESTION, route(QUESTION, STRIKES), k=1), given))
 
@@ -51,6 +51,12 @@ def test_otherwise_one_call_is_made(line: str, *, repair: bool) -> None:
     model = ScriptedLLM([line])
     assert [each.sql for each in written(model, repair=repair).candidates] == [line]
     assert len(model.prompts) == 1
+
+
+def test_without_further_calls_one_is_written_again_with_the_reason_alone() -> None:
+    model = ScriptedLLM(["SELECT sz FROM strk", BY_SIZE])
+    assert [each.sql for each in written(model, further_calls=False).candidates] == [BY_SIZE]
+    assert len(model.prompts) == 2
 
 
 def test_what_is_refused_is_repaired_before_that() -> None:

@@ -33,8 +33,8 @@ class Circling:
         return Completion("SELECT artist_name FROM singer\n```", 1, 0, 9, -0.1, finished=True)
 
 
-def written(model: Circling) -> State:
-    settings = GenerationSettings(exchanges=False, masks=False)
+def written(model: Circling, *, further_calls: bool = True) -> State:
+    settings = GenerationSettings(exchanges=False, masks=False, further_calls=further_calls)
     given = replace(tools("", settings=settings), model=cast("Any", model))
     state = replace(asked(QUESTION, route(QUESTION)), calls=4)
     return asyncio.run(generate(state, given))
@@ -59,3 +59,9 @@ def test_one_that_lists_without_an_end_is_gone_on_with_from_its_beginning() -> N
 def test_one_that_ends_late_for_another_reason_is_written_freely() -> None:
     model = Circling(2)
     assert [each.masked for each in written(model).candidates] == [frozenset()]
+
+
+def test_without_further_calls_it_is_not_written_again() -> None:
+    for model in (Circling(5), Circling(2, goes_on=False)):
+        assert not written(model, further_calls=False).candidates
+        assert all(not prompt.begun for prompt in model.prompts)

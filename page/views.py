@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import asyncpg
@@ -103,31 +103,27 @@ class Views:
 
     async def questions(self, request: web.Request) -> web.Response:
         """Questions that failed, by the word that did."""
-        session = self.desk.session(request)
-        async with self.desk.reading(session) as connection:
-            groups = await failures.failures(connection)
-        return self.desk.answer(session, "/questions", "questions", groups=groups)
+        return await self._listed(request, "questions", "groups", failures.failures)
 
     async def learned(self, request: web.Request) -> web.Response:
         """What users' choices have taught."""
-        session = self.desk.session(request)
-        async with self.desk.reading(session) as connection:
-            examples = await learned.examples(connection)
-        return self.desk.answer(session, "/learned", "learned", examples=examples)
+        return await self._listed(request, "learned", "examples", learned.examples)
 
     async def drift(self, request: web.Request) -> web.Response:
         """How schemas changed."""
-        session = self.desk.session(request)
-        async with self.desk.reading(session) as connection:
-            changes = await drift.changes(connection)
-        return self.desk.answer(session, "/drift", "drift", changes=changes)
+        return await self._listed(request, "drift", "changes", drift.changes)
 
     async def suggestions(self, request: web.Request) -> web.Response:
         """What the language model suggests to say."""
+        return await self._listed(request, "suggestions", "suggestions", suggestions.waiting)
+
+    async def _listed(
+        self, request: web.Request, page: str, what: str, read: Callable[[Connection], Awaitable[object]]
+    ) -> web.Response:
         session = self.desk.session(request)
         async with self.desk.reading(session) as connection:
-            found = await suggestions.waiting(connection)
-        return self.desk.answer(session, "/suggestions", "suggestions", suggestions=found)
+            found = await read(connection)
+        return self.desk.answer(session, f"/{page}", page, **{what: found})
 
     async def coverage(self, request: web.Request) -> web.Response:
         """The calibration: all of it for an nl_admin, else of the databases that are open to the role."""

@@ -86,6 +86,7 @@ def load(file: Path | None, environment: Mapping[str, str] = os.environ) -> Conf
         target = tree if not section else tree.setdefault(section, {})
         target[key] = _value(text)
     _check_keys(tree, Config, "")
+    _check_finite(tree, "")
     whole = _defaults(environment, tree)
     try:
         return msgspec.convert(whole, Config, dec_hook=_path)
@@ -144,8 +145,6 @@ def _check_keys(tree: Mapping[str, Any], kind: type, where: str) -> None:
             near = difflib.get_close_matches(key, known, 1)
             guess = f'; did you mean "{near[0]}"?' if near else ""
             raise ConfigError(f'configuration: unknown key "{where}{key}"{guess}')
-        if isinstance(value, float) and not math.isfinite(value):
-            raise ConfigError(f"configuration: {where}{key} is no finite number")
         if isinstance(value, Mapping) and dataclasses.is_dataclass(known[key]):
             _check_keys(value, known[key], f"{where}{key}.")
         elif isinstance(value, Mapping) and get_origin(known[key]) is dict:
@@ -157,6 +156,14 @@ def _check_keys(tree: Mapping[str, Any], kind: type, where: str) -> None:
             for entry in value:
                 if isinstance(entry, Mapping):
                     _check_keys(entry, get_args(known[key])[0], f"{where}{key}.")
+
+
+def _check_finite(tree: Mapping[str, Any], where: str) -> None:
+    for key, value in tree.items():
+        if isinstance(value, Mapping):
+            _check_finite(value, f"{where}{key}.")
+        elif isinstance(value, float) and not math.isfinite(value):
+            raise ConfigError(f"configuration: {where}{key} is no finite number")
 
 
 def _defaults(environment: Mapping[str, str], tree: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 
 import asyncpg
@@ -168,9 +168,8 @@ class Service:
 
         Raises `DatabaseDiffersError` in a transaction on another database, `ReportedError` with the server's error.
         """
-        deadline = self._deadline(request)
-        row, database, sql = await self._statement(request)
-        async with self._place(request, deadline):
+        async with self._turn(request) as deadline:
+            row, database, sql = await self._statement(request)
             chosen = await self._in_place(database, request.asker, sql, deadline)
             chosen = chosen or await self._ran(database, request, sql, deadline)
         if request.learn:
@@ -185,9 +184,8 @@ class Service:
 
     async def plan(self, request: PlanRequest) -> Chosen:
         """The EXPLAIN of a row's statement: to be run in place, or its lines where it belongs elsewhere."""
-        deadline = self._deadline(request)
-        _, database, sql = await self._statement(request)
-        async with self._place(request, deadline):
+        async with self._turn(request) as deadline:
+            _, database, sql = await self._statement(request)
             chosen = await self._in_place(database, request.asker, sql, deadline)
             if chosen is not None:
                 return replace(chosen, sql=f"EXPLAIN {chosen.sql}")
@@ -198,9 +196,8 @@ class Service:
 
     async def correct(self, request: CorrectRequest) -> AskReply:
         """Checks a correction as the asker and stores it as the answer's last row. Raises as `corrected` and `ask`."""
-        deadline = self._deadline(request)
         shown = await self._questions.stored(request.qid, request.asker.user)
-        async with self._place(request, deadline), self._allowed(request.asker):
+        async with self._turn(request) as deadline, self._allowed(request.asker):
             reply = await corrected(request, self._tools, self._questions, deadline)
         (row,) = reply.rows
         if self._learner is not None and row.database is not None and row.sql is not None:
@@ -263,13 +260,13 @@ class Service:
             f'database "{name}" is no longer registered', hint="Ask again: the catalog has changed."
         )
 
-    def _deadline(self, request: ChooseRequest | PlanRequest | CorrectRequest) -> Deadline:
-        return Deadline(time.monotonic() + self._seconds(request))
-
-    def _place(
-        self, request: ChooseRequest | PlanRequest | CorrectRequest, deadline: Deadline
-    ) -> AbstractAsyncContextManager[None]:
-        return self.statements.place(request.asker.user, deadline.remaining())
+    @asynccontextmanager
+    async def _turn(self, request: ChooseRequest | PlanRequest | CorrectRequest) -> AsyncIterator[Deadline]:
+        """A place among the statements, and until when."""
+        seconds = self._seconds(request)
+        deadline = Deadline(time.monotonic() + seconds)
+        async with self.statements.place(request.asker.user, seconds):
+            yield deadline
 
     async def _in_place(
         self, database: Database, asker: Asker, sql: str, deadline: Deadline

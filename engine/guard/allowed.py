@@ -176,6 +176,9 @@ OPERATORS = _words(
 )
 """Operators by name. `=` also stands for IN, `~~` for LIKE, and so on, as the parser writes them."""
 
+DEAR_ALONE = frozenset({"is_normalized", "jsonb_pretty", "normalize"})
+"""Those that do so with the parts of one argument: marks on a letter are sorted, lines indented by their depth."""
+
 DEAR_OPERATORS = OPERATORS - _words("+ - * / % ^ = <> < <= > >= || -> ->> #> #>> <->")
 """The same of operators."""
 

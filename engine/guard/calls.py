@@ -15,15 +15,12 @@ from typing import Any
 from pglast import ast
 
 from engine.guard import bounds
-from engine.guard.allowed import DEAR
+from engine.guard.allowed import DEAR, DEAR_ALONE
 from engine.guard.bounds import UNKNOWN, Bound
 from engine.guard.measures import COLUMN, Evaluation, Measure, Quantity, most_gathered, most_rows, parts_of
 
 MANY = 1_000.0
 """Characters from which a text that is split or unnested counts as a source of rows."""
-
-MULTIPLIED = 1 / 200
-"""What two digits of a product cost, in steps: numeric.c takes four by four, or eight by eight."""
 
 Call = Callable[[str, list[Measure], Any, Evaluation], Measure]
 
@@ -87,26 +84,6 @@ def _replaced_by_pattern(name: str, arguments: list[Measure], node: Any, evaluat
     everywhere = len(arguments) > 3  # noqa: PLR2004 - flags or a place: "g" may be among them
     size = text + (text + 1 if everywhere else 1) * new + references * text
     return evaluation.text(name, size)
-
-
-def _composed(name: str, arguments: list[Measure], node: Any, evaluation: Evaluation) -> Measure:
-    """normalize(): marks that combine with one character are sorted by comparing each with each."""
-    evaluation.product(name, [arguments[0].size] * 2 if arguments else ())
-    return _doubling(name, arguments, node, evaluation)
-
-
-def _indented(name: str, arguments: list[Measure], _: Any, evaluation: Evaluation) -> Measure:
-    """jsonb_pretty(): each line may be indented as deep as half of the text is nested."""
-    size = sum(a.size for a in arguments)
-    return evaluation.text(name, size if size <= MANY else size * size / 2)
-
-
-def _found(name: str, arguments: list[Measure], _: Any, evaluation: Evaluation) -> Measure:
-    """A function with a path of JSON."""
-    size = max([COLUMN, *(a.size for a in arguments)])
-    evaluation.path(name, size)
-    rows = size if size > MANY and name.removesuffix("_tz") == "jsonb_path_query" else 1.0
-    return Measure(size, UNKNOWN, rows)
 
 
 _FORMAT = re.compile(r"%(?:(\d+)\$)?-?(\d+|\*(?:\d+\$)?)?([sIL%])")
@@ -194,21 +171,8 @@ def _power(name: str, arguments: list[Measure], _: Any, evaluation: Evaluation) 
     if len(arguments) < 2:  # noqa: PLR2004 - the server refuses it
         return Measure()
     base, exponent = arguments[0].value, arguments[1].value
-    evaluation.numbers(name, MULTIPLIED)
     evaluation.note(Quantity.DIGITS, name, bounds.digits(base, exponent))
     return Measure(COLUMN, bounds.power(base, exponent))
-
-
-def _remainder(name: str, _: list[Measure], __: Any, evaluation: Evaluation) -> Measure:
-    evaluation.numbers(name, MULTIPLIED)
-    return Measure()
-
-
-def _logarithm(name: str, arguments: list[Measure], _: Any, evaluation: Evaluation) -> Measure:
-    """log(b, x) divides by the logarithm of `b`, which has as many zeros as `b` is near to 1 (numeric.c, `log_var`)."""
-    if len(arguments) > 1:
-        evaluation.numbers(name)
-    return Measure()
 
 
 def _length(_: str, arguments: list[Measure], __: Any, ___: Evaluation) -> Measure:
@@ -252,28 +216,21 @@ _CALLS = _calls(
         _fill: "array_fill",
         _replaced: "replace",
         _replaced_by_pattern: "regexp_replace",
-        _composed: "normalize is_normalized",
-        _indented: "jsonb_pretty",
-        _found: "jsonb_path_exists jsonb_path_exists_tz jsonb_path_match jsonb_path_match_tz jsonb_path_query "
-        "jsonb_path_query_array jsonb_path_query_array_tz jsonb_path_query_first jsonb_path_query_first_tz "
-        "jsonb_path_query_tz",
-        _logarithm: "log",
         _formatted: "format",
         _joined: "concat concat_ws array_cat array_append array_prepend jsonb_concat overlay textcat",
         _separated: "array_to_string array_replace",
         _doubling: "quote_literal quote_nullable quote_ident encode convert_to to_hex similar_to_escape similar_escape "
-        "to_json to_jsonb",
+        "normalize to_json to_jsonb",
         _series: "generate_series",
         _split: "unnest regexp_split_to_table regexp_matches string_to_table jsonb_array_elements json_array_elements "
         "jsonb_array_elements_text json_array_elements_text jsonb_each json_each jsonb_each_text json_each_text "
-        "jsonb_object_keys json_object_keys generate_subscripts",
+        "jsonb_object_keys json_object_keys jsonb_path_query jsonb_path_query_tz generate_subscripts",
         _gathering: "string_agg array_agg json_agg jsonb_agg json_object_agg jsonb_object_agg json_agg_strict "
         "jsonb_agg_strict json_object_agg_strict jsonb_object_agg_strict",
         _factorial: "factorial",
         _highlighted: "ts_headline",
         _polygon: "polygon",
         _power: "power pow",
-        _remainder: "mod",
         _length: "length char_length character_length octet_length cardinality array_length",
         _kept: "round ceil ceiling floor trunc int2 int4 int8 numeric float4 float8 date timestamp timestamptz",
         _cut_time: "date_trunc timezone",
@@ -284,9 +241,7 @@ _CALLS = _calls(
 )
 
 
-_UNBOUNDED = frozenset(
-    {_found, _logarithm, _remainder, _length, _kept, _cut_time, _absolute, _number_of, _clock_call}
-)
+_UNBOUNDED = frozenset({_length, _kept, _cut_time, _absolute, _number_of, _clock_call})
 
 BOUNDED = frozenset(name for name, call in _CALLS.items() if call not in _UNBOUNDED)
 """Functions that are allowed for small arguments only; `(x).f`, a call that shows no arguments, is not allowed."""
@@ -298,8 +253,12 @@ def measure_call(node: Any, evaluation: Evaluation) -> Measure:
     arguments = evaluation.each(node.args)
     rule = _CALLS.get(name, _any_call)
     evaluation.named.add(name)
+    sizes = [a.size for a in arguments]
     if name in DEAR:
-        evaluation.product(name, (a.size for a in arguments))
+        evaluation.product(name, sizes * 2 if name in DEAR_ALONE else sizes)
+    if name.startswith("jsonb_path_"):
+        evaluation.path(name, max([COLUMN, *sizes]))
+    evaluation.numbers(name, len(sizes))
     made = rule(name, arguments, node, evaluation)
     return replace(
         made,

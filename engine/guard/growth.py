@@ -17,7 +17,7 @@ from pglast import ast
 from engine.guard import bounds
 from engine.guard.allowed import DEAR_OF, DEAR_OPERATORS
 from engine.guard.bounds import UNKNOWN, Bound
-from engine.guard.calls import MULTIPLIED, measure_call
+from engine.guard.calls import measure_call
 from engine.guard.measures import (
     COLUMN,
     FIRST,
@@ -103,7 +103,6 @@ def _cast(node: Any, evaluation: Evaluation) -> Measure:
 _TEXTS = frozenset({"text", "varchar", "bpchar", "char", "name"})
 
 _PATHS = frozenset({"@?", "@@"})
-_MULTIPLYING = frozenset({"*", "/", "%", "^"})
 
 _ARITHMETIC: dict[str, Callable[[Bound, Bound], Bound]] = {
     "+": bounds.add,
@@ -131,8 +130,7 @@ def _operation(node: Any, evaluation: Evaluation) -> Measure:
         evaluation.path(name, left.size)
     if name == "^":
         evaluation.note(Quantity.DIGITS, name, bounds.digits(left.value, right.value))
-    if name in _MULTIPLYING:
-        evaluation.numbers(name, MULTIPLIED)
+    evaluation.numbers(name, 2)
     if name in _ARITHMETIC and node.rexpr is not None:
         first = left.value if node.lexpr is not None else bounds.exactly(0.0, time=right.value.time)
         return replace(one_of(both, _ARITHMETIC[name](first, right.value)), size=COLUMN)

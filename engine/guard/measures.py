@@ -59,6 +59,10 @@ _DIGITS = {Quantity.DIGITS: 1, Quantity.FACTORS: 3}
 _JOINING = frozenset({"||", "concat", "concat_ws"})
 """They make no text that is long where none was."""
 
+_COSTS = dict.fromkeys(("*", "/", "%", "^", "mod", "pow", "power"), 1 / 200) | {"log": 1.0}
+"""Operation on two numbers → steps for two digits (numeric.c). log(b, x) divides by the logarithm of `b`, which has as
+many zeros as `b` is near to 1; a product takes four digits by four."""
+
 _NUMERIC = ("numeric", "decimal", "to_number")
 
 NOTHING = Measure(size=0.0)
@@ -105,10 +109,11 @@ class Evaluation:
         *_, shorter, longer = [0.0, 0.0, *sorted(sizes)]
         self.note(Quantity.PAIRS, what, shorter * longer)
 
-    def numbers(self, what: str, cost: float = 1.0) -> None:
-        """Records the steps of multiplying the longest number with itself, digit by digit, at `cost` each."""
-        digits = self.digits + (self.made if self.names(_NUMERIC) else 0.0)
-        self.note(Quantity.PAIRS, what, digits * digits * cost)
+    def numbers(self, what: str, operands: int) -> None:
+        """Records the steps of an operation on the longest numbers, digit by digit."""
+        if operands > 1 and what in _COSTS:
+            digits = self.digits + (self.made if self.names(_NUMERIC) else 0.0)
+            self.note(Quantity.PAIRS, what, digits * digits * _COSTS[what])
 
     def path(self, what: str, size: float) -> None:
         """Records what a path through `size` characters of JSON finds: each `**` all of it again below everything."""

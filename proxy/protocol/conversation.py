@@ -296,8 +296,7 @@ def _consult(request: EngineRequest) -> Generator[EngineRequest, EngineReply, En
     """The engine's reply; raises `SyntaxProblemError` where the request holds what is no text."""
     for part in (request, request.asker):
         for each in fields(part):
-            value = getattr(part, each.name)
-            if isinstance(value, str):
+            if isinstance(value := getattr(part, each.name), str):
                 require_valid(value)
     return (yield request)
 

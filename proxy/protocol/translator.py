@@ -384,8 +384,8 @@ def _call_replacement(call: AskCall, parse: Parse, parameters: int) -> _Replacem
     """The rows of `nl.ask` as a parameter: the client's own one, or one behind its own ones."""
     if isinstance(call.argument, Parameter):
         number = call.argument.number
-        declared = parse.types[number - 1] if 1 <= number <= len(parse.types) else 0
-        if number < 1 or declared not in replacement_sql.TEXT_OIDS:
+        declared = parse.types[number - 1] if number <= len(parse.types) else 0
+        if declared not in replacement_sql.TEXT_OIDS:
             raise UnsupportedError(
                 f"the parameter ${number} of nl.ask is not text", hint="Cast or declare it as text."
             )

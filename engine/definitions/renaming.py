@@ -16,9 +16,10 @@ from typing import Any
 import structlog
 from pglast import ast
 
-from engine.definitions.statement import DefinitionError, nodes, statement_of
+from engine.definitions.statement import DefinitionError, statement_of
 from engine.errors import UnsafeSQLError
 from engine.guard.analyse import UnreadableError, analyse
+from engine.printing.trees import nodes
 from engine.prompting.example_text import one_line
 from engine.sql.binder import bind
 from engine.sql.bound_query import Bound, Cell, Star

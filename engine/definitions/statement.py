@@ -12,6 +12,7 @@ from pglast import ast, enums
 
 from engine.guard import BUILT_IN, Analysis, Refused, Rules, check
 from engine.guard.analyse import Name, UnreadableError, analyse
+from engine.printing.trees import nodes
 from engine.prompting.example_text import one_line
 from schema_catalog.definitions import Definition, Join, VerifiedQuery
 from schema_catalog.naming import dotted, quote_ident
@@ -121,16 +122,6 @@ def _own_names(query: Any) -> Iterator[str]:
             yield str(alias.aliasname)
         elif isinstance(node, ast.RangeVar):
             yield str(node.relname)
-
-
-def nodes(root: Any) -> Iterator[Any]:
-    """Every node of a parse tree."""
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.Node):
-            yield node
-        stack += _parts(node)
 
 
 def _parts(node: Any) -> tuple[Any, ...]:

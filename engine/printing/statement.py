@@ -21,7 +21,6 @@ from engine.printing.operators import joined, searched, spelled_out
 from engine.printing.overloads import Choice, Overloads, element
 from engine.printing.stream import Writer
 from engine.printing.trees import children, nodes, same
-from engine.printing.wanted import relation_names
 from engine.sql.binder import bind_tree
 from engine.sql.bound_query import Cell, Merged, Ref
 from engine.sql.output_names import output_name
@@ -47,13 +46,12 @@ class PrintingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """`text`: what may be sent. `relations`, `types`: what it names, as SQL writes them, each once.
+    """`text`: what may be sent. `types`: somebody's that it names, as SQL writes them, each once.
 
     `sealed`: it means the same along any search path and under any setting. Else it does so in the frame alone.
     """
 
     text: str
-    relations: tuple[str, ...]
     types: tuple[str, ...]
     sealed: bool
     writer: Writer
@@ -74,9 +72,7 @@ def printed(analysis: Analysis, names: Names, rules: Rules) -> Printed:
     text = writer(root)
     if not same(parse_sql(text)[0].stmt, root):
         raise PrintingError("pgparley cannot write it so that every server reads the same")
-    return Printed(
-        text, relation_names(analysis, names.schemas), tuple(printer.types), printer.sealed, writer
-    )
+    return Printed(text, tuple(printer.types), printer.sealed, writer)
 
 
 class _Printer:

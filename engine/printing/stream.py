@@ -71,7 +71,7 @@ def _type_name(node: Any, output: Writer) -> None:
 
 def _type_cast(node: Any, output: Writer) -> None:
     output.swrite("CAST(")
-    with output.push_expr_context(_ANY):
+    with output.push_expr_context(ExprContext.A_EXPR):
         output.print_node(node.arg)
     output.swrite("AS ")
     output.print_node(node.typeName)
@@ -103,8 +103,6 @@ def _sort(node: Any, output: Writer) -> None:
         first = node.sortby_nulls == enums.SortByNulls.SORTBY_NULLS_FIRST
         output.swrite("NULLS FIRST" if first else "NULLS LAST")
 
-
-_ANY = ExprContext.A_EXPR
 
 _OWN = {
     ast.TypeName: _type_name,

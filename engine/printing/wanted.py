@@ -31,14 +31,7 @@ def bare_names(analysis: Analysis) -> tuple[str, ...]:
 def uses(analysis: Analysis, relations: Iterable[Relation], rules: Rules) -> Uses:
     """The names of functions and operators in a statement; `own`: somebody's overloads of them may be meant."""
     functions = {name[-1] for name in analysis.functions}
-    operators = {_SIMPLE.get(name[-1], name[-1]) for name in analysis.operators} | {
-        "=",
-        "<>",
-        "<",
-        ">",
-        "<=",
-        ">=",
-    }
+    operators = {name[-1] for name in analysis.operators} - allowed.CONSTRUCT_OPERATORS | _IMPLIED
     types = {each.name[-1] for each in analysis.types} - allowed.TYPES
     own = (
         any(t.own for relation in relations for _, t in relation.columns)
@@ -49,7 +42,8 @@ def uses(analysis: Analysis, relations: Iterable[Relation], rules: Rules) -> Use
     return Uses(tuple(sorted(functions)), tuple(sorted(operators)), own)
 
 
-_SIMPLE = {"BETWEEN": "=", "NOT BETWEEN": "=", "BETWEEN SYMMETRIC": "=", "NOT BETWEEN SYMMETRIC": "="}
+_IMPLIED = frozenset({"=", "<>", "<", ">", "<=", ">="})
+"""Operators that words stand for (IN, BETWEEN, USING …)."""
 
 
 def relation_names(analysis: Analysis, schemas: Mapping[str, str]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ SERVERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/servers
 HELM := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/helm
 
 RELEASE := .venv-release
-.PHONY: demo test test-all check servers browser promtool pooler helm lock packages sbom audit screenshots morning bench bench-ablations bench-abstain bench-capacity bench-dialogue bench-encoder bench-guard bench-lending bench-llm bench-personal bench-quality bench-real bench-routing bench-wire compat clean
+.PHONY: demo test test-all check servers browser promtool pooler helm lock packages sbom audit screenshots morning bench bench-ablations bench-abstain bench-capacity bench-catalog bench-dialogue bench-personal bench-quality bench-real bench-routing bench-wire compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
@@ -112,22 +112,21 @@ check: $(VENV)/.installed  ## ruff, mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: bench-routing bench-wire bench-quality bench-real bench-ablations bench-abstain bench-dialogue bench-personal bench-encoder bench-guard bench-lending bench-llm bench-capacity  ## every benchmark; results in benchmarks/results
+bench: bench-routing bench-wire bench-quality bench-real bench-ablations bench-abstain bench-dialogue bench-personal bench-catalog bench-capacity  ## every benchmark; results in benchmarks/results
 
 bench-routing: $(VENV)/.installed  ## databases and tables found among many, beside baselines; what it costs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
-	$(BIN)/python -m benchmarks.quality.routing --json benchmarks/results/routing.json --plot benchmarks/results/routing.png $(ARGS)
+	$(BIN)/python -m benchmarks.quality.routing --json benchmarks/results/routing.json $(ARGS)
 
 bench-wire: $(VENV)/.installed  ## the relay beside PgBouncer and a direct connection
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
-	$(BIN)/python -m benchmarks.wire --json benchmarks/results/wire.json --plot benchmarks/results/wire.png $(ARGS)
+	$(BIN)/python -m benchmarks.wire --json benchmarks/results/wire.json $(ARGS)
 
-bench-quality: $(VENV)/.installed  ## candidates beside baselines, ablations and peers; hours, says how many, resumable
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-		--editable ".[bench,bench-peers]"
+bench-quality: $(VENV)/.installed  ## pgparley beside one candidate, a plain protocol and its model alone; hours, resumable
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
 	@$(BIN)/pgparley fetch-model
 	$(BIN)/python -m benchmarks.quality.candidates --json benchmarks/results/candidates.json \
-		--plot benchmarks/results/candidates.png --page benchmarks/results/candidates.md $(ARGS)
+		--page benchmarks/results/candidates.md $(ARGS)
 
 bench-real: $(VENV)/.installed  ## questions of our own over real data in terse schemas, beside the model alone; an hour, resumable
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench,demo]"
@@ -144,26 +143,17 @@ bench-dialogue: $(VENV)/.installed  ## what questions back are worth to a simula
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
 	-@$(BIN)/pgparley fetch-model
 	$(BIN)/python -m benchmarks.quality.dialogue --json benchmarks/results/dialogue.json \
-		--page benchmarks/results/dialogue.md --plot benchmarks/results/dialogue.png $(ARGS)
+		--page benchmarks/results/dialogue.md $(ARGS)
 
 bench-abstain: $(VENV)/.installed  ## schema linking, its branching points found and abstained on; minutes
 	$(BIN)/python -m benchmarks.quality.linking --json benchmarks/results/dialogue.json $(ARGS)
 
-bench-encoder: $(VENV)/.installed  ## the encoder's own forward pass beside the library's
-	$(BIN)/python -m benchmarks.encoder --json benchmarks/results/encoder.json $(ARGS)
-
-bench-lending: $(VENV)/.installed  ## what it costs to run statements as the asker
-	$(BIN)/python -m benchmarks.lending --json benchmarks/results/lending.json $(ARGS)
-
 bench-capacity: $(VENV)/.installed  ## how many people one installation serves; idle sessions, plain SQL beside them, a day with faults
 	$(BIN)/python -m benchmarks.capacity --json benchmarks/results/capacity.json $(ARGS)
 
-bench-llm: $(VENV)/.installed  ## seconds a question with each way to serve the embedded model
+bench-catalog: $(VENV)/.installed  ## a large catalog, what names imply, what terms of the business are worth
 	@$(BIN)/pgparley fetch-model
-	$(BIN)/python -m benchmarks.llm_runtime --json benchmarks/results/llm.json $(ARGS)
-
-bench-guard: $(VENV)/.installed  ## what the guard takes for each statement; seconds
-	$(BIN)/python -m benchmarks.guard
+	$(BIN)/python -m benchmarks.catalog --json benchmarks/results/catalog.json $(ARGS)
 
 bench-personal: $(VENV)/.installed  ## what learning from a choice is worth at the second meeting; resumable
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"

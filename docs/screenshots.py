@@ -19,13 +19,14 @@ from rich.console import Console
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from engine.api.question_store import Questions
-from page.ports import Coverage, CoverageLine
+from page.coverage import Coverage, CoverageLine
 from page.server import application
 from page.settings import PageSettings
 from pgparley import cluster
 from pgparley.cluster import Cluster
-from pgparley.demo.prepare import prepare
+from pgparley.demo.prepare import STORE, prepare
 from pgparley.demo.samples import SAMPLES
+from schema_catalog.login_rights import STORE_ROLE
 from tests.support.chromium import chromium, missing
 from tests.support.page_site import save
 
@@ -68,7 +69,7 @@ class ExampleCoverage:
 
 async def fill(running: Cluster) -> None:
     """Loads and registers the sample databases; says and asks something about them."""
-    store = running.dsn("pgparley")
+    store = running.dsn(STORE, STORE_ROLE)
     environment = {**os.environ, "PGPARLEY_ENGINE_STORE": store}
     console = Console(stderr=True)
     databases = await prepare(
@@ -112,14 +113,13 @@ async def main() -> None:
 async def draw(running: Cluster) -> None:
     """Fills the server, serves the page and takes its pictures, signed in as dora."""
     admin = await asyncpg.connect(running.dsn())
-    await admin.execute("CREATE DATABASE pgparley")
     await fill(running)
     await admin.execute(f"CREATE ROLE dora LOGIN IN ROLE nl_admin PASSWORD '{PASSWORD}'")
     hba = running.data_dir / "pg_hba.conf"
     hba.write_text("local all dora scram-sha-256\n" + hba.read_text("utf-8"), encoding="utf-8")
     await admin.execute("SELECT pg_reload_conf()")
     await admin.close()
-    app = application(running.dsn("pgparley"), PageSettings("127.0.0.1:0"), ExampleCoverage(), https=False)
+    app = application(running.dsn(STORE), PageSettings("127.0.0.1:0"), ExampleCoverage(), https=False)
     async with TestServer(app) as server, chromium() as browser:
         url = str(server.make_url(""))
         for name, path, scheme in PICTURES:

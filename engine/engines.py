@@ -16,7 +16,7 @@ from typing import TypeVar
 import structlog
 
 from engine.client import EngineAddress, EngineClient, EngineReply
-from engine.errors import EngineLostError, ModelUnavailableError, NLError, ReportedBusyError
+from engine.errors import EngineLostError, ModelUnavailableError, NLError, ReportedBusyError, for_log
 from engine.types import (
     AnswerRequest,
     AskRequest,
@@ -119,7 +119,7 @@ class Engines:
             except ReportedBusyError as busy:
                 problem = busy
             except EngineLostError as lost:
-                log.warning("engine lost", engine=place.address, sent=lost.sent, problem=lost.detail)
+                log.warning("engine lost", engine=place.address, sent=lost.sent, problem=for_log(lost))
                 place.rests_until = time.monotonic() + RESTS
                 if lost.sent and not repeatable:
                     raise

@@ -5,6 +5,16 @@ from __future__ import annotations
 from engine.types import ErrorReply
 
 
+def for_log(error: BaseException) -> str:
+    """What a log may say of `error` and its causes: their classes and SQLSTATEs, and the words of an OSError.
+
+    No message: a server's repeats values of rows (`invalid input syntax for type integer: "…"`), ours repeat theirs.
+    """
+    known = error if isinstance(error, OSError) else getattr(error, "sqlstate", None) or ""
+    told = f"{type(error).__name__} {known}".rstrip()
+    return told if error.__cause__ is None else f"{told}: {for_log(error.__cause__)}"
+
+
 class NLError(Exception):
     """An error that reaches the user, with SQLSTATE, DETAIL and HINT.
 

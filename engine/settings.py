@@ -174,9 +174,13 @@ class GenerationSettings:
 
 @dataclass(frozen=True, slots=True)
 class CatalogSettings:
-    """How the engine keeps the catalog up to date. `watch`: seconds between two looks at a schema; 0 never looks."""
+    """How the engine keeps the catalog up to date. `watch`: seconds between two looks at a schema; 0 never looks.
+
+    `login`: by which databases of the store's server are read, as a DSN; empty: by the store's.
+    """
 
     watch: float = 300.0
+    login: str = ""
 
     def __post_init__(self) -> None:
         if self.watch < 0:
@@ -264,7 +268,20 @@ class LearningSettings:
                 raise ValueError(f"{name} is from 0 to 1, not {getattr(self, name)}")
 
 
-EXTENSIONS = frozenset({"citext", "hll", "pg_trgm", "postgis", "timescaledb", "unaccent", "vector"})
+EXTENSIONS = frozenset(
+    {
+        "citext",
+        "fuzzystrmatch",
+        "hll",
+        "hstore",
+        "ltree",
+        "pg_trgm",
+        "postgis",
+        "timescaledb",
+        "unaccent",
+        "vector",
+    }
+)
 """Those that can be allowed as a whole; of any other the functions by name."""
 
 
@@ -298,6 +315,7 @@ class Allowances:
 class GuardSettings(Allowances):
     """What the guard allows on all databases, and in `databases` on single ones, by their names in the catalog."""
 
+    extensions: tuple[str, ...] = tuple(sorted(EXTENSIONS))
     databases: dict[str, Allowances] = field(default_factory=dict)
 
     def of(self, database: str) -> Allowances:

@@ -153,7 +153,7 @@ class AskReply:
 class ChooseRequest:
     """`NL CHOOSE n OF qid`. `learn`: a person chose, so that it is stored as feedback.
 
-    `in_transaction`: a statement of another database is refused with 25001 before it runs.
+    `in_transaction`: a statement of another database is refused with 25001 before it runs. `timeout`: seconds.
     """
 
     asker: Asker
@@ -161,6 +161,7 @@ class ChooseRequest:
     n: int
     learn: bool = True
     in_transaction: bool = False
+    timeout: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +171,7 @@ class PlanRequest:
     asker: Asker
     qid: str
     n: int
+    timeout: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +261,7 @@ class CorrectRequest:
     qid: str
     sql: str
     db: str | None = None
+    timeout: float | None = None
 
 
 class Topic(StrEnum):

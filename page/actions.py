@@ -145,10 +145,8 @@ async def perform(connection: Connection, action: Action, given: Mapping[str, st
 
 
 def _argument(field: Field, text: str) -> Any:
-    if len(text) > LONGEST or "\0" in text:
-        raise ActionError(
-            f"{field.label} is too long, or no text", hint=f"Give {LONGEST} characters at most."
-        )
+    if len(text) > LONGEST:
+        raise ActionError(f"{field.label} is too long", hint=f"Give {LONGEST} characters at most.")
     match field.kind:
         case FieldKind.NUMBER:
             if not text.isascii() or not text.isdecimal() or len(text) > 18:  # noqa: PLR2004 - digits of a bigint

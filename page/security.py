@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from urllib.parse import unquote_to_bytes
 
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
@@ -66,7 +67,7 @@ def local(address: str) -> str:
 
 
 def guarded(*, https: bool) -> Middleware:
-    """The middleware that adds `HEADERS` to every response and refuses forms of other sites (403)."""
+    """The middleware that adds `HEADERS` to every response; refuses forms of other sites (403) and no text (400)."""
 
     @web.middleware
     async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -77,6 +78,7 @@ def guarded(*, https: bool) -> Middleware:
                 "same-origin",
             ):
                 raise web.HTTPForbidden(text="This form is of another site.")
+            await _check_text(request)
             response = await handler(request)
         except web.HTTPException as problem:
             _add_headers(problem, https=https)
@@ -85,6 +87,19 @@ def guarded(*, https: bool) -> Middleware:
         return response
 
     return guard
+
+
+async def _check_text(request: web.Request) -> None:
+    """Raises `web.HTTPBadRequest` where address, cookies or form hold a NUL or no UTF-8: no store takes them."""
+    try:
+        form = await request.post() if request.method == "POST" else {}
+        sent = unquote_to_bytes(request.path_qs).decode()
+        sent += "".join((*request.cookies.values(), *map(str, form.values())))
+        readable = b"\0" not in sent.encode()
+    except (LookupError, ValueError):
+        readable = False
+    if not readable:
+        raise web.HTTPBadRequest(text="The request holds what is no text.")
 
 
 def _add_headers(response: web.StreamResponse, *, https: bool) -> None:

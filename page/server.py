@@ -10,15 +10,13 @@ from pathlib import Path
 
 from aiohttp import web
 
-from page.attempts import Attempts
-from page.desk import Desk, log, unreadable
-from page.doors import Doors
-from page.ports import CoverageSource
+from page.coverage import CoverageSource
 from page.rendering import Renderer
 from page.security import Cookies, guarded
-from page.sessions import Sessions
+from page.sessions import Attempts, Sessions
 from page.settings import PageSettings, address, tls_context
-from page.views import Views
+from page.site import Site, log, unreadable
+from page.views import LISTS, SignInForms, Views
 
 _SWEEP = 30.0
 """Seconds between two looks for sessions that are over."""
@@ -31,29 +29,20 @@ def application(
     store: str, settings: PageSettings, coverage: CoverageSource, *, https: bool
 ) -> web.Application:
     """The page over the store at the URI `store`."""
-    desk = Desk(store, Cookies(https), Sessions(60 * settings.idle_minutes), Attempts(), coverage, Renderer())
-    app = web.Application(middlewares=[guarded(https=https), unreadable(desk)], client_max_size=_LONGEST_FORM)
-    doors, views = Doors(desk), Views(desk)
-    app.router.add_get("/sign-in", doors.show)
-    app.router.add_post("/sign-in", doors.enter)
-    app.router.add_post("/sign-out", doors.leave)
+    site = Site(store, Cookies(https), Sessions(60 * settings.idle_minutes), Attempts(), coverage, Renderer())
+    app = web.Application(middlewares=[guarded(https=https), unreadable(site)], client_max_size=_LONGEST_FORM)
+    forms, views = SignInForms(site), Views(site)
+    app.router.add_get("/sign-in", forms.show)
+    app.router.add_post("/sign-in", forms.enter)
+    app.router.add_post("/sign-out", forms.leave)
     app.router.add_get("/", views.databases)
-    for name in (
-        "database",
-        "table",
-        "column",
-        "search",
-        "health",
-        "questions",
-        "learned",
-        "drift",
-        "suggestions",
-        "coverage",
-    ):
+    for name in ("database", "table", "column", "search", "health", "coverage"):
         app.router.add_get(f"/{name}", getattr(views, name))
+    for name in LISTS:
+        app.router.add_get(f"/{name}", views.listed)
     app.router.add_post("/do/{name}", views.perform)
     app.router.add_static("/static", Path(__file__).parent / "static")
-    app.cleanup_ctx.append(_sweeping(desk.sessions))
+    app.cleanup_ctx.append(_sweeping(site.sessions))
     return app
 
 

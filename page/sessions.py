@@ -1,4 +1,7 @@
-"""Who is signed in: each session has a connection of its role's own, and no password.
+"""Who is signed in, and how long somebody who has failed to waits for the next attempt.
+
+Each session has a connection of its role's own, and no password. A role's failures are counted, in memory, wherever its
+attempts come from, an address' whatever role it tries: behind a proxy all have one, so that it may fail more often.
 
 Owns ids, forms' tokens and ends of sessions. A session ends when it rests too long, is too old, signs out, or its
 connection is gone. What is done over the connection is done one thing after the other, reading in a transaction that
@@ -10,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import secrets
+from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -118,3 +122,55 @@ class Sessions:
     def _over(self, session: Session, now: float) -> bool:
         resting, old = now - session.seen > self._idle, now - session.began > LONGEST
         return resting or old or session.signed.connection.is_closed()
+
+
+FREE_OF_ROLE = 3
+"""Attempts on one role that may fail before the next has to wait."""
+
+FREE_OF_ADDRESS = 20
+
+LONGEST_WAIT = 60.0
+"""Seconds that an attempt waits at most, and after which failures count no more, four times over."""
+
+_REMEMBERED = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Failures:
+    count: int
+    last: float
+
+
+class Attempts:
+    """Failed attempts by role and by address. Times are seconds of one monotonic clock."""
+
+    def __init__(self) -> None:
+        self._failures: OrderedDict[tuple[str, str], _Failures] = OrderedDict()
+
+    def wait(self, role: str, address: str, now: float) -> float:
+        """Seconds until `role` may be tried from `address`; 0: now."""
+        return max(
+            self._wait(("role", role), FREE_OF_ROLE, now),
+            self._wait(("address", address), FREE_OF_ADDRESS, now),
+        )
+
+    def begun(self, role: str, address: str, now: float) -> None:
+        """Counts an attempt as failed, so that others at the same time count as well; `succeeded` takes it back."""
+        for key in (("role", role), ("address", address)):
+            known = self._failures.pop(key, None)
+            count = 0 if known is None or now - known.last > 4 * LONGEST_WAIT else known.count
+            self._failures[key] = _Failures(count + 1, now)
+        while len(self._failures) > _REMEMBERED:
+            self._failures.popitem(last=False)
+
+    def succeeded(self, role: str, address: str) -> None:
+        """Forgets the failures of both."""
+        self._failures.pop(("role", role), None)
+        self._failures.pop(("address", address), None)
+
+    def _wait(self, key: tuple[str, str], free: int, now: float) -> float:
+        known = self._failures.get(key)
+        if known is None or known.count < free:
+            return 0.0
+        pause = min(2.0 ** min(known.count - free, 10), LONGEST_WAIT)
+        return max(0.0, known.last + pause - now)

@@ -64,7 +64,7 @@ class Signed:
 
 async def sign_in(store: str, given: Credentials) -> Signed:
     """Connects to the server of the URI `store` as the role given; raises `SignInError`."""
-    if not given.role or not given.password or "\0" in given.role + given.password:
+    if not given.role or not given.password:
         raise WrongLoginError("Role or password is missing.", "Give both, as to psql.")
     connection = await _connect(store, given)
     try:

@@ -1,26 +1,42 @@
-"""The pages that show something, read as the role that is signed in, and the one address that changes something."""
+"""The handlers: pages read as the role that is signed in, the one that changes something, signing in and out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import asyncio
+import hmac
+import math
+import secrets
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import asyncpg
 from aiohttp import web
 
-from page import drift, elements, failures, health, learned, suggestions
+from page import elements, review
 from page.actions import ACTIONS, Action, ActionError, perform
-from page.coverage_plot import TICKS, across, down, marks
-from page.desk import Desk, UnreadableError, log
+from page.coverage import TICKS, Coverage, UnavailableError, across, down, marks
 from page.elements import Definition, Element, Key, Path
-from page.ports import Coverage, UnavailableError
+from page.failures import failures
+from page.health import health
+from page.rendering import Frame
 from page.schema_graph import Graph, Join, schema_graph
 from page.security import local
 from page.sessions import Notice, Session, Tone
+from page.sign_in import Credentials, SignInError, WrongLoginError, sign_in
+from page.site import Site, UnreadableError, log
 from schema_catalog.pg import Connection
 
 FOUND = 100
 """Elements that a search shows at most."""
+
+
+LISTS: Mapping[str, tuple[str, Callable[[Connection], Awaitable[object]]]] = {
+    "questions": ("groups", failures),
+    "learned": ("examples", review.examples),
+    "drift": ("changes", review.changes),
+    "suggestions": ("suggestions", review.suggestions),
+}
+"""Address → what its template calls the list, and the reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +52,20 @@ class _Tick:
 class Views:
     """The handlers. All of them need a session."""
 
-    desk: Desk
+    site: Site
 
     async def databases(self, request: web.Request) -> web.Response:
         """All databases that are open to the role."""
-        session = self.desk.session(request)
-        async with self.desk.reading(session) as connection:
+        session = self.site.session(request)
+        async with self.site.reading(session) as connection:
             found = await elements.overviews(connection)
             waiting = await elements.waiting(connection) if session.signed.admin else ()
-        return self.desk.answer(session, "/", "databases", databases=found, waiting=waiting)
+        return self.site.answer(session, "/", "databases", databases=found, waiting=waiting)
 
     async def database(self, request: web.Request) -> web.Response:
         """One database: its picture, tables and definitions."""
-        session, path = self.desk.session(request), Path(request.query.get("database", ""))
-        async with self.desk.reading(session) as connection:
+        session, path = self.site.session(request), Path(request.query.get("database", ""))
+        async with self.site.reading(session) as connection:
             found = await _known(connection, path)
             tables = await elements.tables(connection, path.database)
             keys = await elements.keys(connection, path.database)
@@ -61,99 +77,76 @@ class Views:
             }
         graph = _graph(tables, keys, joins)
         shown = {"element": found, "tables": tables, "joins": joins, "graph": graph, **values}
-        return self.desk.answer(session, request.path_qs, "database", **shown)
+        return self.site.answer(session, request.path_qs, "database", **shown)
 
     async def table(self, request: web.Request) -> web.Response:
         """One table with its columns and keys."""
-        session, path = self.desk.session(request), _path(request, "database", "schema", "table")
-        async with self.desk.reading(session) as connection:
+        session, path = self.site.session(request), _path(request, "database", "schema", "table")
+        async with self.site.reading(session) as connection:
             found = await _known(connection, path)
             columns = await elements.columns(connection, path)
             keys = await elements.keys(connection, path.database)
             history = await elements.history(connection, path.database, found.name)
         near = [key for key in keys if (path.schema, path.table) in key.tables]
         shown = {"element": found, "columns": columns, "keys": near, "history": history}
-        return self.desk.answer(session, request.path_qs, "table", **shown)
+        return self.site.answer(session, request.path_qs, "table", **shown)
 
     async def column(self, request: web.Request) -> web.Response:
         """One column."""
-        session, path = self.desk.session(request), _path(request, "database", "schema", "table", "column")
-        async with self.desk.reading(session) as connection:
+        session, path = self.site.session(request), _path(request, "database", "schema", "table", "column")
+        async with self.site.reading(session) as connection:
             found = await _known(connection, path)
             history = await elements.history(connection, path.database, found.name)
-        return self.desk.answer(session, request.path_qs, "column", element=found, history=history)
+        return self.site.answer(session, request.path_qs, "column", element=found, history=history)
 
     async def search(self, request: web.Request) -> web.Response:
         """Elements by words."""
-        session, words = (
-            self.desk.session(request),
-            request.query.get("words", "").replace("\0", "").strip()[:200],
-        )
-        async with self.desk.reading(session) as connection:
+        session, words = self.site.session(request), request.query.get("words", "").strip()[:200]
+        async with self.site.reading(session) as connection:
             found = await elements.search(connection, words, FOUND) if words else ()
-        return self.desk.answer(session, request.path_qs, "search", words=words, found=found, most=FOUND)
+        return self.site.answer(session, request.path_qs, "search", words=words, found=found, most=FOUND)
 
     async def health(self, request: web.Request) -> web.Response:
         """What a database lacks; of the first one where none is named."""
-        session, wanted = self.desk.session(request), request.query.get("database", "")
-        async with self.desk.reading(session) as connection:
+        session, wanted = self.site.session(request), request.query.get("database", "")
+        async with self.site.reading(session) as connection:
             databases = await elements.overviews(connection)
             names = [each.database for each in databases]
             chosen = wanted if wanted in names else next(iter(names), "")
-            found = await health.health(connection, chosen)
+            found = await health(connection, chosen)
         here = request.path_qs if request.query else "/health"
-        return self.desk.answer(session, here, "health", databases=databases, chosen=chosen, health=found)
+        return self.site.answer(session, here, "health", databases=databases, chosen=chosen, health=found)
 
-    async def questions(self, request: web.Request) -> web.Response:
-        """Questions that failed, by the word that did."""
-        session = self.desk.session(request)
-        async with self.desk.reading(session) as connection:
-            groups = await failures.failures(connection)
-        return self.desk.answer(session, "/questions", "questions", groups=groups)
-
-    async def learned(self, request: web.Request) -> web.Response:
-        """What users' choices have taught."""
-        session = self.desk.session(request)
-        async with self.desk.reading(session) as connection:
-            examples = await learned.examples(connection)
-        return self.desk.answer(session, "/learned", "learned", examples=examples)
-
-    async def drift(self, request: web.Request) -> web.Response:
-        """How schemas changed."""
-        session = self.desk.session(request)
-        async with self.desk.reading(session) as connection:
-            changes = await drift.changes(connection)
-        return self.desk.answer(session, "/drift", "drift", changes=changes)
-
-    async def suggestions(self, request: web.Request) -> web.Response:
-        """What the language model suggests to say."""
-        session = self.desk.session(request)
-        async with self.desk.reading(session) as connection:
-            found = await suggestions.waiting(connection)
-        return self.desk.answer(session, "/suggestions", "suggestions", suggestions=found)
+    async def listed(self, request: web.Request) -> web.Response:
+        """One of `LISTS`, by the last part of the address."""
+        session, name = self.site.session(request), request.path.strip("/")
+        called, read = LISTS[name]
+        async with self.site.reading(session) as connection:
+            found = await read(connection)
+        return self.site.answer(session, f"/{name}", name, **{called: found})
 
     async def coverage(self, request: web.Request) -> web.Response:
         """The calibration: all of it for an nl_admin, else of the databases that are open to the role."""
-        session = self.desk.session(request)
-        async with self.desk.reading(session) as connection:
+        session = self.site.session(request)
+        async with self.site.reading(session) as connection:
             rows = await connection.fetch("SELECT database FROM nl_catalog.databases")
             admin = session.signed.admin and await connection.fetchval("SELECT nl_catalog.is_admin()")
         opened, problem, shown = {row["database"] for row in rows}, "", Coverage(0.0, 0, ())
         try:
-            whole = await self.desk.coverage.coverage()
+            whole = await self.site.coverage.coverage()
             lines = (line for line in whole.lines if admin or line.database in opened)
             shown = Coverage(whole.promised, whole.stale, tuple(lines))
         except UnavailableError as unavailable:
             problem = str(unavailable)
         ticks = tuple(_Tick(across(share), down(share), f"{share:.0%}") for share in TICKS)
         drawn = marks(line for line in shown.lines if line.used)
-        return self.desk.answer(
+        return self.site.answer(
             session, "/coverage", "coverage", coverage=shown, problem=problem, marks=drawn, ticks=ticks
         )
 
     async def perform(self, request: web.Request) -> web.StreamResponse:
         """Does what a form says, as the role, and leads back; else says why not, and shows the form again."""
-        session, form = self.desk.session(request), await request.post()
+        session, form = self.site.session(request), await request.post()
         if not session.owns(str(form.get("token", ""))):
             raise web.HTTPForbidden(text="This form is not of your session.")
         action = ACTIONS.get(request.match_info["name"])
@@ -166,7 +159,7 @@ class Views:
             log.info("catalog changed", role=session.signed.role, function=action.name)
             session.notice = Notice(Tone.DONE, action.done)
             raise web.HTTPSeeOther(back)
-        response = self.desk.answer(session, back, "not_done", action=action, given=given, problem=problem)
+        response = self.site.answer(session, back, "not_done", action=action, given=given, problem=problem)
         response.set_status(problem.status)
         return response
 
@@ -227,3 +220,69 @@ def _declared(tables: Iterable[Element], joins: Sequence[Definition]) -> Iterabl
         ]
         if ends[0] is not None and ends[1] is not None:
             yield Join(ends[0], ends[1], f"{join.name} refers to {join.body}", declared=True)
+
+
+@dataclass(frozen=True, slots=True)
+class SignInForms:
+    """The forms of signing in and out."""
+
+    site: Site
+
+    async def show(self, request: web.Request) -> web.Response:
+        """The form; who is signed in already is led on."""
+        name = request.cookies.get(self.site.cookies.session, "")
+        if self.site.sessions.find(name, asyncio.get_running_loop().time()) is not None:
+            raise web.HTTPSeeOther("/")
+        return self._form()
+
+    async def enter(self, request: web.Request) -> web.StreamResponse:
+        """Signs in, or shows the form with what is wrong."""
+        form = await request.post()
+        role, password, token = (str(form.get(name, "")) for name in ("role", "password", "token"))
+        expected = request.cookies.get(self.site.cookies.form, "")
+        if not expected or not hmac.compare_digest(token.encode(), expected.encode()):
+            return self._form(role, "The form was too old.", "Try again.", status=403)
+        role, address, now = role.strip(), request.remote or "", asyncio.get_running_loop().time()
+        if wait := self.site.attempts.wait(role, address, now):
+            response = self._form(
+                role, "Too many attempts have failed.", f"Wait {math.ceil(wait)} seconds.", status=429
+            )
+            response.headers["Retry-After"] = str(math.ceil(wait))
+            return response
+        self.site.attempts.begun(role, address, now)
+        try:
+            signed = await sign_in(self.site.store, Credentials(role, password))
+        except SignInError as problem:
+            if not isinstance(problem, WrongLoginError):
+                self.site.attempts.succeeded(role, address)
+            log.warning("page sign-in failed", address=address, error=type(problem).__name__)
+            status = 401 if isinstance(problem, WrongLoginError) else 403
+            return self._form(role, str(problem), problem.hint, status=status)
+        self.site.attempts.succeeded(role, address)
+        log.info("page signed in", role=role)
+        await self.site.sessions.end(request.cookies.get(self.site.cookies.session, ""))
+        response = web.Response(status=303, headers={"Location": "/"})
+        self.site.cookies.put(
+            response, self.site.cookies.session, await self.site.sessions.begin(signed, now)
+        )
+        self.site.cookies.drop(response, self.site.cookies.form)
+        return response
+
+    async def leave(self, request: web.Request) -> web.StreamResponse:
+        """Signs out."""
+        session = self.site.session(request)
+        if not session.owns(str((await request.post()).get("token", ""))):
+            raise web.HTTPForbidden(text="This form is not of your session.")
+        await self.site.sessions.end(request.cookies[self.site.cookies.session])
+        response = web.Response(status=303, headers={"Location": "/sign-in"})
+        self.site.cookies.drop(response, self.site.cookies.session)
+        return response
+
+    def _form(self, role: str = "", problem: str = "", hint: str = "", *, status: int = 200) -> web.Response:
+        token = secrets.token_urlsafe(32)
+        text = self.site.renderer.page(
+            "sign_in", Frame("/sign-in"), token=token, role=role, problem=problem, hint=hint
+        )
+        response = web.Response(text=text, content_type="text/html", status=status)
+        self.site.cookies.put(response, self.site.cookies.form, token)
+        return response

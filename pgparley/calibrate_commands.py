@@ -7,14 +7,10 @@ The engine asks and keeps the outcomes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
 from rich.console import Console
-from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from engine.calibration.types import (
     BaseStatus,
@@ -26,11 +22,12 @@ from engine.calibration.types import (
     Status,
     StatusRequest,
 )
-from engine.client import EngineAddress, EngineClient
-from engine.errors import NLError
+from engine.client import EngineClient
 from engine.types import Asker
 from pgparley.config import Config
-from pgparley.terminal import fail, print_json, print_table
+from pgparley.engine_commands import running_engine
+from pgparley.questions import read_questions
+from pgparley.terminal import one_by_one, print_json, print_table
 
 SHOWN_COVERAGES = (0.8, 0.9, 0.95, 0.99)
 STATUS_SECONDS = 30.0
@@ -50,19 +47,10 @@ class Calibration:
     named: bool
 
 
-class _Pair(msgspec.Struct):
-    """A line of a file."""
-
-    id: str | int
-    question: str
-    db: str
-    sql: str
-
-
 async def calibrate(config: Config, run: Calibration) -> int:
     """Judges every pair, then shows points and observed coverage; returns 0, raises `typer.Exit` on an error."""
     console = Console()
-    async with _engine(config) as client:
+    async with running_engine(config.engine.socket) as client:
         requests = await _requests(client, run)
         if not requests:
             console.print(f"There is nothing to judge in {run.origin}.")
@@ -75,7 +63,7 @@ async def calibrate(config: Config, run: Calibration) -> int:
 
 async def status(config: Config, *, as_json: bool) -> int:
     """Shows points, thresholds and observed coverage; returns 0, raises `typer.Exit` on an error."""
-    async with _engine(config) as client:
+    async with running_engine(config.engine.socket) as client:
         found = await client.calibration(StatusRequest(SHOWN_COVERAGES), timeout=STATUS_SECONDS)
     if as_json:
         print_json(found, indent=True)
@@ -84,24 +72,18 @@ async def status(config: Config, *, as_json: bool) -> int:
     return 0
 
 
-@asynccontextmanager
-async def _engine(config: Config) -> AsyncIterator[EngineClient]:
-    """The running engine; its errors end the command."""
-    try:
-        async with EngineClient(EngineAddress(str(config.engine.socket))) as client:
-            yield client
-    except NLError as problem:
-        fail(*(text for text in (problem.message, problem.detail, problem.hint) if text))
-
-
 async def _requests(client: EngineClient, run: Calibration) -> list[JudgeRequest]:
     if run.origin in _STORED:
         source = _STORED[run.origin]
         pairs = (await client.pairs(PairsRequest(source), timeout=STATUS_SECONDS)).pairs
         return [_request(pair, source, run) for pair in pairs]
     return [
-        _request(KnownPair(str(each.id), each.question, each.db, each.sql, run.user), "file", run)
-        for each in read_pairs(Path(run.origin))
+        _request(
+            KnownPair(str(each.id or each.question), each.question, each.database, each.sql, run.user),
+            "file",
+            run,
+        )
+        for each in read_questions(Path(run.origin))
     ]
 
 
@@ -119,41 +101,18 @@ def _request(pair: KnownPair, source: str, run: Calibration) -> JudgeRequest:
     )
 
 
-def read_pairs(path: Path) -> list[_Pair]:
-    """The pairs of a JSONL file; raises `typer.Exit` where it cannot be read or a line is no pair."""
-    try:
-        lines = path.read_bytes().splitlines()
-    except OSError as problem:
-        fail(f"cannot read {path}: {problem.strerror}", "It is a JSONL file, or verified, or choices.")
-    pairs = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            pairs.append(msgspec.json.decode(line, type=_Pair))
-        except msgspec.MsgspecError as problem:
-            fail(
-                f"{path}, line {number}: {problem}", 'A line is {"id": …, "question": …, "db": …, "sql": …}.'
-            )
-    return pairs
-
-
 async def _judged(
     client: EngineClient, requests: list[JudgeRequest], seconds: float, console: Console
 ) -> Counter[str]:
     """Asks one after the other; a question that cannot be judged is reported and skipped."""
     outcomes: Counter[str] = Counter()
-    columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console) as progress:
-        task = progress.add_task("judging", total=len(requests))
-        for request in requests:
-            # The question, and as much again for the statements whose results are compared.
-            reply = await client.judge(request, timeout=2 * seconds)
-            outcomes[reply.outcome.value] += 1
-            if reply.outcome is Outcome.SKIPPED:
-                identity = request.identity.replace("\n", ": ")
-                progress.console.print(f"{identity}: {reply.detail}", markup=False, highlight=False)
-            progress.advance(task)
+    for request in one_by_one("judging", requests, console):
+        # The question, and as much again for the statements whose results are compared.
+        reply = await client.judge(request, timeout=2 * seconds)
+        outcomes[reply.outcome.value] += 1
+        if reply.outcome is Outcome.SKIPPED:
+            identity = request.identity.replace("\n", ": ")
+            console.print(f"{identity}: {reply.detail}", markup=False, highlight=False)
     return outcomes
 
 

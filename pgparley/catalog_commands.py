@@ -9,28 +9,26 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Annotated, TypeVar
 
-import msgspec
 import typer
 from rich.console import Console
 from rich.table import Table as Grid
 
 from engine.settings import GuardSettings, UpstreamSettings
+from pgparley.engine_commands import add_suggest_command
 from pgparley.knowledge_commands import add_knowledge_commands
 from pgparley.login_commands import (
-    ListedLogin,
     add_login_commands,
     listed_logins,
     login_grid,
     logins_in_short,
 )
 from pgparley.store_session import SETTINGS, run_on_store
-from pgparley.suggest_command import add_suggest_command
-from pgparley.terminal import AsJson, cell, fail, minute, print_json, print_table, printable
+from pgparley.terminal import AsJson, cell, minute, print_json, print_table, printable, uri_of
 from pgparley.value_commands import add_values_command, read_anew, report_values
 from schema_catalog.definitions import State
 from schema_catalog.drift import Change
 from schema_catalog.drift_store import Finding
-from schema_catalog.dsn import DSNError, as_uri, redacted, with_dbname
+from schema_catalog.dsn import redacted, with_dbname
 from schema_catalog.event_triggers import INSTALL, REMOVE
 from schema_catalog.naming import dotted, quote_ident
 from schema_catalog.pg import Pool
@@ -52,8 +50,12 @@ def catalog_app(
     upstream: Callable[[], UpstreamSettings] = UpstreamSettings,
     guard: Callable[[], GuardSettings] = GuardSettings,
     engine: Callable[[], str] = str,
+    login: Callable[[], str] = str,
 ) -> typer.Typer:
-    """The commands; what they need of the configuration is asked for when one of them runs."""
+    """The commands; what they need of the configuration is asked for when one of them runs.
+
+    `login`: by which databases of the store's server are read; empty: by the store's.
+    """
     app = typer.Typer(help="Register databases and see what is known of them.", no_args_is_help=True)
 
     def run(work: Callable[[CatalogStore], Awaitable[T]]) -> T:
@@ -72,10 +74,7 @@ def catalog_app(
         ] = None,
     ) -> None:
         """Register a database and read its schema."""
-        try:
-            uri = as_uri(dsn) if dsn is not None else with_dbname(as_uri(store_dsn()), name)
-        except DSNError as error:
-            fail(f"{error}.")
+        uri = with_dbname(uri_of(login() or store_dsn()), name) if dsn is None else uri_of(dsn)
         schemas, trusted = tuple(dict.fromkeys(schema or ())), upstream().trusted_owners
         run(lambda store: _add(store, name, uri, schemas, trusted))
 
@@ -175,42 +174,20 @@ def _row(entry: Entry) -> tuple[str, ...]:
     return (database.name, database.dbname, path, taken, logins_in_short(database), redacted(database.dsn))
 
 
-class _Listed(msgspec.Struct):
+def _listed(entry: Entry) -> dict[str, object]:
     """A row of `list --json`."""
-
-    name: str
-    dbname: str
-    search_path: tuple[str, ...]
-    schemas: tuple[str, ...]
-    dsn: str
-    logins: tuple[ListedLogin, ...]
-    identity: str | None
-    registered_at: str
-    taken_at: str | None
-
-
-def _listed(entry: Entry) -> _Listed:
     database = entry.database
-    return _Listed(
-        name=database.name,
-        dbname=database.dbname,
-        search_path=database.search_path,
-        schemas=database.schemas,
-        dsn=redacted(database.dsn),
-        logins=listed_logins(database),
-        identity=database.identity,
-        registered_at=entry.registered_at.isoformat(),
-        taken_at=entry.taken_at.isoformat() if entry.taken_at else None,
-    )
-
-
-class _Shown(msgspec.Struct):
-    """What `show --json` writes."""
-
-    database: str
-    search_path: tuple[str, ...]
-    logins: tuple[ListedLogin, ...]
-    tables: tuple[Table, ...]
+    return {
+        "name": database.name,
+        "dbname": database.dbname,
+        "search_path": database.search_path,
+        "schemas": database.schemas,
+        "dsn": redacted(database.dsn),
+        "logins": listed_logins(database),
+        "identity": database.identity,
+        "registered_at": entry.registered_at.isoformat(),
+        "taken_at": entry.taken_at.isoformat() if entry.taken_at else None,
+    }
 
 
 async def _show(store: CatalogStore, name: str, *, as_json: bool) -> None:
@@ -219,8 +196,8 @@ async def _show(store: CatalogStore, name: str, *, as_json: bool) -> None:
     if snapshot is None:
         raise UnreachableError(f"the schema of {name} was never read; run `pgparley catalog refresh {name}`")
     if as_json:
-        shown = _Shown(snapshot.database, snapshot.search_path, listed_logins(database), snapshot.tables)
-        print_json(shown)
+        shown = {"database": snapshot.database, "search_path": snapshot.search_path}
+        print_json({**shown, "logins": listed_logins(database), "tables": snapshot.tables})
         return
     console = Console()
     if database.logins:
@@ -290,7 +267,7 @@ async def _report_definitions(
 
     databases = Databases(settings, guard)
     try:
-        checked = await check_pending(pool, databases, SETTINGS, name)
+        checked = await check_pending(pool, databases, name)
     finally:
         await databases.aclose()
     for stored, verdict in checked:

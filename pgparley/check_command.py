@@ -6,32 +6,42 @@ Owns which checks a part has, their order, and the exit status: 0 where nothing 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 
 from pgparley.check.finding import Finding, Outcome, Report, ok, problem, said
 from pgparley.check.gateway import check_gateway
-from pgparley.check.model import check_embedded, check_engine, check_model
-from pgparley.check.networks import check_networks
-from pgparley.check.page import check_page
+from pgparley.check.parts import (
+    check_embedded,
+    check_engine,
+    check_key,
+    check_model,
+    check_networks,
+    check_page,
+)
+from pgparley.check.secret_files import check_secret_files
 from pgparley.check.store import check_store
 from pgparley.config import Config, ConfigError
 from pgparley.processes import PartKind
 from pgparley.terminal import print_json, print_lines
 
 
-async def check(load: Callable[[], Config], part: PartKind | None, *, as_json: bool) -> int:
-    """Checks what `part` needs, or everything; prints each finding, and returns the exit status."""
+async def check(
+    load: Callable[[], Config], file: Path | None, part: PartKind | None, *, as_json: bool
+) -> int:
+    """Checks what `part` needs, or all of what `load` reads from `file`; prints findings, returns the exit status."""
     try:
         config = load()
     except ConfigError as error:
         findings = [problem("configuration", said(error), "docs/operations.md has every key.")]
     else:
-        findings = [ok("configuration", "understood"), *[one async for one in _findings(config, part)]]
+        findings = [ok("configuration", "understood"), *check_secret_files(config, file)]
+        findings += [one async for one in _findings(config, part)]
     working = all(finding.outcome is not Outcome.PROBLEM for finding in findings)
     if as_json:
         print_json(Report(working, findings), indent=True)
     else:
         for finding in findings:
-            print_lines(f"{finding.outcome:<8}{finding.check}: {finding.found}", finding.action)
+            print_lines(f"{finding.outcome:<8}{finding.check}: {finding.found}", *finding.action.splitlines())
     return 0 if working else 1
 
 
@@ -56,5 +66,5 @@ async def _of_model(config: Config, part: PartKind | None) -> AsyncIterator[Find
         async for finding in check_model(config):
             yield finding
     if part is PartKind.MODEL:
-        for finding in check_embedded(config):
+        for finding in (*check_embedded(config), check_key(config.model)):
             yield finding

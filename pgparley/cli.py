@@ -13,13 +13,13 @@ from typing import Annotated, NoReturn
 import typer
 
 from engine.errors import NLError
-from pgparley.ask import ask as ask_engine
 from pgparley.calibrate_commands import Calibration
 from pgparley.calibrate_commands import calibrate as run_calibration
 from pgparley.calibrate_commands import status as calibration_status
 from pgparley.catalog_commands import catalog_app
 from pgparley.check_command import check as run_checks
-from pgparley.config import Config, ConfigError, cache_dir, load
+from pgparley.config import Config, ConfigError, cache_dir, chosen, load
+from pgparley.engine_commands import ask as ask_engine
 from pgparley.evaluation.command import Evaluation
 from pgparley.evaluation.command import evaluate as run_evaluation
 from pgparley.init_command import add_init_command
@@ -61,6 +61,7 @@ app.add_typer(
         lambda: _config().upstream,
         lambda: _config().guard,
         lambda: str(_config().engine.socket),
+        lambda: _config().catalog.login,
     ),
     name="catalog",
 )
@@ -112,7 +113,9 @@ def check(part: OnlyPart = None, *, as_json: AsJson = False) -> None:
 
     Exit code: 0 it works, warnings or none; 1 something does not.
     """
-    sys.exit(asyncio.run(run_checks(lambda: load(_options.file), part, as_json=as_json)))
+    sys.exit(
+        asyncio.run(run_checks(lambda: load(_options.file), chosen(_options.file), part, as_json=as_json))
+    )
 
 
 @app.command()
@@ -148,7 +151,7 @@ def calibrate(
     *,
     origin: Annotated[
         str | None,
-        typer.Option("--from", help="A JSONL file of id, question, db, sql; or verified; or choices."),
+        typer.Option("--from", help="A file as eval takes it; or verified; or choices."),
     ] = None,
     status: Annotated[bool, typer.Option("--status", help="Show points and observed coverage.")] = False,
     user: Annotated[str | None, typer.Option(help="The role that asks (default: you).")] = None,
@@ -232,8 +235,8 @@ def demo(
 
 
 def main() -> None:
-    """The console script."""
-    app()
+    """What the console script becomes."""
+    app(prog_name="pgparley")
 
 
 def _config() -> Config:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import math
 import os
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -80,7 +81,7 @@ def load(file: Path | None, environment: Mapping[str, str] = os.environ) -> Conf
     Raises:
         ConfigError: The file is missing, is not TOML, or holds an unknown key or a value of the wrong type.
     """
-    tree = _read(_chosen(file, environment))
+    tree = _read(chosen(file, environment))
     for (section, key), text in _overrides(environment).items():
         target = tree if not section else tree.setdefault(section, {})
         target[key] = _value(text)
@@ -92,7 +93,8 @@ def load(file: Path | None, environment: Mapping[str, str] = os.environ) -> Conf
         raise ConfigError(f"configuration: {problem}") from problem
 
 
-def _chosen(file: Path | None, environment: Mapping[str, str]) -> Path | None:
+def chosen(file: Path | None, environment: Mapping[str, str] = os.environ) -> Path | None:
+    """The file that `load` reads; None where there is none."""
     if file is not None:
         return file
     if named := environment.get(f"{PREFIX}CONFIG"):
@@ -107,7 +109,8 @@ def _read(file: Path | None) -> dict[str, Any]:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as problem:
         raise ConfigError(f"cannot read the configuration: {problem}") from problem
-    except tomllib.TOMLDecodeError as problem:
+    except ValueError as problem:
+        # A number of 4,301 digits is one that is no TOMLDecodeError, which is one as well.
         raise ConfigError(f"{file} is not TOML: {problem}") from problem
 
 
@@ -130,7 +133,7 @@ def _value(text: str) -> Any:
     """A number or a boolean where the text is one in TOML, else the text itself."""
     try:
         value = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except ValueError:
         return text
     return value if isinstance(value, (bool, int, float)) else text
 
@@ -142,17 +145,22 @@ def _check_keys(tree: Mapping[str, Any], kind: type, where: str) -> None:
             near = difflib.get_close_matches(key, known, 1)
             guess = f'; did you mean "{near[0]}"?' if near else ""
             raise ConfigError(f'configuration: unknown key "{where}{key}"{guess}')
-        if isinstance(value, Mapping) and dataclasses.is_dataclass(known[key]):
-            _check_keys(value, known[key], f"{where}{key}.")
-        elif isinstance(value, Mapping) and get_origin(known[key]) is dict:
-            # Tables of tables: the names between are the users'.
-            for name, inner in value.items():
-                if isinstance(inner, Mapping):
-                    _check_keys(inner, get_args(known[key])[1], f"{where}{key}.{name}.")
-        elif isinstance(value, list) and get_origin(known[key]) is tuple:
-            for entry in value:
-                if isinstance(entry, Mapping):
-                    _check_keys(entry, get_args(known[key])[0], f"{where}{key}.")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ConfigError(f"configuration: {where}{key} is no finite number")
+        for inner, its_kind, place in _tables_below(value, known[key], f"{where}{key}."):
+            if isinstance(inner, Mapping):
+                _check_keys(inner, its_kind, place)
+
+
+def _tables_below(value: Any, kind: Any, where: str) -> Iterator[tuple[Any, type, str]]:
+    """What may be tables in `value`, each with what it is read as and its place."""
+    if isinstance(value, Mapping) and dataclasses.is_dataclass(kind):
+        yield value, cast("type", kind), where
+    elif isinstance(value, Mapping) and get_origin(kind) is dict:
+        # Tables of tables: the names between are the users'.
+        yield from ((inner, get_args(kind)[1], f"{where}{name}.") for name, inner in value.items())
+    elif isinstance(value, list) and get_origin(kind) is tuple:
+        yield from ((entry, get_args(kind)[0], where) for entry in value)
 
 
 def _defaults(environment: Mapping[str, str], tree: Mapping[str, Any]) -> dict[str, Any]:

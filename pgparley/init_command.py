@@ -6,8 +6,8 @@ Owns the questions and the file's text. What the keys mean is the settings' own 
 
 from __future__ import annotations
 
+import getpass
 import json
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,11 @@ from typing import Annotated
 import typer
 
 from pgparley.config import FILE, ConfigError, load
-from pgparley.terminal import fail
+from pgparley.private_file import private
+from pgparley.terminal import fail, uri_of
+from schema_catalog.dsn import dbname_of, user_of, with_user, without_login
+from schema_catalog.login_rights import CATALOG_ROLE, STORE_ROLE
+from schema_catalog.naming import quote_ident
 
 _TEMPLATE = """\
 # Written by `pgparley init`. Every other key has its default; docs/operations.md says what there is.
@@ -32,8 +36,12 @@ listen_port = {listen_port}
 admin_users = {admins}
 
 [engine]
-# The database that keeps catalog, questions and feedback, under a role of its own.
+# The database that keeps catalog, questions and feedback, under a role that owns it and nothing else.
 store = {store}
+
+[catalog]
+# By which databases of that server are read: a role with rights on data only where the model may see values.
+login = {login}
 
 [model]
 {model}
@@ -66,7 +74,9 @@ class Question:
 
 SERVER = Question("PostgreSQL server (host:port, or its socket's directory)", "127.0.0.1:5432")
 LISTEN = Question("Where clients connect (address:port)", "127.0.0.1:6432")
-STORE = Question("Database for catalog and questions (connection string)", "postgresql:///pgparley")
+STORE = Question(
+    "Database for catalog and questions (connection string)", f"postgresql://{STORE_ROLE}@/pgparley"
+)
 MODEL = Question("Language model (URL of a server with OpenAI's protocol, or embedded)", "embedded")
 ADMINS = Question("Roles that may do everything on the console (comma-separated, or none)", "none")
 
@@ -98,12 +108,15 @@ def add_init_command(app: typer.Typer, chosen: Callable[[], Path | None]) -> Non
         text = _text(
             server=SERVER.answer(server, ask=not yes),
             listen=LISTEN.answer(listen, ask=not yes),
-            store=STORE.answer(store, ask=not yes),
+            store=(uri := uri_of(STORE.answer(store, ask=not yes))),
             model=MODEL.answer(model, ask=not yes),
             admins=ADMINS.answer(admins, ask=not yes),
         )
         _write(file, text)
-        typer.echo(f"{file} is written. See whether it works: pgparley --config {file} check")
+        typer.echo(
+            f"{file} is written. A superuser makes its roles and its store, once, in psql:\n\n{_sql(uri)}\n"
+        )
+        typer.echo(f"See whether it works: pgparley --config {file} check")
 
 
 def _text(*, server: str, listen: str, store: str, model: str, admins: str) -> str:
@@ -115,8 +128,18 @@ def _text(*, server: str, listen: str, store: str, model: str, admins: str) -> s
         listen_host=_string(listen_host),
         listen_port=listen_port,
         store=_string(store),
+        login=_string(with_user(without_login(store), CATALOG_ROLE)),
         model=_EMBEDDED if model == MODEL.default else _SERVED.format(url=_string(model)),
         admins=_string("" if admins == ADMINS.default else admins),
+    )
+
+
+def _sql(store: str) -> str:
+    """What makes the roles and the database of the URI `store`."""
+    role, database = quote_ident(user_of(store) or getpass.getuser()), dbname_of(store) or STORE_ROLE
+    return (
+        f"CREATE ROLE {role} LOGIN; CREATE ROLE {CATALOG_ROLE} LOGIN; CREATE ROLE nl_admin; CREATE ROLE nl_steward;\n"
+        f"CREATE DATABASE {quote_ident(database)} OWNER {role};"
     )
 
 
@@ -139,10 +162,7 @@ def _write(file: Path, text: str) -> None:
     """Puts the file in place once it has been understood; nobody but its owner reads it."""
     new = file.with_name(f"{file.name}.new")
     try:
-        with os.fdopen(
-            os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
-        ) as out:
-            out.write(text)
+        private(new).write_text(text, encoding="utf-8")
         load(new, {})
         new.replace(file)
     except ConfigError as error:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Annotated
 
-import msgspec
 import typer
 from rich.table import Table as Grid
 
@@ -71,14 +70,11 @@ async def _login(store: CatalogStore, name: str, asker: str, dsn: str | None, *,
         warnings += await _try(database, login)
         outcome = "works"
     await store.add_login(name, login)
-    who = "every other asker logs in under their own name" if asker == EVERYONE else _who(login)
+    named = f"{login.asker} logs in as {user_of(login.dsn)}"
+    who = "every other asker logs in under their own name" if asker == EVERYONE else named
     typer.echo(printable(f"{name}: {who}; the login {outcome}"))
     for warning in warnings:
         typer.echo(printable(f"pgparley: warning: {warning}."), err=True)
-
-
-def _who(login: Login) -> str:
-    return f"{login.asker} logs in as {user_of(login.dsn)}"
 
 
 def _warnings(database: Database, login: Login) -> Iterator[str]:
@@ -109,26 +105,19 @@ async def _logout(pool: Pool, name: str, asker: str) -> None:
     typer.echo(printable(f"{name}: {what} any more; the roles there were not touched"))
 
 
-class ListedLogin(msgspec.Struct):
-    """A login in the JSON of `list` and `show`. `user`: None where each asker has their own."""
-
-    asker: str
-    user: str | None
-    dsn: str
-
-
-def listed_logins(database: Database) -> tuple[ListedLogin, ...]:
-    """The logins of `database`, to be shown."""
-    return tuple(
-        ListedLogin(login.asker, user_of(login.dsn), redacted(login.dsn)) for login in database.logins
-    )
+def listed_logins(database: Database) -> list[dict[str, str | None]]:
+    """The logins of `database` for the JSON of `list` and `show`; the user is None where each asker has their own."""
+    return [
+        {"asker": login.asker, "user": user_of(login.dsn), "dsn": redacted(login.dsn)}
+        for login in database.logins
+    ]
 
 
 def login_grid(database: Database) -> Grid:
     """The logins of `database` as a table."""
     grid = Grid("asker", "logs in as", "connection", title="logins", title_justify="left")
-    for login in listed_logins(database):
-        grid.add_row(cell(login.asker), cell(login.user or _OWN_NAME), cell(login.dsn))
+    for login in database.logins:
+        grid.add_row(*map(cell, (login.asker, user_of(login.dsn) or _OWN_NAME, redacted(login.dsn))))
     return grid
 
 

@@ -12,8 +12,7 @@ from prometheus_client.registry import Collector
 
 from engine.client import EngineAddress, EngineClient
 from proxy.metrics import exposition
-from proxy.net.access import AccessError
-from proxy.net.engine_addresses import engine_addresses
+from proxy.net.access import AccessError, engine_addresses
 from proxy.net.worker.worker_ipc import WorkerChannel, WorkerRequest
 from proxy.settings import GatewaySettings
 

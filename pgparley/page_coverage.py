@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.calibration.types import Line, Status, StatusRequest
 from engine.client import EngineAddress, EngineClient
 from engine.errors import NLError
-from page.ports import Coverage, CoverageLine, UnavailableError
+from page.coverage import Coverage, CoverageLine, UnavailableError
 from pgparley.config import Config
 
 COVERAGES = (0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
@@ -15,7 +15,7 @@ _SECONDS = 15.0
 
 
 class EngineCoverage:
-    """A `page.ports.CoverageSource`."""
+    """A `page.coverage.CoverageSource`."""
 
     def __init__(self, config: Config) -> None:
         self._config = config

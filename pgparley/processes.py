@@ -1,4 +1,4 @@
-"""The processes that `pgparley serve` starts: `python -m pgparley.processes gateway|engine|model|page`.
+"""The processes that `pgparley serve` starts: `python -P -E -m pgparley.processes gateway|engine|model|page`.
 
 The supervisor adds the configuration file, and for a worker the sockets to listen on and its own process id. Each
 process imports what it runs and nothing else: a gateway worker pays for no engine library.
@@ -53,11 +53,11 @@ def engine(config: Config) -> None:
     run(config.engine_settings())
 
 
-def model(config: Config) -> None:
-    """Runs the embedded model server."""
+def model(config: Config, *, held: bool = False) -> None:
+    """Runs the embedded model server. `held`: a supervisor holds its port for it."""
     from engine.llm.embedded.server import run  # noqa: PLC0415
 
-    run(config.embedded_model, config.model.model)
+    run(config.embedded_model, config.model.model, config.model.api_key, reuse_port=held)
 
 
 def page(config: Config) -> None:
@@ -81,7 +81,7 @@ def main(arguments: list[str]) -> None:
         case PartKind.ENGINE:
             engine(config)
         case PartKind.MODEL:
-            model(config)
+            model(config, held=options.supervisor is not None)
         case PartKind.PAGE:
             page(config)
 

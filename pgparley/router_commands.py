@@ -18,7 +18,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from engine.routing.artifact import ArtifactError, ArtifactStore, Manifest
 from pgparley.config import Config
 from pgparley.store_session import run_on_store
-from pgparley.terminal import AsJson, fail, minute, print_json, print_table
+from pgparley.terminal import AsJson, fail, minute, print_json, print_table, read_json_lines
 from schema_catalog.catalog import CachedCatalog
 from schema_catalog.pg import Pool
 from schema_catalog.store import CatalogStore
@@ -26,6 +26,8 @@ from schema_catalog.types import Snapshot
 
 if TYPE_CHECKING:
     from pgparley.router_training import Workshop
+
+_SHAPE = 'A line is {"question": …, "db": …, "tables": […]}.'
 
 _NAMES = {
     "database_r1": "right database first",
@@ -204,7 +206,7 @@ def _evaluate(
 
     workshop = _workshop(config)
     try:
-        asked = work.read_file(file) if file else None
+        asked = read_json_lines(file, work.AnsweredQuestion, _SHAPE) if file else None
         chosen = version or workshop.versions.current()
         figures, count = work.evaluate(workshop, snapshots, chosen, asked)
     except (work.RouterError, ArtifactError) as problem:

@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 
-import msgspec
 import numpy as np
 
 from engine.models.encoder import MiniLMEncoder
@@ -83,23 +82,6 @@ class Workshop:
                 "no registered database holds a table; register one with `pgparley catalog add`"
             )
         return Terrain.of(Index([build(snapshot, cache.encode) for snapshot in held]))
-
-
-def read_file(file: Path) -> list[AnsweredQuestion]:
-    """The questions of a JSONL file; raises `RouterError` with the number of an invalid line."""
-    try:
-        lines = file.read_bytes().splitlines()
-    except OSError as problem:
-        raise RouterError(f"cannot read {file}: {problem.strerror}") from problem
-    found = []
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            try:
-                found.append(msgspec.json.decode(line, type=AnsweredQuestion))
-            except msgspec.MsgspecError as problem:
-                shape = '{"question": …, "db": …, "tables": […]}'
-                raise RouterError(f"{file}, line {number}: {problem}; a line is {shape}") from problem
-    return found
 
 
 def examples(terrain: Terrain, questions: Sequence[AnsweredQuestion]) -> list[Example]:

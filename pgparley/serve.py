@@ -10,16 +10,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import secrets
 import signal
 import socket
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import structlog
 
-from engine.llm.settings import EmbeddedModelSettings, GrammarSupport
+from engine.llm.settings import NO_KEY, EmbeddedModelSettings, GrammarSupport
+from engine.python_process import python_command
 from pgparley.config import PREFIX, Config, ConfigError, load
 from pgparley.metrics import MetricsPage
 from pgparley.processes import PartKind
@@ -49,7 +50,7 @@ class Part:
 
     name: str
     kind: PartKind
-    environment: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     sockets: tuple[int, ...] = ()
 
 
@@ -63,16 +64,19 @@ class _Slot:
 
 
 def parts(config: Config) -> list[Part]:
-    """The processes of `config`. Without a model server, an embedded one on a free loopback port."""
+    """The processes of `config`. Without a model server, an embedded one on a free loopback port and with a new key."""
     model: dict[str, str] = {}
     found: list[Part] = []
     if config.model.base_url is None:
         port = config.embedded_model.port or _free_port(config.embedded_model)
+        own = config.model.api_key
+        key = {f"{PREFIX}MODEL_API_KEY": secrets.token_hex(32) if own == NO_KEY else own}
         model = {
+            **key,
             f"{PREFIX}MODEL_BASE_URL": f"http://{config.embedded_model.host}:{port}/v1",
             f"{PREFIX}MODEL_GRAMMAR": GrammarSupport.EMBEDDED,
         }
-        found.append(Part("model", PartKind.MODEL, {f"{PREFIX}EMBEDDED_MODEL_PORT": str(port)}))
+        found.append(Part("model", PartKind.MODEL, {**key, f"{PREFIX}EMBEDDED_MODEL_PORT": str(port)}))
     if config.page.listen:
         found.append(Part("page", PartKind.PAGE))
     return [*workers(config), *found, Part("engine", PartKind.ENGINE, model)]
@@ -141,11 +145,13 @@ class Supervisor:
                 one.close()
 
     def _bound(self, found: list[Part]) -> list[Part]:
-        """Gives each worker sockets of its own on one port, and all of them the Unix socket."""
+        """Gives each worker sockets of its own on one port, and all of them the Unix socket; holds the model's port."""
         settings = replace(self._config.gateway, reuse_port=self._config.workers > 1)
         shared: tuple[int, ...] = ()
         done: list[Part] = []
         for part in found:
+            if part.kind is PartKind.MODEL:
+                self._hold(part)
             if part.kind is not PartKind.GATEWAY:
                 done.append(part)
                 continue
@@ -160,6 +166,13 @@ class Supervisor:
             done.append(replace(part, sockets=(*(one.fileno() for one in own), *shared)))
         return done
 
+    def _hold(self, model: Part) -> None:
+        """Takes the model's port: no other user of this machine can while it starts (SO_REUSEPORT in socket(7))."""
+        held = socket.socket()
+        self._sockets.append(held)
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        held.bind((self._config.embedded_model.host, int(model.environment[f"{PREFIX}EMBEDDED_MODEL_PORT"])))
+
     # -- processes
 
     async def _start(self, slot: _Slot) -> None:
@@ -169,10 +182,11 @@ class Supervisor:
         arguments: list[str] = [part.kind]
         if self._file is not None:
             arguments.append(str(self._file))
+        arguments += ["--supervisor", str(os.getpid())]
         if part.sockets:
-            arguments += ["--sockets", ",".join(map(str, part.sockets)), "--supervisor", str(os.getpid())]
+            arguments += ["--sockets", ",".join(map(str, part.sockets))]
         return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "pgparley.processes", *arguments),
+            *python_command("pgparley.processes", *arguments),
             env={**os.environ, **part.environment},
             stdin=asyncio.subprocess.DEVNULL,
             pass_fds=part.sockets,

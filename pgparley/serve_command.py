@@ -9,12 +9,17 @@ import asyncio
 from importlib.util import find_spec
 from pathlib import Path
 
+import structlog
+
 from page.settings import PageConfigError, address, tls_context
 from pgparley import processes
-from pgparley.config import Config
+from pgparley.check.secret_files import HINT, readable_by_others
+from pgparley.config import Config, chosen
 from pgparley.processes import PartKind
 from pgparley.serve import Part, parts, serve, workers
 from schema_catalog.dsn import DSNError
+
+log = structlog.stdlib.get_logger("serve")
 
 _LIBRARIES = {PartKind.ENGINE: ("engine", "pglast"), PartKind.MODEL: ("local", "xllamacpp")}
 """Part → the extra that brings its libraries, and one of them that nothing else brings."""
@@ -30,6 +35,7 @@ class CannotStartError(Exception):
 
 def serve_parts(config: Config, file: Path | None, part: PartKind | None) -> None:
     """Runs `part`, or everything, until told to end; raises `CannotStartError`."""
+    _warn(config, file)
     everything = parts(config)
     needed = {each.kind for each in everything} if part is None else {part}
     if PartKind.PAGE in needed:
@@ -54,11 +60,16 @@ def serve_parts(config: Config, file: Path | None, part: PartKind | None) -> Non
             _serve_page(config)
 
 
+def _warn(config: Config, file: Path | None) -> None:
+    for each in readable_by_others(config, chosen(file)):
+        log.warning("secrets_readable_by_others", file=each, hint=HINT)
+
+
 def _supervise(config: Config, file: Path | None, found: list[Part]) -> None:
     try:
         asyncio.run(serve(config, file, found))
     except OSError as problem:
-        hint = "Correct listen_addr, listen_port, prometheus_listen or runtime_dir in [gateway]."
+        hint = "Correct the addresses or runtime_dir in [gateway], or port in [embedded_model]."
         raise CannotStartError(str(problem), hint) from problem
 
 

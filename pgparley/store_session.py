@@ -11,7 +11,7 @@ import asyncpg
 from pgparley.terminal import fail
 from schema_catalog.dsn import DSNError, as_uri, redacted
 from schema_catalog.migrate import MigrationError, migrate
-from schema_catalog.pg import Pool
+from schema_catalog.pg import Pool, store_pool
 from schema_catalog.refresh import ConnectSettings, UnreachableError
 from schema_catalog.store import CatalogError, UnknownLoginError, UnknownNameError
 
@@ -35,9 +35,7 @@ def run_on_store_as_it_is(dsn: str, work: Callable[[Pool], Awaitable[T]]) -> T:
     """The same without migrating it first."""
 
     async def session() -> T:
-        async with asyncpg.create_pool(
-            as_uri(dsn), min_size=1, max_size=1, timeout=SETTINGS.connect_timeout, statement_cache_size=0
-        ) as pool:
+        async with store_pool(as_uri(dsn), 1, timeout=SETTINGS.connect_timeout, cached=0) as pool:
             return await work(pool)
 
     try:

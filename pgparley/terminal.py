@@ -6,14 +6,20 @@ Owns the exit status of expected failures (1), and that no control character of 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
-from typing import Annotated, NoReturn
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, NoReturn, TypeVar
 
 import msgspec
 import typer
 from rich.console import Console
+from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
+
+from schema_catalog.dsn import DSNError, as_uri
+
+T = TypeVar("T")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 
@@ -22,6 +28,14 @@ def fail(*lines: str) -> NoReturn:
     """Ends the command with exit status 1; `lines` go to standard error, the first one behind the program's name."""
     typer.echo("\n".join(["pgparley: " + printable(lines[0]), *map(printable, lines[1:])]), err=True)
     raise typer.Exit(1)
+
+
+def uri_of(dsn: str) -> str:
+    """A connection string that the user wrote, as a URI; one that cannot be understood ends the command."""
+    try:
+        return as_uri(dsn)
+    except DSNError as error:
+        fail(f"{error}.")
 
 
 def print_error(message: str, detail: str | None = None, hint: str | None = None) -> None:
@@ -49,6 +63,32 @@ def print_table(*headings: str, rows: Iterable[Iterable[str]], caption: str | No
     for row in rows:
         grid.add_row(*map(cell, row))
     Console().print(grid)
+
+
+def read_json_lines(path: Path, kind: type[T], shape: str) -> list[T]:
+    """The objects of a file, one a line; ends the command, saying the `shape`, where it holds anything else."""
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as problem:
+        fail(f"cannot read {path}: {problem.strerror}", shape)
+    found = []
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                found.append(msgspec.json.decode(line, type=kind))
+            except msgspec.MsgspecError as problem:
+                fail(f"{path}, line {number}: {problem}", shape)
+    return found
+
+
+def one_by_one(doing: str, items: Sequence[T], console: Console, *, transient: bool = False) -> Iterator[T]:
+    """The items, with a bar that shows how many are done. `transient`: the bar goes at the end."""
+    columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=transient) as progress:
+        task = progress.add_task(doing, total=len(items))
+        for item in items:
+            yield item
+            progress.advance(task)
 
 
 def cell(text: str) -> Text:

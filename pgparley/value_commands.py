@@ -148,39 +148,29 @@ def _find(text: str, snapshot: Snapshot, allowed: Iterable[ColumnKey] = ()) -> C
     return next(iter(found))
 
 
-class _Listed(msgspec.Struct):
-    """A row of `values --json`."""
-
-    schema: str
-    table: str
-    column: str
-    values: int
-    more: bool
-    read_at: str | None
-    problem: str | None
-
-
 async def _list(pool: Pool, name: str, *, as_json: bool) -> None:
     await CatalogStore(pool).get(name)
-    rows = [_listed(column) for column in await ValueStore(pool).allowed(name)]
+    columns = await ValueStore(pool).allowed(name)
     if as_json:
-        print_json(rows)
-        return
-    if not rows:
+        print_json([_listed(column) for column in columns])
+    elif columns:
+        print_table("column", "values", "read", "problem", rows=map(_cells, columns))
+    else:
         typer.echo(
             f"No value of {printable(name)} may be shown to the model. "
             "Allow columns with --allow schema.table.column or --allow-all-text."
         )
-        return
-    print_table("column", "values", "read", "problem", rows=map(_cells, rows))
 
 
-def _cells(row: _Listed) -> tuple[str, ...]:
-    read = minute(row.read_at) if row.read_at else "never"
-    count = f"{row.values}{' and more' if row.more else ''}"
-    return (dotted((row.schema, row.table, row.column)), count, read, row.problem or "")
+def _cells(column: AllowedColumn) -> tuple[str, ...]:
+    read = minute(column.read_at.isoformat()) if column.read_at else "never"
+    count = f"{column.count}{' and more' if column.more else ''}"
+    return (dotted(column.key), count, read, column.problem or "")
 
 
-def _listed(column: AllowedColumn) -> _Listed:
+def _listed(column: AllowedColumn) -> dict[str, object]:
+    """A row of `values --json`."""
     read_at = column.read_at.isoformat() if column.read_at else None
-    return _Listed(*column.key, column.count, column.more, read_at, column.problem)
+    schema, table, name = column.key
+    counted = {"values": column.count, "more": column.more, "read_at": read_at, "problem": column.problem}
+    return {"schema": schema, "table": table, "column": name, **counted}

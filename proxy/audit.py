@@ -6,7 +6,7 @@ Owns the fields, the outcomes and the redaction. Writes nothing: that is `proxy.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -169,7 +169,9 @@ def redacted_statement(sql: str) -> str:
 
 def redacted_text(text: str, statements: Iterable[str]) -> str:
     """`text` without what is quoted, words with digits, and words that stand in a literal of `statements`."""
-    values = {word for sql in statements for literal in _literals(sql) for word in _words(literal)}
+    values = {
+        word for sql in statements for literal in _literals(sql) for word in _WORD.findall(literal.casefold())
+    }
 
     def shown(match: re.Match[str]) -> str:
         word = match.group()
@@ -182,10 +184,6 @@ def _literals(sql: str) -> Iterable[str]:
     for token in lexer.tokens(sql):
         if token.kind in _LITERALS:
             yield lexer.string_value(sql, token) or sql[token.start : token.end]
-
-
-def _words(text: str) -> Collection[str]:
-    return {word.casefold() for word in _WORD.findall(text)}
 
 
 def written(

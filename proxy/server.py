@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import uvloop
 
-from proxy.net.ports import ShutdownMode
+from proxy.net.worker.context import ShutdownMode
 from proxy.net.worker.worker import STANDALONE, Worker, WorkerPlacement
 from proxy.settings import GatewaySettings
 

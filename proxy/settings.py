@@ -180,6 +180,10 @@ FIXED = frozenset(
 """Settings that RELOAD does not change; a rolling restart changes those that are not about listening."""
 
 
+_MOST = 2**31
+"""Numbers of the console are below it: no NaN, no infinity."""
+
+
 def changes(before: GatewaySettings, after: GatewaySettings) -> list[str]:
     """The settings that differ and that RELOAD does not change."""
     return sorted(key for key in FIXED if getattr(before, key) != getattr(after, key))
@@ -197,9 +201,13 @@ def assigned(settings: GatewaySettings, key: str, value: str) -> GatewaySettings
     if key not in known:
         raise ValueError(f'unknown setting "{key}"')
     try:
-        return msgspec.convert({**known, key: value}, GatewaySettings, strict=False)
+        changed = msgspec.convert({**known, key: value}, GatewaySettings, strict=False)
     except msgspec.ValidationError as problem:
         raise ValueError(f"{key}: {problem}") from problem
+    number = getattr(changed, key)
+    if isinstance(number, int | float) and not abs(number) < _MOST:
+        raise ValueError(f"{key}: the number is out of range")
+    return changed
 
 
 def described(settings: GatewaySettings) -> tuple[tuple[str, str, str, str], ...]:

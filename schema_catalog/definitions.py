@@ -1,6 +1,6 @@
 """What a DBA defined, at rest in the store, with what checking it found.
 
-Owns the SQL of table `definition`, which the functions of the schema `nl_catalog` write (`sql/0010_definitions.sql`).
+Owns the SQL of table `definition`, which the functions of the schema `nl_catalog` write (`sql/0005_definitions.sql`).
 Whether a database takes a definition is the engine's to find out.
 """
 
@@ -57,6 +57,11 @@ class Stored:
     kind: str = field(repr=False)
     key: tuple[str, ...] = field(repr=False)
     body: str = field(repr=False)
+
+    @property
+    def place(self) -> tuple[str, str, list[str]]:
+        """Its primary key in the store."""
+        return (self.database, self.kind, list(self.key))
 
     @property
     def name(self) -> str:
@@ -119,12 +124,7 @@ class DefinitionStore:
             " jsonb_set(d.body, ARRAY[$5::text], to_jsonb($6::text)))"
             " FROM pgparley.definition d"
             " WHERE (d.database, d.kind, d.element) = ($1, $2, $3) AND d.body = $4::jsonb",
-            stored.database,
-            stored.kind,
-            list(stored.key),
-            stored.body,
-            field,
-            sql,
+            *(*stored.place, stored.body, field, sql),
         )
 
     async def note(self, stored: Stored, verdict: Verdict) -> None:
@@ -132,12 +132,7 @@ class DefinitionStore:
         await self._pool.execute(
             "UPDATE pgparley.definition SET state = $5, reason = $6, reads = $7::jsonb, checked_at = clock_timestamp()"
             " WHERE (database, kind, element) = ($1, $2, $3) AND body = $4::jsonb",
-            stored.database,
-            stored.kind,
-            list(stored.key),
-            stored.body,
-            verdict.state.value,
-            verdict.reason,
+            *(*stored.place, stored.body, verdict.state.value, verdict.reason),
             msgspec.json.encode(verdict.reads).decode(),
         )
 
@@ -146,10 +141,7 @@ class DefinitionStore:
         await self._pool.execute(
             "UPDATE pgparley.definition SET reason = $4"
             " WHERE (database, kind, element) = ($1, $2, $3) AND reason IS DISTINCT FROM $4",
-            stored.database,
-            stored.kind,
-            list(stored.key),
-            reason,
+            *(*stored.place, reason),
         )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from schema_catalog.element_numbers import Element, Numbers
+from schema_catalog.identity import Element, Numbers
 from schema_catalog.naming import dotted
 from schema_catalog.types import Column, Snapshot, Table
 

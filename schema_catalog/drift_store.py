@@ -1,7 +1,7 @@
 """What changed in schemas, at rest in the store, and which engine looks for that.
 
 Owns the SQL of tables `drift`, `element_number` and `schema_watch`. Renames are decided on by functions of the schema
-`nl_catalog` (`sql/0014_drift.sql`).
+`nl_catalog` (`sql/0006_drift.sql`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from datetime import timedelta
 import asyncpg
 
 from schema_catalog.drift import Change, Difference, Evidence, Rename
-from schema_catalog.element_numbers import Element, Number, Numbers
+from schema_catalog.identity import Element, Number, Numbers
 from schema_catalog.pg import Connection, Pool
 
 _NOTE = "SELECT pgparley.note_drift($1, $2, $3, $4::text[], $5::text[], $6)"

@@ -10,10 +10,19 @@ from schema_catalog.pg import Connection
 
 CHANNEL = "pgparley_schema"
 
-INSTALL = f"""\
+_NOTHING = """\
 BEGIN;
-CREATE SCHEMA IF NOT EXISTS pgparley_notice;
-CREATE OR REPLACE FUNCTION pgparley_notice.schema_changed() RETURNS event_trigger
+DROP EVENT TRIGGER IF EXISTS pgparley_changed;
+DROP EVENT TRIGGER IF EXISTS pgparley_dropped;
+DROP SCHEMA IF EXISTS pgparley_notice CASCADE;
+"""
+
+REMOVE = f"{_NOTHING}COMMIT;\n"
+
+# The schema is made anew: replacing a function of somebody who made one of that name before would leave it theirs.
+INSTALL = f"""\
+{_NOTHING}CREATE SCHEMA pgparley_notice;
+CREATE FUNCTION pgparley_notice.schema_changed() RETURNS event_trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF TG_EVENT = 'sql_drop' THEN
@@ -24,18 +33,8 @@ BEGIN
     END IF;
 END
 $$;
-DROP EVENT TRIGGER IF EXISTS pgparley_changed;
-DROP EVENT TRIGGER IF EXISTS pgparley_dropped;
 CREATE EVENT TRIGGER pgparley_changed ON ddl_command_end EXECUTE FUNCTION pgparley_notice.schema_changed();
 CREATE EVENT TRIGGER pgparley_dropped ON sql_drop EXECUTE FUNCTION pgparley_notice.schema_changed();
-COMMIT;
-"""
-
-REMOVE = """\
-BEGIN;
-DROP EVENT TRIGGER IF EXISTS pgparley_changed;
-DROP EVENT TRIGGER IF EXISTS pgparley_dropped;
-DROP SCHEMA IF EXISTS pgparley_notice CASCADE;
 COMMIT;
 """
 

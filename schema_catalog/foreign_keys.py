@@ -10,8 +10,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from schema_catalog.once import once_per_snapshot
-from schema_catalog.types import ColumnKey, Snapshot, TableKey
+from schema_catalog.types import ColumnKey, Snapshot, TableKey, once_per_snapshot
 
 
 @dataclass(frozen=True, slots=True)

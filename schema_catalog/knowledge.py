@@ -1,7 +1,7 @@
 """What a DBA and what imports say of a database, its tables, columns, joins and terms, put into its snapshot.
 
 Owns the precedence (a DBA, `COMMENT ON`, an import) and what hiding takes away. Stored and changed by the functions of
-the schema `nl_catalog` (`sql/0009_knowledge.sql` and those after it); `schema_catalog.store` reads it.
+the schema `nl_catalog` (`sql/0003_knowledge.sql`, `sql/0004_saying.sql`); `schema_catalog.store` reads it.
 """
 
 from __future__ import annotations

@@ -97,5 +97,5 @@ def _check(known: tuple[Migration, ...], applied: dict[str, str]) -> None:
         if known[position].name != name or known[position].digest != digest:
             raise MigrationError(
                 f"the store was migrated with another {name} than this version's {known[position].name}: "
-                "use the version that made it"
+                "use the version that made it, or make the store anew"
             )

@@ -1,4 +1,4 @@
-"""The driver's types, and the search path of the catalog's connections.
+"""The driver's types, the search path of the catalog's connections, and those to the store.
 
 asyncpg's classes are generic for type checkers alone, hence two definitions of each.
 """
@@ -19,3 +19,18 @@ else:
 
 CATALOG_PATH = "pg_catalog, pg_temp"
 """The search path of the catalog's own connections: nobody but PostgreSQL defines what their queries call."""
+
+
+def store_pool(
+    dsn: str, most: int, *, timeout: float, command_timeout: float | None = None, cached: int = 100
+) -> Pool:
+    """Up to `most` connections to the store, of `cached` statements each; awaiting it raises asyncpg's errors."""
+    return asyncpg.create_pool(
+        dsn,
+        min_size=1,
+        max_size=most,
+        timeout=timeout,
+        command_timeout=command_timeout,
+        statement_cache_size=cached,
+        server_settings={"application_name": "pgparley", "search_path": CATALOG_PATH},
+    )

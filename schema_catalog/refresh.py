@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import asyncpg
 
 from schema_catalog.drift import Change, compare, renames
-from schema_catalog.element_numbers import Numbers, read_numbers, schema_digest
-from schema_catalog.identity import read_identity
+from schema_catalog.identity import Numbers, read_identity, read_numbers, schema_digest
 from schema_catalog.introspect import introspect
 from schema_catalog.pg import CATALOG_PATH, Connection
 from schema_catalog.privileges import untrusted_owners
@@ -34,8 +33,9 @@ class UnreachableError(Exception):
     """A registered database cannot be read. The message names no password."""
 
 
-async def opened(dsn: str, settings: ConnectSettings) -> Connection:
-    """A connection under the search path that the server sets; raises `UnreachableError`."""
+async def opened(dsn: str, settings: ConnectSettings, path: str | None = CATALOG_PATH) -> Connection:
+    """A connection under the search path `path`, None: the one that the server sets; raises `UnreachableError`."""
+    searched = {} if path is None else {"search_path": path}
     try:
         return await asyncpg.connect(
             dsn,
@@ -43,16 +43,18 @@ async def opened(dsn: str, settings: ConnectSettings) -> Connection:
             command_timeout=settings.query_timeout,
             # A pooler in transaction mode may stand in between.
             statement_cache_size=0,
-            server_settings={"application_name": "pgparley catalog"},
+            server_settings={"application_name": "pgparley catalog", **searched},
         )
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, ValueError) as error:
         raise UnreachableError(f"cannot connect: {str(error) or type(error).__name__}") from error
 
 
 @asynccontextmanager
-async def connected(dsn: str, settings: ConnectSettings) -> AsyncIterator[Connection]:
+async def connected(
+    dsn: str, settings: ConnectSettings, path: str | None = CATALOG_PATH
+) -> AsyncIterator[Connection]:
     """`opened`, and closed after the block; also raises `UnreachableError` where a query of the block fails."""
-    connection = await opened(dsn, settings)
+    connection = await opened(dsn, settings, path)
     try:
         yield connection
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
@@ -68,7 +70,7 @@ async def describe(name: str, dsn: str, schemas: tuple[str, ...], settings: Conn
     it must mean the same for every asker. Raises `UnreachableError`, also where one of `schemas` does not
     exist.
     """
-    async with connected(dsn, settings) as connection:
+    async with connected(dsn, settings, None) as connection:
         dbname: str = await connection.fetchval("SELECT pg_catalog.current_database()::pg_catalog.text")
         path = await _search_path(connection, schemas)
         identity = await read_identity(connection)
@@ -118,7 +120,6 @@ async def owners_to_trust(
     Nobody but such a role can ask about what it owns.
     """
     async with connected(database.dsn, settings) as connection:
-        await connection.execute(f"SET search_path = {CATALOG_PATH}")
         return await untrusted_owners(connection, database.schemas, trusted_owners)
 
 

@@ -1,8 +1,9 @@
 """The catalog at rest: registered databases, logins and snapshots in schema `pgparley` of the store database.
 
-Owns the SQL of those tables. Does not connect to the registered databases and keeps nothing in memory.
-Connection strings may hold passwords: they leave here inside `Database` and `Login`, which do not show them,
-and appear in no error.
+Owns the SQL of those tables, and of the requests to register (`registration`) and the proposals of the language model
+(`suggestion`), which functions of `nl_catalog` write and decide on. Does not connect to the registered databases and
+keeps nothing in memory. Connection strings may hold passwords: they leave here inside `Database` and `Login`, which do
+not show them, and appear in no error.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from schema_catalog.definitions import DefinitionStore, Join
 from schema_catalog.drift_store import DriftStore
 from schema_catalog.knowledge import Knowledge, Said
 from schema_catalog.pg import Connection, Pool
-from schema_catalog.types import Attributes, Database, Login, Snapshot, Term
+from schema_catalog.types import Attributes, Database, Login, Snapshot, Suggestion, Term
 
 
 class CatalogError(Exception):
@@ -243,3 +244,55 @@ def _entry(row: asyncpg.Record) -> Entry:
         row["identity"],
     )
     return Entry(database, row["registered_at"], row["id"], row["taken_at"])
+
+
+class Registrations:
+    """Databases of the store's own server that a DBA asked to have registered, until an engine has done it.
+
+    Raises asyncpg's errors or `OSError`.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def waiting(self) -> tuple[str, ...]:
+        """The names that no engine has tried yet."""
+        rows = await self._pool.fetch(
+            "SELECT name FROM pgparley.registration WHERE problem IS NULL ORDER BY name"
+        )
+        return tuple(row["name"] for row in rows)
+
+    async def failed(self, name: str, problem: str) -> None:
+        """Notes why a database cannot be registered."""
+        await self._pool.execute(
+            "UPDATE pgparley.registration SET problem = $2 WHERE name = $1", name, problem
+        )
+
+    async def done(self, name: str) -> None:
+        """Forgets a request: the database is registered."""
+        await self._pool.execute("DELETE FROM pgparley.registration WHERE name = $1", name)
+
+
+class SuggestionStore:
+    """Suggested descriptions and synonyms. Raises asyncpg's errors or `OSError`."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def elements(self, database: str) -> frozenset[tuple[str, ...]]:
+        """The elements of a database for which something was suggested before, whatever became of it."""
+        rows = await self._pool.fetch(
+            "SELECT DISTINCT element FROM pgparley.suggestion WHERE database = $1", database
+        )
+        return frozenset(tuple(element) for (element,) in rows)
+
+    async def add(self, database: str, suggestions: Iterable[Suggestion]) -> None:
+        """Keeps suggestions, each once; raises `UnknownNameError`."""
+        try:
+            await self._pool.executemany(
+                "INSERT INTO pgparley.suggestion (database, element, kind, suggestion) VALUES ($1, $2, $3, $4)"
+                " ON CONFLICT DO NOTHING",
+                [(database, list(each.element), each.kind.value, each.text) for each in suggestions],
+            )
+        except asyncpg.ForeignKeyViolationError:
+            raise UnknownNameError(f'database "{database}" is not registered') from None

@@ -6,10 +6,13 @@ fingerprint of a snapshot and the part of it that a role may read. Does not touc
 
 from __future__ import annotations
 
+import functools
 import hashlib
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import TypeVar, cast
 
 import msgspec
 
@@ -282,3 +285,26 @@ class Database:
     schemas: tuple[str, ...] = ()
     logins: tuple[Login, ...] = ()
     identity: str | None = None
+
+
+T = TypeVar("T")
+
+
+def once_per_snapshot(make: Callable[[Snapshot], T]) -> Callable[[Snapshot], T]:
+    """`make`, which gives the same at every call with one snapshot, and forgets it with the snapshot.
+
+    What was made is kept by the snapshot's identity: hashing one by its fields takes longer than most that is made.
+    """
+    known: dict[int, T | None] = {}
+
+    @functools.wraps(make)
+    def made(snapshot: Snapshot) -> T:
+        if id(snapshot) not in known:
+            found = make(snapshot)
+            # A snapshot that was kept here would live for ever.
+            known[id(snapshot)] = None if found is snapshot else found
+            weakref.finalize(snapshot, known.pop, id(snapshot), None)
+        kept = known[id(snapshot)]
+        return cast("T", snapshot) if kept is None else kept
+
+    return made

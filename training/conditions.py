@@ -1,27 +1,20 @@
 """Trains the classifier of conditions that comes with the program, on Spider's training questions.
 
     python -m training.conditions --bench FOLDER --out engine/conditions/base
-    python -m training.conditions --bench FOLDER --folds            writes nothing
 
 A fifth of the databases, by a hash of their names, gives the figures and is not trained on; what is written is then
-trained on all of them with the same settings. These were chosen with that fifth in view: `--folds` measures the other
-fifths too, each by a network that was not trained on it, and the questions of `OTHERS`, that none is trained on. Where
-a gold statement takes `min` of a column only because PostgreSQL wants one value a group, the question does not ask for
-a minimum: that label is left away.
+trained on all of them with the same settings, which were chosen with that fifth in view. Where a gold statement takes
+`min` of a column only because PostgreSQL wants one value a group, the question does not ask for a minimum: that label
+is left away.
 """
 
 from __future__ import annotations
 
-import argparse
-import hashlib
-import json
 import re
 import sys
-import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -30,18 +23,18 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from benchmarks.quality.candidates.questions import Item, read_items
+from benchmarks.harness.drawing import Item, fold_of, read_items
+from benchmarks.harness.schemas import snapshots
 from engine.conditions.classifier import FORMAT, LABELS, NAME, assembled, indicator, owners_of, words_of
 from engine.conditions.types import Operator, StatementKind
 from engine.linking.element_text import element_words
 from engine.models.encoder import MiniLMEncoder
-from engine.models.packaged import Manifest, write
-from schema_catalog.types import Column, ForeignKey, Snapshot, Table, TableKind
+from schema_catalog.types import Snapshot
+from training.command import Making, parser, written
 from training.sql_features import kind_of
 
-QUESTIONS, OTHERS = "spider/train.jsonl", "spider/train_others.jsonl"
+QUESTIONS = "spider/train.jsonl"
 HIDDEN, STEPS, BATCH, RATE, DECAY, DROPPED = 128, 1_500, 128, 2e-3, 0.02, 0.4
-FOLDS = 5
 LEAST_DATABASES = 15
 """Databases whose questions have a word, for it to be a cue: no cue is a word of one schema."""
 
@@ -84,22 +77,6 @@ def _asked(kind: StatementKind, item: Item) -> StatementKind:
     if made and not _LEAST_WORDS.search(item["question"]):
         return replace(kind, operators=kind.operators - {Operator.MIN})
     return kind
-
-
-def snapshots(bench: Path) -> dict[str, Snapshot]:
-    """The schemas of Spider's databases, by name, as the benchmark describes them."""
-    tables: dict[str, list[Table]] = defaultdict(list)
-    for item in read_items(bench / "spider" / "schemas.jsonl"):
-        columns = tuple(Column(column["name"], column["type"]) for column in item["columns"])
-        keys = tuple(
-            ForeignKey((key["column"],), item["db"], key["ref_table"], (key["ref_column"],))
-            for key in item["foreign_keys"]
-        )
-        primary = tuple(item["primary_key"])
-        tables[item["db"]].append(
-            Table(item["db"], item["table"], TableKind.TABLE, columns, primary, foreign_keys=keys)
-        )
-    return {name: Snapshot(name, (name,), tuple(each)) for name, each in tables.items()}
 
 
 def _encoded(snapshot: Snapshot, encoder: MiniLMEncoder) -> tuple[NDArray[np.float32], list[int]]:
@@ -176,79 +153,23 @@ def measured(arrays: dict[str, NDArray[Any]], questions: Sequence[Known]) -> dic
     ]
     operators = len(Operator)
     figures = {
-        "micro_f1": _f1(said, truth),
-        "micro_f1_operators": _f1(said[:, :operators], truth[:, :operators]),
+        "micro_f1": float(2 * (said & truth).sum() / (said.sum() + truth.sum())),
         "hardness_accuracy": float((odds[:, operators:].argmax(1) == truth[:, operators:].argmax(1)).mean()),
     }
-    figures |= {f"composition_top{m}": float(np.mean([any(row[:m]) for row in right])) for m in (1, 3, 5)}
-    same = [
-        [bool((rows[number][:operators] == truth[at][:operators]).all()) for number in order[at, :5]]
-        for at in range(len(questions))
-    ]
-    return figures | {f"operators_top{m}": float(np.mean([any(row[:m]) for row in same])) for m in (1, 3, 5)}
-
-
-def _f1(said: NDArray[np.bool_], truth: NDArray[np.bool_]) -> float:
-    return float(2 * (said & truth).sum() / (said.sum() + truth.sum()))
-
-
-def fold_of(name: str) -> int:
-    """Of a database, by a hash of its name. Fold 0 gives the manifest's figures and had a say in the settings."""
-    return int(hashlib.sha256(name.encode()).hexdigest(), 16) % FOLDS
-
-
-def by_fold(bench: Path, seed: int) -> None:
-    """Prints the figures of each fold by a network trained on the others, and of `OTHERS` by one trained on all."""
-    questions = known(bench, QUESTIONS)
-    for fold in range(FOLDS):
-        network = trained([each for each in questions if fold_of(each.item["db"]) != fold], seed)
-        _print(f"fold {fold}", network, [each for each in questions if fold_of(each.item["db"]) == fold])
-    _print(OTHERS, trained(questions, seed), known(bench, OTHERS))
-
-
-def _print(name: str, network: dict[str, NDArray[Any]], questions: Sequence[Known]) -> None:
-    places = {each.item["db"] for each in questions}
-    found = {key: round(value, 4) for key, value in measured(network, questions).items()}
-    sys.stdout.write(
-        json.dumps({"part": name, "n": len(questions), "databases": len(places), **found}) + "\n"
-    )
-    sys.stdout.flush()
+    return figures | {
+        f"composition_top{m}": float(np.mean([any(row[:m]) for row in right])) for m in (1, 3, 5)
+    }
 
 
 def main() -> int:
     """Trains, measures, writes; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--bench", type=Path, required=True, help="the data's folder")
-    parser.add_argument("--out", type=Path, help="the artifact's folder")
-    parser.add_argument("--folds", action="store_true", help="measure every fold; write nothing")
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    if options.folds:
-        by_fold(options.bench, options.seed)
-        return 0
-    if options.out is None:
-        parser.error("--out or --folds is needed")
-    started = time.monotonic()
+    options = parser(__doc__).parse_args()
+    making = Making("training.conditions", NAME, FORMAT)
     questions = known(options.bench, QUESTIONS)
-    kept = [each for each in questions if fold_of(each.item["db"])]
-    figures = measured(
-        trained(kept, options.seed), [each for each in questions if not fold_of(each.item["db"])]
-    )
-    arrays = trained(questions, options.seed)
-    manifest = Manifest(
-        name=NAME,
-        format=FORMAT,
-        encoder="all-MiniLM-L6-v2",
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        command=f"python -m training.conditions --bench FOLDER --out FOLDER --seed {options.seed}",
-        questions=len(questions),
-        minutes=round((time.monotonic() - started) / 60, 1),
-        figures={key: round(value, 4) for key, value in figures.items()},
-    )
-    written = write(options.out, manifest, arrays)
-    sys.stdout.write("".join(f"{key:24s} {value:.4f}\n" for key, value in written.figures.items()))
+    # Fold 0 gives the figures and had a say in the settings.
+    held = [each for each in questions if not fold_of(each.item["db"])]
+    figures = measured(trained([each for each in questions if fold_of(each.item["db"])], options.seed), held)
+    written(options.out, making.manifest(len(questions), figures), trained(questions, options.seed))
     return 0
 
 

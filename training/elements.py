@@ -6,16 +6,12 @@ file. The names come from `training.renaming`, schemas and golds from `training.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sqlglot import exp
-
-from benchmarks.quality.candidates.questions import Item
-from engine.sql.tree import parsed
+from benchmarks.harness.drawing import Item, digest
 from engine.text.tokens import OPERATION_WORDS, STOP_WORDS, identifier_words, question_words
 from schema_catalog.types import Snapshot, Table
 from training.renaming import Renamer
@@ -102,11 +98,9 @@ class Author:
     def made(self, kind: Kind, items: Sequence[Item]) -> Iterator[Ambiguous]:
         """Each question that reads an element which can be made ambiguous; none was run yet."""
         for item in items:
-            snapshot, gold = self._schemas[item["db"]], parsed(item["gold"])
-            if gold is None:
-                continue
+            snapshot = self._schemas[item["db"]]
             for element in self._elements(kind, item, snapshot):
-                one = self._ambiguous(kind, item, snapshot, gold, element)
+                one = self._ambiguous(kind, item, snapshot, element)
                 if one is not None:
                     self._used[element] += 1
                     yield one
@@ -124,30 +118,24 @@ class Author:
         named = [each for each in found if told.issuperset(_telling(each.column or each.table.name))]
         return sorted(named, key=lambda each: (self._used[each], self._hashed(item, each)))
 
-    def _ambiguous(
-        self, kind: Kind, item: Item, snapshot: Snapshot, gold: exp.Query, element: Element
-    ) -> Ambiguous | None:
-        table, column = element.table, element.column
+    def _ambiguous(self, kind: Kind, item: Item, snapshot: Snapshot, element: Element) -> Ambiguous | None:
+        table, column, gold = element.table, element.column, item["gold"]
         tables = {each.name for each in snapshot.tables}
-        taken = tables | {each.name for each in table.columns}
         if kind is Kind.JOIN and column is not None:
             if not table.primary_key or own_name(table, column) in tables:
                 return None
             return Ambiguous(kind, item, element, (), own_table(snapshot, gold, table, column))
         name, context = (table.name, "table") if column is None else (column, table.name)
+        taken = tables | {each.name for each in table.columns}
         names = self._renamer.pair(name, context, item["question"], taken)
         if names is None:
             return None
-        made = (
-            two_tables(snapshot, gold, table, names)
-            if column is None
-            else two_columns(snapshot, gold, table, column, names)
-        )
-        return Ambiguous(kind, item, element, names, made)
+        if column is None:
+            return Ambiguous(kind, item, element, names, two_tables(snapshot, gold, table, names))
+        return Ambiguous(kind, item, element, names, two_columns(snapshot, gold, table, column, names))
 
-    def _hashed(self, item: Item, element: Element) -> str:
-        text = f"{self._seed}:{item['id']}:{element.table.name}:{element.column}"
-        return hashlib.sha256(text.encode()).hexdigest()
+    def _hashed(self, item: Item, element: Element) -> int:
+        return digest(f"{self._seed}:{item['id']}:{element.table.name}:{element.column}")
 
 
 def _telling(name: str) -> set[str]:

@@ -1,23 +1,18 @@
 """Trains the schema linker that comes with the program, on Spider's training questions.
 
     python -m training.linker --bench FOLDER --out engine/schema_linking/base --work FOLDER
-    python -m training.linker --bench FOLDER --out engine/schema_linking/base --measure
 
 The databases of `training.linker_split.Part.LINKER` alone are trained on; those of `Part.PROBES` set the slopes of the
-log-odds and give the figures. `--measure` reads a written artifact and prints its figures, with `--test` on the
-development questions too. A run that was stopped goes on from its last checkpoint in `--work`.
+log-odds and give the figures. A run that was stopped goes on from its last checkpoint in `--work`.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -26,16 +21,17 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.models.encoder import loaded_model
 from engine.models.linker import CALIBRATION, LinkerEncoder, collated, packed, tokenized
 from engine.models.linker_network import Found, Heads, Inputs
-from engine.models.packaged import Manifest, Packaged, read, write
+from engine.models.packaged import Packaged
 from engine.schema_linking.linker import FORMAT, NAME
 from engine.schema_linking.nodes import LEXICAL, SchemaInput, schema_input
 from engine.settings import EncoderSettings
+from training.command import Making, parser, written
 from training.linker_examples import Example, Neighbours, questions, unanswerable, varied
-from training.linker_measures import Judged, calibration, figures_of_tests
+from training.linker_measures import Judged, calibration
 from training.linker_split import Part
+from training.tuned import Tuned
 
 TUNED = 4
 """Layers of the encoder that are trained, from the top."""
@@ -43,7 +39,7 @@ TUNED = 4
 BATCH, GROUP = 8, 16
 """Examples a step; steps whose examples are sorted by length together."""
 
-RATE, HEAD_RATE, WARM = 1.5e-4, 1e-3, 0.08
+RATE = 1.5e-4
 UNANSWERABLE, UNCOMPARED = 0.25, 0.15
 """Shares of questions with a schema that does not answer, and of those whose words are not compared with names."""
 
@@ -67,54 +63,35 @@ class Progress:
 class Trainer:
     """The linker in training."""
 
-    def __init__(self, seed: int, threads: int, tuned: int = TUNED) -> None:
-        torch.manual_seed(seed)
-        model = loaded_model(EncoderSettings(threads=threads))
-        self._tokenizer, bert = model.tokenizer, model[0].auto_model
-        self._embeddings, self._below = bert.embeddings, bert.encoder.layer[:-tuned]
-        self.layers = bert.encoder.layer[-tuned:]
-        self.heads = Heads(bert.config.hidden_size)
-        groups = [
-            {"params": list(self.layers.parameters()), "lr": RATE},
-            {"params": list(self.heads.parameters()), "lr": HEAD_RATE},
-        ]
-        self._optimiser = torch.optim.AdamW(groups, weight_decay=0.01)
+    def __init__(self, seed: int, threads: int) -> None:
+        self.tuned = Tuned(Heads, seed, threads, TUNED, RATE)
 
     def learn(self, given: Sequence[tuple[Example, SchemaInput]], done: float) -> tuple[float, float]:
         """One step at `done` of the training, in [0, 1); the losses of the links and of answerability before it."""
-        for group, full in zip(self._optimiser.param_groups, (RATE, HEAD_RATE), strict=True):
-            group["lr"] = full * share_of_rate(done)
         inputs = [each for _, each in given]
-        batch = collated(inputs, tokenized(self._tokenizer, inputs))
+        batch = collated(inputs, tokenized(self.tuned.tokenizer, inputs))
         links, answerable = losses(self._found(batch), batch, given)
-        self._optimiser.zero_grad()
-        (links + answerable).backward()  # type: ignore[no-untyped-call]  # torch types it not
-        torch.nn.utils.clip_grad_norm_([*self.layers.parameters(), *self.heads.parameters()], 1.0)
-        self._optimiser.step()
+        self.tuned.step(links + answerable, done)
         return float(links.detach()), float(answerable.detach())
 
     def _found(self, batch: Inputs) -> Found:
-        outside = (~batch.mask[:, None, None, :]).float() * -1e4
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            with torch.no_grad():
-                hidden = self._embeddings(input_ids=batch.ids)
-                for layer in self._below:
-                    hidden = _states(layer(hidden, outside))
-            hidden = hidden + self.heads.marks(batch).to(hidden.dtype)
-            for layer in self.layers:
-                hidden = _states(layer(hidden, outside))
-        found: Found = self.heads(hidden.float(), batch)
+            hidden = self.tuned.lower(batch.ids, batch.mask)
+            hidden = self.tuned.upper(hidden + self.tuned.heads.marks(batch).to(hidden.dtype), batch.mask)
+        found: Found = self.tuned.heads(hidden.float(), batch)
         return found
 
     def artifact(self) -> dict[str, Any]:
         """The arrays of an artifact that is not calibrated."""
-        layers = {name: value.detach().float().numpy() for name, value in self.layers.state_dict().items()}
-        heads = {name: value.detach().float().numpy() for name, value in self.heads.state_dict().items()}
+        layers, heads = (
+            {name: value.detach().float().numpy() for name, value in part.state_dict().items()}
+            for part in (self.tuned.layers, self.tuned.heads)
+        )
         return packed(layers, heads) | {CALIBRATION: np.array([[1, 0]] * 3, dtype=np.float32)}
 
     def save(self, file: Path, progress: Progress) -> None:
         """Writes all that a later run needs to go on."""
-        states = [part.state_dict() for part in (self.layers, self.heads, self._optimiser)]
+        states = [part.state_dict() for part in self.tuned.parts]
         aside = file.with_suffix(".new")
         torch.save({"step": progress.step, "seconds": progress.seconds, "parts": states}, aside)
         aside.replace(file)
@@ -122,21 +99,9 @@ class Trainer:
     def resume(self, file: Path) -> Progress:
         """Goes on from what `save` wrote."""
         saved = torch.load(file, weights_only=True)
-        for part, state in zip((self.layers, self.heads, self._optimiser), saved["parts"], strict=True):
+        for part, state in zip(self.tuned.parts, saved["parts"], strict=True):
             part.load_state_dict(state)
         return Progress(int(saved["step"]), float(saved["seconds"]))
-
-
-def share_of_rate(done: float) -> float:
-    """Of the full rate, at `done` of the training: a straight line up, then half a cosine down."""
-    if done < WARM:
-        return max(done / WARM, 0.02)
-    return 0.5 * (1 + math.cos(math.pi * min(1.0, (done - WARM) / (1 - WARM))))
-
-
-def _states(result: Any) -> Tensor:
-    states: Tensor = result[0] if isinstance(result, tuple) else result
-    return states
 
 
 def losses(
@@ -206,7 +171,9 @@ def train(options: argparse.Namespace) -> tuple[Trainer, Progress]:
         now = Progress(now.step + 1, before.seconds + clock - started)
         if clock - said > 30:  # noqa: PLR2004  seconds: often enough to watch
             costs = " ".join(f"{cost:.3f}" for cost in np.mean(recent, axis=0))
-            _say(f"step {now.step} done {done:.3f} links, answerable {costs} {now.seconds:.0f} s")
+            print(
+                f"step {now.step} done {done:.3f} links, answerable {costs} {now.seconds:.0f} s", flush=True
+            )
             said, recent = clock, []
         if clock - saved > 120:  # noqa: PLR2004  seconds of work to lose
             trainer.save(checkpoint, now)
@@ -215,65 +182,25 @@ def train(options: argparse.Namespace) -> tuple[Trainer, Progress]:
     return trainer, now
 
 
-def _say(text: str) -> None:
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
-
-
 def main() -> int:
-    """Trains, calibrates, measures, writes; or measures alone. Returns the exit status."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--bench", type=Path, required=True, help="the data's folder")
-    parser.add_argument("--out", type=Path, required=True, help="the artifact's folder")
-    parser.add_argument("--work", type=Path, help="folder of checkpoints")
-    parser.add_argument("--steps", type=int, default=1700)
-    parser.add_argument("--minutes", type=float, default=35.0, help="of training at most")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--measure", action="store_true", help="measure what --out holds, train nothing")
-    parser.add_argument("--test", action="store_true", help="measure on the development questions too")
-    options = parser.parse_args()
-    settings = EncoderSettings(threads=options.threads)
-    if options.measure:
-        reader = LinkerEncoder(read(options.out, NAME, FORMAT), settings)
-        judged = Judged.of_part(reader, options.bench, Part.PROBES, options.seed)
-        _say(json.dumps(_figures(judged, reader, options), indent=1))
-        return 0
-    if options.work is None:
-        parser.error("--work is needed to train")
+    """Trains, calibrates, measures and writes; returns the exit status."""
+    made = parser(__doc__)
+    made.add_argument("--work", type=Path, required=True, help="folder of checkpoints")
+    made.add_argument("--steps", type=int, default=1700)
+    made.add_argument("--minutes", type=float, default=35.0, help="of training at most")
+    made.add_argument("--threads", type=int, default=2)
+    options = made.parse_args()
+    making, settings = Making("training.linker", NAME, FORMAT), EncoderSettings(threads=options.threads)
     trainer, progress = train(options)
-    manifest = Manifest(
-        name=NAME,
-        format=FORMAT,
-        encoder="all-MiniLM-L6-v2",
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        command="python -m training.linker --bench FOLDER --out FOLDER --work FOLDER"
-        f" --steps {options.steps} --minutes {options.minutes:g} --seed {options.seed}",
-        questions=progress.step * BATCH,
-        minutes=round(progress.seconds / 60, 1),
-    )
-    finish(options, manifest, trainer.artifact(), settings)
-    return 0
-
-
-def finish(
-    options: argparse.Namespace, manifest: Manifest, arrays: dict[str, Any], settings: EncoderSettings
-) -> None:
-    """Calibrates, measures, writes the artifact."""
+    arrays, manifest = trainer.artifact(), making.manifest(progress.step * BATCH)
     raw = LinkerEncoder(Packaged(manifest, arrays), settings)
     judged = Judged.of_part(raw, options.bench, Part.PROBES, options.seed)
     arrays[CALIBRATION] = calibration(judged)
-    reader = LinkerEncoder(Packaged(manifest, arrays), settings)
-    figures = _figures(judged.rescaled(arrays[CALIBRATION]), reader, options)
-    written = write(options.out, replace(manifest, figures=figures), arrays)
-    _say(json.dumps(written.figures, indent=1))
-
-
-def _figures(judged: Judged, reader: LinkerEncoder, options: argparse.Namespace) -> dict[str, float]:
-    found = {f"probes_{name}": value for name, value in judged.figures().items()}
-    return found | (figures_of_tests(reader, options.bench) if options.test else {})
+    figures = judged.rescaled(arrays[CALIBRATION]).figures()
+    named = {f"probes_{name}": value for name, value in figures.items()}
+    minutes = round(progress.seconds / 60, 1)
+    written(options.out, replace(manifest, figures=named, minutes=minutes), arrays)
+    return 0
 
 
 if __name__ == "__main__":

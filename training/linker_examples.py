@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.quality.candidates.questions import Item, read_items
+from benchmarks.harness.drawing import read_items
+from benchmarks.harness.schemas import gold_of, snapshots
 from engine.core.elements import WHOLE_TABLE
 from engine.linking.element_text import name_words
 from engine.models.encoder import MiniLMEncoder
 from schema_catalog.types import ColumnKey, Snapshot, TableKey
-from training.conditions import snapshots
 from training.linker_split import Part, part_of
 
 QUESTIONS = ("spider/train.jsonl", "spider/train_others.jsonl")
@@ -43,13 +43,6 @@ class Example:
     answerable: bool = True
 
 
-def gold_of(item: Item) -> frozenset[ColumnKey]:
-    """The elements that a question's gold statement reads."""
-    named = [tuple(column.split(".", 1)) for column in item["columns"]]
-    columns = {(item["db"], table, column) for table, column in named}
-    return frozenset(columns | {(item["db"], table, WHOLE_TABLE) for table in item["tables"]})
-
-
 def questions(bench: Path, part: Part) -> list[Example]:
     """The questions of one part of the training databases, `CROWDED` of each at most, the first in the files."""
     schemas = snapshots(bench)
@@ -58,7 +51,7 @@ def questions(bench: Path, part: Part) -> list[Example]:
     for item in (item for name in QUESTIONS for item in read_items(bench / name)):
         counts[item["db"]] += 1
         if part_of(item["db"]) is part and counts[item["db"]] <= CROWDED:
-            found.append(Example(item["question"], schemas[item["db"]], gold_of(item)))
+            found.append(Example(item["question"], schemas[item["db"]], gold_of(item, item["db"])))
     return found
 
 

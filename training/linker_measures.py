@@ -1,31 +1,25 @@
 """How right the schema linker is: its links against what gold statements read, and its calibration.
 
-Owns the figures and the slopes of the log-odds. What is chosen, is chosen on `Part.PROBES`; the development questions
-and Defog's are read to report alone.
+Owns the figures and the slopes of the log-odds. What is chosen, is chosen on `Part.PROBES`.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch.nn import functional
 
-from benchmarks.quality.candidates.questions import Item, read_items
-from benchmarks.quality.roc import auc
+from benchmarks.harness.intervals import auc
 from engine.core.elements import WHOLE_TABLE
 from engine.models.linker import calibrated
 from engine.schema_linking.linker import decide, teacher_forced
 from engine.schema_linking.nodes import HiddenStates, NodeStates
-from schema_catalog.types import Column, ColumnKey, ForeignKey, Snapshot, Table, TableKind
-from training.conditions import snapshots
-from training.linker_examples import Example, Neighbours, gold_of, questions, unanswerable
+from training.linker_examples import Example, Neighbours, questions, unanswerable
 from training.linker_split import Part
+from training.logit import either, fitted
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,34 +37,18 @@ def readings(model: HiddenStates, examples: Iterable[Example]) -> list[Reading]:
 
 
 def links(found: Sequence[Reading]) -> dict[str, float]:
-    """Exact matches, precision and recall of tables, of columns, and of the columns of the right tables."""
+    """Exact matches of tables and of columns; branching points a question."""
     walks = [decide(each.states, each.example.snapshot) for each in found]
-    pairs = [
-        (frozenset(step.element for step in walk if step.linked), each.example.gold)
-        for walk, each in zip(walks, found, strict=True)
-    ]
+    linked = [frozenset(step.element for step in walk if step.linked) for walk in walks]
     forced = [teacher_forced(each.states, each.example.snapshot, each.example.gold) for each in found]
-    given = [not any(bad and step.element[2] != WHOLE_TABLE for step, bad in walk) for walk in forced]
-    figures = {f"table_{name}": value for name, value in _agreement(pairs, tables=True).items()}
-    figures |= {f"column_{name}": value for name, value in _agreement(pairs, tables=False).items()}
-    figures["column_em_given_tables"] = float(np.mean(given))
-    figures["branching_points"] = float(np.mean([sum(bad for _, bad in walk) for walk in forced]))
+    figures = {"branching_points": float(np.mean([sum(bad for _, bad in walk) for walk in forced]))}
+    for name, tables in (("table_em", True), ("column_em", False)):
+        pairs = [
+            [{one for one in part if (one[2] == WHOLE_TABLE) == tables} for part in (own, each.example.gold)]
+            for own, each in zip(linked, found, strict=True)
+        ]
+        figures[name] = float(np.mean([own == gold for own, gold in pairs]))
     return figures | {"questions": float(len(found))}
-
-
-def _agreement(
-    pairs: Sequence[tuple[frozenset[ColumnKey], frozenset[ColumnKey]]], *, tables: bool
-) -> dict[str, float]:
-    chosen = [
-        tuple({each for each in part if (each[2] == WHOLE_TABLE) == tables} for part in pair)
-        for pair in pairs
-    ]
-    right = sum(len(linked & gold) for linked, gold in chosen)
-    return {
-        "em": float(np.mean([linked == gold for linked, gold in chosen])),
-        "precision": right / max(1, sum(len(linked) for linked, _ in chosen)),
-        "recall": right / max(1, sum(len(gold) for _, gold in chosen)),
-    }
 
 
 def negatives(examples: Sequence[Example], seed: int) -> list[Example]:
@@ -122,65 +100,11 @@ def calibration(judged: Judged) -> NDArray[np.float32]:
     return np.array([_fitted(each) for each in (tables, columns, schemas)], dtype=np.float32)
 
 
-def _fitted(pairs: Sequence[tuple[float, bool]]) -> tuple[float, float]:
+def _fitted(pairs: Sequence[tuple[float, bool]]) -> list[float]:
     """The slope and the bias of a logistic regression (Platt scaling)."""
-    odds = torch.tensor([value for value, _ in pairs])
-    truth = torch.tensor([float(true) for _, true in pairs])
-    scale = torch.tensor([1.0, 0.0], requires_grad=True)
-    optimiser = torch.optim.LBFGS([scale], max_iter=100, line_search_fn="strong_wolfe")
-
-    def cost() -> torch.Tensor:
-        optimiser.zero_grad()
-        loss = functional.binary_cross_entropy_with_logits(odds * scale[0] + scale[1], truth)
-        loss.backward()  # type: ignore[no-untyped-call]  # torch types it not
-        return loss
-
-    optimiser.step(cost)  # type: ignore[no-untyped-call]  # torch types it not
-    slope, bias = scale.detach().tolist()
-    return slope, bias
+    return list(fitted([either([value, 1.0], true=true) for value, true in pairs], [1.0, 0.0], 0.0))
 
 
 def _answerable(right: Sequence[Reading], wrong: Sequence[Reading]) -> float:
     scores = np.array([each.states.answerable for each in (*right, *wrong)], dtype=np.float64)
     return auc(scores, np.arange(len(scores)) < len(right))
-
-
-def figures_of_tests(model: HiddenStates, bench: Path) -> dict[str, float]:
-    """Links of Spider's development questions; answerability of Defog's against those that cannot be answered."""
-    schemas = snapshots(bench)
-    spider = [
-        Example(item["question"], schemas[item["db"]], gold_of(item))
-        for item in read_items(bench / "spider/dev.jsonl")
-    ]
-    found = {f"dev_{name}": value for name, value in links(readings(model, spider)).items()}
-    business = _defog_schemas(bench)
-    right, wrong = (
-        readings(
-            model,
-            [
-                Example(item["question"], business[item["db"]], frozenset())
-                for item in read_items(bench / "defog" / name)
-            ],
-        )
-        for name in ("questions.jsonl", "idk.jsonl")
-    )
-    found["defog_answerable_auc"] = _answerable(right, wrong)
-    return {name: round(value, 4) for name, value in found.items()}
-
-
-def _defog_schemas(bench: Path) -> dict[str, Snapshot]:
-    tables: dict[str, list[Table]] = defaultdict(list)
-    for item in read_items(bench / "defog/schemas.jsonl"):
-        tables[item["db"]].append(_table(item))
-    return {name: Snapshot(name, (name,), tuple(each)) for name, each in tables.items()}
-
-
-def _table(item: Item) -> Table:
-    keys = tuple(
-        ForeignKey((key["column"],), item["db"], key["ref_table"], (key["ref_column"],))
-        for key in item["foreign_keys"]
-    )
-    columns = tuple(Column(column["name"], column["type"]) for column in item["columns"])
-    return Table(
-        item["db"], item["table"], TableKind.TABLE, columns, tuple(item["primary_key"]), foreign_keys=keys
-    )

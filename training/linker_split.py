@@ -5,8 +5,9 @@ The parts are by database, so that a figure of one is of schemas that the others
 
 from __future__ import annotations
 
-import hashlib
 from enum import StrEnum
+
+from benchmarks.harness.drawing import share
 
 _SALT = "linker"
 _PROBES, _CALIBRATION = 0.15, 0.30
@@ -23,8 +24,7 @@ class Part(StrEnum):
 
 def part_of(database: str) -> Part:
     """The part that a training database is in, by a hash of its name."""
-    digest = hashlib.sha256(f"{_SALT}:{database}".encode()).digest()
-    share = int.from_bytes(digest[:8]) / 2**64
-    if share < _PROBES:
+    place = share(f"{_SALT}:{database}")
+    if place < _PROBES:
         return Part.PROBES
-    return Part.CALIBRATION if share < _CALIBRATION else Part.LINKER
+    return Part.CALIBRATION if place < _CALIBRATION else Part.LINKER

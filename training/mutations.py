@@ -89,7 +89,7 @@ def _columns(draft: Draft, select: exp.Select) -> Iterator[exp.Column]:
             yield exp.column(column.name, table=name if len(sources) > 1 else None, quoted=True)
 
 
-def other_column(draft: Draft) -> bool:
+def _other_column(draft: Draft) -> bool:
     """A column that stands outside joins becomes another of the same tables."""
     nodes = [
         node
@@ -101,23 +101,18 @@ def other_column(draft: Draft) -> bool:
     if not nodes:
         return False
     node = draft.random.choice(nodes)
-    others = [
-        each for each in _columns(draft, node.parent_select or draft.select()) if each.name != node.name
-    ]
-    if not others:
-        return False
-    node.replace(draft.random.choice(others))
-    return True
+    others = [one for one in _columns(draft, node.parent_select or draft.select()) if one.name != node.name]
+    if others:
+        node.replace(draft.random.choice(others))
+    return bool(others)
 
 
-def other_table(draft: Draft) -> bool:
+def _other_table(draft: Draft) -> bool:
     """A table that is read alone becomes another one, its columns those of the same names or any."""
     select = draft.select()
     sources = _sources(draft, select)
-    if len(sources) != 1:
-        return False
-    old = next(iter(sources.values()))
-    others = [table for table in draft.snapshot.tables if table.name != old.name]
+    old = next(iter(sources.values())) if len(sources) == 1 else None
+    others = [table for table in draft.snapshot.tables if old is not None and table.name != old.name]
     if not others:
         return False
     new = draft.random.choice(others)
@@ -131,7 +126,7 @@ def other_table(draft: Draft) -> bool:
     return True
 
 
-def other_aggregate(draft: Draft) -> bool:
+def _other_aggregate(draft: Draft) -> bool:
     """An aggregate becomes another one, or goes away."""
     node = draft.one(*_AGGREGATES)
     if node is None or not isinstance(node.this, exp.Column):
@@ -142,10 +137,13 @@ def other_aggregate(draft: Draft) -> bool:
     return True
 
 
-def other_comparison(draft: Draft) -> bool:
+def _other_comparison(draft: Draft) -> bool:
     """A comparison outside joins becomes another one."""
-    nodes = [node for node in draft.tree.find_all(*_COMPARISONS) if not isinstance(node.parent, exp.Join)]
-    nodes = [node for node in nodes if node.find_ancestor(exp.Where, exp.Having) is not None]
+    nodes = [
+        node
+        for node in draft.tree.find_all(*_COMPARISONS)
+        if not isinstance(node.parent, exp.Join) and node.find_ancestor(exp.Where, exp.Having) is not None
+    ]
     if not nodes:
         return False
     node = draft.random.choice(nodes)
@@ -154,16 +152,15 @@ def other_comparison(draft: Draft) -> bool:
     return True
 
 
-def other_direction(draft: Draft) -> bool:
+def _other_direction(draft: Draft) -> bool:
     """The other way round."""
     node = draft.one(exp.Ordered)
-    if node is None:
-        return False
-    node.set("desc", not node.args.get("desc"))
-    return True
+    if node is not None:
+        node.set("desc", not node.args.get("desc"))
+    return node is not None
 
 
-def other_combination(draft: Draft) -> bool:
+def _other_combination(draft: Draft) -> bool:
     """Another set operation, AND for OR, IN for NOT IN."""
     node = draft.one(*_SETS, exp.And, exp.Or, exp.Not)
     if isinstance(node, exp.SetOperation):
@@ -182,7 +179,7 @@ def other_combination(draft: Draft) -> bool:
     return True
 
 
-def fewer_conditions(draft: Draft) -> bool:
+def _fewer_conditions(draft: Draft) -> bool:
     """One condition, or the only one, goes away."""
     node = draft.one(exp.Where, exp.Having)
     if node is None or node.parent is None or node.arg_key is None:
@@ -194,19 +191,18 @@ def fewer_conditions(draft: Draft) -> bool:
     return True
 
 
-def more_conditions(draft: Draft) -> bool:
+def _more_conditions(draft: Draft) -> bool:
     """A condition on any column, with a value that stands in the statement."""
     select, value = draft.select(), draft.one(exp.Literal)
     columns = list(_columns(draft, select))
     if value is None or not columns:
         return False
     kind = draft.random.choice(_COMPARISONS[:1] * 3 + _COMPARISONS)
-    condition = kind(this=draft.random.choice(columns), expression=value.copy())
-    select.where(condition, copy=False)
+    select.where(kind(this=draft.random.choice(columns), expression=value.copy()), copy=False)
     return True
 
 
-def fewer_clauses(draft: Draft) -> bool:
+def _fewer_clauses(draft: Draft) -> bool:
     """GROUP BY, ORDER BY with its limit, the limit, or DISTINCT goes away."""
     node = draft.one(exp.Group, exp.Order, exp.Limit, exp.Distinct)
     if node is None or node.parent is None or node.arg_key is None or isinstance(node.parent, exp.AggFunc):
@@ -218,7 +214,7 @@ def fewer_clauses(draft: Draft) -> bool:
     return True
 
 
-def more_clauses(draft: Draft) -> bool:
+def _more_clauses(draft: Draft) -> bool:
     """DISTINCT, an order with a limit, or a grouping, that was not asked for."""
     select = draft.select()
     columns = list(_columns(draft, select))
@@ -238,40 +234,38 @@ def more_clauses(draft: Draft) -> bool:
     return True
 
 
-def fewer_outputs(draft: Draft) -> bool:
+def _fewer_outputs(draft: Draft) -> bool:
     """One output column goes away."""
     select = draft.select()
-    if len(select.expressions) < 2:  # noqa: PLR2004 - one must stay
-        return False
     kept = list(select.expressions)
+    if len(kept) < 2:  # noqa: PLR2004 - one must stay
+        return False
     kept.pop(draft.random.randrange(len(kept)))
     select.set("expressions", kept)
     return True
 
 
-def more_outputs(draft: Draft) -> bool:
+def _more_outputs(draft: Draft) -> bool:
     """Another column is given as well."""
     select = draft.select()
     columns = list(_columns(draft, select))
-    if not columns:
-        return False
-    select.append("expressions", draft.random.choice(columns))
-    return True
+    if columns:
+        select.append("expressions", draft.random.choice(columns))
+    return bool(columns)
 
 
-def other_join(draft: Draft) -> bool:
+def _other_join(draft: Draft) -> bool:
     """A join compares another column, or goes away; or a table that a key leads to is joined as well."""
     select = draft.select()
     joins = select.args.get("joins") or []
     chance = draft.random.random()
     if joins and chance < 0.4:  # noqa: PLR2004 - a share
         keys = [node for node in joins[-1].find_all(exp.Column) if _sources(draft, select).get(node.table)]
-        if not keys:
-            return False
-        key = draft.random.choice(keys)
-        table = _sources(draft, select)[key.table]
-        key.set("this", exp.to_identifier(draft.random.choice(table.columns).name, quoted=True))
-        return True
+        if keys:
+            key = draft.random.choice(keys)
+            table = _sources(draft, select)[key.table]
+            key.set("this", exp.to_identifier(draft.random.choice(table.columns).name, quoted=True))
+        return bool(keys)
     if joins and chance < 0.6:  # noqa: PLR2004 - as above
         select.set("joins", joins[:-1])
         return True
@@ -303,18 +297,9 @@ def _joined(draft: Draft, select: exp.Select) -> bool:
 
 
 RULES: Sequence[Rule] = (
-    *(other_column,) * 5,
-    *(other_table,) * 2,
-    *(other_aggregate,) * 2,
-    *(other_comparison,) * 2,
-    *(other_direction,) * 2,
-    other_combination,
-    *(fewer_conditions,) * 2,
-    more_conditions,
-    *(fewer_clauses,) * 2,
-    *(more_clauses,) * 2,
-    *(fewer_outputs,) * 2,
-    *(more_outputs,) * 2,
-    *(other_join,) * 2,
-)
+    *(_other_column,) * 5, *(_other_table,) * 2, *(_other_aggregate,) * 2, *(_other_comparison,) * 2,
+    *(_other_direction,) * 2, _other_combination, *(_fewer_conditions,) * 2, _more_conditions,
+    *(_fewer_clauses,) * 2, *(_more_clauses,) * 2, *(_fewer_outputs,) * 2, *(_more_outputs,) * 2,
+    *(_other_join,) * 2,
+)  # fmt: skip
 """Drawn from as they stand: what language models get wrong more often stands more often."""

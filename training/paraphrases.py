@@ -8,15 +8,13 @@ a word by heart gains nothing.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
-from benchmarks.quality.routing.collection import Item
+from benchmarks.harness.drawing import Item, share
 from benchmarks.quality.routing.folds import Variant
 from engine.core.ports import Encoder
-from engine.models.encoder import packaged_model
 from engine.text.tokens import STOP_WORDS, identifier_words, plural, question_words
 from training.wordnet import WordNet
 
@@ -61,20 +59,9 @@ _GENERAL = frozenset({"name", "title", "type"})
 """Words that are left out and never replaced: what WordNet has near them fits no column."""
 
 
-def share(*parts: str) -> float:
-    """A number in [0, 1), drawn by a hash of `parts`."""
-    digest = hashlib.sha256("\0".join(parts).encode()).digest()
-    return int.from_bytes(digest[:8], "big") / 2**64
-
-
 def reserved(word: str, other: str) -> bool:
     """Whether the pair is kept for measuring."""
-    return share("reserved", word, other) * RESERVED < 1
-
-
-def writable() -> frozenset[str]:
-    """The words that the encoder knows whole."""
-    return frozenset((packaged_model() / "vocab.txt").read_text(encoding="utf-8").split())
+    return share(f"reserved\0{word}\0{other}") * RESERVED < 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +89,7 @@ class Paraphraser:
         def other(match: re.Match[str]) -> str:
             word = identifier_words(match[0])[0]
             limit = shares.tables if word in tables else shares.columns if word in columns else shares.rest
-            if word not in telling or share("replaced", item["id"], word) >= limit:
+            if word not in telling or share("\0".join(("replaced", item["id"], word))) >= limit:
                 return match[0]
             return self.instead(match[0], word, item["id"])
 
@@ -117,7 +104,9 @@ class Paraphraser:
                 continue
             said = r"[\s_]+".join(rf"{re.escape(_stem(word))}\w{{0,3}}" for word in words)
             mention = re.compile(rf"{_BEFORE}\b({said})\b", re.IGNORECASE)
-            removed = about and (words[-1] in _GENERAL or share("removed", item["id"], *words) < REMOVED)
+            removed = about and (
+                words[-1] in _GENERAL or share("\0".join(("removed", item["id"], *words))) < REMOVED
+            )
             text = mention.sub(self._gap(item["id"], words, tables, removed=removed), text)
         text = _tidy(text)
         changed = text != _tidy(item["question"])
@@ -145,7 +134,7 @@ class Paraphraser:
         """A reserved neighbour of `word` in the number in which it is `written`; `written` where there is none."""
         near = self._near(word)
         total = sum(weight for _, weight in near)
-        left = share("synonym", key, word) * total
+        left = share(f"synonym\0{key}\0{word}") * total
         for one, weight in near:
             left -= weight
             if left < 0:

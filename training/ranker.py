@@ -1,10 +1,9 @@
 """Trains the ranker that comes along: a cross-encoder on statements made wrong by rule or by the model, and a head.
 
     python -m training.ranker --bench FOLDER --lists FILE --out FOLDER
-    python -m training.ranker_measures --bench FOLDER [--written FILE]      of what is packaged, where it had no say
 
-`--lists` is what `training.ranker_lists` wrote. Some databases are no part of what the cross-encoder is trained on
-(`benchmarks.quality.ablations.drawing`): its scores of their lists are those of unseen databases. The head, which
+`--lists` is what `training.lists` wrote. Some databases are no part of what the cross-encoder is trained on
+(`benchmarks.harness.drawing`): its scores of their lists are those of unseen databases. The head, which
 weighs these scores against what the engine knows anyway, is fitted on them beside `engine.ranking.evidence` as it is;
 its figures are by folds of them.
 """
@@ -12,13 +11,11 @@ its figures are by folds of them.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import count, islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,18 +28,18 @@ from sqlglot import exp
 from torch import Tensor
 from torch.nn import functional
 
-from benchmarks.quality.ablations.drawing import TRAIN, left_out
-from benchmarks.quality.candidates.questions import Item, read_items
+from benchmarks.harness.drawing import Item, left_out, read_items
+from benchmarks.harness.questions import TRAIN
+from benchmarks.harness.schemas import snapshots
 from engine.models.cross import HEADS, LAYERS, CrossEncoder, Pair, tokenized
 from engine.models.cross_network import Heads, Pairs, Scores
-from engine.models.encoder import loaded_model
-from engine.models.packaged import Manifest, write
 from engine.ranking.ranker import FEATURES, FORMAT, NAME, phrases
-from engine.settings import EncoderSettings
-from training.conditions import snapshots
+from training.command import Making, parser
+from training.command import written as written_to
+from training.lists import QuestionList, read
 from training.mutations import mutations
 from training.ranker_head import fitted, judged
-from training.ranker_lists import QuestionList, read
+from training.tuned import Tuned
 
 GivenT = TypeVar("GivenT")
 
@@ -52,7 +49,7 @@ TUNED = 3
 WRONG, LISTS, WRITTEN = 4, 10, 4
 """Wrong statements beside a right one; lists a step, and how many of them the language model wrote."""
 
-RATE, HEAD_RATE, WARM = 1e-4, 1e-3, 0.1
+RATE = 1e-4
 
 _LEAST = ("min", "lowest", "least", "smallest", "earliest", "youngest", "shortest", "fewest", "cheapest")
 
@@ -97,55 +94,26 @@ def written(listed: QuestionList, item: Item, seed: str) -> Example | None:
 
 
 class Trainer:
-    """The cross-encoder in training."""
+    """The cross-encoder in training, for so many steps."""
 
     def __init__(self, seed: int, steps: int) -> None:
-        torch.manual_seed(seed)
-        model = loaded_model(EncoderSettings(threads=torch.get_num_threads()))
-        self.tokenizer = model.tokenizer
-        bert = model[0].auto_model
-        self._embeddings = bert.embeddings
-        self._below = bert.encoder.layer[:-TUNED]
-        self.layers = bert.encoder.layer[-TUNED:]
-        self.heads = Heads(bert.config.hidden_size)
-        groups = [
-            {"params": list(self.layers.parameters()), "lr": RATE},
-            {"params": list(self.heads.parameters()), "lr": HEAD_RATE},
-        ]
-        self._optimiser = torch.optim.AdamW(groups, weight_decay=0.01)
-        rates = [RATE, HEAD_RATE]
-        self._schedule = torch.optim.lr_scheduler.OneCycleLR(
-            self._optimiser, rates, total_steps=steps, pct_start=WARM, cycle_momentum=False
-        )
+        self.tuned = Tuned(Heads, seed, torch.get_num_threads(), TUNED, RATE)
+        self._steps, self._step = steps, 0
 
     def scores(self, pairs: Pairs) -> Scores:
         """As the artifact will give them, up to its precision."""
-        outside = (1.0 - pairs.mask[:, None, None, :].float()) * -1e4
-        with torch.no_grad():
-            hidden = self._embeddings(input_ids=pairs.ids)
-            for layer in self._below:
-                hidden = _states(layer(hidden, outside))
-        for layer in self.layers:
-            hidden = _states(layer(hidden, outside))
-        found: Scores = self.heads(hidden, pairs)
+        hidden = self.tuned.upper(self.tuned.lower(pairs.ids, pairs.mask), pairs.mask)
+        found: Scores = self.tuned.heads(hidden, pairs)
         return found
 
     def learn(self, examples: Sequence[Example]) -> float:
         """One step; the loss before it."""
         pairs: list[Pair] = [(each.question, said) for each in examples for said in each.statements]
-        found = self.scores(tokenized(self.tokenizer, pairs))
+        found = self.scores(tokenized(self.tuned.tokenizer, pairs))
         loss = listwise(found, [len(each.statements) for each in examples]) + phrasewise(found, examples)
-        self._optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]  # torch types it not
-        torch.nn.utils.clip_grad_norm_([*self.layers.parameters(), *self.heads.parameters()], 1.0)
-        self._optimiser.step()
-        self._schedule.step()
+        self.tuned.step(loss, self._step / self._steps)
+        self._step += 1
         return float(loss.detach())
-
-
-def _states(result: Any) -> Tensor:
-    states: Tensor = result[0] if isinstance(result, tuple) else result
-    return states
 
 
 def listwise(found: Scores, sizes: Sequence[int]) -> Tensor:
@@ -226,18 +194,11 @@ def arrays_of(layers: Any, heads: Any) -> dict[str, NDArray[Any]]:
 
 def main() -> int:
     """Trains, fits, measures, writes; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--bench", type=Path, required=True, help="the data's folder")
-    parser.add_argument(
-        "--lists", type=Path, nargs="+", required=True, help="what training.ranker_lists wrote"
-    )
-    parser.add_argument("--out", type=Path, required=True, help="the artifact's folder")
-    parser.add_argument("--steps", type=int, default=400)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    started = time.monotonic()
+    made = parser(__doc__)
+    made.add_argument("--lists", type=Path, nargs="+", required=True, help="what training.lists wrote")
+    made.add_argument("--steps", type=int, default=400)
+    options = made.parse_args()
+    making = Making("training.ranker", NAME, FORMAT)
     items = read_items(options.bench / TRAIN.file)
     kept = frozenset(left_out(items))
     seen = {item["id"]: item for item in items if item["db"] not in kept}
@@ -245,22 +206,10 @@ def main() -> int:
     lists = [each for file in options.lists for each in read(file)]
     wrong = [each for each in lists if each.id in seen and not all(one.right for one in each.candidates)]
     trainer, questions = train(options, seen, wrong)
-    arrays = arrays_of(trainer.layers, trainer.heads)
+    arrays = arrays_of(trainer.tuned.layers, trainer.tuned.heads)
     head_lists = judged([each for each in lists if each.id in unseen], unseen, CrossEncoder(arrays))
     weights, figures = fitted(head_lists, columns=range(len(FEATURES)))
-    manifest = Manifest(
-        name=NAME,
-        format=FORMAT,
-        encoder="all-MiniLM-L6-v2",
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        command="python -m training.ranker --bench FOLDER --lists FILE --out FOLDER"
-        f" --steps {options.steps} --seed {options.seed}",
-        questions=questions,
-        minutes=round((time.monotonic() - started) / 60, 1),
-        figures={key: round(value, 4) for key, value in figures.items()},
-    )
-    done = write(options.out, manifest, arrays | {"head": weights[: len(FEATURES)]})
-    sys.stdout.write(json.dumps(done.figures, indent=1) + "\n")
+    written_to(options.out, making.manifest(questions, figures), arrays | {"head": weights[: len(FEATURES)]})
     return 0
 
 

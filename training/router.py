@@ -1,7 +1,7 @@
 """Trains the router that comes with the program, on Spider's training questions.
 
     python -m training.router --bench FOLDER --wordnet FOLDER --out engine/models/router_base
-        --factors benchmarks/results/routing-folds.json
+        --factors benchmarks/results/routing.json
 
 The databases of Spider's development questions, of the variants of these, and of the pool are not among the
 candidates and give no question: what is learned is how questions speak of schemas, not which databases there
@@ -14,7 +14,7 @@ takes the multipliers that folds over the training databases gave (`training.rou
 
 from __future__ import annotations
 
-import argparse
+import json
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -24,10 +24,11 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.quality.candidates.command import told_command
-from benchmarks.quality.routing.collection import Item, read_items, read_views
+from benchmarks.harness.command import told_command
+from benchmarks.harness.drawing import Item, read_items
+from benchmarks.harness.schemas import snapshots
 from engine.core.ports import Encoder
-from engine.models.encoder import MiniLMEncoder, packaged_model
+from engine.models.encoder import MiniLMEncoder
 from engine.models.fitting import NetworkTrainer
 from engine.models.pointer import NETWORK
 from engine.routing.artifact import BASE, Arrays, Manifest, write
@@ -35,16 +36,13 @@ from engine.routing.index import Index, SchemaIndexEntry, build
 from engine.routing.training import (
     Example,
     States,
-    TableOrder,
     Terrain,
     batch_of,
-    held_out,
-    measure,
     rate,
 )
 from engine.settings import EncoderSettings
-from training.fold_report import factors
-from training.wordnet import WordNet, reworded
+from training.command import parser
+from training.wordnet import WordNet, reworded, writable
 
 QUESTIONS = ("spider/train.jsonl", "spider/train_others.jsonl")
 CROWDED = 300
@@ -75,30 +73,22 @@ class Material:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How long is trained, from which choices, and without which databases. `order`: of a question's tables.
-
-    `done`: steps of it before.
-    """
+    """How long is trained, from which choices, and without which databases. `done`: steps of it before."""
 
     steps: int
     seed: int
     apart: frozenset[str]
-    order: TableOrder = TableOrder.DRAWN
     done: int = 0
 
 
 def main() -> int:
     """Trains and writes the artifact's folder; exit status 2 where the data is not there."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--bench", type=Path, required=True, help="benchmark folder")
-    parser.add_argument("--wordnet", type=Path, required=True, help="folder of WordNet's data files")
-    parser.add_argument("--out", type=Path, required=True, help="folder for the artifact")
-    parser.add_argument("--steps", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--apart", type=float, default=0.0, help="share of databases only measured on")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--factors", type=Path, help="the folds' figures: weights are multiplied as they say")
-    args = parser.parse_args()
+    made = parser(__doc__, seed=0)
+    made.add_argument("--wordnet", type=Path, required=True, help="folder of WordNet's data files")
+    made.add_argument("--steps", type=int, default=1000)
+    made.add_argument("--threads", type=int, default=1)
+    made.add_argument("--factors", type=Path, help="the folds' figures: weights are multiplied as they say")
+    args = made.parse_args()
     if not (args.bench / QUESTIONS[0]).is_file() or not (args.wordnet / "data.noun").is_file():
         print("no benchmark data or no WordNet there", file=sys.stderr)
         return 2
@@ -106,30 +96,30 @@ def main() -> int:
     trainer = NetworkTrainer(None, EncoderSettings(threads=args.threads), seed=args.seed)
     items = [item for name in QUESTIONS for item in read_items(args.bench / name)]
     parts = entries(args.bench, {item["db"] for item in items}, MiniLMEncoder(EncoderSettings()))
-    course = Course(args.steps, args.seed, frozenset(name for name in parts if held_out(name, args.apart)))
     found, plain = worded(items, WordNet.load(args.wordnet), args.seed)
     material = Material(found, trainer.states([item["question"] for item in found]), plain)
-    for step, root, tables in learned(trainer, material, parts, course):
+    for step, root, tables in learned(trainer, material, parts, Course(args.steps, args.seed, frozenset())):
         if step % 25 == 0:
             seconds = time.monotonic() - started
             print(f"{step}/{args.steps} {root:.3f} {tables:.3f} {seconds:.0f} s", flush=True)
-    terrain, names = terrain_of(parts, sorted(parts))
-    kept = [item for item in items if item["db"] in course.apart]
-    figures = measure(trainer.pointer(1.0), [(terrain, [_example(terrain, names, item) for item in kept])])
     manifest = Manifest(
         version=BASE,
         encoder="all-MiniLM-L6-v2",
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         command=told_command("training.router", sys.argv[1:]),
-        questions=sum(item["db"] not in course.apart for item in material.items[:plain]),
+        questions=plain,
         minutes=round((time.monotonic() - started) / 60, 1),
-        figures=figures,
     )
     args.out.mkdir(parents=True, exist_ok=True)
     known = {} if args.factors is None else factors(args.factors)
-    written = write(args.out, manifest, weighed(trainer.arrays(1.0), known))
-    print(written)
+    print(write(args.out, manifest, weighed(trainer.arrays(1.0), known)))
     return 0
+
+
+def factors(file: Path) -> dict[str, float]:
+    """Part → what its weight is to be multiplied by, as the folds' report put it."""
+    weights = json.loads(file.read_text(encoding="utf-8"))["parts"]["folds"]["tables"]["weights"]
+    return {each["part"]: each["factor"] for each in weights}
 
 
 def weighed(arrays: Arrays, factors: Mapping[str, float]) -> Arrays:
@@ -141,9 +131,9 @@ def weighed(arrays: Arrays, factors: Mapping[str, float]) -> Arrays:
 def entries(bench: Path, wanted: Collection[str], encoder: Encoder) -> dict[str, SchemaIndexEntry]:
     """The index entries of Spider's databases that are `wanted`, by name."""
     return {
-        snapshot.database: build(snapshot, encoder.encode)
-        for snapshot, _ in read_views(bench, pool=False)
-        if snapshot.database in wanted
+        name: build(snapshot, encoder.encode)
+        for name, snapshot in snapshots(bench, schema="public").items()
+        if name in wanted
     }
 
 
@@ -155,7 +145,7 @@ def worded(
     `spared`: tells of a word and a neighbour whether no question may be reworded so.
     """
     rng = np.random.default_rng(seed)
-    vocabulary = frozenset((packaged_model() / "vocab.txt").read_text(encoding="utf-8").split())
+    vocabulary = writable()
     counts: dict[str, int] = {}
     plain: list[Item] = []
     for number in rng.permutation(len(items)).tolist():
@@ -164,7 +154,7 @@ def worded(
         if counts[item["db"]] <= CROWDED:
             plain.append(item)
     other = [
-        item | {"question": text}
+        {**item, "question": text}
         for item in plain
         for share in SHARES
         if (text := reworded(item, share, wordnet, vocabulary, rng, spared=spared)) != item["question"]
@@ -189,7 +179,7 @@ def learned(
         for step, bag in enumerate(bags, start=first):
             chosen = [_example(terrain, numbers, material.items[number]) for number in bag]
             states = [material.states[number] for number in bag]
-            batch = batch_of(terrain, chosen, states, rng, course.order)
+            batch = batch_of(terrain, chosen, states, rng)
             if course.done <= step < course.steps:
                 yield step, *trainer.learn(terrain.field, batch, rate(step, course.steps))
 

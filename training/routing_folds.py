@@ -1,11 +1,11 @@
-"""Measures and chooses the router on Spider's training databases, each held out of what is trained for its fold.
+"""Measures the router on Spider's training databases, each held out of what is trained for its fold.
 
-    python -m training.routing_folds --bench FOLDER --wordnet FOLDER --work FOLDER [--fold K ...] STEP ...
+    python -m training.routing_folds --bench FOLDER --wordnet FOLDER --work FOLDER [--fold K ...] [--out FILE]
 
-Steps: `untrained` measures the retrieval leg and the baselines; `learned` trains the learned leg once a fold, on the
-questions about the other folds' databases, and measures it on the fold's; `report` prints what was measured, and what
-other weights would give. Every step goes on where it was stopped: outcomes are kept a fold, training a checkpoint. The
-questions are put three ways (`training.paraphrases`), among Spider's 166 databases and among 243 with the pool's.
+Trains the learned leg once a fold, on the questions about the other folds' databases, measures it on the fold's, and
+says what was measured and what other weights would give. Goes on where it was stopped: outcomes are kept a fold,
+training a checkpoint; other code needs another `--work`. The questions are put three ways (`training.paraphrases`),
+among Spider's 166 databases.
 
 No question of a development set is read. Weights, temperatures and thresholds are chosen here; the development sets
 are looked at by `make bench-routing` alone, which writes down that it did.
@@ -14,306 +14,255 @@ are looked at by `make bench-routing` alone, which writes down that it did.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 
-from benchmarks.quality.ablations.drawing import in_turns
-from benchmarks.quality.candidates.command import told_command
+from benchmarks.harness.command import told_command
+from benchmarks.harness.drawing import FOLDS, Item, in_turns, read_items
+from benchmarks.harness.report import Grid, Part, Run, printed, shown, write_lines, write_result
+from benchmarks.harness.schemas import snapshots
 from benchmarks.quality.routing import folds
-from benchmarks.quality.routing.collection import ROOT, Item, View, read_items, read_views
-from benchmarks.quality.routing.folds import FOLDS, Cell, Leg, Variant, fold_of
-from benchmarks.quality.routing.systems import Bm25, Dense
+from benchmarks.quality.routing.folds import Outcome, Placed, Variant, file_of, fold_of
 from engine.models.encoder import MiniLMEncoder
 from engine.models.fitting import NetworkTrainer
+from engine.models.network import PARTS
 from engine.models.pointer import PointerModel
-from engine.models.sentences import Encoded
 from engine.routing.artifact import Artifact, Manifest, write
+from engine.routing.decoder import BeamSettings
 from engine.routing.index import Index, build
-from engine.routing.training import States, TableOrder, Terrain
+from engine.routing.pointer_api import Asked
+from engine.routing.training import States, Terrain
 from engine.routing.vectors import VectorCache
 from engine.settings import EncoderSettings
-from training import fold_legs, fold_report
-from training.fold_legs import Question
-from training.paraphrases import Paraphraser, reserved, writable
+from training.command import parser
+from training.fold_weights import cross_fitted, fitted
+from training.paraphrases import Paraphraser, reserved
 from training.router import QUESTIONS, Course, Material, entries, learned, worded
-from training.wordnet import WordNet
+from training.wordnet import WordNet, writable
 
+MODULE = "training.routing_folds"
 DRAW_SEED = 0
 """Of the questions that are measured, whatever `--seed` a training has."""
-
-SHAPING = ("engine/routing", "engine/models", "engine/text", "training")
-"""Folders of the code that outcomes depend on."""
 
 CHECKPOINT = 20
 """Steps between two checkpoints."""
 
-STEPS = ("untrained", "learned", "report")
+KEPT, BATCH = 20, 64
+"""Databases of an outcome, the best ones (the right one is kept besides); questions at once."""
+
+_SHORTEST = BeamSettings(groups=1, width=1, longest=1)
+"""Only the databases' logits are measured."""
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
-    """What the command line says. `n`: questions of each variant; `every`: of the training material, one in so many."""
+class Question:
+    """A question as a variant puts it."""
 
-    bench: Path
-    wordnet: Path
-    work: Path
-    folds: tuple[int, ...]
-    n: int
-    steps: int
-    seed: int
-    threads: int
-    every: int
-    pool: bool
-    order: TableOrder
+    id: str
+    variant: Variant
+    text: str
+    database: str
 
 
 class Folds:
     """The data of one run, each part made when it is first needed."""
 
-    def __init__(self, choices: Choices) -> None:
-        self.choices = choices
-        self.encoder = MiniLMEncoder(EncoderSettings(threads=choices.threads))
-        self.cache = VectorCache(self.encoder, model="folds", path=choices.work / "vectors.sqlite")
-        self._worlds: dict[bool, tuple[list[View], Terrain]] = {}
-
-    @property
-    def worlds(self) -> tuple[bool, ...]:
-        """Whether the pool's databases are candidates, for each catalog that is measured."""
-        return (False, True) if self.choices.pool else (False,)
-
-    def world(self, pool: bool) -> tuple[list[View], Terrain]:  # noqa: FBT001  the key of a table
-        """A catalog."""
-        if pool not in self._worlds:
-            views = list(read_views(self.choices.bench, pool=pool))
-            index = Index([build(snapshot, self.cache.encode) for snapshot, _ in views])
-            self._worlds[pool] = (views, Terrain.of(index))
-        return self._worlds[pool]
-
-    def read(self, texts: Sequence[str]) -> list[Encoded]:
-        """Questions by the untuned encoder."""
-        found = self.encoder.encode_tokens_many(texts)
-        return [Encoded(sentence, tokens) for sentence, tokens in found]
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.settings = EncoderSettings(threads=options.threads)
+        self.encoder = MiniLMEncoder(self.settings)
+        self.cache = VectorCache(self.encoder, model="folds", path=options.work / "vectors.sqlite")
+        self.wordnet = WordNet.load(options.wordnet)
 
     @cached_property
-    def wordnet(self) -> WordNet:
-        """WordNet."""
-        return WordNet.load(self.choices.wordnet)
-
-    @cached_property
-    def paraphraser(self) -> Paraphraser:
-        """What puts the questions otherwise."""
-        return Paraphraser(self.wordnet, self.encoder, writable())
+    def terrain(self) -> Terrain:
+        """The catalog."""
+        schemas = snapshots(self.options.bench, schema="public")
+        return Terrain.of(Index([build(each, self.cache.encode) for each in schemas.values()]))
 
     @cached_property
     def questions(self) -> dict[Variant, list[Question]]:
         """The questions of each variant, drawn evenly over the databases."""
-        items = [dict(item) for item in in_turns(read_items(self.choices.bench / QUESTIONS[0]), DRAW_SEED)]
-        return {variant: self._drawn(items, self.paraphraser, variant) for variant in Variant}
+        items = in_turns(read_items(self.options.bench / QUESTIONS[0]), DRAW_SEED)
+        paraphraser = Paraphraser(self.wordnet, self.encoder, writable())
+        return {variant: self._drawn(items, paraphraser, variant) for variant in Variant}
 
     def _drawn(self, items: Sequence[Item], paraphraser: Paraphraser, variant: Variant) -> list[Question]:
         found: list[Question] = []
         for item in items:
-            text = paraphraser.question(item, variant)
-            if text is not None and len(found) < self.choices.n:
+            if len(found) == self.options.n:
+                break
+            if (text := paraphraser.question(item, variant)) is not None:
                 found.append(Question(item["id"], variant, text, item["db"]))
         return found
 
     @cached_property
     def material(self) -> Material:
         """What every fold's training draws from, each leaving out its own; the frozen layers' states are kept."""
-        items = [item for name in QUESTIONS for item in read_items(self.choices.bench / name)]
-        found, plain = worded(items[:: self.choices.every], self.wordnet, self.choices.seed, spared=reserved)
+        items = [item for name in QUESTIONS for item in read_items(self.options.bench / name)]
+        found, plain = worded(items[:: self.options.every], self.wordnet, self.options.seed, spared=reserved)
         return Material(found, self._states([item["question"] for item in found]), plain)
 
     def _states(self, texts: Sequence[str]) -> list[States]:
-        file = self.choices.work / f"states-seed{self.choices.seed}-{self.choices.every}.npz"
+        file = self.options.work / f"states-seed{self.options.seed}-{self.options.every}.npz"
         if file.is_file():
             with np.load(file) as held:
                 if held["texts"].tolist() == list(texts):
                     return np.split(held["states"], np.cumsum(held["lengths"])[:-1])
-        states = NetworkTrainer(None, EncoderSettings(threads=self.choices.threads)).states(texts)
+        states = NetworkTrainer(None, self.settings).states(texts)
         lengths = [len(each) for each in states]
         np.savez(file, texts=np.array(texts), states=np.concatenate(states), lengths=np.array(lengths))
         return states
 
-
-def main() -> int:
-    """Runs the steps; returns the exit status (2: the data is not there)."""
-    choices, steps, figures = _choices()
-    if not (choices.bench / QUESTIONS[0]).is_file() or not (choices.wordnet / "data.noun").is_file():
-        print("no benchmark data or no WordNet there", file=sys.stderr)
-        return 2
-    choices.work.mkdir(parents=True, exist_ok=True)
-    run = Folds(choices)
-    if "untrained" in steps:
-        _compare_code(choices.work / "untrained")
-        _untrained(run)
-    if "learned" in steps:
-        _compare_code(choices.work / run_name(choices))
-        for fold in choices.folds:
-            _learned(run, fold)
-    if "report" in steps:
-        console = Console(width=150)
-        for table in fold_report.tables(choices.work, run_name(choices)):
-            console.print(table)
-        if figures:
-            fold_report.write(figures, choices.work, run_name(choices))
-    return 0
-
-
-def run_name(choices: Choices) -> str:
-    """The folder of a training's outcomes: trainings that differ have their own."""
-    order = "" if choices.order is TableOrder.DRAWN else f"-{choices.order}"
-    return f"seed{choices.seed}-steps{choices.steps}{order}" + (
-        f"-{choices.every}" if choices.every > 1 else ""
-    )
-
-
-def _compare_code(folder: Path) -> None:
-    """Warns where what `folder` keeps was made by other code, since no outcome is made anew for that."""
-    digest = hashlib.sha256()
-    for package in SHAPING:
-        for file in sorted((ROOT / package).rglob("*.py")):
-            digest.update(file.read_bytes())
-    folder.mkdir(parents=True, exist_ok=True)
-    mark = folder / "code.sha256"
-    if not mark.is_file():
-        mark.write_text(digest.hexdigest(), encoding="utf-8")
-    elif mark.read_text(encoding="utf-8") != digest.hexdigest():
-        _say(f"{folder} was made by other code than this: another --work measures anew")
-
-
-def _untrained(run: Folds) -> None:
-    read = fold_legs.remembering(run.read)
-    for pool in run.worlds:
-        views, terrain = run.world(pool)
-        legs = {
-            Leg.RETRIEVAL: fold_legs.retrieval(terrain, read),
-            Leg.BM25: fold_legs.baseline(Bm25(views), len(views)),
-            Leg.SXFMR: fold_legs.baseline(Dense(views, run.encoder), len(views)),
+    def measure(self, fold: int) -> None:
+        """Writes the outcomes of each variant, but those that are there for the very same questions."""
+        asked = {v: [q for q in some if fold_of(q.database) == fold] for v, some in self.questions.items()}
+        files = {variant: file_of(self.options.work, variant, fold) for variant in asked}
+        left = {
+            variant: some
+            for variant, some in asked.items()
+            if [(one.id, one.question) for one in folds.read(files[variant])]
+            != [(one.id, one.text) for one in some]
         }
-        for leg, ask in legs.items():
-            for fold in run.choices.folds:
-                _measure(run, leg, ask, fold, len(views))
+        if left:
+            pointer = PointerModel(self._trained(fold), self.settings)
+            for variant, some in left.items():
+                found = [
+                    one
+                    for start in range(0, len(some), BATCH)
+                    for one in outcomes(self.terrain, pointer, some[start : start + BATCH])
+                ]
+                write_lines(files[variant], found)
+                right = np.mean([one.rank == 1 for one in found])
+                _say(f"{variant}, fold {fold}: R@1 {100 * right:.1f} of {len(found)}")
 
-
-def _measure(run: Folds, leg: Leg, ask: fold_legs.Leg, fold: int, databases: int) -> None:
-    """Writes the outcomes of each variant, but those that are there for the very same questions."""
-    for variant, questions in run.questions.items():
-        asked = [one for one in questions if fold_of(one.database) == fold]
-        name = run_name(run.choices) if leg is Leg.LEARNED else "untrained"
-        file = Cell(leg, variant, databases, fold).file(run.choices.work / name)
-        if [(one.id, one.question) for one in folds.read(file)] == [(one.id, one.text) for one in asked]:
-            continue
-        started = time.monotonic()
-        found = [one for some in _batches(asked) for one in ask(some)]
-        folds.write(file, found)
-        right = np.mean([one.rank == 1 for one in found])
-        _say(
-            f"{leg} {variant} among {databases}, fold {fold}: R@1 {100 * right:.1f} of {len(found)}, "
-            f"{time.monotonic() - started:.0f} s"
+    def _trained(self, fold: int) -> Artifact:
+        """The network that has seen no question about a database of the fold."""
+        options, material = self.options, self.material
+        folder = options.work / f"fold{fold}"
+        folder.mkdir(parents=True, exist_ok=True)
+        parts = entries(options.bench, {item["db"] for item in material.items}, self.cache)
+        apart = frozenset(name for name in parts if fold_of(name) == fold)
+        trainer = NetworkTrainer(None, self.settings, seed=options.seed)
+        checkpoint, started = folder / "checkpoint.pt", time.monotonic()
+        course = Course(options.steps, options.seed, apart, trainer.resume(checkpoint))
+        for step, root, tables in learned(trainer, material, parts, course):
+            if (step + 1) % CHECKPOINT == 0 or step + 1 == options.steps:
+                trainer.save(checkpoint, step + 1)
+                losses = f"losses {root:.3f} {tables:.3f}, {time.monotonic() - started:.0f} s"
+                _say(f"fold {fold}: step {step + 1} of {options.steps}, {losses}")
+        manifest = Manifest(
+            version=f"fold{fold}",
+            encoder="all-MiniLM-L6-v2",
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            command=told_command(MODULE, sys.argv[1:]),
+            questions=sum(item["db"] not in apart for item in material.items[: material.plain]),
         )
+        arrays = trainer.arrays(1.0)
+        return Artifact(write(folder, manifest, arrays), arrays)
 
 
-def _batches(questions: Sequence[Question]) -> Iterator[Sequence[Question]]:
-    for start in range(0, len(questions), fold_legs.BATCH):
-        yield questions[start : start + fold_legs.BATCH]
+def outcomes(terrain: Terrain, pointer: PointerModel, questions: Sequence[Question]) -> list[Outcome]:
+    """What the learned leg makes of questions, by a pointer of temperature 1."""
+    texts = [one.text for one in questions]
+    read = zip(texts, pointer.read(texts), strict=True)
+    asked = [Asked.of(text, encoded, terrain.index, terrain.field) for text, encoded in read]
+    pointed = pointer.point(asked, terrain.field, _SHORTEST)
+    return [_outcome(terrain, one, each.parts) for one, each in zip(questions, pointed, strict=True)]
 
 
-def _learned(run: Folds, fold: int) -> None:
-    pointer = PointerModel(_trained(run, fold), EncoderSettings(threads=run.choices.threads))
-    read = fold_legs.remembering(pointer.read)
-    for pool in run.worlds:
-        views, terrain = run.world(pool)
-        ask = fold_legs.learned(terrain, pointer, read)
-        _measure(run, Leg.LEARNED, ask, fold, len(views))
-
-
-def _trained(run: Folds, fold: int) -> Artifact:
-    """The network that has seen no question about a database of the fold."""
-    choices = run.choices
-    folder = choices.work / run_name(choices) / f"fold{fold}"
-    folder.mkdir(parents=True, exist_ok=True)
-    material = run.material
-    parts = entries(choices.bench, {item["db"] for item in material.items}, run.cache)
-    apart = frozenset(name for name in parts if fold_of(name) == fold)
-    trainer = NetworkTrainer(None, EncoderSettings(threads=choices.threads), seed=choices.seed)
-    checkpoint = folder / "checkpoint.pt"
-    course = Course(choices.steps, choices.seed, apart, choices.order, trainer.resume(checkpoint))
-    started = time.monotonic()
-    for step, root, tables in learned(trainer, material, parts, course):
-        if (step + 1) % CHECKPOINT == 0 or step + 1 == choices.steps:
-            trainer.save(checkpoint, step + 1)
-            _say(
-                f"fold {fold}: step {step + 1} of {choices.steps}, losses {root:.3f} {tables:.3f}, "
-                f"{time.monotonic() - started:.0f} s"
-            )
-    manifest = Manifest(
-        version=f"fold{fold}",
-        encoder="all-MiniLM-L6-v2",
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        command=told_command("training.routing_folds", sys.argv[1:]),
-        questions=sum(item["db"] not in apart for item in material.items[: material.plain]),
+def _outcome(terrain: Terrain, question: Question, parts: NDArray[np.floating]) -> Outcome:
+    """`parts`: (P, D)."""
+    logits = parts.sum(0)
+    names = [part.snapshot.database for part in terrain.index.parts]
+    order = np.argsort(-logits, kind="stable").tolist()
+    rank = order.index(names.index(question.database)) + 1
+    first = tuple(
+        Placed(
+            names[number],
+            round(float(logits[number]), 4),
+            tuple(round(value, 4) for value in parts[:, number].tolist()),
+        )
+        for number in order[:KEPT] + ([order[rank - 1]] if rank > KEPT else [])
     )
-    arrays = trainer.arrays(1.0)
-    return Artifact(write(folder, manifest, arrays), arrays)
+    return Outcome(question.id, question.variant, question.text, question.database, rank, first)
+
+
+def report(held: Mapping[int, Sequence[Outcome]], options: argparse.Namespace) -> None:
+    """Prints and writes figures, and what weights all folds would give a logit's addends. `held`: outcomes by fold.
+
+    The figures are as measured, and by the weights that the other folds give, as the router that ships is weighed.
+    """
+    known = [one for some in held.values() for one in some]
+    weighed = cross_fitted(held, positive=True) if len(held) > 1 else []
+    figures = {
+        name: {
+            variant: folds.figures(own)
+            for variant in Variant
+            if (own := [each for each in some if each.variant is variant])
+        }
+        for name, some in (("measured", known), ("weighed", weighed))
+    }
+    factors = fitted(known, positive=True).tolist()
+    weights = [{"part": part, "factor": factor} for part, factor in zip(PARTS, factors, strict=True)]
+    rows = [
+        (name, variant, str(each.n), str(each.databases), shown(each.r1), shown(each.r5))
+        for name, found in figures.items()
+        for variant, each in found.items()
+    ]
+    told = [(str(each["part"]), f"{each['factor']:.2f}") for each in weights]
+    columns = ("weights", "questions", "n", "databases", "R@1", "R@5")
+    grids = [Grid("held out of their fold", columns, rows), Grid("weights", ("part", "times"), told)]
+    printed(Console(width=150), grids)
+    if options.out is not None:
+        names = dict(zip(Variant, ("plain", "syn", "realistic"), strict=True))
+        weighed_as = figures["weighed"]
+        summary = {f"folds_{names[variant]}_db_r1": each.r1.value for variant, each in weighed_as.items()}
+        run = Run("routing", told_command(MODULE, sys.argv[1:]), options.seed, {})
+        part = Part(
+            {v: e.n for v, e in weighed_as.items()}, {"figures": figures, "weights": weights}, summary
+        )
+        write_result(options.out, run, {"folds": part})
 
 
 def _say(text: str) -> None:
     print(datetime.now(UTC).strftime("%H:%M:%S"), text, flush=True)
 
 
-def _choices() -> tuple[Choices, tuple[str, ...], Path | None]:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("do", nargs="*", metavar="STEP", help=", ".join(STEPS) + " (default: all)")
-    parser.add_argument("--bench", type=Path, required=True, help="benchmark folder")
-    parser.add_argument("--wordnet", type=Path, required=True, help="folder of WordNet's data files")
-    parser.add_argument("--work", type=Path, required=True, help="where outcomes and checkpoints are kept")
-    parser.add_argument("--fold", type=int, action="append", choices=range(FOLDS), help="only this one")
-    parser.add_argument("--n", type=int, default=3000, help="questions of each variant")
-    parser.add_argument("--steps", type=int, default=1000, help="of a training")
-    parser.add_argument("--seed", type=int, default=0, help="of a training")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--every", type=int, default=1, help="train on one question in so many (a trial run)")
-    parser.add_argument(
-        "--order",
-        type=TableOrder,
-        choices=TableOrder,
-        default=TableOrder.DRAWN,
-        help="of a question's tables",
-    )
-    parser.add_argument(
-        "--pool", action=argparse.BooleanOptionalAction, default=True, help="measure among 243 too"
-    )
-    parser.add_argument("--json", type=Path, help="write the report's figures here")
-    args = parser.parse_args()
-    if unknown := set(args.do) - set(STEPS):
-        parser.error(f"no such step: {', '.join(sorted(unknown))}")
-    chosen = Choices(
-        bench=args.bench,
-        wordnet=args.wordnet,
-        work=args.work,
-        folds=tuple(args.fold or range(FOLDS)),
-        n=args.n,
-        steps=args.steps,
-        seed=args.seed,
-        threads=args.threads,
-        every=args.every,
-        pool=args.pool,
-        order=args.order,
-    )
-    return chosen, tuple(args.do) or STEPS, args.json
+def main() -> int:
+    """Trains, measures and reports; returns the exit status (2: the data is not there)."""
+    made = parser(__doc__, seed=0)
+    made.add_argument("--wordnet", type=Path, required=True, help="folder of WordNet's data files")
+    made.add_argument("--work", type=Path, required=True, help="where outcomes and checkpoints are kept")
+    made.add_argument("--fold", type=int, action="append", choices=range(FOLDS), help="only this one")
+    made.add_argument("--n", type=int, default=3000, help="questions of each variant")
+    made.add_argument("--steps", type=int, default=1000, help="of a training")
+    made.add_argument("--threads", type=int, default=1)
+    made.add_argument("--every", type=int, default=1, help="train on one question in so many (a trial run)")
+    options = made.parse_args()
+    if not (options.bench / QUESTIONS[0]).is_file() or not (options.wordnet / "data.noun").is_file():
+        print("no benchmark data or no WordNet there", file=sys.stderr)
+        return 2
+    options.work.mkdir(parents=True, exist_ok=True)
+    run = Folds(options)
+    for fold in options.fold or range(FOLDS):
+        run.measure(fold)
+    held: dict[int, list[Outcome]] = defaultdict(list)
+    for variant in Variant:
+        for fold, some in folds.measured(options.work, variant).items():
+            held[fold] += some
+    report(held, options)
+    return 0
 
 
 if __name__ == "__main__":

@@ -12,12 +12,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import hashlib
-import json
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +24,13 @@ import msgspec
 import numpy as np
 from rich.progress import track
 
-from benchmarks.quality.candidates.gateway import TIMEOUT
-from benchmarks.quality.candidates.journal import locked
-from benchmarks.quality.candidates.site import Site, site
-from benchmarks.quality.candidates.tasks import READER
-from benchmarks.quality.resampling import estimate
+from benchmarks.harness.intervals import mean
+from benchmarks.harness.journal import locked
+from benchmarks.harness.questions import Question
+from benchmarks.harness.report import plain
+from benchmarks.harness.site import Site, site
+from benchmarks.harness.systems import asked_now
 from benchmarks.quality.routing.folds import (
-    Leg,
     Outcome,
     Placed,
     Variant,
@@ -39,20 +38,14 @@ from benchmarks.quality.routing.folds import (
     fold_of,
     measured,
 )
-from engine.core.deadline import Deadline
-from engine.core.state import Route, State
+from engine.core.state import Route
 from engine.routing.second_look import LOOKED_AT, features
-from engine.settings import Limits
 from engine.stages.link import link
-from engine.types import Asker, AskRequest
+from training.command import parser, told
 from training.fold_weights import cross_fitted, fitted
 from training.linker_split import Part, part_of
 
-AMONG = 166
 ROUTER = "router"
-
-SURE = 0.9
-"""Probability from which the figures count a first database as sure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,26 +63,19 @@ class Look:
 
 def main() -> int:
     """Records, or fits and prints the weights and figures as JSON; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("looks", type=Path)
-    parser.add_argument("--record", action="store_true")
-    parser.add_argument("--bench", type=Path)
-    parser.add_argument("--folds", type=Path, help="the journal of training.routing_folds learned")
-    parser.add_argument("--work", type=Path, help="PostgreSQL and the engine's store")
-    parser.add_argument("--n", type=int, default=1000, help="questions of each variant at most")
-    parser.add_argument("--temperature", type=float, default=1.0, help="of the router that ships")
-    parser.add_argument("--out", type=Path)
-    given = parser.parse_args()
+    made = parser(__doc__)
+    made.add_argument("looks", type=Path)
+    made.add_argument("--record", action="store_true")
+    made.add_argument("--folds", type=Path, help="the folder of training.routing_folds")
+    made.add_argument("--work", type=Path, help="PostgreSQL and the engine's store")
+    made.add_argument("--n", type=int, default=1000, help="questions of each variant at most")
+    made.add_argument("--temperature", type=float, default=1.0, help="of the router that ships")
+    given = made.parse_args()
     if given.record:
         with locked(given.work):
             asyncio.run(_record(given))
         return 0
-    text = json.dumps(report(_read(given.looks), given.temperature), indent=2) + "\n"
-    sys.stdout.write(text)
-    if given.out is not None:
-        given.out.write_text(text, encoding="utf-8")
+    told(report(_read(given.looks), given.temperature), given.out)
     return 0
 
 
@@ -111,7 +97,7 @@ def _wanted(folds: Path, most: int) -> Iterator[Outcome]:
     """
     held: dict[int, list[Outcome]] = defaultdict(list)
     for variant in Variant:
-        for fold, cell in measured(folds, Leg.LEARNED, variant, AMONG).items():
+        for fold, cell in measured(folds, variant).items():
             held[fold] += cell
     unseen = [each for each in cross_fitted(held, positive=True) if part_of(each.database) is not Part.LINKER]
     unseen.sort(key=lambda each: hashlib.sha256(each.id.encode()).digest())
@@ -131,15 +117,8 @@ async def _look(outcome: Outcome, place: Site) -> Look:
         )
     )
     started = time.monotonic()
-    state = State(
-        AskRequest(Asker(READER, ""), outcome.question),
-        1,
-        Limits().calls,
-        Deadline(started + TIMEOUT),
-        started,
-        routes,
-    )
-    linked = await link(state, place.tools)
+    state = asked_now(Question(outcome.id, outcome.question, None), 1)
+    linked = await link(replace(state, routes=routes), place.tools)
     found = tuple(
         {ROUTER: float(np.log(max(route.probability, 1e-12))), **features(route)} for route in linked.routes
     )
@@ -156,8 +135,7 @@ def _read(file: Path) -> list[Look]:
 def report(looks: Sequence[Look], temperature: float) -> dict[str, Any]:
     """The weights of all looks, for a router of this `temperature`, and what they bring where they had no say.
 
-    Figures before and after, of each variant: recall at 1 and 5, and the share of questions whose first database has a
-    probability of `SURE` and how many of these are right.
+    Figures before and after, of each variant, and what recall at 1 gains.
     """
     outcomes = [_outcome(each) for each in looks]
     seen = [each for each in outcomes if each.rank <= LOOKED_AT]
@@ -165,74 +143,17 @@ def report(looks: Sequence[Look], temperature: float) -> dict[str, Any]:
     for each in seen:
         held[fold_of(each.database)].append(each)
     again = {(each.variant, each.id): each for each in cross_fitted(held)}
-    names = tuple(looks[0].features[0])
-    weights = dict(zip(names, fitted(seen).tolist(), strict=True))
+    weights = dict(zip(looks[0].features[0], fitted(seen).tolist(), strict=True))
     weights[ROUTER] *= temperature
-    before = [Judged(each, _reached(look)) for each, look in zip(outcomes, looks, strict=True)]
-    after = [
-        replace(each, outcome=again.get((each.outcome.variant, each.outcome.id), each.outcome))
-        for each in before
-    ]
-    return {
-        "weights": {name: round(value, 4) for name, value in weights.items()},
-        "figures": {
-            variant.value: {
-                "databases": len({look.database for look in looks}),
-                "before": _figures(before, variant),
-                "after": _figures(after, variant),
-                "gain": _gain(before, after, variant),
-            }
-            for variant in Variant
-        },
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A question as it came out. `reached`: the probability of all databases that were looked at."""
-
-    outcome: Outcome
-    reached: float
-
-    @property
-    def chance(self) -> float:
-        """That the first database is right, as said."""
-        raised = np.exp([one.logit - self.outcome.first[0].logit for one in self.outcome.first])
-        return self.reached / float(raised.sum())
-
-
-def _reached(look: Look) -> float:
-    return float(sum(np.exp(found[ROUTER]) for found in look.features))
-
-
-def _figures(judged: Sequence[Judged], variant: Variant) -> dict[str, float]:
-    chosen = [each for each in judged if each.outcome.variant is variant]
-    if not chosen:
-        return {}
-    found = figures([each.outcome for each in chosen])
-    right = np.array([each.outcome.rank == 1 for each in chosen])
-    chances = np.array([each.chance for each in chosen])
-    sure = chances >= SURE
-    return {
-        **{name: round(value, 4) for name, value in asdict(found).items()},
-        "brier": round(float(np.mean((chances - right) ** 2)), 4),
-        "sure": round(float(sure.mean()), 4),
-        "right_where_sure": round(float(right[sure].mean()) if sure.any() else 0.0, 4),
-    }
-
-
-def _gain(before: Sequence[Judged], after: Sequence[Judged], variant: Variant) -> list[float]:
-    """What recall at 1 gains, and its 95 % interval, resampling databases."""
-    pairs = [
-        (was.outcome, now.outcome)
-        for was, now in zip(before, after, strict=True)
-        if was.outcome.variant is variant
-    ]
-    if not pairs:
-        return []
-    gained = [(now.rank == 1) - (was.rank == 1) for was, now in pairs]
-    found = estimate(gained, [was.database for was, _ in pairs])
-    return [round(value, 4) for value in (found.value, found.low, found.high)]
+    found: dict[str, Any] = {}
+    for variant in Variant:
+        before = [each for each in outcomes if each.variant is variant]
+        if before:
+            after = [again.get((each.variant, each.id), each) for each in before]
+            gained = [(now.rank == 1) - (was.rank == 1) for was, now in zip(before, after, strict=True)]
+            gain = mean(gained, [each.database for each in before])
+            found[variant] = {"before": figures(before), "after": figures(after), "gain": gain}
+    return {"weights": {name: round(value, 4) for name, value in weights.items()}, "figures": plain(found)}
 
 
 def _outcome(look: Look) -> Outcome:

@@ -1,17 +1,16 @@
-"""Schemas of views in which an element has two interpretations, and a gold statement rewritten for each.
+"""Schemas of views in which an element has two interpretations, and a gold statement under each.
 
 Owns the three kinds of AmbiQT: a column under two names, a table under two names, a column that also stands in a
-table of its own. Which element, and under which names, is the caller's choice; nothing is run here.
+table of its own. Which element, and under which names, is the caller's choice; nothing is run here. A statement keeps
+its text: a WITH query of the table's own name stands for what the views show of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sqlglot import exp
-
-from engine.rewrite.scope import Scopes, TableRef, equality
+from schema_catalog.naming import quote_ident
 from schema_catalog.types import ForeignKey, Snapshot, Table
 
 
@@ -28,14 +27,10 @@ class View:
 
     def ddl(self) -> str:
         """The statement that creates it in the schema put for `{schema}`."""
-        outputs = (
-            _quoted(read) if read == column.name else f"{_quoted(read)} AS {_quoted(column.name)}"
-            for read, column in zip(self.reads, self.table.columns, strict=True)
-        )
-        base = f"{_quoted(self.table.schema)}.{_quoted(self.source)}"
-        return (
-            f"CREATE VIEW {{schema}}.{_quoted(self.table.name)} AS SELECT {', '.join(outputs)} FROM {base};"  # noqa: S608 - names of a benchmark
-        )
+        pairs = zip(self.reads, self.table.columns, strict=True)
+        outputs = ", ".join(_as(quote_ident(read), column.name) for read, column in pairs)
+        base = f"{quote_ident(self.table.schema)}.{quote_ident(self.source)}"
+        return f"CREATE VIEW {{schema}}.{quote_ident(self.table.name)} AS SELECT {outputs} FROM {base};"  # noqa: S608 - names of a benchmark
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +49,7 @@ def creation(views: Sequence[View]) -> str:
     return " ".join(["CREATE SCHEMA {schema};", *(view.ddl() for view in views)])
 
 
-def two_columns(
-    snapshot: Snapshot, gold: exp.Query, table: Table, column: str, names: tuple[str, str]
-) -> Variants:
+def two_columns(snapshot: Snapshot, gold: str, table: Table, column: str, names: tuple[str, str]) -> Variants:
     """A column, no part of a key, under two names."""
 
     def views(given: Sequence[str]) -> tuple[View, ...]:
@@ -65,16 +58,11 @@ def two_columns(
             for each in snapshot.tables
         )
 
-    def renamed(name: str) -> str:
-        tree = gold.copy()
-        for node in Scopes(tree, snapshot).columns(tree, table.key, column):
-            node.set("this", _identifier(name))
-        return tree.sql(dialect="postgres")
-
-    return Variants(views(names), views(names[:1]), views(names[1:]), *(renamed(name) for name in names))
+    golds = (_over(gold, table, {column: quote_ident(name)}, quote_ident(table.name)) for name in names)
+    return Variants(views(names), views(names[:1]), views(names[1:]), *golds)
 
 
-def two_tables(snapshot: Snapshot, gold: exp.Query, table: Table, names: tuple[str, str]) -> Variants:
+def two_tables(snapshot: Snapshot, gold: str, table: Table, names: tuple[str, str]) -> Variants:
     """A table under two names; what refers to it refers to both."""
 
     def views(given: Sequence[str]) -> tuple[View, ...]:
@@ -85,26 +73,40 @@ def two_tables(snapshot: Snapshot, gold: exp.Query, table: Table, names: tuple[s
             for name in (given if each.key == table.key else [each.name])
         )
 
-    return Variants(
-        views(names),
-        views(names[:1]),
-        views(names[1:]),
-        *(_with_table(snapshot, gold, table, name) for name in names),
-    )
+    golds = (_over(gold, table, {}, quote_ident(name)) for name in names)
+    return Variants(views(names), views(names[:1]), views(names[1:]), *golds)
 
 
-def own_table(snapshot: Snapshot, gold: exp.Query, table: Table, column: str) -> Variants:
+def own_table(snapshot: Snapshot, gold: str, table: Table, column: str) -> Variants:
     """A column, no part of a key, also in a table `<table>_<column>` to be joined by `table`'s primary key."""
     base = tuple(_plain(each) for each in snapshot.tables)
-    own = _own_view(table, column)
-    both = tuple(view for each in base for view in ([each, own] if each.table is table else [each]))
+    kept = (*table.primary_key, column)
+    keys = tuple(ForeignKey((key,), table.schema, table.name, (key,)) for key in table.primary_key)
+    columns = tuple(each for each in table.columns if each.name in kept)
+    own = replace(table, name=own_name(table, column), columns=columns, foreign_keys=keys)
+    added = View(own, table.name, tuple(each.name for each in columns))
+    both = tuple(view for each in base for view in ([each, added] if each.table is table else [each]))
     second = tuple(_doubled(view.table, column, ()) if view.table is table else view for view in both)
-    return Variants(both, base, second, gold.sql(dialect="postgres"), _joined(snapshot, gold, table, column))
+    joined = ", ".join(map(quote_ident, table.primary_key))
+    source = f"{quote_ident(table.name)} AS t JOIN {quote_ident(own.name)} AS own USING ({joined})"
+    reads = {each.name: f"t.{quote_ident(each.name)}" for each in table.columns}
+    reads |= {column: f"own.{quote_ident(column)}"}
+    return Variants(both, base, second, gold, _over(gold, table, reads, source))
 
 
 def own_name(table: Table, column: str) -> str:
     """The name of the table of its own that a column gets."""
     return f"{table.name}_{column}"
+
+
+def _over(gold: str, table: Table, reads: dict[str, str], source: str) -> str:
+    """The statement with what `source` has in the place of a table. `reads`: columns that are there otherwise."""
+    outputs = (_as(reads.get(each.name, quote_ident(each.name)), each.name) for each in table.columns)
+    return f"WITH {quote_ident(table.name)} AS (SELECT {', '.join(outputs)} FROM {source}) {gold}"  # noqa: S608 - as above
+
+
+def _as(read: str, name: str) -> str:
+    return read if read == quote_ident(name) else f"{read} AS {quote_ident(name)}"
 
 
 def _plain(table: Table) -> View:
@@ -130,69 +132,3 @@ def _pointed(table: Table, target: Table, names: Sequence[str]) -> Table:
         for name in (names if (key.ref_schema, key.ref_table) == target.key else [key.ref_table])
     )
     return replace(table, foreign_keys=keys)
-
-
-def _own_view(table: Table, column: str) -> View:
-    kept = (*table.primary_key, column)
-    columns = tuple(each for each in table.columns if each.name in kept)
-    keys = tuple(ForeignKey((key,), table.schema, table.name, (key,)) for key in table.primary_key)
-    own = replace(table, name=own_name(table, column), columns=columns, foreign_keys=keys)
-    return View(own, table.name, tuple(each.name for each in columns))
-
-
-def _with_table(snapshot: Snapshot, gold: exp.Query, table: Table, name: str) -> str:
-    """The statement reading `name` instead of `table`."""
-    tree = gold.copy()
-    scopes = Scopes(tree, snapshot)
-    read = [each for _, each in _references(tree, scopes, table)]
-    qualified = [node for node in scopes.columns(tree, table.key) if node.table == table.name]
-    unaliased = {id(each.node) for each in read if not each.node.alias}
-    for node in qualified:
-        owner = scopes.reading(node)
-        if owner is not None and id(owner.node) in unaliased:
-            node.set("table", _identifier(name))
-    for each in read:
-        each.node.set("this", _identifier(name))
-    return tree.sql(dialect="postgres")
-
-
-def _joined(snapshot: Snapshot, gold: exp.Query, table: Table, column: str) -> str:
-    """The statement reading the column from the table of its own, which each reading select joins last.
-
-    A join's condition that reads the column then names what is joined later: such a statement does not run.
-    """
-    tree = gold.copy()
-    scopes = Scopes(tree, snapshot)
-    nodes = scopes.columns(tree, table.key, column)
-    owners = [scopes.reading(node) for node in nodes]
-    read = {id(owner.node) for owner in owners if owner is not None}
-    joined = [(select, each) for select, each in _references(tree, scopes, table) if id(each.node) in read]
-    for select, _ in joined:
-        scopes.qualify(select)
-    for node, owner in zip(nodes, owners, strict=True):
-        if owner is not None:
-            node.set("table", _identifier(f"{owner.name}_{column}"))
-    for select, each in joined:
-        alias = f"{each.name}_{column}"
-        source = exp.table_(
-            own_name(table, column), quoted=True, alias=None if alias == own_name(table, column) else alias
-        )
-        condition = equality(each.name, table.primary_key, alias, table.primary_key)
-        select.join(source, on=condition, copy=False)
-    return tree.sql(dialect="postgres")
-
-
-def _references(tree: exp.Query, scopes: Scopes, table: Table) -> Iterator[tuple[exp.Select, TableRef]]:
-    """The entries of FROM that name `table`, each with its select."""
-    for select in tree.find_all(exp.Select):
-        for each in scopes.reads.get(id(select), ()):
-            if each.table is not None and each.table.key == table.key:
-                yield select, each
-
-
-def _identifier(name: str) -> exp.Identifier:
-    return exp.to_identifier(name, quoted=True)
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from engine.models.encoder import packaged_model
 from engine.text.tokens import identifier_words, plural, question_words
 
 _KINDS = ("noun", "verb", "adj")
@@ -26,6 +27,11 @@ _SAME, _ABOVE, BELOW = 3.0, 1.5, 1.0
 
 _ASIDE = 0.1
 """Share of replaced words among those that do not name anything of the schema."""
+
+
+def writable() -> frozenset[str]:
+    """The words that the encoder knows whole."""
+    return frozenset((packaged_model() / "vocab.txt").read_text(encoding="utf-8").split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,7 @@ def _lines(file: Path) -> Iterator[list[str]]:
 
 
 def reworded(
-    item: dict[str, Any],
+    item: Mapping[str, Any],
     share: float,
     wordnet: WordNet,
     known: frozenset[str],

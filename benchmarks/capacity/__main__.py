@@ -10,34 +10,28 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import json
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from benchmarks.capacity import cells
 from benchmarks.capacity.day import DISK_MB, day
 from benchmarks.capacity.stack import Stack, serving
-from benchmarks.quality.routing.cost import growth
-from benchmarks.wire.machine import describe
-from benchmarks.wire.systems import ROOT
-from pgparley.config import cache_dir
+from benchmarks.harness.command import plain_parser, told_command
+from benchmarks.harness.report import Part, Run, write_result
 
-PARTS = ("asked", "embedded", "plain", "idle", "tables", "day")
+MODULE = "benchmarks.capacity"
+PARTS = ("asked", "plain", "idle", "day")
 ASKERS = (1, 10, 50, 200)
-EMBEDDED_ASKERS = (1, 4)
 WEIGHT = 10
 """CPUWeight of the engine in deploy/systemd, beside 100."""
-
-SECONDS = 30.0
-"""Of a cell; of one with the embedded model twice as many."""
 
 
 def main() -> int:
@@ -47,73 +41,84 @@ def main() -> int:
     if unknown := set(wanted) - set(PARTS):
         sys.stderr.write(f"no such part: {', '.join(sorted(unknown))}; parts are {', '.join(PARTS)}\n")
         return 2
-    console = Console()
-    found = json.loads(options.json.read_text("utf-8")) if options.json and options.json.exists() else {}
+    console, command = Console(), told_command(MODULE, sys.argv[1:])
     for name in wanted:
         console.print(f"{name} …")
-        found[name] = _measured(name, options) | {"load_before": os.getloadavg()[0]} | asdict(describe(ROOT))
-        console.print_json(json.dumps(found[name]))
-        if options.json:
-            options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        run = Run("capacity", command, options.seed, {"load_before": os.getloadavg()[0]})
+        found = _measured(name, options)
+        console.print(found)
+        if options.json is not None:
+            part = Part(options.people if name == "day" else None, found, summary(name, found))
+            write_result(options.json, run, {name: part})
     return 0
 
 
+def summary(name: str, found: Mapping[str, Any]) -> dict[str, float | None]:
+    """The flat numbers of a part."""
+    cells = found.get("cells", ())
+    match name:
+        case "asked":
+            lost = sum(each.lost + each.anothers for each in cells)
+            return {
+                "questions_per_s_scripted": max(e.questions_a_second for e in cells),
+                "lost_answers_asked": lost,
+            }
+        case "plain":
+            return {"plain_sql_ratio_under_load": cells[-1].ratio}
+        case "idle":
+            return {"idle_nl_sessions": found["idle"].sessions, "idle_nl_kb": found["idle"].gateway_kb}
+        case "day":
+            growth = next(each.slope for each in found["day"].memory if each.part == "engine")
+            lost = sum(each.lost + each.anothers for each in found["day"].parts)
+            return {"lost_answers": lost, "engine_mb_growth": growth}
+    return {}
+
+
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.capacity",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = plain_parser(MODULE, __doc__)
     parser.add_argument("--only", default=",".join(PARTS), help=f"comma-separated, of {', '.join(PARTS)}")
+    parser.add_argument("--seconds", type=float, default=30.0, help="of a cell")
     parser.add_argument("--model-seconds", type=float, default=0.5, help="of the scripted model, a call")
+    parser.add_argument("--askers", type=int, default=ASKERS[-1], help="at once at most")
     parser.add_argument("--idle", type=int, default=5000, help="idle sessions")
     parser.add_argument("--people", type=int, default=200, help="askers of the day")
-    parser.add_argument(
-        "--pause", type=float, default=100.0, help="seconds that each rests between questions, at the mean"
-    )
+    parser.add_argument("--pause", type=float, default=100.0, help="seconds that each rests, at the mean")
     parser.add_argument("--minutes", type=float, default=9.0, help="that the day takes")
     parser.add_argument("--rounds", type=int, default=5, help="of plain SQL without and with askers")
-    parser.add_argument("--json", type=Path, help="where results are kept; parts not measured now stay")
     return parser.parse_args()
 
 
-def _measured(name: str, options: argparse.Namespace) -> dict[str, object]:
-    model_seconds: float = options.model_seconds
-    if name == "tables":
-        return {"growth": growth(cache_dir() / "router", learned=True)}
+def _measured(name: str, options: argparse.Namespace) -> dict[str, Any]:
     connections = options.idle + 100 if name == "idle" else 300
-    seconds = None if name == "embedded" else model_seconds
     with (
         _folders() as (folder, store),
-        serving(folder, connections=connections, waiting=400, seconds=seconds, store=store) as stack,
+        serving(
+            folder, connections=connections, waiting=400, seconds=options.model_seconds, store=store
+        ) as stack,
     ):
         return asyncio.run(_part(name, stack, options, full=store is not None))
 
 
-async def _part(name: str, stack: Stack, options: argparse.Namespace, *, full: bool) -> dict[str, object]:
-    model_seconds: float = options.model_seconds
+async def _part(name: str, stack: Stack, options: argparse.Namespace, *, full: bool) -> dict[str, Any]:
+    seconds, model_seconds = options.seconds, options.model_seconds
+    some = [count for count in ASKERS if count <= options.askers]
     match name:
         case "asked":
-            found = [asdict(await cells.asked(stack, n, SECONDS, model_seconds)) for n in ASKERS]
+            found = [await cells.asked(stack, count, seconds, model_seconds) for count in some]
             await stack.script("0")
-            return {"cells": [*found, asdict(await cells.asked(stack, ASKERS[1], SECONDS, 0.0))]}
-        case "embedded":
-            return {
-                "cells": [asdict(await cells.asked(stack, n, 2 * SECONDS, None)) for n in EMBEDDED_ASKERS]
-            }
+            return {"cells": [*found, await cells.asked(stack, some[min(1, len(some) - 1)], seconds, 0.0)]}
         case "plain":
-            beside = [
-                await cells.plain(stack, n, options.rounds, 10.0, model_seconds, weight=weight)
-                for n, weight in ((10, None), (200, None), *([(200, WEIGHT)] if os.geteuid() == 0 else []))
-            ]
-            return {"cells": [asdict(each) for each in beside]}
+            weights = [(10, None), (some[-1], None), *([(some[-1], WEIGHT)] if os.geteuid() == 0 else [])]
+            return {
+                "cells": [
+                    await cells.plain(stack, count, options.rounds, seconds / 3, model_seconds, weight=weight)
+                    for count, weight in weights
+                ]
+            }
         case "idle":
-            return asdict(await cells.idle(stack, options.idle, SECONDS, model_seconds))
-        case _:
-            made = await day(
-                stack, options.people, 60 * options.minutes, options.pause, model_seconds, full=full
-            )
-            return asdict(made)
+            return {"idle": await cells.idle(stack, options.idle, seconds, model_seconds)}
+    length = 60 * options.minutes
+    return {"day": await day(stack, options.people, length, options.pause, model_seconds, full=full)}
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import asyncpg
 
 from benchmarks.capacity.stack import SINGERS, Stack
-from benchmarks.wire.systems import HOST
+from benchmarks.harness.processes import HOST
 
 PATIENCE = 300.0
 """Seconds after which a question that has neither an answer nor an error is lost."""

@@ -15,8 +15,8 @@ import numpy as np
 
 from benchmarks.capacity.askers import Asker, Outcomes, askers, connected
 from benchmarks.capacity.stack import Stack, weighed
-from benchmarks.wire.machine import cpu_seconds, rss_kb
-from benchmarks.wire.systems import HOST
+from benchmarks.harness.machine import cpu_seconds, rss_kb
+from benchmarks.harness.processes import HOST
 
 CLIENTS = 8
 """Of pgbench."""
@@ -28,11 +28,11 @@ TRANSACTION = "\\set age random(1, 1000000)\nSELECT name FROM singer WHERE singe
 class Asked:
     """`askers` sessions that each asked again as soon as they were answered. Seconds a question of those answered.
 
-    `model_seconds`: of the scripted model, a call; None: the embedded one, whose wrong answers count as another's.
+    `model_seconds`: of the scripted model, a call.
     """
 
     askers: int
-    model_seconds: float | None
+    model_seconds: float
     answered: int
     refused: dict[str, int]
     lost: int
@@ -47,7 +47,7 @@ class Asked:
     gateway_mb: float
 
 
-async def asked(stack: Stack, count: int, seconds: float, model_seconds: float | None) -> Asked:
+async def asked(stack: Stack, count: int, seconds: float, model_seconds: float) -> Asked:
     """So many askers, for so many seconds; those that wait then are waited for."""
     outcomes = Outcomes()
     some = askers(stack, count, outcomes)
@@ -139,13 +139,10 @@ async def plain(
     stack: Stack, count: int, rounds: int, seconds: float, model_seconds: float, *, weight: int | None = None
 ) -> Plain:
     """Alternating rounds; each ratio is of neighbours in time. `weight`: see `Plain.engine_weight`."""
-    if weight is None:
-        return await _plain(stack, count, rounds, seconds, model_seconds)
-    with weighed(stack, weight):
-        return replace(await _plain(stack, count, rounds, seconds, model_seconds), engine_weight=weight)
-
-
-async def _plain(stack: Stack, count: int, rounds: int, seconds: float, model_seconds: float) -> Plain:
+    if weight is not None:
+        with weighed(stack, weight):
+            found = await plain(stack, count, rounds, seconds, model_seconds)
+        return replace(found, engine_weight=weight)
     without, beside = [], []
     answered = 0
     for _ in range(rounds):
@@ -184,19 +181,10 @@ async def _ended(tasks: Sequence[asyncio.Task[None]]) -> None:
 def _pgbench(stack: Stack, seconds: float) -> float:
     script = stack.folder / "plain.sql"
     script.write_text(TRANSACTION, encoding="utf-8")
-    command = [str(stack.data.bin_dir / "pgbench"), "--no-vacuum", f"--file={script}", f"--client={CLIENTS}"]
-    command += [
-        "--jobs=1",
-        f"--time={seconds:.0f}",
-        "--protocol=extended",
-        "-h",
-        HOST,
-        "-p",
-        str(stack.port),
-        "-U",
-        "analyst",
-    ]
-    done = subprocess.run([*command, "music"], capture_output=True, text=True, check=True)
+    given = (f"--file={script}", f"--client={CLIENTS}", f"--time={seconds:.0f}", f"--host={HOST}")
+    command = [str(stack.data.bin_dir / "pgbench"), "--no-vacuum", "--jobs=1", "--protocol=extended", *given]
+    command += [f"--port={stack.port}", "--username=analyst", "music"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     found = re.search(r"tps = ([\d.]+)", done.stdout)
     if found is None:
         raise RuntimeError(done.stdout + done.stderr)

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy import stats
 
 from benchmarks.capacity.askers import Asker, Outcomes, askers
 from benchmarks.capacity.cells import quantiles
-from benchmarks.capacity.stack import Stack, start
-from benchmarks.wire.machine import rss_kb
+from benchmarks.capacity.stack import Stack
+from benchmarks.harness.machine import rss_kb
+from benchmarks.harness.processes import start_postgres
 from pgparley import cluster
 
 NONE, ENGINE_KILLED, STORE_RESTARTED = "none", "engine killed", "store restarted"
@@ -53,12 +53,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Of one process after the first third: the median, and megabytes an hour by least squares with a 95 % interval."""
+    """Of one process after the first third: the median, and megabytes an hour by least squares."""
 
     part: str
     median_mb: float
     slope: float
-    interval: tuple[float, float]
     looks: int
 
 
@@ -129,7 +128,7 @@ def _faults(stack: Stack, model_seconds: float, *, full: bool) -> list[_Fault]:
 
     async def restart() -> None:
         await asyncio.to_thread(cluster.stop, stack.store)
-        await asyncio.to_thread(start, stack.store)
+        await asyncio.to_thread(start_postgres, stack.store)
 
     async def usual() -> None:
         await stack.script(str(model_seconds))
@@ -174,7 +173,7 @@ def _revive(stack: Stack) -> None:
     ).returncode:
         cluster.stop(stack.store)
         (stack.store.data_dir / "postmaster.pid").unlink(missing_ok=True)
-        start(stack.store)
+        start_postgres(stack.store)
 
 
 async def _asking(asker: Asker, pause: float, chance: random.Random, over: asyncio.Event) -> None:
@@ -203,10 +202,6 @@ def _part(name: str, spent: float, outcomes: Outcomes) -> Part:
 
 def _memory(part: str, looks: Sequence[tuple[float, float]]) -> Memory:
     """By blocks of ten looks, since one look is much like the next."""
-    blocks = [np.mean(looks[place : place + 10], axis=0) for place in range(0, len(looks) - 9, 10)]
-    hours, megabytes = np.array(blocks)[:, 0] / 3600, np.array(blocks)[:, 1]
-    fit = stats.linregress(hours, megabytes)
-    # Of memory that never changed scipy knows no error.
-    half = float(stats.t.ppf(0.975, len(blocks) - 2) * fit.stderr) if np.ptp(megabytes) else 0.0
-    interval = (round(fit.slope - half, 1), round(fit.slope + half, 1))
-    return Memory(part, round(float(np.median(megabytes)), 1), round(fit.slope, 1), interval, len(looks))
+    blocks = np.array([np.mean(looks[at : at + 10], axis=0) for at in range(0, len(looks) - 9, 10)])
+    slope = float(np.polyfit(blocks[:, 0] / 3600, blocks[:, 1], 1)[0]) if len(blocks) > 1 else 0.0
+    return Memory(part, round(float(np.median(blocks[:, 1])), 1), round(slope, 1), len(looks))

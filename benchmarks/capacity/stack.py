@@ -11,7 +11,6 @@ import contextlib
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -20,7 +19,8 @@ from pathlib import Path
 import aiohttp
 import psycopg
 
-from benchmarks.wire.systems import HOST, ROOT, free_port
+from benchmarks.harness.machine import ROOT
+from benchmarks.harness.processes import HOST, free_port, postgres, process, until
 from engine.client import EngineAddress, EngineClient
 from pgparley import cluster
 from pgparley.cluster import Cluster
@@ -36,53 +36,15 @@ GROUPS = Path("/sys/fs/cgroup/cpu")
 
 _START = 180.0
 
-# The encoder's memory of texts, 75 MB with the default of 50,000, is full within the first hundreds of questions: what
-# grows behind them is something else.
-_CONFIGURATION = """
-workers = 1
-
-[gateway]
-upstream_host = "{data.socket_dir}"
-upstream_port = {data.port}
-listen_port = {port}
-max_client_conn = {connections}
-engine = "{folder}/engine.sock"
-
-[engine]
-socket = "{folder}/engine.sock"
-store = "{store}"
-
-{llm}
-[encoder]
-remembered = 2000
-
-[limits]
-waiting = {waiting}
-
-[dialogue]
-questions = 0
-abstention = 1.0
-"""
-
-
-_SCRIPTED = """
-[model]
-base_url = "http://127.0.0.1:{model}/v1"
-model = "scripted"
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """What runs. `store`: the server of the engine's state. `model`: the scripted one's port; None: the embedded one.
-
-    `supervisor`: `pgparley serve`.
-    """
+    """What runs. `store`: the server of the engine's state. `model`: its port. `supervisor`: `pgparley serve`."""
 
     data: Cluster
     store: Cluster
     port: int
-    model: int | None
+    model: int
     folder: Path
     supervisor: subprocess.Popen[bytes]
 
@@ -108,41 +70,29 @@ class Stack:
 
 @contextmanager
 def serving(
-    folder: Path, *, connections: int, waiting: int, seconds: float | None, store: Path | None = None
+    folder: Path, *, connections: int, waiting: int, seconds: float, store: Path | None = None
 ) -> Iterator[Stack]:
-    """A stack whose state is below `folder`, or its store's in `store`.
-
-    `seconds`: of the scripted model, a call; None: the embedded model answers.
-    """
+    """A stack whose state is below `folder`, or its store's in `store`. `seconds`: of the scripted model, a call."""
     with ExitStack() as stack:
-        data = _server(folder / "data", connections + 50)
+        data = postgres(folder / "data", f"-h '' -c max_connections={connections + 50}")
         stack.callback(cluster.stop, data)
-        kept = _server(store or folder / "store", 100)
+        kept = postgres(store or folder / "store", "-h ''")
         stack.callback(cluster.stop, kept)
         _fill(data)
-        port, model = free_port(), None if seconds is None else free_port()
+        port, model = free_port(), free_port()
         file = folder / "pgparley.toml"
-        file.write_text(
-            _CONFIGURATION.format(
-                data=data,
-                store=kept.dsn(),
-                port=port,
-                llm="" if model is None else _SCRIPTED.format(model=model),
-                folder=folder,
-                connections=connections,
-                waiting=waiting,
-            ),
-            encoding="utf-8",
-        )
-        if model is not None:
-            scripted = [sys.executable, "-m", "benchmarks.capacity.model", str(model), str(seconds)]
-            stack.enter_context(_process(scripted))
+        values = {"data": data, "store": kept.dsn(), "port": port, "model": model, "folder": folder}
+        template = Path(__file__).with_name("pgparley.toml").read_text(encoding="utf-8")
+        file.write_text(template.format(**values, connections=connections, waiting=waiting), encoding="utf-8")
+        scripted = [sys.executable, "-m", "benchmarks.capacity.model", str(model), str(seconds)]
+        stack.enter_context(process(scripted))
         for words in (("store", "migrate"), ("catalog", "add", "music", "--dsn", data.dsn("music"))):
             subprocess.run([*_pgparley(file), *words], cwd=ROOT, check=True, capture_output=True)
-        supervisor = stack.enter_context(_process([*_pgparley(file), "serve"], folder / "serve.log"))
+        serve = [*_pgparley(file), "serve"]
+        supervisor = stack.enter_context(process(serve, log=folder / "serve.log"))
         made = Stack(data, kept, port, model, folder, supervisor)
         asyncio.run(made.engine_ready())
-        _until_relayed(made)
+        until(lambda: _relayed(port), supervisor, _START)
         yield made
 
 
@@ -156,17 +106,12 @@ def weighed(stack: Stack, weight: int) -> Iterator[None]:
     servers = [
         int((each.data_dir / "postmaster.pid").read_text().split()[0]) for each in (stack.data, stack.store)
     ]
+    model = [pid for pid in _descendants(own) if b"benchmarks.capacity.model" in _command(pid)]
     groups = {
         "engine": (weight, stack.pids("engine")),
         "gateway": (100, stack.pids("gateway")),
         "server": (100, [pid for server in servers for pid in (server, *_descendants(server))]),
-        "clients": (
-            100,
-            [
-                own,
-                *(pid for pid in _descendants(own) if _command(pid).find(b"benchmarks.capacity.model") > 0),
-            ],
-        ),
+        "clients": (100, [own, *model]),
     }
     made = []
     try:
@@ -180,28 +125,10 @@ def weighed(stack: Stack, weight: int) -> Iterator[None]:
         yield
     finally:
         for folder in made:
-            for pid in (folder / "cgroup.procs").read_text().split():
+            for held in (folder / "cgroup.procs").read_text().split():
                 with contextlib.suppress(OSError):
-                    (GROUPS / "cgroup.procs").write_text(pid)
+                    (GROUPS / "cgroup.procs").write_text(held)
             folder.rmdir()
-
-
-def _server(folder: Path, connections: int) -> Cluster:
-    """A server that takes so many connections, at a socket alone."""
-    made = cluster.start(folder)
-    cluster.stop(made)
-    start(made, f"-c max_connections={connections}")
-    return made
-
-
-def start(stopped: Cluster, options: str = "") -> None:
-    """Starts a server again."""
-    owner = stopped.data_dir.stat()
-    subprocess.run(
-        [stopped.bin_dir / "pg_ctl", "-D", stopped.data_dir, "-w", "-l", stopped.data_dir / "log",
-         "-o", f"-h '' -p {stopped.port} -k {stopped.socket_dir} {options}", "start"],
-        check=True, stdout=subprocess.DEVNULL, user=owner.st_uid, group=owner.st_gid, cwd="/",
-    )  # fmt: skip
 
 
 def _fill(data: Cluster) -> None:
@@ -223,44 +150,23 @@ def _pgparley(file: Path) -> list[str]:
     return [sys.executable, "-m", "pgparley.cli", "--config", str(file)]
 
 
-@contextmanager
-def _process(command: list[str], log: Path | None = None) -> Iterator[subprocess.Popen[bytes]]:
-    with ExitStack() as stack:
-        said = subprocess.DEVNULL if log is None else stack.enter_context(log.open("ab"))
-        process = subprocess.Popen(command, cwd=ROOT, stdout=said, stderr=said, start_new_session=True)
-        try:
-            yield process
-        finally:
-            process.terminate()
-            try:
-                process.wait(30)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-
-
-def _until_relayed(stack: Stack) -> None:
-    deadline = time.monotonic() + _START
-    while True:
-        try:
-            psycopg.connect(host=HOST, port=stack.port, user="analyst", dbname="music").close()
-        except psycopg.OperationalError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
-        else:
-            return
+def _relayed(port: int) -> bool:
+    try:
+        psycopg.connect(host=HOST, port=port, user="analyst", dbname="music").close()
+    except psycopg.OperationalError:
+        return False
+    return True
 
 
 def _descendants(pid: int) -> list[int]:
     found: list[int] = []
-    for process in (each.name for each in Path("/proc").iterdir() if each.name.isdigit()):
+    for each in (int(each.name) for each in Path("/proc").iterdir() if each.name.isdigit()):
         try:
-            parent = int(Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
+            parent = int(Path(f"/proc/{each}/stat").read_text().rsplit(")", 1)[1].split()[1])
         except (FileNotFoundError, ProcessLookupError):
             continue
         if parent == pid:
-            found += [int(process), *_descendants(int(process))]
+            found += [each, *_descendants(each)]
     return found
 
 

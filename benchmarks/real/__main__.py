@@ -1,6 +1,6 @@
 """Runs the benchmark: see `benchmarks.real`.
 
-    python -m benchmarks.real [--half open|aside] [--plan] [--score]
+    python -m benchmarks.real [--set-aside] [--plan] [--score]
     python -m benchmarks.real --check
 
 Asks the questions of a half of pgparley and of its model alone. A run that was cut off goes on where it stopped when
@@ -10,85 +10,73 @@ the same command is given again; `--plan` says what is left and asks nothing, `-
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import asyncpg
 from rich.console import Console
 
-from benchmarks.quality.ablations.replay import Completions, Replay, file_for
-from benchmarks.quality.candidates.command import ROOT, check_bench, finished, told_command
-from benchmarks.quality.candidates.journal import Answer
-from benchmarks.quality.candidates.model_server import model_server
-from benchmarks.quality.candidates.running import Pass, run
-from benchmarks.quality.candidates.site import STORE, Site, readable, serving
-from benchmarks.real import aside_log, report
+from benchmarks.harness.answers import Judged, judged, told
+from benchmarks.harness.command import Options, by_name, finished, options_of, parser, told_command
+from benchmarks.harness.intervals import Figure
+from benchmarks.harness.machine import ROOT
+from benchmarks.harness.outcomes import Outcome, paired
+from benchmarks.harness.questions import Asked, Question
+from benchmarks.harness.report import Run, Summary, note
+from benchmarks.harness.running import Pass, answered, replaying, told_plan
+from benchmarks.harness.scorer import Verdicts
+from benchmarks.harness.site import STORE, Site, readable, serving
+from benchmarks.harness.systems import ALONE, WHOLE, Alone, Gateway, System
 from benchmarks.real.databases import SCHEMAS, load
-from benchmarks.real.gold import found_by
+from benchmarks.real.gold import PerDatabase, found_by, question_set, refused
 from benchmarks.real.packages import PackageError
-from benchmarks.real.questions import Half, read_questions
-from benchmarks.real.scoring import Judging, figures, refused
-from benchmarks.real.systems import in_turns, passes
-from benchmarks.wire.machine import cpu_seconds, describe
+from benchmarks.real.questions import Half, RealQuestion, read_questions
 from pgparley.cluster import Cluster
 from pgparley.config import cache_dir
-from pgparley.config import load as configuration
 from pgparley.demo.loading import SampleError
 from schema_catalog.types import Database
 
+MODULE = "benchmarks.real"
 LOOKS = ROOT / "benchmarks" / "results" / "real-looks.jsonl"
+
+AT_ONCE = 5
+"""Questions on one database before those on the next: a model server reads a schema anew after another one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """What is asked, and where the results go."""
+class RealOptions:
+    """What is asked: those of every benchmark, `packages`: where data packages are kept."""
 
-    bench: Path
-    work: Path
+    every: Options
     packages: Path
     half: Half
-    k: int
     check: bool
-    plan: bool
-    score: bool
-    json: Path | None
-    page: Path | None
+
+    @property
+    def work(self) -> Path:
+        """One run at a time uses it."""
+        return self.every.work
 
 
 def main() -> int:
     """Measures, prints the table, returns the exit status (2: no data, wrong gold, another run; 130: stopped)."""
-    return finished(_options, _run, Console(width=140))
+    return finished(_options, _run, Console(width=200))
 
 
-def _options() -> Options:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.real",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    shared = ROOT.parent / "shared" / "bench"
-    parser.add_argument("--bench", type=Path, default=shared, help="the scorer's folder")
-    parser.add_argument(
-        "--work", type=Path, default=cache_dir() / "bench-real", help="where answers are kept"
-    )
-    parser.add_argument("--packages", type=Path, default=cache_dir() / "data-packages", help="data packages")
-    parser.add_argument("--half", type=Half, choices=[*Half], default=Half.OPEN)
-    parser.add_argument("--k", type=int, default=3, help="candidates that pgparley is asked for")
-    parser.add_argument("--check", action="store_true", help="run the gold statements, ask nothing")
-    parser.add_argument("--plan", action="store_true", help="say what is left to ask")
-    parser.add_argument("--score", action="store_true", help="ask nothing, report what is answered")
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--page", type=Path, help="of the open half's failures")
-    given = parser.parse_args()
-    check_bench(given.bench)
-    return Options(**vars(given))
+def _options() -> RealOptions:
+    made = parser(MODULE, __doc__, k=3)
+    made.add_argument("--packages", type=Path, default=cache_dir() / "data-packages", help="data packages")
+    made.add_argument("--set-aside", action="store_true", help="the half that is set aside; logged")
+    made.add_argument("--check", action="store_true", help="run the gold statements, ask nothing")
+    given = made.parse_args()
+    half = Half.ASIDE if given.set_aside else Half.OPEN
+    return RealOptions(options_of(given), given.packages, half, given.check)
 
 
-async def _run(options: Options, console: Console) -> None:
+async def _run(options: RealOptions, console: Console) -> None:
     async def fill(running: Cluster) -> tuple[Database, ...]:
         try:
             loaded = await load(running, options.packages)
@@ -117,59 +105,101 @@ async def _forget_store(running: Cluster) -> None:
         await connection.close()
 
 
-async def _checked(place: Site, options: Options, console: Console) -> None:
+async def _checked(place: Site, options: RealOptions, console: Console) -> None:
     questions = read_questions()
     await found_by(place.cluster, questions, console)
-    judging = Judging(options.bench, place.cluster, options.work / "scoring" / "gold")
-    if wrong := await asyncio.to_thread(refused, judging, questions):
+    scorer = PerDatabase(options.every.bench, place.cluster, options.work / "scoring" / "gold", questions)
+    if wrong := await asyncio.to_thread(refused, scorer, questions):
         raise ValueError("\n".join(["the scorer does not find right:", *wrong]))
-    console.print(
-        f"{len(questions)} questions, {sum(len(each.gold) for each in questions)} statements: all right"
+    statements = sum(len(each.gold) for each in questions)
+    console.print(f"{len(questions)} questions, {statements} statements: all right")
+
+
+async def _measured(place: Site, options: RealOptions, console: Console) -> None:
+    every = options.every
+    half = [each for each in read_questions() if each.half is options.half]
+    of, questions = question_set(options.half, half), half[: every.n]
+    asked = tuple(
+        Asked(Question(each.id, each.text, each.database), owner=each.database) for each in questions
     )
-
-
-async def _measured(place: Site, options: Options, console: Console) -> None:
-    questions = tuple(each for each in read_questions() if each.half is options.half)
-    model = configuration(None).embedded_model.path
-    kept = Completions(await asyncio.to_thread(file_for, options.work, model))
-    replay = Replay(place.tools.model, kept)
-    asked = passes(options.work, questions, options.k, replay)
-    for each in asked:
-        console.print(f"{each.set_name}: {len(each.left)} of {len(each.asked)} questions left")
-    if options.plan:
-        return
-    if not options.score and any(each.left for each in asked):
-        with model_server(place.meter, options.work / "model.log") as server:
-            replay.clock = partial(cpu_seconds, (server,))
-            for part in in_turns(asked[0].asked):
-                for each in asked:
-                    await _ask(replace(each, asked=part), place, replay, console)
-    kept.close()
-    answers = {each.set_name: each.answers for each in asked}
-    judging = Judging(options.bench, place.cluster, options.work / "scoring" / options.half)
-    outcomes = await asyncio.to_thread(judging.judge, questions, answers)
-    found = figures(outcomes)
-    if found is None:
-        raise ValueError("nothing is answered yet")
-    machine = describe(ROOT)
+    with replaying(place, every.work) as replay:
+        known: tuple[System, ...] = (Gateway(WHOLE, every.k), Alone())
+        systems = by_name(every.systems, known, "system")
+        passes = [Pass.of_system(of, system, asked, every.work) for system in systems]
+        told_plan(passes, console)
+        if every.plan:
+            return
+        if not every.score:
+            turns = [replace(each, asked=some) for some in in_turns(asked) for each in passes]
+            await answered(turns, place, every.work, console, replay)
+    scorer = PerDatabase(every.bench, place.cluster, every.work / "scoring" / options.half, questions)
+    found = await asyncio.to_thread(judged, passes, WHOLE, Verdicts(scorer))
+    config = {"k": every.k, "half": options.half, "database": "given", "values": "all text columns"}
+    run = Run("real", told_command(MODULE, sys.argv[1:]), every.seed, config)
+    flat = summary(found, of.name, "" if options.half is Half.OPEN else "aside_")
     if options.half is Half.ASIDE:
-        aside_log.note(LOOKS, found, machine)
-    console.print(report.table(found, options.half))
-    commits = tuple(sorted({one.commit for some in answers.values() for one in some}))
-    command = told_command("benchmarks.real", sys.argv[1:])
-    made = report.Run(machine, command, options.k, options.half, commits)
-    if options.json is not None:
-        report.write_json(made, found, options.json)
-    if options.page is not None and options.half is Half.OPEN:
-        report.write_page(made, found, questions, outcomes, options.page)
+        note(LOOKS, n=len(asked), **flat)
+        # Which questions fail is for nobody to see.
+        every = replace(every, page=None, outcomes=None)
+    told(run, found, {of.name: flat}, every, console)
+    if every.page is not None:
+        with every.page.open("a", encoding="utf-8") as page:
+            page.write("\n".join(failures(questions, found.outcomes[of.name])))
 
 
-async def _ask(one: Pass, place: Site, replay: Replay, console: Console) -> None:
-    def told(answer: Answer) -> None:
-        line = f"{one.set_name} {answer.id}: {answer.cost.seconds:.1f} s {answer.error or ''}"
-        console.print(line, markup=False, highlight=False)
+def in_turns(asked: Sequence[Asked]) -> list[tuple[Asked, ...]]:
+    """A few questions of each database, then a few more of each: a run that was cut off has answered of all of them."""
+    own: dict[str, list[Asked]] = {}
+    for each in asked:
+        own.setdefault(each.owner, []).append(each)
+    rounds = range(0, max(map(len, own.values()), default=0), AT_ONCE)
+    parts = (tuple(some[first : first + AT_ONCE]) for first in rounds for some in own.values())
+    return [part for part in parts if part]
 
-    await run(one, place.task, replay.take, describe(ROOT).commit, told)
+
+def summary(found: Judged, name: str, before: str) -> Summary:
+    """The flat numbers; `times`: the first right by the model alone's, of the questions that both were asked."""
+    whole, alone = found.find(name, WHOLE), found.find(name, ALONE)
+    flat: dict[str, float | None] = {}
+    if whole is not None:
+        flat |= {"acc1": whole.acc1.value, "set_acc": whole.set_acc.value, "set_size": whole.set_size.value}
+    if alone is not None:
+        flat["alone_acc1"] = alone.acc1.value
+    if whole is not None and alone is not None:
+        flat["times"] = getattr(_times(found, name), "value", None)
+    return {f"{before}{key}": value for key, value in flat.items()}
+
+
+def _times(found: Judged, name: str) -> Figure | None:
+    one, two = (found.outcomes[name][system] for system in (WHOLE, ALONE))
+    pairs = [(one[key], two[key]) for key in one if key in two]
+    return paired(pairs, lambda whole, alone: (whole.first, alone.first))
+
+
+def failures(questions: Sequence[RealQuestion], found: Mapping[str, Mapping[str, Outcome]]) -> Iterator[str]:
+    """For the page: shares by kind of question and by database, then each whose first statement is wrong."""
+    whole, alone = found[WHOLE], found.get(ALONE, {})
+    for name, groups in (("kind", lambda each: each.kinds), ("database", lambda each: (each.database,))):
+        yield from (
+            "",
+            f"| {name} | n | first right | in the set | the model alone |",
+            "|---|---|---|---|---|",
+        )
+        asked = [each for each in questions if each.id in whole]
+        for group in sorted({str(group) for each in asked for group in groups(each)}):
+            own = [each.id for each in asked if group in groups(each)]
+            right = [[whole[key].first for key in own], [whole[key].found for key in own]]
+            right.append([key in alone and alone[key].first for key in own])
+            shares = " | ".join(f"{100 * sum(some) / len(own):.0f}" for some in right)
+            yield f"| {group} | {len(own)} | {shares} |"
+    for each in questions:
+        if (outcome := whole.get(each.id)) is not None and not outcome.first:
+            yield from ("", f"**{each.id}** ({', '.join(each.kinds)}): {each.text}", "```sql")
+            yield f"-- gold{'' if len(each.gold) == 1 else f', 1 of {len(each.gold)}'}\n{each.gold[0]}"
+            for number, sql in enumerate(outcome.statements, 1):
+                yield f"-- {number}{', right' if number == outcome.place else ''}\n{sql}"
+            yield f"-- {outcome.answer.error}\n```" if outcome.answer.error else "```"
+    yield ""
 
 
 if __name__ == "__main__":

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from benchmarks.wire.machine import cpu_seconds
-from benchmarks.wire.systems import DATABASE, HOST, USER, Server, System
+from benchmarks.harness.machine import cpu_seconds
+from benchmarks.harness.processes import HOST
+from benchmarks.wire.systems import DATABASE, USER, Server, System
 
 MODES = ("simple", "extended", "prepared")
 CLIENTS = (1, 8, 32)

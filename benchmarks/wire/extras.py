@@ -6,7 +6,6 @@ import contextlib
 import socket
 import statistics
 import struct
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -16,9 +15,10 @@ from pathlib import Path
 
 import psycopg
 
+from benchmarks.harness.machine import rss_kb
+from benchmarks.harness.processes import HOST, process, until
 from benchmarks.wire.engine import ROWS
-from benchmarks.wire.machine import rss_kb
-from benchmarks.wire.systems import DATABASE, HOST, ROOT, USER, System
+from benchmarks.wire.systems import DATABASE, USER, System
 from proxy.protocol import replacement_sql
 
 IDLE = 1000
@@ -85,17 +85,9 @@ def _until_ready(sock: socket.socket) -> None:
 @contextmanager
 def fake_engine(path: Path) -> Iterator[Path]:
     """An engine that answers at once, as a process of its own."""
-    process = subprocess.Popen([sys.executable, "-m", "benchmarks.wire.engine", str(path)], cwd=ROOT)
-    try:
-        deadline = time.monotonic() + 30
-        while not path.exists():
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError("the fake engine did not start")
-            time.sleep(0.05)
+    with process([sys.executable, "-m", "benchmarks.wire.engine", str(path)]) as started:
+        until(path.exists, started, 30)
         yield path
-    finally:
-        process.terminate()
-        process.wait()
 
 
 def overhead(system: System) -> Overhead:

@@ -13,8 +13,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from benchmarks.harness.intervals import Figure, median
+from benchmarks.harness.machine import busy
 from benchmarks.wire.cells import Cell, Sample
-from benchmarks.wire.machine import busy
 from benchmarks.wire.systems import Server, System
 
 _SETTLE = 0.15
@@ -23,7 +24,6 @@ _LOOK = 0.5
 """Seconds over which others are watched before a round."""
 _PATIENCE = 60.0
 """Seconds that a round waits for others to become quiet."""
-_RESAMPLES = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,41 +59,17 @@ class Series:
         """Those that nobody disturbed."""
         return [one for one in self.rounds if not one.noisy]
 
-    def ratio(self, over: str, under: str, value: Callable[[Sample], float | None]) -> Ratio | None:
+    def ratio(self, over: str, under: str, value: Callable[[Sample], float | None]) -> Figure | None:
         """`value` of system `over` by that of `under`, round by round; None where one was not measured."""
         pairs = [(one.samples.get(over), one.samples.get(under)) for one in self.clean]
         values = [(value(a), value(b)) for a, b in pairs if a is not None and b is not None]
-        return median_of([a / b for a, b in values if a and b])
+        return median([a / b for a, b in values if a and b])
 
     def median(self, system: str, value: Callable[[Sample], float | None]) -> float | None:
         """The median of `value` over the clean rounds."""
         found = [value(one.samples[system]) for one in self.clean if system in one.samples]
         known = [number for number in found if number is not None]
         return statistics.median(known) if known else None
-
-
-@dataclass(frozen=True, slots=True)
-class Ratio:
-    """A median of `n` per-round ratios with its 95 % interval (bootstrap)."""
-
-    median: float
-    low: float
-    high: float
-    n: int
-
-
-def median_of(values: Sequence[float]) -> Ratio | None:
-    """The median of `values` and its interval; None where there are none."""
-    if not values:
-        return None
-    draw = random.Random(0)  # noqa: S311 - resampling, no secret
-    medians = sorted(statistics.median(draw.choices(values, k=len(values))) for _ in range(_RESAMPLES))
-    return Ratio(
-        statistics.median(values),
-        medians[int(0.025 * _RESAMPLES)],
-        medians[int(0.975 * _RESAMPLES)],
-        len(values),
-    )
 
 
 def run(

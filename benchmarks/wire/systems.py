@@ -8,26 +8,24 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from benchmarks.harness import processes
+from benchmarks.harness.processes import HOST, free_port, listens, process, until
 from pgparley import cluster
 from pgparley.cluster import Cluster
 
-ROOT = Path(__file__).resolve().parents[2]
-HOST = "127.0.0.1"
 DATABASE = "bench"
 USER = "postgres"
 SCALE = 10
 CONNECTIONS = 5000
 _START_SECONDS = 30.0
-INSTALL_PGBOUNCER = "PgBouncer is not installed (apt-get install pgbouncer): measuring without it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,29 +54,13 @@ class Server:
         return str(self.cluster.bin_dir / name)
 
 
-def free_port() -> int:
-    """A port that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
-
-
 @contextmanager
 def postgres(folder: Path) -> Iterator[Server]:
     """A server with the tables of pgbench in it; it keeps its data in `folder` and stops at the end."""
-    # The wheel knows how to make a cluster as any user, but its server has no TCP port: start it once more.
-    made = cluster.start(folder)
-    cluster.stop(made)
     port = free_port()
-    owner = folder.stat()
-    options = (
-        f"-h {HOST} -p {port} -k {made.socket_dir} -c max_connections={CONNECTIONS} -c shared_buffers=512MB"
-    )
-    subprocess.run(
-        [made.bin_dir / "pg_ctl", "-D", folder, "-w", "-l", folder / "log", "-o", options, "start"],
-        check=True, stdout=subprocess.DEVNULL, user=owner.st_uid, group=owner.st_gid, cwd="/",
-    )  # fmt: skip
-    server = Server(Cluster(folder, made.bin_dir, made.socket_dir, port), port)
+    options = f"-h {HOST} -p {port} -c max_connections={CONNECTIONS} -c shared_buffers=512MB"
+    made = processes.postgres(folder, options)
+    server = Server(replace(made, port=port), port)
     try:
         _fill(server)
         yield server
@@ -104,9 +86,8 @@ def pgbouncer_version() -> str | None:
     program = shutil.which("pgbouncer")
     if program is None:
         return None
-    return subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.split(
-        "\n"
-    )[0]
+    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+    return done.stdout.split("\n")[0]
 
 
 @contextmanager
@@ -115,28 +96,28 @@ def pgbouncer(server: Server, folder: Path) -> Iterator[System]:
     port = free_port()
     users, file = folder / "users.txt", folder / "pgbouncer.ini"
     users.write_text(f'"{USER}" ""\n')
-    lines = [
-        "[databases]",
-        f"{DATABASE} = host={server.cluster.socket_dir} port={server.port}",
-        "[pgbouncer]",
-        f"listen_addr = {HOST}",
-        f"listen_port = {port}",
-        "unix_socket_dir =",
-        "auth_type = trust",
-        f"auth_file = {users}",
-        "pool_mode = session",
-        f"max_client_conn = {CONNECTIONS}",
-        f"default_pool_size = {CONNECTIONS}",
-        "log_connections = 0",
-        "log_disconnections = 0",
-    ]
-    file.write_text("\n".join(lines) + "\n")
+    file.write_text(
+        f"""[databases]
+{DATABASE} = host={server.cluster.socket_dir} port={server.port}
+[pgbouncer]
+listen_addr = {HOST}
+listen_port = {port}
+unix_socket_dir =
+auth_type = trust
+auth_file = {users}
+pool_mode = session
+max_client_conn = {CONNECTIONS}
+default_pool_size = {CONNECTIONS}
+log_connections = 0
+log_disconnections = 0
+"""
+    )
     folder.chmod(0o755)
     # It refuses to run as root; the server's account may use the server's socket.
     account = server.cluster.data_dir.stat().st_uid
-    command = ["pgbouncer", "-q", str(file)]
-    with _process(command, port, account=account) as pid:
-        yield System("pgbouncer", port, (pid,))
+    with process(["pgbouncer", "-q", str(file)], account=account) as started:
+        until(lambda: listens(port), started, _START_SECONDS)
+        yield System("pgbouncer", port, (started.pid,))
 
 
 @contextmanager
@@ -155,54 +136,10 @@ def gateway(server: Server, engine: Path, workers: int) -> Iterator[System]:
         "PGPARLEY_GATEWAY_LOG_LEVEL": "error",
     }
     command = [sys.executable, "-m", "pgparley.processes", "gateway"]
-    with _process(command, port, environment) as first, _others(command, environment, workers - 1) as others:
-        yield System(f"gateway_{workers}", port, (first, *others))
-
-
-@contextmanager
-def _others(command: list[str], environment: dict[str, str], count: int) -> Iterator[list[int]]:
-    started = [
-        subprocess.Popen(command, env=environment, cwd=ROOT, start_new_session=True) for _ in range(count)
-    ]
-    # Nothing tells when one of several listeners stands; a second is four times what one needs.
-    time.sleep(2.0 if count else 0.0)
-    try:
-        yield [process.pid for process in started]
-    finally:
-        for process in started:
-            _end(process)
-
-
-@contextmanager
-def _process(
-    command: list[str], port: int, environment: dict[str, str] | None = None, account: int | None = None
-) -> Iterator[int]:
-    process = subprocess.Popen(command, env=environment, cwd=ROOT, user=account, stdout=subprocess.DEVNULL)
-    try:
-        _until_listening(port, process)
-        yield process.pid
-    finally:
-        _end(process)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    try:
-        process.wait(10)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-
-
-def _until_listening(port: int, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + _START_SECONDS
-    while time.monotonic() < deadline:
-        if process.poll() is not None:
-            raise RuntimeError(f"{process.args} ended with {process.returncode}")
-        try:
-            socket.create_connection((HOST, port), 1).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
-            return
-    raise RuntimeError(f"{process.args} did not listen in {_START_SECONDS:g} s")
+    with ExitStack() as stack:
+        first = stack.enter_context(process(command, environment=environment))
+        until(lambda: listens(port), first, _START_SECONDS)
+        others = [stack.enter_context(process(command, environment=environment)) for _ in range(workers - 1)]
+        # Nothing tells when one of several listeners stands; a second is four times what one needs.
+        time.sleep(2.0 if others else 0.0)
+        yield System(f"gateway_{workers}", port, (first.pid, *(each.pid for each in others)))

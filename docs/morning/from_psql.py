@@ -10,7 +10,8 @@ import asyncpg
 
 from docs.morning.place import Place
 from docs.morning.session import Psql, psql
-from docs.morning.steps import STEPS, STORE, Step, Wait
+from docs.morning.steps import STEPS, Step, Wait
+from pgparley.demo.prepare import STORE
 
 LONGEST_WAIT = 60.0
 """Seconds for what an engine does in a second or two."""

@@ -16,12 +16,13 @@ from pathlib import Path
 import asyncpg
 from rich.console import Console
 
-from docs.morning.steps import DATABASES, STORE
+from docs.morning.steps import DATABASES
 from pgparley import cluster
-from pgparley.demo.prepare import prepare
+from pgparley.demo.prepare import STORE, prepare
 from pgparley.demo.samples import SAMPLES
 from pgparley.demo.serving import serving
 from pgparley.demo.site import Site
+from schema_catalog.login_rights import CATALOG_ROLE, STORE_ROLE
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,6 +39,9 @@ nl_progress = 0.0
 [engine]
 socket = "{engine_socket}"
 store = "{store}"
+
+[catalog]
+login = "{login}"
 
 [limits]
 timeout = 240.0
@@ -60,7 +64,7 @@ class Place:
 
     @property
     def store(self) -> str:
-        """The store, directly."""
+        """The store, directly, as a superuser."""
         return self.site.cluster.dsn(STORE)
 
     @property
@@ -107,14 +111,11 @@ async def forget(at: Place) -> None:
 
 
 async def _people(made: Place) -> None:
-    """The store's database, and dora, an nl_admin whom the page can tell from others by her password."""
+    """Dora, an nl_admin whom the page can tell from others by her password."""
     running = made.site.cluster
     admin = await asyncpg.connect(running.dsn())
     try:
-        await admin.execute(f"CREATE DATABASE {STORE}")
-        await admin.execute(
-            f"CREATE ROLE nl_admin; CREATE ROLE dora LOGIN IN ROLE nl_admin PASSWORD '{PASSWORD}'"
-        )
+        await admin.execute(f"CREATE ROLE dora LOGIN IN ROLE nl_admin PASSWORD '{PASSWORD}'")
         hba = running.data_dir / "pg_hba.conf"
         hba.write_text("local all dora scram-sha-256\n" + hba.read_text("utf-8"), encoding="utf-8")
         await admin.execute("SELECT pg_reload_conf()")
@@ -129,7 +130,8 @@ def _configure(made: Place, model: str) -> None:
         port=running.port,
         listen_port=made.site.port,
         engine_socket=made.site.engine_socket,
-        store=made.store,
+        store=running.dsn(STORE, STORE_ROLE),
+        login=running.dsn(user=CATALOG_ROLE),
         page_port=made.page.rpartition(":")[2],
     )
     if model:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-STORE = "catalog"
-"""The store's database: the gateway's console has the name pgparley."""
+from pgparley.demo.prepare import STORE
 
 DATABASES = ("sales", "library", "airports")
 """Those of the demo that are registered."""

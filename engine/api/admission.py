@@ -26,7 +26,7 @@ from datetime import UTC, datetime
 
 import structlog
 
-from engine.errors import BusyError, NLError, NotPermittedError, QuotaError
+from engine.errors import BusyError, NLError, NotPermittedError, QuotaError, for_log
 from engine.types import Usage
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.quotas import BudgetSpent, Exhausted, QuotaStore
@@ -59,7 +59,7 @@ class Allowance:
             )
         except StoreUnavailableError as problem:
             tokens = usage.prefilled + usage.generated
-            log.warning("tokens not counted", user=asker, tokens=tokens, problem=str(problem))
+            log.warning("tokens not counted", user=asker, tokens=tokens, problem=for_log(problem))
 
 
 def _questions(asker: str, exhausted: Exhausted) -> NLError:
@@ -151,12 +151,15 @@ class Admission:
         mine: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._queues.setdefault(role, deque()).append(mine)
         try:
-            await mine
-        except asyncio.CancelledError:
+            async with asyncio.timeout(seconds):
+                await mine
+        except (TimeoutError, asyncio.CancelledError) as ended:
             if mine.cancelled():
                 self._forget(role, mine)
             else:  # It had just been given a place.
                 self._leave()
+            if isinstance(ended, TimeoutError):
+                raise _busy(self._places, self.waiting, self._turn(role)) from None
             raise
 
     def _has_room(self, role: str) -> bool:

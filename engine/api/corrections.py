@@ -22,7 +22,9 @@ from engine.types import AskReply, CorrectRequest
 from schema_catalog.types import Database
 
 
-async def corrected(request: CorrectRequest, tools: Tools, questions: Questions, seconds: float) -> AskReply:
+async def corrected(
+    request: CorrectRequest, tools: Tools, questions: Questions, deadline: Deadline
+) -> AskReply:
     """Keeps the correction as the answer's last row, of kind `verified`; the reply holds that row alone.
 
     Raises `UnknownQuestionError`; `NoRouteError` where no database can be meant; where every database refuses it, what
@@ -30,9 +32,8 @@ async def corrected(request: CorrectRequest, tools: Tools, questions: Questions,
     """
     stored = await questions.stored(request.qid, request.asker.user)
     routes = await _routes(request, stored, tools)
-    now = time.monotonic()
     asked = replace(stored.request, asker=request.asker)
-    state = State(asked, k=1, calls=0, deadline=Deadline(now + seconds), started=now, routes=routes)
+    state = State(asked, k=1, calls=0, deadline=deadline, started=time.monotonic(), routes=routes)
     outcomes = [
         await check_candidate(Candidate(route.database.name, request.sql), route, state, tools)
         for route in routes

@@ -67,37 +67,28 @@ class EngineAPI:
     def application(self) -> web.Application:
         """The aiohttp application."""
         app = web.Application(client_max_size=1024 * 1024)
-        app.router.add_post("/v1/ask", self._verb("ask", AskRequest, self._logged(self.service.ask)))
-        app.router.add_post("/v1/choose", self._verb("choose", ChooseRequest, self.service.choose))
-        app.router.add_post("/v1/show", self._verb("show", ShowRequest, self.service.show))
-        app.router.add_post("/v1/more", self._verb("more", MoreRequest, self._logged(self.service.more)))
-        app.router.add_post(
-            "/v1/answer", self._verb("answer", AnswerRequest, self._logged(self.service.answer))
+        service, calibrating, evaluating = self.service, self.calibrating, self.evaluating
+        verbs: tuple[tuple[str, type[Any], Callable[[Any], Awaitable[Any]]], ...] = (
+            ("ask", AskRequest, self._logged(service.ask)),
+            ("choose", ChooseRequest, service.choose),
+            ("show", ShowRequest, service.show),
+            ("more", MoreRequest, self._logged(service.more)),
+            ("answer", AnswerRequest, self._logged(service.answer)),
+            ("none", NoneRequest, self._logged(service.none)),
+            ("plan", PlanRequest, service.plan),
+            ("correct", CorrectRequest, service.correct),
+            ("topic", TopicRequest, service.topic),
+            ("view", ViewRequest, self.views.view),
+            ("calibration/judge", JudgeRequest, calibrating.judge),
+            ("calibration/pairs", PairsRequest, calibrating.pairs),
+            ("calibration/status", StatusRequest, calibrating.status),
+            ("evaluation/evaluate", EvaluateRequest, evaluating.evaluate),
+            ("evaluation/verified", VerifiedRequest, evaluating.verified),
+            ("evaluation/trial", TrialRequest, evaluating.trials.begin),
+            ("suggest", SuggestRequest, self.suggesting.suggest),
         )
-        app.router.add_post("/v1/none", self._verb("none", NoneRequest, self._logged(self.service.none)))
-        app.router.add_post("/v1/plan", self._verb("plan", PlanRequest, self.service.plan))
-        app.router.add_post("/v1/correct", self._verb("correct", CorrectRequest, self.service.correct))
-        app.router.add_post("/v1/topic", self._verb("topic", TopicRequest, self.service.topic))
-        app.router.add_post("/v1/view", self._verb("view", ViewRequest, self.views.view))
-        app.router.add_post(
-            "/v1/calibration/judge", self._verb("judge", JudgeRequest, self.calibrating.judge)
-        )
-        app.router.add_post(
-            "/v1/calibration/pairs", self._verb("pairs", PairsRequest, self.calibrating.pairs)
-        )
-        app.router.add_post(
-            "/v1/calibration/status", self._verb("status", StatusRequest, self.calibrating.status)
-        )
-        app.router.add_post(
-            "/v1/evaluation/evaluate", self._verb("evaluate", EvaluateRequest, self.evaluating.evaluate)
-        )
-        app.router.add_post(
-            "/v1/evaluation/verified", self._verb("verified", VerifiedRequest, self.evaluating.verified)
-        )
-        app.router.add_post(
-            "/v1/evaluation/trial", self._verb("trial", TrialRequest, self.evaluating.trials.begin)
-        )
-        app.router.add_post("/v1/suggest", self._verb("suggest", SuggestRequest, self.suggesting.suggest))
+        for path, body, answer in verbs:
+            app.router.add_post(f"/v1/{path}", self._verb(path.rpartition("/")[2], body, answer))
         app.router.add_get("/health", self._health)
         app.router.add_get("/ready", self._readiness)
         app.router.add_get("/metrics", self._exposition)

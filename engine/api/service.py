@@ -91,6 +91,8 @@ class Service:
         self._questions = questions
         self._limits = limits
         self.admission = Admission(limits.concurrent, limits.waiting)
+        # Statements need no model: they have places of their own, and wait for no question.
+        self.statements = Admission(limits.concurrent, limits.waiting)
 
     async def ask(self, request: AskRequest) -> AskReply:
         """Answers a question and stores the answer.
@@ -147,7 +149,7 @@ class Service:
         return reply
 
     @asynccontextmanager
-    async def _allowed(self, asker: Asker, model: RecordingModel) -> AsyncIterator[None]:
+    async def _allowed(self, asker: Asker, model: RecordingModel | None = None) -> AsyncIterator[None]:
         """A question that the asker may ask; what it cost by its end, however it ends, is added to their day."""
         if self._allowance is None:
             yield
@@ -157,15 +159,18 @@ class Service:
         try:
             yield
         finally:
-            await self._allowance.spend(asker.user, model.usage)
+            if model is not None:
+                await self._allowance.spend(asker.user, model.usage)
 
     async def choose(self, request: ChooseRequest) -> Chosen:
         """The chosen statement, run as the asker where it cannot run in their session.
 
         Raises `DatabaseDiffersError` in a transaction on another database, `ReportedError` with the server's error.
         """
-        row, database, sql = await self._statement(request)
-        chosen = await self._in_place(database, request.asker, sql) or await self._ran(database, request, sql)
+        async with self._turn(request) as deadline:
+            row, database, sql = await self._statement(request)
+            chosen = await self._in_place(database, request.asker, sql, deadline)
+            chosen = chosen or await self._ran(database, request, sql, deadline)
         if request.learn:
             await self._questions.chosen(row.qid, row.n)
             with _stored():
@@ -178,19 +183,21 @@ class Service:
 
     async def plan(self, request: PlanRequest) -> Chosen:
         """The EXPLAIN of a row's statement: to be run in place, or its lines where it belongs elsewhere."""
-        _, database, sql = await self._statement(request)
-        chosen = await self._in_place(database, request.asker, sql)
-        if chosen is not None:
-            return replace(chosen, sql=f"EXPLAIN {chosen.sql}")
-        with _reported():
-            lines = await self._tools.upstream.plan(database, request.asker, sql, self._deadline())
-        columns = (ResultColumn("QUERY PLAN", "text"),)
-        return Chosen(database.name, sql, False, columns, tuple((line,) for line in lines))  # noqa: FBT003 - not in place
+        async with self._turn(request) as deadline:
+            _, database, sql = await self._statement(request)
+            chosen = await self._in_place(database, request.asker, sql, deadline)
+            if chosen is not None:
+                return replace(chosen, sql=f"EXPLAIN {chosen.sql}")
+            with _reported():
+                lines = await self._tools.upstream.plan(database, request.asker, sql, deadline)
+        columns, rows = (ResultColumn("QUERY PLAN", "text"),), tuple((line,) for line in lines)
+        return Chosen(database.name, sql, in_place=False, columns=columns, rows=rows)
 
     async def correct(self, request: CorrectRequest) -> AskReply:
-        """Checks a correction as the asker and stores it as the answer's last row. Raises as `corrected`."""
+        """Checks a correction as the asker and stores it as the answer's last row. Raises as `corrected` and `ask`."""
         shown = await self._questions.stored(request.qid, request.asker.user)
-        reply = await corrected(request, self._tools, self._questions, self._limits.timeout)
+        async with self._turn(request) as deadline, self._allowed(request.asker):
+            reply = await corrected(request, self._tools, self._questions, deadline)
         (row,) = reply.rows
         if self._learner is not None and row.database is not None and row.sql is not None:
             with _stored():
@@ -217,8 +224,8 @@ class Service:
             )
         self._limits.width(request.k)
 
-    def _seconds(self, request: AskRequest) -> float:
-        """What a question may take, the wait for its turn included."""
+    def _seconds(self, request: AskRequest | ChooseRequest | PlanRequest | CorrectRequest) -> float:
+        """What a request may take, the wait for its turn included."""
         return min(request.timeout or self._limits.timeout, self._limits.timeout)
 
     def _state(self, request: AskRequest, started: float) -> State:
@@ -252,15 +259,22 @@ class Service:
             f'database "{name}" is no longer registered', hint="Ask again: the catalog has changed."
         )
 
-    def _deadline(self) -> Deadline:
-        return Deadline(time.monotonic() + self._limits.timeout)
+    @asynccontextmanager
+    async def _turn(self, request: ChooseRequest | PlanRequest | CorrectRequest) -> AsyncIterator[Deadline]:
+        """A place among the statements, and until when."""
+        seconds = self._seconds(request)
+        deadline = Deadline(time.monotonic() + seconds)
+        async with self.statements.place(request.asker.user, seconds):
+            yield deadline
 
-    async def _in_place(self, database: Database, asker: Asker, sql: str) -> Chosen | None:
+    async def _in_place(
+        self, database: Database, asker: Asker, sql: str, deadline: Deadline
+    ) -> Chosen | None:
         with _reported():
-            text = await self._tools.upstream.in_place(database, asker, sql, self._deadline())
+            text = await self._tools.upstream.in_place(database, asker, sql, deadline)
         return None if text is None else Chosen(database.name, text, in_place=True)
 
-    async def _ran(self, database: Database, request: ChooseRequest, sql: str) -> Chosen:
+    async def _ran(self, database: Database, request: ChooseRequest, sql: str, deadline: Deadline) -> Chosen:
         upstream, asker = self._tools.upstream, request.asker
         own = await upstream.is_own(database, asker)
         if request.in_transaction and not own:
@@ -269,7 +283,7 @@ class Service:
                 hint="Choose it outside of a transaction block.",
             )
         with _reported():
-            result = await upstream.run(database, asker, sql, self._limits.row_cap, self._deadline())
+            result = await upstream.run(database, asker, sql, self._limits.row_cap, deadline)
         return Chosen(
             database.name,
             sql,
@@ -348,5 +362,5 @@ def as_reply(problem: Exception) -> NLError:
     return InternalError(
         "the engine failed on this question",
         detail=type(problem).__name__,
-        hint="The engine's log has the whole error; plain SQL is not affected.",
+        hint="The engine's log says where; plain SQL is not affected.",
     )

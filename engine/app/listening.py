@@ -6,21 +6,18 @@ sites, TLS and the secret; the interface is `engine.api.endpoints`'.
 
 from __future__ import annotations
 
-import hmac
 import ipaddress
 import socket
 import ssl
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from aiohttp import web
 
 from engine.errors import InvalidSettingError
+from engine.keyed import keyed
 from engine.settings import ListenSettings
 
 SHORTEST_SECRET = 16
-
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class AddressSite:
@@ -33,23 +30,12 @@ class AddressSite:
 
     def guarded(self, app: web.Application) -> web.Application:
         """`app`, whose verbs want the secret from who comes over TCP; probes and metrics do not."""
-
-        @web.middleware
-        async def shown(request: web.Request, handler: Handler) -> web.StreamResponse:
-            if request.method == "GET" or _is_local(request) or self._shows(request):
-                return await handler(request)
-            raise web.HTTPUnauthorized(text="the secret of this engine's gateways is missing")
-
-        app.middlewares.append(shown)
-        return app
+        why = "the secret of this engine's gateways is missing"
+        return keyed(app, self._secret, lambda asked: asked.method == "GET" or _is_local(asked), why)
 
     def site(self, runner: web.AppRunner) -> web.TCPSite:
         """Not started yet."""
         return web.TCPSite(runner, self.host, self.port, ssl_context=self._tls)
-
-    def _shows(self, request: web.Request) -> bool:
-        given = request.headers.get("Authorization", "").encode()
-        return hmac.compare_digest(given, b"Bearer " + self._secret)
 
 
 def _is_local(request: web.Request) -> bool:

@@ -18,6 +18,7 @@ from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.app.listening import AddressSite
 from engine.app.networks import Networks, networks_of
+from engine.app.own_roles import warn_of_own_roles
 from engine.app.schema_watch import SchemaWatch
 from engine.app.warmup import keep_no_longer, warm_up
 from engine.calibration.base import base_for
@@ -31,7 +32,7 @@ from engine.core.tools import ByLikelihood, NoConditions, Tools
 from engine.definitions.checking import watch
 from engine.dialogue import certainty
 from engine.dialogue.certainty import FittedCertainty
-from engine.errors import InvalidSettingError, ModelUnavailableError
+from engine.errors import InvalidSettingError, ModelUnavailableError, for_log
 from engine.evaluation.evaluating import Evaluating, Trials
 from engine.learning.feedback import Learner
 from engine.learning.store import LearningStore
@@ -56,7 +57,7 @@ from engine.suggestions.suggesting import Suggesting
 from engine.upstream import Databases
 from schema_catalog.catalog import CachedCatalog, StoreUnavailableError
 from schema_catalog.migrate import MigrationError, migrate
-from schema_catalog.pg import Pool
+from schema_catalog.pg import Pool, store_pool
 from schema_catalog.quotas import QuotaStore
 from schema_catalog.refresh import ConnectSettings
 from schema_catalog.store import CatalogStore
@@ -163,16 +164,14 @@ def _circuit(settings: ModelSettings, metrics: Metrics) -> Circuit:
             log.info("model circuit closed", model=settings.address)
         else:
             metrics.circuit_opened.inc()
-            log.warning(
-                "model circuit opened", model=settings.address, failures=outage.failures, last=outage.last
-            )
+            log.warning("model circuit opened", model=settings.address, failures=outage.failures)
 
     return Circuit(settings, changed)
 
 
 async def _store(dsn: str) -> Pool:
     try:
-        pool = await asyncpg.create_pool(dsn, min_size=1, max_size=4, timeout=CONNECT_TIMEOUT)
+        pool = await store_pool(dsn, 4, timeout=CONNECT_TIMEOUT)
         async with pool.acquire() as connection:
             await migrate(connection)
     except (OSError, TimeoutError, asyncpg.PostgresError, MigrationError) as problem:
@@ -190,7 +189,8 @@ async def serve(settings: EngineSettings) -> None:
     async with tools(settings, circuit) as (built, questions, pool), asyncio.TaskGroup() as group:
         warming = group.create_task(warm_up(built, settings.limits.warm_databases, ready), name="warm-up")
         expiring = group.create_task(keep_no_longer(questions), name="retention")
-        checking = group.create_task(watch(pool, built.upstream, ConnectSettings()), name="definitions")
+        checking = group.create_task(watch(pool, built.upstream), name="definitions")
+        warning = group.create_task(warn_of_own_roles(pool, ConnectSettings()), name="own-roles")
         points = calibration(settings, pool)
         calibrating = Calibrating(built, points, settings.limits)
         evaluating = Evaluating(built, settings.limits, Trials(pool, built.upstream))
@@ -199,7 +199,9 @@ async def serve(settings: EngineSettings) -> None:
             pool, settings.model, ready, calibrating, lambda: upstream.overdue, lambda: circuit.outage
         )
         learner = Learner(built, LearningStore(pool, settings.learning))
-        looking = SchemaWatch(pool, upstream, metrics, settings.catalog, settings.store_dsn)
+        looking = SchemaWatch(
+            pool, upstream, metrics, settings.catalog, settings.catalog.login or settings.store_dsn
+        )
         watching = group.create_task(looking.run(), name="schema-watch")
         metrics.overdue.set_function(lambda: upstream.overdue)
         metrics.ready.set_function(ready.is_set)
@@ -222,10 +224,8 @@ async def serve(settings: EngineSettings) -> None:
             log.info("engine ready", socket=str(settings.socket), listen=settings.listening.listen)
             await stop.wait()
         finally:
-            warming.cancel()
-            checking.cancel()
-            expiring.cancel()
-            watching.cancel()
+            for task in (warming, checking, expiring, watching, warning):
+                task.cancel()
             await runner.cleanup()
             await learner.aclose()
             settings.socket.unlink(missing_ok=True)
@@ -236,14 +236,14 @@ def run(settings: EngineSettings) -> None:
     try:
         asyncio.run(serve(settings))
     except StoreUnavailableError as problem:
-        hint = "Set [engine] store to a database that exists and that its role may create a schema in."
-        log.critical("the store cannot be used", problem=str(problem), hint=hint)
+        hint = "Run: pgparley check. [engine] store is a database that exists and that its role may create a schema in."
+        log.critical("the store cannot be used", problem=for_log(problem), hint=hint)
         sys.exit(1)
     except (ModelUnavailableError, InvalidSettingError) as problem:
         log.critical(problem.message, hint=problem.hint)
         sys.exit(1)
     except (EncoderUnavailableError, PackagedError) as problem:
         log.critical(
-            "a trained model cannot be used", problem=str(problem), hint="Run: pgparley check engine"
+            "a trained model cannot be used", problem=for_log(problem), hint="Run: pgparley check engine"
         )
         sys.exit(1)

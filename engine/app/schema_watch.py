@@ -24,6 +24,7 @@ import asyncpg
 import structlog
 
 from engine.core.ports import Upstream
+from engine.errors import for_log
 from engine.linking.value_reader import refresh_values
 from engine.metrics import Metrics
 from engine.settings import CatalogSettings
@@ -33,8 +34,7 @@ from schema_catalog.event_triggers import CHANNEL, installed
 from schema_catalog.naming import dotted
 from schema_catalog.pg import Connection, Pool
 from schema_catalog.refresh import ConnectSettings, UnreachableError, describe, digest_now, opened, refresh
-from schema_catalog.registrations import Registrations
-from schema_catalog.store import CatalogError, CatalogStore
+from schema_catalog.store import CatalogError, CatalogStore, Registrations
 from schema_catalog.types import Database
 from schema_catalog.values import ValueStore
 
@@ -117,13 +117,13 @@ log = structlog.stdlib.get_logger("engine")
 
 @dataclass(frozen=True, slots=True)
 class SchemaWatch:
-    """The watch of one engine. `store`: the store's connection string, by which databases beside it are registered."""
+    """The watch of one engine. `login`: a connection string by which databases of the store's server are read."""
 
     pool: Pool
     upstream: Upstream
     metrics: Metrics
     settings: CatalogSettings
-    store: str = field(repr=False)
+    login: str = field(repr=False)
     connect: ConnectSettings = field(default_factory=ConnectSettings)
 
     async def run(self) -> None:
@@ -148,7 +148,7 @@ class SchemaWatch:
                 await notices.follow([entry.database for entry in await CatalogStore(self.pool).list()])
             await self.answer()
         except Exception as problem:  # noqa: BLE001 - costs one round, never the engine
-            log.warning("schemas not watched", problem=f"{type(problem).__name__}: {problem}")
+            log.warning("schemas not watched", problem=for_log(problem))
         return due
 
     async def look(self, told: frozenset[str] = frozenset()) -> frozenset[str]:
@@ -175,11 +175,11 @@ class SchemaWatch:
 
     async def _register(self, store: CatalogStore, registrations: Registrations, name: str) -> None:
         try:
-            database = await describe(name, with_dbname(as_uri(self.store), name), (), self.connect)
+            database = await describe(name, with_dbname(as_uri(self.login), name), (), self.connect)
             await store.add(database)
         except (UnreachableError, CatalogError) as problem:
             await registrations.failed(name, str(problem))
-            log.warning("database not registered", database=name, problem=str(problem))
+            log.warning("database not registered", database=name, problem=for_log(problem))
             return
         await registrations.done(name)
         log.info("database registered", database=name)
@@ -215,7 +215,7 @@ class SchemaWatch:
                 await self._read_values(store, database)
         except (UnreachableError, CatalogError, asyncpg.PostgresError) as problem:
             await store.drift.looked(database.name, None, str(problem))
-            log.warning("schema not read", database=database.name, problem=str(problem))
+            log.warning("schema not read", database=database.name, problem=for_log(problem))
             return
         await store.drift.looked(database.name, digest)
         for finding in await store.drift.found_since(database.name, last):

@@ -21,7 +21,7 @@ from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.ports import LanguageModel, Prompt
 from engine.core.tools import Tools
-from engine.errors import ModelUnavailableError, NLError
+from engine.errors import ModelUnavailableError, NLError, for_log
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
 from engine.understanding.language import foreign_language
@@ -55,7 +55,7 @@ async def warm_up(tools: Tools, databases: int, ready: asyncio.Event) -> None:
         for snapshot in snapshots[:databases]:
             await _read_schema(tools.model, snapshot)
     except (NLError, StoreUnavailableError) as problem:
-        log.warning("warm-up incomplete", problem=str(problem))
+        log.warning("warm-up incomplete", problem=for_log(problem))
     ready.set()
     log.info("warm", seconds=round(time.monotonic() - began, 1))
 
@@ -66,7 +66,7 @@ async def _until_there(asked: Callable[[], object]) -> None:
         try:
             await asyncio.to_thread(asked)
         except ModelUnavailableError as problem:
-            log.warning("not ready", problem=problem.message, detail=problem.detail, hint=problem.hint)
+            log.warning("not ready", problem=for_log(problem), hint=problem.hint)
             await asyncio.sleep(RETRY_SECONDS)
         else:
             return
@@ -102,5 +102,5 @@ async def keep_no_longer(questions: Questions, seconds: float = SECONDS) -> None
         try:
             await questions.delete_expired()
         except Exception as problem:  # noqa: BLE001 - costs one round, never the engine
-            _log_retention.warning("questions not deleted", problem=f"{type(problem).__name__}: {problem}")
+            _log_retention.warning("questions not deleted", problem=for_log(problem))
         await asyncio.sleep(seconds)

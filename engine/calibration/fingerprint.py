@@ -41,6 +41,7 @@ SHAPING = (
     "llm/client.py",
     "models",
     "pipeline.py",
+    "printing",
     "prompting",
     "ranking",
     "rewrite",

@@ -16,9 +16,10 @@ from typing import Any
 import structlog
 from pglast import ast
 
-from engine.definitions.statement import DefinitionError, nodes, statement_of
+from engine.definitions.statement import DefinitionError, statement_of
 from engine.errors import UnsafeSQLError
 from engine.guard.analyse import UnreadableError, analyse
+from engine.printing.trees import nodes
 from engine.prompting.known_text import one_line
 from engine.sql.binder import bind
 from engine.sql.bound_query import Bound, Cell, Star
@@ -65,7 +66,7 @@ async def _write(
     except (DefinitionError, UnsafeSQLError, UnreadableError) as problem:
         reason = f"the rename of {'.'.join(accepted.rename.old)} could not be written into it: {problem}"
         await store.note(stored, Verdict(State.REFUSED, reason))
-        log.warning("definition not renamed", database=stored.database, kind=stored.kind, reason=reason)
+        log.warning("definition not renamed", database=stored.database, kind=stored.kind)
     else:
         await store.rewrite(stored, text)
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from pglast import ast, enums
 
-from engine.guard import BUILT_IN, Refused, check
+from engine.guard import BUILT_IN, Analysis, Refused, Rules, check
 from engine.guard.analyse import Name, UnreadableError, analyse
+from engine.printing.trees import nodes
 from engine.prompting.known_text import one_line
 from schema_catalog.definitions import Definition, Join, VerifiedQuery
 from schema_catalog.naming import dotted, quote_ident
@@ -34,15 +35,25 @@ def statement_of(definition: Definition) -> str:
     return _selected(definition.definition)
 
 
+def guarded(definition: Definition, rules: Rules) -> Analysis:
+    """What is known of its statement under a server's `rules`; raises `DefinitionError` where it is not allowed."""
+    verdict = check(statement_of(definition), rules)
+    if isinstance(verdict, Refused):
+        raise DefinitionError(f"not allowed: {verdict.detail}")
+    if isinstance(definition, Term) and not verdict.analysis.repeatable:
+        raise DefinitionError(
+            "not allowed: it calls a volatile function, so that it means something else each time"
+        )
+    return verdict.analysis
+
+
 def refusal(definition: str) -> str | None:
     """Why an expression can be no term's definition, as far as is known without its database; None where it can."""
     try:
-        verdict = check(statement_of(Term("", definition)), BUILT_IN)
+        guarded(Term("", definition), BUILT_IN)
     except DefinitionError as problem:
         return str(problem)
-    if isinstance(verdict, Refused):
-        return f"not allowed: {verdict.detail}"
-    return None if verdict.analysis.repeatable else "not allowed: it calls a volatile function"
+    return None
 
 
 def _join(join: Join) -> str:
@@ -111,16 +122,6 @@ def _own_names(query: Any) -> Iterator[str]:
             yield str(alias.aliasname)
         elif isinstance(node, ast.RangeVar):
             yield str(node.relname)
-
-
-def nodes(root: Any) -> Iterator[Any]:
-    """Every node of a parse tree."""
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.Node):
-            yield node
-        stack += _parts(node)
 
 
 def _parts(node: Any) -> tuple[Any, ...]:

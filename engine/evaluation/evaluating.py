@@ -60,7 +60,6 @@ from schema_catalog.knowledge import Said
 from schema_catalog.knowledge_files.format import read_text
 from schema_catalog.knowledge_files.merge import apply
 from schema_catalog.pg import Connection, Pool
-from schema_catalog.refresh import ConnectSettings
 from schema_catalog.store import CatalogError, CatalogStore, read_said
 
 KEPT = 4
@@ -146,7 +145,7 @@ class Trials:
     async def _refused(self, connection: Connection) -> tuple[str, ...]:
         """Checks what the file defines, and says what of it would not count."""
         checked = await check_definitions(
-            DefinitionStore(connection), CatalogStore(self._pool), self._upstream, ConnectSettings()
+            DefinitionStore(connection), CatalogStore(self._pool), self._upstream
         )
         return tuple(
             f"{stored.database}: the {stored.kind} {stored.name} would be refused: {verdict.reason}"

@@ -140,6 +140,16 @@ FUNCTIONS = UNREPEATABLE | _words(
 )
 """Functions of `pg_catalog` by name, every overload; `current_setting` for `SETTINGS` alone."""
 
+DEAR = FUNCTIONS - _words(
+    f"""
+    {_AGGREGATES} {_WINDOW} {_MATHEMATICS} {_TIMES} {_CONVERSIONS} {_SETS} {_RANGES} {_NETWORK} {_ENUMS} {_INFORMATION}
+    array_append array_cat array_prepend array_to_string concat concat_ws format json_build_array json_build_object
+    jsonb_build_array jsonb_build_object lpad repeat rpad
+    """
+)
+"""Functions that may compare every part of one argument with every part of another: all that are not known to be
+linear."""
+
 SETTINGS = _words(
     """
     block_size client_encoding datestyle default_transaction_isolation integer_datetimes intervalstyle lc_collate
@@ -150,6 +160,14 @@ SETTINGS = _words(
 )
 """Settings that drivers read when they connect. Not among them: paths, hosts, and custom settings."""
 
+CONFIGURED = _words(
+    """
+    json_to_tsvector jsonb_to_tsvector phraseto_tsquery plainto_tsquery to_tsquery to_tsvector ts_headline
+    websearch_to_tsquery
+    """
+)
+"""Functions whose first argument may name a text search configuration."""
+
 OPERATORS = _words(
     """
     + - * / % ^ |/ ||/ @ & | # ~ << >> = <> != < <= > >= || ~~ !~~ ~~* !~~* ~* !~ !~* ^@ -> ->> #> #>> @> <@
@@ -157,6 +175,15 @@ OPERATORS = _words(
     """
 )
 """Operators by name. `=` also stands for IN, `~~` for LIKE, and so on, as the parser writes them."""
+
+DEAR_ALONE = frozenset({"is_normalized", "jsonb_pretty", "normalize"})
+"""Those that do so with the parts of one argument: marks on a letter are sorted, lines indented by their depth."""
+
+DEAR_OPERATORS = OPERATORS - _words("+ - * / % ^ = <> < <= > >= || -> ->> #> #>> <->")
+"""The same of operators."""
+
+DEAR_OF = {"-": ("json",), "<->": ("path", "polygon")}
+"""Operators that are linear but for types whose names hold these words."""
 
 CONSTRUCT_OPERATORS = frozenset({"BETWEEN", "NOT BETWEEN", "BETWEEN SYMMETRIC", "NOT BETWEEN SYMMETRIC"})
 """The parser's operator names for these constructs."""

@@ -14,36 +14,26 @@ from datetime import UTC, datetime
 
 _DAY = 86_400.0
 _UNITS = {
-    "microsecond": 1e-6,
-    "us": 1e-6,
-    "usec": 1e-6,
-    "millisecond": 1e-3,
-    "ms": 1e-3,
-    "msec": 1e-3,
-    "second": 1.0,
-    "sec": 1.0,
-    "s": 1.0,
-    "minute": 60.0,
-    "min": 60.0,
-    "m": 60.0,
-    "hour": 3_600.0,
-    "hr": 3_600.0,
-    "h": 3_600.0,
-    "day": _DAY,
-    "d": _DAY,
-    "week": 7 * _DAY,
-    "w": 7 * _DAY,
-    "month": 30 * _DAY,
-    "mon": 30 * _DAY,
-    "year": 365 * _DAY,
-    "y": 365 * _DAY,
-    "decade": 3_650 * _DAY,
-    "century": 36_500 * _DAY,
-    "centurie": 36_500 * _DAY,
+    name: seconds
+    for seconds, names in {
+        1e-6: "microsecond us usec",
+        1e-3: "millisecond ms msec",
+        1.0: "second sec s",
+        60.0: "minute min m",
+        3_600.0: "hour hr h",
+        _DAY: "day d",
+        7 * _DAY: "week w",
+        30 * _DAY: "month mon",
+        365 * _DAY: "year y",
+        3_650 * _DAY: "decade",
+        36_500 * _DAY: "century centurie",
+    }.items()
+    for name in names.split()
 }
 """Singular → seconds (docs 8.5.4); approximate, since they only bound the rows of a series."""
 
 _SPAN = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*([a-z]+?)s?\b", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<![\w.])[\d_.]++(?:e[+-]?(\d++))?(?!\w)", re.IGNORECASE)
 _CLOCK = re.compile(r"\s*([+-]?)(\d+):(\d+)(?::(\d+(?:\.\d+)?))?\s*")
 _NOW = 1.8e9
 """Stands for the clock, in seconds since 1970: years more or less do not matter to the bound of a series."""
@@ -80,6 +70,12 @@ def literal(text: str) -> Bound:
     except ValueError:
         return _date(text) or _span(text) or UNKNOWN
     return UNKNOWN if math.isnan(number) else exactly(number)
+
+
+def written_digits(text: str) -> float:
+    """Digits of the longest number that is written in `text`: 1e-9000 has 9,000 behind its point."""
+    found = _NUMBER.finditer(text)
+    return max((number.end() - number.start() + float(number[1] or 0) for number in found), default=0.0)
 
 
 def _date(text: str) -> Bound | None:

@@ -15,6 +15,7 @@ from typing import Any
 from pglast import ast
 
 from engine.guard import bounds
+from engine.guard.allowed import DEAR, DEAR_ALONE
 from engine.guard.bounds import UNKNOWN, Bound
 from engine.guard.measures import COLUMN, Evaluation, Measure, Quantity, most_gathered, most_rows, parts_of
 
@@ -67,10 +68,7 @@ def _replaced(name: str, arguments: list[Measure], node: Any, evaluation: Evalua
         return Measure()
     text, old, new = (a.size for a in arguments[:3])
     known = name == "replace" and isinstance(node.args[1], ast.A_Const)
-    size = text + text / (old if known and old else 1.0) * new
-    evaluation.note(Quantity.CHARACTERS, name, size)
-    evaluation.note(Quantity.PAIRS, name, text * (old if name == "replace" else 1.0))
-    return Measure(size)
+    return evaluation.text(name, text + text / (old if known and old else 1.0) * new)
 
 
 _BACKREFERENCE = re.compile(r"\\[0-9&]")
@@ -86,13 +84,6 @@ def _replaced_by_pattern(name: str, arguments: list[Measure], node: Any, evaluat
     everywhere = len(arguments) > 3  # noqa: PLR2004 - flags or a place: "g" may be among them
     size = text + (text + 1 if everywhere else 1) * new + references * text
     return evaluation.text(name, size)
-
-
-def _translated(name: str, arguments: list[Measure], _: Any, evaluation: Evaluation) -> Measure:
-    """For each character the whole list is searched."""
-    sizes = [a.size for a in arguments]
-    evaluation.note(Quantity.PAIRS, name, math.prod(sizes[:2]))
-    return Measure(sizes[0] if sizes else 0.0)
 
 
 _FORMAT = re.compile(r"%(?:(\d+)\$)?-?(\d+|\*(?:\d+\$)?)?([sIL%])")
@@ -225,7 +216,6 @@ _CALLS = _calls(
         _fill: "array_fill",
         _replaced: "replace",
         _replaced_by_pattern: "regexp_replace",
-        _translated: "translate",
         _formatted: "format",
         _joined: "concat concat_ws array_cat array_append array_prepend jsonb_concat overlay textcat",
         _separated: "array_to_string array_replace",
@@ -234,7 +224,7 @@ _CALLS = _calls(
         _series: "generate_series",
         _split: "unnest regexp_split_to_table regexp_matches string_to_table jsonb_array_elements json_array_elements "
         "jsonb_array_elements_text json_array_elements_text jsonb_each json_each jsonb_each_text json_each_text "
-        "jsonb_object_keys json_object_keys jsonb_path_query generate_subscripts",
+        "jsonb_object_keys json_object_keys jsonb_path_query jsonb_path_query_tz generate_subscripts",
         _gathering: "string_agg array_agg json_agg jsonb_agg json_object_agg jsonb_object_agg json_agg_strict "
         "jsonb_agg_strict json_object_agg_strict jsonb_object_agg_strict",
         _factorial: "factorial",
@@ -262,6 +252,13 @@ def measure_call(node: Any, evaluation: Evaluation) -> Measure:
     name = node.funcname[-1].sval
     arguments = evaluation.each(node.args)
     rule = _CALLS.get(name, _any_call)
+    evaluation.named.add(name)
+    sizes = [a.size for a in arguments]
+    if name in DEAR:
+        evaluation.product(name, sizes * 2 if name in DEAR_ALONE else sizes)
+    if name.startswith("jsonb_path_"):
+        evaluation.path(name, max([COLUMN, *sizes]))
+    evaluation.numbers(name, len(sizes))
     made = rule(name, arguments, node, evaluation)
     return replace(
         made,

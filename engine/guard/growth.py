@@ -15,6 +15,7 @@ from typing import Any
 from pglast import ast
 
 from engine.guard import bounds
+from engine.guard.allowed import DEAR_OF, DEAR_OPERATORS
 from engine.guard.bounds import UNKNOWN, Bound
 from engine.guard.calls import measure_call
 from engine.guard.measures import (
@@ -45,6 +46,8 @@ def growth(root: ast.Node) -> tuple[Growth, ...]:
         else:
             stack.append((node, True))
             stack.extend((part, False) for part in reversed(list(parts_of(node))))
+    steps = (growth.amount for growth in evaluation.found if growth.quantity is Quantity.PAIRS)
+    evaluation.note(Quantity.PAIRS, "the statement", sum(steps))
     return tuple(evaluation.found)
 
 
@@ -54,11 +57,14 @@ def _sum_of_parts(node: Any, evaluation: Evaluation) -> Measure:
     return Measure(sum(p.size for p in parts), UNKNOWN, most_rows(parts), most_gathered(parts))
 
 
-def _constant(node: Any, _: Evaluation) -> Measure:
+def _constant(node: Any, evaluation: Evaluation) -> Measure:
     match node.val:
         case ast.Integer(ival=number):
             return Measure(float(len(str(number or 0))), bounds.exactly(float(number or 0)))
         case ast.Float(fval=str(text)) | ast.String(sval=str(text)) | ast.BitString(bsval=str(text)):
+            digits = bounds.written_digits(text)
+            evaluation.digits += digits if digits > COLUMN else 0.0
+            evaluation.descents += text.count("**")
             return Measure(float(len(text)), bounds.literal(text))
     return Measure(1.0)
 
@@ -77,6 +83,7 @@ _PADDED = frozenset({"bpchar", "bit"})
 def _type(node: Any, evaluation: Evaluation) -> Measure:
     """A type that pads its values: as long as it says, wherever it is named."""
     name, modifiers = node.names[-1].sval, evaluation.each(node.typmods)
+    evaluation.named.add(name)
     if name not in _PADDED or not modifiers:
         return NOTHING
     return evaluation.text(name, modifiers[0].value.high)
@@ -84,6 +91,8 @@ def _type(node: Any, evaluation: Evaluation) -> Measure:
 
 def _cast(node: Any, evaluation: Evaluation) -> Measure:
     argument = evaluation.of(node.arg)
+    if node.typeName.names[-1].sval == "jsonpath" and not isinstance(node.arg, ast.A_Const):
+        evaluation.descents = math.inf
     size = max(argument.size, evaluation.of(node.typeName).size)
     doubled = isinstance(node.arg, ast.RowExpr | ast.A_ArrayExpr | ast.FuncCall | ast.TypeCast)
     if doubled and node.typeName.names[-1].sval in _TEXTS:
@@ -92,6 +101,8 @@ def _cast(node: Any, evaluation: Evaluation) -> Measure:
 
 
 _TEXTS = frozenset({"text", "varchar", "bpchar", "char", "name"})
+
+_PATHS = frozenset({"@?", "@@"})
 
 _ARITHMETIC: dict[str, Callable[[Bound, Bound], Bound]] = {
     "+": bounds.add,
@@ -113,8 +124,13 @@ def _operation(node: Any, evaluation: Evaluation) -> Measure:
         size = left.size + right.size
         evaluation.note(Quantity.CHARACTERS, name, size)
         return Measure(size, UNKNOWN, most_rows(both), most_gathered(both))
+    if name in DEAR_OPERATORS or evaluation.names(DEAR_OF.get(name, ())):
+        evaluation.product(name, (left.size, right.size))
+    if name in _PATHS:
+        evaluation.path(name, left.size)
     if name == "^":
         evaluation.note(Quantity.DIGITS, name, bounds.digits(left.value, right.value))
+    evaluation.numbers(name, 2)
     if name in _ARITHMETIC and node.rexpr is not None:
         first = left.value if node.lexpr is not None else bounds.exactly(0.0, time=right.value.time)
         return replace(one_of(both, _ARITHMETIC[name](first, right.value)), size=COLUMN)
@@ -198,6 +214,14 @@ def _json_gathering(node: Any, evaluation: Evaluation) -> Measure:
     return replace(made, gathered=made.size)
 
 
+def _json_path(node: Any, evaluation: Evaluation) -> Measure:
+    """JSON_QUERY, JSON_VALUE, JSON_EXISTS and JSON_TABLE."""
+    evaluation.named.add("json")
+    made = _sum_of_parts(node, evaluation)
+    evaluation.path("a path of JSON", made.size)
+    return made
+
+
 _MEASURES: dict[type[ast.Node], Callable[[Any, Evaluation], Measure]] = {
     ast.A_Const: _constant,
     ast.ColumnRef: _column,
@@ -217,6 +241,8 @@ _MEASURES: dict[type[ast.Node], Callable[[Any, Evaluation], Measure]] = {
     ast.CommonTableExpr: _with_query,
     ast.JsonArrayAgg: _json_gathering,
     ast.JsonObjectAgg: _json_gathering,
+    ast.JsonFuncExpr: _json_path,
+    ast.JsonTable: _json_path,
     ast.SelectStmt: _select,
     ast.FuncCall: measure_call,
     ast.TypeName: _type,

@@ -7,7 +7,7 @@ for calls of functions in `engine.guard.calls`.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -53,16 +53,36 @@ class Measure:
     gathered: float = 0.0
 
 
+_DIGITS = {Quantity.DIGITS: 1, Quantity.FACTORS: 3}
+"""Digits that one more of a quantity gives a number."""
+
+_JOINING = frozenset({"||", "concat", "concat_ws"})
+"""They make no text that is long where none was."""
+
+_COSTS = dict.fromkeys(("*", "/", "%", "^", "mod", "pow", "power"), 1 / 200) | {"log": 1.0}
+"""Operation on two numbers → steps for two digits (numeric.c). log(b, x) divides by the logarithm of `b`, which has as
+many zeros as `b` is near to 1; a product takes four digits by four."""
+
+_NUMERIC = ("numeric", "decimal", "to_number")
+
 NOTHING = Measure(size=0.0)
 
 
 @dataclass(slots=True)
 class Evaluation:
-    """Measures by the id of their node; `longest` text of the queries done; `rows` of WITH queries by name."""
+    """Measures by the id of their node; `longest` text of the queries done; `rows` of WITH queries by name.
+
+    `digits` of long numbers that are written or are powers; `made`: the longest text that is; `descents`: how often the
+    constants hold `**`, which in a path of JSON stands for every level; `named`: types and functions.
+    """
 
     measures: dict[int, Measure] = field(default_factory=dict)
     longest: float = COLUMN
     rows: dict[str, float] = field(default_factory=dict)
+    digits: float = 0.0
+    made: float = 0.0
+    descents: float = 0.0
+    named: set[str] = field(default_factory=set)
     found: list[Growth] = field(default_factory=list)
 
     def of(self, node: object) -> Measure:
@@ -73,9 +93,32 @@ class Evaluation:
         """The measures of several nodes."""
         return [self.of(node) for node in nodes or ()]
 
+    def names(self, words: Iterable[str]) -> bool:
+        """Whether a type or function that was named holds one of `words`."""
+        return any(word in name for word in words for name in self.named)
+
     def note(self, quantity: Quantity, what: str, amount: float) -> None:
         """Records a growth."""
         self.found.append(Growth(quantity, what, amount))
+        if quantity is Quantity.CHARACTERS and what not in _JOINING:
+            self.made = max(self.made, amount)
+        self.digits += amount * _DIGITS.get(quantity, 0)
+
+    def product(self, what: str, sizes: Iterable[float]) -> None:
+        """Records the steps of comparing every part of the longest with every part of the next to it."""
+        *_, shorter, longer = [0.0, 0.0, *sorted(sizes)]
+        self.note(Quantity.PAIRS, what, shorter * longer)
+
+    def numbers(self, what: str, operands: int) -> None:
+        """Records the steps of an operation on the longest numbers, digit by digit."""
+        if operands > 1 and what in _COSTS:
+            digits = self.digits + (self.made if self.names(_NUMERIC) else 0.0)
+            self.note(Quantity.PAIRS, what, digits * digits * _COSTS[what])
+
+    def path(self, what: str, size: float) -> None:
+        """Records what a path through `size` characters of JSON finds: each `**` all of it again below everything."""
+        if self.descents:
+            self.note(Quantity.CHARACTERS, what, size * max(1.0, size / 2) ** min(self.descents, 9.0))
 
     def text(self, what: str, size: float) -> Measure:
         """Records that `what` produces a text of at most `size` characters; returns its measure."""

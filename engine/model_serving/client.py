@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from engine.core import deadline
 from engine.core.elements import SchemaLinks
-from engine.errors import ModelUnavailableError
+from engine.errors import ModelUnavailableError, for_log
 from engine.model_serving.messages import (
     DIFFERS,
     FINGERPRINT,
@@ -96,7 +96,7 @@ class ModelServer:
             except _AgainError as problem:
                 if time.monotonic() + pause >= until:
                     raise self._unavailable(to, problem) from problem
-                log.warning("model call repeated", model=to.value, problem=str(problem))
+                log.warning("model call repeated", model=to.value, problem=for_log(problem))
             time.sleep(min(pause, own.remaining()) if own is not None else pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 

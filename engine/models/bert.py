@@ -2,7 +2,7 @@
 
 Owns the arithmetic between token ids and hidden states, on the weights of a loaded `BertModel`: one product for
 queries, keys and values, and products of 8-bit integers where the processor has instructions for them (VNNI). It takes
-a third of the time of the library's own pass (`make bench-encoder`).
+a third of the time of the library's own pass.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ import structlog
 from sqlglot import exp
 
 from engine.core.elements import ValueList
+from engine.errors import for_log
 from engine.linking.dimensions import dimensions_not_grouped, dimensions_not_parted
 from engine.rewrite.rule import Statement
 from engine.rewrite.rules.grouping import GROUPING_SETS, first_by_words, is_unasked_limit, own_aggregates
@@ -50,7 +51,7 @@ def contradictions(
             *_of_references(statement),
         )
     except Exception as error:  # noqa: BLE001 - what cannot be taken apart is not doubted, and costs no question
-        _LOG.warning("contradictions_failed", error=repr(error))
+        _LOG.warning("contradictions_failed", error=for_log(error))
         return ()
     return tuple(dict.fromkeys(found))
 

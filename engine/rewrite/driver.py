@@ -19,7 +19,7 @@ import structlog
 from engine.core.candidate import Candidate, Change, RuleKind, readings_among
 from engine.core.state import Route, State
 from engine.core.tools import Tools
-from engine.errors import InvalidSettingError
+from engine.errors import InvalidSettingError, for_log
 from engine.rewrite.rule import Context, Rule, Statement
 from engine.rewrite.rules import RULES
 from engine.rewrite.rules.literals import misplaced_literal
@@ -123,7 +123,7 @@ class _Working:
                 return None
             sql = self._copy.sql
         except Exception as error:  # noqa: BLE001 - a rule that fails costs its own change, never the question
-            _LOG.warning("rule_failed", rule=rule.name, error=repr(error))
+            _LOG.warning("rule_failed", rule=rule.name, error=for_log(error))
             self._copy = None
             return None
         self._copy = None

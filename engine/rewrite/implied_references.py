@@ -14,8 +14,7 @@ from dataclasses import replace
 from engine.routing.graph import GENERIC, family, named_as_key
 from engine.text.tokens import identifier_words
 from schema_catalog.foreign_keys import foreign_key_graph
-from schema_catalog.once import once_per_snapshot
-from schema_catalog.types import Column, ForeignKey, Snapshot, Table, TableKey
+from schema_catalog.types import Column, ForeignKey, Snapshot, Table, TableKey, once_per_snapshot
 
 Holder = tuple[Table, Column]
 

@@ -32,6 +32,7 @@ import numpy as np
 import structlog
 from numpy.typing import NDArray
 
+from engine.errors import for_log
 from engine.routing.graph import Graph
 from engine.text.tokens import folded_name, identifier_words
 from schema_catalog.types import Column, Snapshot, Table
@@ -59,7 +60,7 @@ def stacked(arrays: Sequence[NDArray[Scalar]], folder: Path | None) -> NDArray[S
     try:
         return _mapped(arrays, folder)
     except OSError as error:
-        _LOG.warning("index_not_mapped", folder=str(folder), error=str(error))
+        _LOG.warning("index_not_mapped", folder=str(folder), error=for_log(error))
         return np.concatenate(arrays)
 
 

@@ -4,7 +4,7 @@ A synonym is said of one database. A question about another in the same word wou
 said, since nothing of the other holds it. Read with the name instead, the question finds the others, too; each database
 keeps the reading under which it is likelier. Owns which words are read so, and how two rankings become one.
 
-Made of what one asker may see, and measured by `training.catalog_synonyms`.
+Made of what one asker may see.
 """
 
 from __future__ import annotations

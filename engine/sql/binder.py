@@ -58,7 +58,11 @@ def bind(sql: str, snapshot: Snapshot) -> Bound:
 
     Raises `engine.guard.analyse.UnreadableError` where `sql` is not one query within the guard's limits.
     """
-    root: Any = analyse(sql).tree
+    return bind_tree(analyse(sql).tree, snapshot)
+
+
+def bind_tree(root: Any, snapshot: Snapshot) -> Bound:
+    """As `bind`, of a parse tree."""
     if not isinstance(root, ast.SelectStmt):
         raise UnreadableError("only a query has names to bind")
     binder = _Binder(snapshot)

@@ -6,10 +6,11 @@ Owns the look-up of columns and qualifiers and the suggestions when it fails. Th
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from engine.sql.bound_query import Cell, Merged, Ref, Row, Source, Star, Unbound
+from engine.sql.bound_query import Cell, Join, Merged, Ref, Row, Source, Star, Unbound
 from engine.sql.problems import AmbiguousColumn, Names, NotInFrom, Problem, UnknownColumn, WholeRow
 from schema_catalog.naming import dotted, quote_ident
 from schema_catalog.types import Snapshot, Table
@@ -63,13 +64,12 @@ class Lookup:
         for level in scope.levels():
             found = self.local(level, name)
             if len(found) > 1:
-                choices = tuple(
-                    f"{quote_ident(item.name)}.{quote_ident(name)}" for item in found if item.name
-                )
-                self.problems.append(AmbiguousColumn(name, choices))
+                written = Counter(_qualified(item, name, ref) for item, ref in found)
+                choices = (each for each, times in written.items() if each and times == 1)
+                self.problems.append(AmbiguousColumn(name, tuple(choices)))
                 return Unbound()
             if found:
-                return next(ref for column, ref in found[0].columns if column == name)
+                return found[0][1]
             if _partial(ref for item in level.items for _, ref in item.columns) is not None:
                 # The server knows more columns here: a bare name of a level further out could mean one of them.
                 break
@@ -89,9 +89,11 @@ class Lookup:
         self._unknown(scope, (name,))
         return Unbound()
 
-    def local(self, level: Scope, name: str) -> list[Item]:
-        """The entries of one level that have the bare `name`, more than one where it is ambiguous."""
-        return [item for item in level.items if item.bare for column, _ in item.columns if column == name]
+    def local(self, level: Scope, name: str) -> list[tuple[Item, Ref]]:
+        """The bindings of the bare `name` at one level, more than one where it is ambiguous."""
+        return [
+            (item, ref) for item in level.items if item.bare for column, ref in item.columns if column == name
+        ]
 
     def qualified(self, scope: Scope, qualifier: Names, name: str) -> Ref:
         """The binding of `qualifier.name`; `Unbound` where there is none."""
@@ -167,6 +169,18 @@ class Lookup:
 def close(name: str, names: Iterable[str]) -> Names:
     """Up to three of `names` that are close to `name`, as SQL writes them."""
     return tuple(map(quote_ident, difflib.get_close_matches(name, list(dict.fromkeys(names)), 3, 0.6)))
+
+
+def _qualified(item: Item, name: str, ref: Ref) -> str | None:
+    """The column `name` of `item` with a qualifier: of the table that it is from, where the item has no name."""
+    if item.name:
+        return dotted((item.name, name))
+    match ref:
+        case Merged(left=left, right=right, join=join):
+            return _qualified(item, name, right if join is Join.RIGHT else left)
+        case Cell(source=source) if source.name:
+            return dotted((source.name, ref.name))
+    return None
 
 
 def _partial(refs: Iterable[Ref]) -> str | None:

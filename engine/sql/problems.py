@@ -167,7 +167,7 @@ class UnknownColumn:
 
 @dataclass(frozen=True, slots=True)
 class AmbiguousColumn:
-    """More than one table in scope has the column. `choices`: it, qualified by each of them."""
+    """The name means several columns. `choices`: each, qualified; none where no qualifier tells them apart."""
 
     name: str
     choices: Names
@@ -175,7 +175,10 @@ class AmbiguousColumn:
     @property
     def message(self) -> str:
         """One sentence without a full stop."""
-        return f"column {quote_ident(self.name)} is ambiguous: write {_listed(self.choices)}"
+        text = f"column {quote_ident(self.name)} is ambiguous"
+        if self.choices:
+            return f"{text}: write {_listed(self.choices)}"
+        return f"{text}: give the columns that it may mean different names with AS"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Has the language model propose descriptions and synonyms for tables and columns that lack them, and keeps them.
 
-What is kept counts for nothing until a DBA accepts it (`schema_catalog/sql/0017_suggestions.sql`). Hidden elements are
+What is kept counts for nothing until a DBA accepts it (`schema_catalog/sql/0006_drift.sql`). Hidden elements are
 in no prompt; of sensitive columns, and of those that nobody allowed, no value is.
 """
 
@@ -20,8 +20,7 @@ from engine.suggestions.written import Asked, asking, grammar, lacking, suggesti
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.naming import dotted
 from schema_catalog.pg import Pool
-from schema_catalog.store import UnknownNameError
-from schema_catalog.suggestions import SuggestionStore
+from schema_catalog.store import SuggestionStore, UnknownNameError
 from schema_catalog.types import ColumnKey, Snapshot, Suggestion, Table
 from schema_catalog.values import ValueStore
 

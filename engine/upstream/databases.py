@@ -12,6 +12,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from logging import DEBUG, WARNING
 from typing import TypeVar
 
 import asyncpg
@@ -19,10 +20,11 @@ import structlog
 
 from engine.core.deadline import Deadline
 from engine.core.ports import Plan, Result, StatementError
-from engine.errors import NLError, UnsafeSQLError
+from engine.errors import NLError, UnsafeSQLError, for_log
 from engine.guard import Analysis, Refused, Rules, check
 from engine.guard.rules import Dropped
 from engine.guard.server_rules import rules_for
+from engine.printing import Printed
 from engine.settings import GuardSettings, UpstreamSettings
 from engine.types import Asker
 from engine.upstream.access import Access, Accesses
@@ -31,7 +33,6 @@ from engine.upstream.errors import translated
 from engine.upstream.frame import Frame
 from engine.upstream.meter import MeteredConnection
 from engine.upstream.overdue import Overdue, Statement
-from engine.upstream.qualify import Qualified
 from engine.upstream.rows import TypeNames, rows
 from engine.upstream.ttl_cache import TTLCache
 from schema_catalog.pg import Connection
@@ -41,8 +42,6 @@ from schema_catalog.types import Database, ReadableColumns, Snapshot, TableKey
 log = structlog.stdlib.get_logger("engine")
 
 _EXPLAIN = "EXPLAIN (FORMAT JSON) "
-
-_PATH = "SELECT pg_catalog.array_to_json(pg_catalog.current_schemas(false))::pg_catalog.text"
 
 _FAREWELL = 1.0
 """Seconds that a server gets to end a transaction which did not run out of time."""
@@ -61,7 +60,7 @@ class _Open:
     """A statement in its frame."""
 
     connection: MeteredConnection
-    statement: Qualified
+    statement: Printed
 
 
 T = TypeVar("T")
@@ -137,8 +136,10 @@ class Databases:
             ),
         )
         if rules.dropped and rules.dropped != self._dropped.get(database):
-            names = [f"{each.name}: {each.why}" for each in rules.dropped]
-            log.warning("allowed in vain", database=database.name, names=names)
+            allowed = self._guard.of(database.name)
+            wished = {*allowed.functions, *allowed.operators, *allowed.types}
+            names = [f"{each.name}: {each.why}" for each in rules.dropped if each.name in wished]
+            log.log(WARNING if names else DEBUG, "allowed in vain", database=database.name, names=names)
         self._dropped[database] = rules.dropped
         return rules
 
@@ -179,7 +180,7 @@ class Databases:
             ):
                 await connection.execute(f"SELECT pg_catalog.pg_terminate_backend({pid})")
         except (NLError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
-            log.warning("statement not ended", database=access.database.name, pid=pid, error=str(error))
+            log.warning("statement not ended", database=access.database.name, pid=pid, error=for_log(error))
 
     # -- statements as the asker
 
@@ -216,15 +217,14 @@ class Databases:
         """
         caps = self._settings.caps_of(database.name, asker.user)
         async with self._open(database, asker, sql, deadline) as opened:
-            body, most = opened.statement.text, min(row_cap, caps.rows)
-            columns = await self._types.columns(opened.connection, body)
-            return await rows(opened.connection, body, columns, most, caps)
+            columns = await self._types.columns(opened.connection, opened.statement)
+            return await rows(opened.connection, opened.statement, columns, min(row_cap, caps.rows), caps)
 
     async def in_place(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> str | None:
-        """`sql` with schemas written out, to run in the asker's session outside of our frame.
+        """What to send in the place of `sql`, to run in the asker's session outside of our frame.
 
-        None where that is another database, where somebody who is not trusted can put functions on the session's
-        search path, or where that path lacks what the statement needs. Raises as `explain`.
+        None where that is another database, or where the statement means the same in the frame alone. Raises as
+        `explain`.
         """
         rules = await self.rules(database)
         analysis = _guarded(sql, rules)
@@ -232,12 +232,9 @@ class Databases:
         if access is None:
             return None
         async with self._transaction(access, deadline) as connection:
-            path = json.loads(await connection.fetchval(_PATH))
             await self._frame.open(connection, deadline, version=rules.version, lent=True)
-            unsafe = await self._frame.unsafe_schema(connection, path)
-            fixed = await self._frame.fixed(connection, analysis, access, rules)
-        found = unsafe is None and set(fixed.path) <= set(path)
-        return fixed.statement.text if found else None
+            statement = await self._frame.printed(connection, analysis, access, rules)
+        return statement.text if statement.sealed else None
 
     async def is_own(self, database: Database, asker: Asker) -> bool:
         """Whether `database` is the one that the asker's session is connected to, by its identity and not its name.
@@ -255,8 +252,7 @@ class Databases:
         access = await self._accesses.get(database, asker)
         async with self._transaction(access, deadline) as connection:
             await self._frame.open(connection, deadline, version=rules.version, lent=access.lent)
-            fixed = await self._frame.fixed(connection, analysis, access, rules)
-            yield _Open(connection, fixed.statement)
+            yield _Open(connection, await self._frame.printed(connection, analysis, access, rules))
 
     @asynccontextmanager
     async def _transaction(self, access: Access, deadline: Deadline) -> AsyncIterator[MeteredConnection]:

@@ -53,7 +53,8 @@ def _out_of_time(message: str) -> CancelledError:
 def _refused(error: asyncpg.PostgresError) -> StatementError:
     return StatementError(
         error.sqlstate or "XX000",
-        error.message or str(error),
+        # What runs names everything with its schema, what the asker wrote did not.
+        (error.message or str(error)).replace("pg_catalog.", ""),
         error.detail,
         error.hint,
         int(error.position) if error.position else None,

@@ -1,28 +1,42 @@
 """The frame in which a statement runs: a transaction that can only read, with our settings, and names that are fixed.
 
-Owns the steps before a statement is planned: setting the search path, writing out the schemas of its relations,
-locking them, and refusing code of owners who are not trusted. See docs/security.md, "The frame".
+Owns the steps before a statement is planned: our settings, locking the relations that it names, printing it anew, and
+refusing code of owners who are not trusted. See docs/security.md, "The frame".
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from importlib.resources import files
+from itertools import groupby
+from operator import itemgetter
 
 import asyncpg
 
 from engine.core.deadline import Deadline
 from engine.errors import UnsafeSQLError
-from engine.guard import Analysis, Rules
+from engine.guard import Analysis, Rules, allowed
+from engine.printing import (
+    Kind,
+    Names,
+    Overload,
+    Printed,
+    PrintingError,
+    Relation,
+    Type,
+    Uses,
+    bare_names,
+    printed,
+    relation_names,
+    uses,
+)
 from engine.settings import UpstreamSettings
 from engine.upstream.access import Access
 from engine.upstream.meter import MeteredConnection
-from engine.upstream.qualify import Qualified, bare_names, qualified
 from engine.upstream.ttl_cache import TTLCache
 from schema_catalog.naming import quote_ident
-from schema_catalog.trust import SERVERS_OWN, with_trusted_roles
+from schema_catalog.privileges import SERVERS_OWN, with_trusted_roles
 from schema_catalog.types import Database
 
 _SETTINGS = {
@@ -40,11 +54,6 @@ _SETTINGS = {
     "client_min_messages": "error",
 }
 """Settings that change a statement's meaning or the text of its values; the time zone stays the server's."""
-
-_OIDS = (
-    "SELECT pg_catalog.to_regclass(name)::pg_catalog.oid::int8"
-    " FROM pg_catalog.json_array_elements_text($1::json) AS name"
-)
 
 _CHECKS_CONNECTIONS = 14
 """The version from which a server can notice during a statement that its client is gone (docs 19.3.2)."""
@@ -64,19 +73,14 @@ def _names(parameter: str) -> str:
     return f"ARRAY(SELECT pg_catalog.json_array_elements_text({parameter}::json))"
 
 
-@dataclass(frozen=True, slots=True)
-class Fixed:
-    """A statement with unambiguous names. `path`: the schemas that are searched beside pg_catalog."""
-
-    statement: Qualified
-    path: tuple[str, ...]
-
-
 _NamesKey = tuple[Database, str, tuple[str, ...]]
 """Database, role, bare names of relations."""
 
-_VerdictKey = tuple[Database, str, tuple[int, ...], tuple[str, ...], tuple[str, ...]]
-"""Database, role, OIDs of the relations, names of types, schemas of what a DBA allowed."""
+_VerdictKey = tuple[Database, str, tuple[int, ...], tuple[str, ...]]
+"""Database, role, OIDs of the relations, names of types."""
+
+_OverloadsKey = tuple[Database, tuple[str, ...], tuple[str, ...]]
+"""Database, names of functions, names of operators."""
 
 
 class Frame:
@@ -86,11 +90,12 @@ class Frame:
         self._settings = settings
         self._trusted = json.dumps(settings.trusted_owners)
         self._resolve = _query("resolve.sql")
-        self._type_schemas = _query("type_schemas.sql")
+        self._relations = _query("relations.sql")
+        self._overloads = with_trusted_roles(_query("overloads.sql"), _names("$5"), _TRUSTED_TOO)
         self._untrusted_owner = with_trusted_roles(_query("untrusted_owner.sql"), _names("$3"), _TRUSTED_TOO)
-        self._unsafe_schema = with_trusted_roles(_query("unsafe_schema.sql"), _names("$1"), _TRUSTED_TOO)
         self._schemas = TTLCache[_NamesKey, Mapping[str, str]](settings.privileges_ttl, clock)
-        self._verdicts = TTLCache[_VerdictKey, tuple[str, ...]](settings.privileges_ttl, clock)
+        self._known_overloads = TTLCache[_OverloadsKey, tuple[Overload, ...]](settings.privileges_ttl, clock)
+        self._verdicts = TTLCache[_VerdictKey, bool](settings.privileges_ttl, clock)
 
     async def open(
         self, connection: MeteredConnection, deadline: Deadline, *, version: int, lent: bool
@@ -113,26 +118,41 @@ class Frame:
         local = "".join(f"SET LOCAL {name} = {value}; " for name, value in settings.items())
         await connection.execute(local if lent else f"BEGIN READ ONLY; {local}")
 
-    async def fixed(
+    async def printed(
         self, connection: MeteredConnection, analysis: Analysis, access: Access, rules: Rules
-    ) -> Fixed:
-        """The statement with its relations' schemas, once it is known that no code but trusted would run.
+    ) -> Printed:
+        """The statement to send, once it is known that no code but trusted would run.
 
-        `rules`: the guard's for this server. Raises `UnsafeSQLError` where other code would run, and the driver's
-        exceptions.
+        `rules`: the guard's for this server. Raises `UnsafeSQLError` where other code would run, or where the statement
+        cannot be printed, and the driver's exceptions.
         """
         key = (access.database, access.role, bare_names(analysis))
-        statement = qualified(analysis, await self._schemas_of(connection, key), rules)
+        schemas = await self._schemas_of(connection, key)
+        written = relation_names(analysis, schemas)
         try:
-            path = await self._checked(connection, statement, access)
+            oids, relations = await self._locked(connection, written)
         except asyncpg.UndefinedTableError:
             # It was there when it was last looked up; the next statement looks again.
             self._schemas.forget(key)
             raise
-        if path:
-            searched = ", ".join(["pg_catalog", *map(quote_ident, path), "pg_temp"])
-            await connection.execute(f"SET LOCAL search_path = {searched}")
-        return Fixed(statement, path)
+        overloads = await self._overloads_of(
+            connection, access.database, uses(analysis, relations, rules), rules
+        )
+        types = {name: schema for schema, name in rules.types if name not in allowed.TYPES}
+        try:
+            statement = printed(analysis, Names(schemas, relations, types, overloads), rules)
+        except PrintingError as problem:
+            raise UnsafeSQLError(
+                "the statement is refused",
+                detail=f"It cannot run safely: {problem}.",
+                hint="Write it in another way.",
+            ) from problem
+        if written or statement.types:
+            await self._verdicts.get(
+                (access.database, access.role, oids, statement.types),
+                lambda: self._trusted_alone(connection, written, statement.types),
+            )
+        return statement
 
     async def _schemas_of(self, connection: MeteredConnection, key: _NamesKey) -> Mapping[str, str]:
         """Relation → the schema in which the search path finds it, at most `privileges_ttl` seconds old."""
@@ -149,35 +169,47 @@ class Frame:
             self._schemas.forget(key)
         return schemas
 
-    async def _checked(
-        self, connection: MeteredConnection, statement: Qualified, access: Access
-    ) -> tuple[str, ...]:
-        """The schemas that have to be searched beside pg_catalog; see `fixed`.
+    async def _locked(
+        self, connection: MeteredConnection, written: tuple[str, ...]
+    ) -> tuple[tuple[int, ...], tuple[Relation, ...]]:
+        """The OIDs and columns of relations, whose names stay theirs until the transaction's end."""
+        if not written:
+            return (), ()
+        # Parsing locks them, and runs nothing.
+        await connection.prepare(f"SELECT FROM {', '.join(written)}")
+        rows = await connection.fetch(self._relations, json.dumps(written))
+        found: dict[int, Relation] = {}
+        for oid, group in groupby(rows, key=itemgetter("oid")):
+            listed = list(group)
+            columns = tuple(
+                (row["column"], Type(row["type_schema"], row["type"], row["of_array"], row["own"]))
+                for row in listed
+                if row["column"] is not None
+            )
+            found[oid] = Relation(listed[0]["schema"], listed[0]["relation"], columns)
+        return tuple(found), tuple(found.values())
 
-        A good verdict is cached for `privileges_ttl` by the locked relations: only a trusted owner could make it wrong.
-        """
-        oids: list[int] = []
-        if statement.relations:
-            # Parsing locks them until the transaction's end, and runs nothing: from here on the names stay theirs.
-            await connection.prepare(f"SELECT FROM {', '.join(statement.relations)}")
-            rows = await connection.fetch(_OIDS, json.dumps(statement.relations))
-            oids = [row[0] for row in rows]
-        elif not (statement.types or statement.allowed_schemas):
+    async def _overloads_of(
+        self, connection: MeteredConnection, database: Database, used: Uses, rules: Rules
+    ) -> tuple[Overload, ...]:
+        """What the names of functions and operators can mean beside PostgreSQL's own; see `overloads.sql`."""
+        if not used.own:
             return ()
+        allowances = [json.dumps(sorted(each)) for each in (rules.functions, rules.operators)]
 
-        async def ask() -> tuple[str, ...]:
-            await self._refuse_untrusted(connection, statement)
-            return await self._searched(connection, statement)
+        async def ask() -> tuple[Overload, ...]:
+            names = (json.dumps(used.functions), json.dumps(used.operators))
+            rows = await connection.fetch(self._overloads, *names, *allowances, self._trusted)
+            return tuple(map(_overload, rows))
 
-        key = (access.database, access.role, tuple(oids), statement.types, statement.allowed_schemas)
-        return await self._verdicts.get(key, ask)
+        return await self._known_overloads.get((database, used.functions, used.operators), ask)
 
-    async def _refuse_untrusted(self, connection: MeteredConnection, statement: Qualified) -> None:
+    async def _trusted_alone(
+        self, connection: MeteredConnection, relations: tuple[str, ...], types: tuple[str, ...]
+    ) -> bool:
+        """True; raises `UnsafeSQLError` where they may run code of an owner who is not trusted."""
         found = await connection.fetchrow(
-            self._untrusted_owner,
-            json.dumps(statement.relations),
-            json.dumps(statement.types),
-            self._trusted,
+            self._untrusted_owner, json.dumps(relations), json.dumps(types), self._trusted
         )
         if found is not None:
             owner = found["owner"]
@@ -186,23 +218,10 @@ class Frame:
                 detail=f'{found["object"]} belongs to role "{owner}", which is not trusted with your rights.',
                 hint=f"The operator may add {quote_ident(owner)} to trusted_owners in [upstream].",
             )
+        return True
 
-    async def _searched(self, connection: MeteredConnection, statement: Qualified) -> tuple[str, ...]:
-        """The schemas of types with operators of their own, and of what a DBA allowed; raises as `fixed`."""
-        found = await connection.fetch(self._type_schemas, json.dumps(statement.relations))
-        schemas = sorted({*(row[0] for row in found), *statement.allowed_schemas})
-        if not schemas:
-            return ()
-        unsafe = await self.unsafe_schema(connection, schemas)
-        if unsafe is not None:
-            raise UnsafeSQLError(
-                f'what the statement needs of schema "{unsafe}" cannot be called safely',
-                detail=f'Others than trusted roles may create functions and operators in schema "{unsafe}".',
-                hint=f"The DBA may REVOKE CREATE ON SCHEMA {quote_ident(unsafe)}, or move it to another schema.",
-            )
-        return tuple(schemas)
 
-    async def unsafe_schema(self, connection: MeteredConnection, path: list[str]) -> str | None:
-        """The first schema of `path` to which others than trusted owners can add functions; None: there is none."""
-        name: str | None = await connection.fetchval(self._unsafe_schema, self._trusted, json.dumps(path))
-        return name
+def _overload(row: asyncpg.Record) -> Overload:
+    *arguments, result = (Type(*each) for each in [*json.loads(row["arguments"]), json.loads(row["result"])])
+    kind = Kind(row["kind"])
+    return Overload(kind, row["schema"], row["name"], tuple(arguments), result, row["exact"], row["trusted"])

@@ -18,7 +18,7 @@ import structlog
 
 from engine.core.deadline import Deadline
 from engine.core.ports import StatementError
-from engine.errors import NLError, QuotaError
+from engine.errors import NLError, QuotaError, for_log
 from engine.upstream.access import Access
 from schema_catalog.types import Database
 
@@ -118,7 +118,7 @@ class Overdue:
                 running = await self._running(database, here)
             except (NLError, StatementError) as error:
                 # Unknown is not ended: they count until a look succeeds.
-                log.warning("overdue statements unknown", database=database.name, error=str(error))
+                log.warning("overdue statements unknown", database=database.name, error=for_log(error))
                 continue
             self._statements -= {each for each in here if each.pid not in running}
             async with self._ended:

@@ -12,6 +12,7 @@ from importlib.resources import files
 
 from engine.core.ports import Result
 from engine.guard import allowed
+from engine.printing import Printed
 from engine.settings import ResultCaps
 from engine.upstream.meter import MeteredConnection
 
@@ -38,12 +39,12 @@ class TypeNames:
         self._query = files("engine").joinpath("upstream", "sql", "result_types.sql").read_text("utf-8")
         self._known: dict[int, tuple[str, bool]] = {}
 
-    async def columns(self, connection: MeteredConnection, body: str) -> list[ResultColumn]:
-        """The columns of `body`; their types are those that every PostgreSQL has, others are text.
+    async def columns(self, connection: MeteredConnection, statement: Printed) -> list[ResultColumn]:
+        """The columns of `statement`; their types are those that every PostgreSQL has, others are text.
 
         Raises the driver's exceptions.
         """
-        attributes = (await connection.prepare(body)).get_attributes()
+        attributes = (await connection.prepare(statement.text)).get_attributes()
         oids = {attribute.type.oid for attribute in attributes}
         described = {oid: self._known[oid] for oid in oids & self._known.keys()}
         if unknown := sorted(oids - described.keys()):
@@ -55,13 +56,17 @@ class TypeNames:
 
 
 async def rows(
-    connection: MeteredConnection, body: str, columns: list[ResultColumn], row_cap: int, caps: ResultCaps
+    connection: MeteredConnection,
+    statement: Printed,
+    columns: list[ResultColumn],
+    row_cap: int,
+    caps: ResultCaps,
 ) -> Result:
-    """The first rows of `body`, in its order: at most `row_cap`, and no more bytes than `caps` allow.
+    """The first rows of `statement`, in its order: at most `row_cap`, and no more bytes than `caps` allow.
 
     Raises the driver's exceptions.
     """
-    fetched = await connection.fetch(_capped(body, columns, row_cap + 1, caps))
+    fetched = await connection.fetch(_capped(statement, columns, row_cap + 1, caps))
     # The first row that goes over the cap still comes: it tells that there was one.
     over = bool(fetched) and fetched[-1][-1]
     kept = fetched[: min(row_cap, len(fetched) - over)]
@@ -73,12 +78,12 @@ async def rows(
     )
 
 
-def _capped(body: str, columns: list[ResultColumn], limit: int, caps: ResultCaps) -> str:
-    """The rows of `body` as text, then whether a value was cut, then whether the answer has gone over its cap.
+def _capped(statement: Printed, columns: list[ResultColumn], limit: int, caps: ResultCaps) -> str:
+    """The rows of `statement` as text, then whether a value was cut, then whether the answer has gone over its cap.
 
     `format` writes a value as its type's output function does, where a cast to text does not (inet, boolean);
-    `num_nonnulls` tells NULL from a row of NULLs. `body` passed the guard, so that it cannot reach past its
-    parentheses. The window has no order of its own and keeps that of the rows.
+    `num_nonnulls` tells NULL from a row of NULLs. What was printed cannot reach past its parentheses. The window has no
+    order of its own and keeps that of the rows.
     """
     names = [f"c{number}" for number in range(len(columns))]
     wide = [name for name, column in zip(names, columns, strict=True) if not column.fixed]
@@ -99,10 +104,10 @@ def _capped(body: str, columns: list[ResultColumn], limit: int, caps: ResultCaps
     alias = f"({', '.join(names)})" if names else ""
     shown = ", ".join([*names, "was_cut", f"total > {caps.answer_bytes}"])
     return (
-        f"SELECT {shown} FROM ("  # noqa: S608 - names and numbers of ours, and `body`
+        f"SELECT {shown} FROM ("  # noqa: S608 - names and numbers of ours, and what was printed
         "SELECT *, pg_catalog.sum(size) OVER (ROWS UNBOUNDED PRECEDING) AS total FROM ("
         f"SELECT *, {size} AS size FROM ("
         f"SELECT {', '.join([*cut, f'coalesce({was_cut}, false) AS was_cut'])} FROM ("
-        f"SELECT {', '.join(texts)} FROM (\n{body}\n) AS t {alias} LIMIT {limit}"
+        f"SELECT {', '.join(texts)} FROM ({statement.text}) AS t {alias} LIMIT {limit}"
         f") AS t) AS t) AS t) AS t WHERE total - size <= {caps.answer_bytes}"
     )

@@ -8,19 +8,12 @@ from engine.settings import UpstreamSettings
 from pgparley.check.finding import Finding, ok, problem, said, warning
 from schema_catalog.dsn import user_of
 from schema_catalog.identity import read_identity
-from schema_catalog.naming import quote_ident
+from schema_catalog.login_rights import catalog_rights
 from schema_catalog.pg import Connection, Pool
 from schema_catalog.privileges import untrusted_owners
 from schema_catalog.refresh import ConnectSettings, UnreachableError, connected, try_login
 from schema_catalog.store import CatalogStore, Entry
 from schema_catalog.types import EVERYONE, Database
-
-_LENT = """
-    SELECT r.rolname::text FROM pg_catalog.pg_roles r
-    WHERE r.oid >= 16384 AND r.rolcanlogin AND r.rolname <> session_user
-      AND pg_catalog.pg_has_role(session_user, r.oid, 'MEMBER') ORDER BY 1
-"""
-"""Roles that can log in and that the session's own role is a member of."""
 
 
 async def check_databases(
@@ -31,47 +24,40 @@ async def check_databases(
     if not entries:
         yield warning("databases", "none is registered", "Run: pgparley catalog add NAME --dsn DSN")
     for entry in entries:
-        yield await _database(entry, upstream, settings)
+        yield await _database(pool, entry, upstream, settings)
         for login in entry.database.logins:
             if login.asker != EVERYONE:
                 yield await _login(entry.database, login.asker, settings)
 
 
-async def _database(entry: Entry, upstream: UpstreamSettings, settings: ConnectSettings) -> Finding:
-    database = entry.database
-    check = f"database {database.name}"
+async def _database(
+    pool: Pool, entry: Entry, upstream: UpstreamSettings, settings: ConnectSettings
+) -> Finding:
     try:
-        async with connected(database.dsn, settings) as connection:
-            identity = await read_identity(connection)
-            return await _looked_at(check, entry, identity, connection, upstream)
+        async with connected(entry.database.dsn, settings) as connection:
+            return await _looked_at(pool, entry, connection, upstream)
     except UnreachableError as error:
         action = "Start its server and see that the catalog's role may log in, or register it anew."
-        return problem(check, said(error), action)
+        return problem(f"database {entry.database.name}", said(error), action)
 
 
-async def _looked_at(
-    check: str, entry: Entry, identity: str | None, connection: Connection, upstream: UpstreamSettings
-) -> Finding:
+async def _looked_at(pool: Pool, entry: Entry, connection: Connection, upstream: UpstreamSettings) -> Finding:
     """The first thing that is wrong there, or nothing."""
-    database = entry.database
-    again = f"pgparley catalog refresh {database.name}"
+    database, identity = entry.database, await read_identity(connection)
+    check, again = f"database {database.name}", f"pgparley catalog refresh {database.name}"
     if None not in (identity, database.identity) and identity != database.identity:
         return problem(check, "is another database than the registered one", f"If it was moved, run: {again}")
     if entry.snapshot_id is None:
         return warning(check, "its schema was never read", f"Run: {again}")
-    role: str = await connection.fetchval("SELECT session_user::text")
-    if await connection.fetchval("SELECT pg_catalog.current_setting('is_superuser') = 'on'"):
-        action = "Give the catalog a role of its own, with rights on data only where values are allowed."
-        return warning(check, f"the catalog's role {role} is a superuser", action)
-    if lent := [row[0] for row in await connection.fetch(_LENT)]:
-        action = f"REVOKE them from {quote_ident(role)}: the catalog must not be able to act for an asker."
-        return warning(check, f"the catalog's role {role} is a member of {', '.join(lent)}", action)
+    rights = await catalog_rights(connection, database, pool)
+    if rights.beyond:
+        return warning(check, f"the catalog's role {rights.role} {rights.beyond}", rights.sql)
     if owners := await untrusted_owners(connection, database.schemas, upstream.trusted_owners):
         action = (
             "If you trust their code with every asker's rights, add them to trusted_owners in [upstream]."
         )
         return warning(check, f"only {', '.join(owners)} can ask about what they own", action)
-    return ok(check, f"read as {role}")
+    return ok(check, f"read as {rights.role}")
 
 
 async def _login(database: Database, asker: str, settings: ConnectSettings) -> Finding:

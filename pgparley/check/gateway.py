@@ -12,8 +12,8 @@ from engine.client import EngineClient
 from pgparley.check.finding import Finding, ok, problem, said, warning
 from pgparley.config import Config
 from proxy.net import access
+from proxy.net.access import engine_addresses
 from proxy.net.audit_log import syslog_device
-from proxy.net.engine_addresses import engine_addresses
 from proxy.settings import GatewaySettings
 
 _SECONDS = 5.0

@@ -11,8 +11,9 @@ from pgparley.check.databases import check_databases
 from pgparley.check.finding import Finding, ok, problem, said, warning
 from pgparley.config import Config
 from schema_catalog.dsn import DSNError, as_uri, redacted
+from schema_catalog.login_rights import store_rights
 from schema_catalog.migrate import MigrationError, rehearse
-from schema_catalog.pg import Connection, Pool
+from schema_catalog.pg import Connection, Pool, store_pool
 from schema_catalog.refresh import ConnectSettings
 
 SETTINGS = ConnectSettings(connect_timeout=5.0, query_timeout=30.0)
@@ -29,13 +30,12 @@ async def check_store(config: Config) -> AsyncIterator[Finding]:
         yield problem("store", said(error), "Correct store in [engine].")
         return
     try:
-        pool = await asyncpg.create_pool(
+        pool = await store_pool(
             uri,
-            min_size=1,
-            max_size=1,
+            1,
             timeout=SETTINGS.connect_timeout,
             command_timeout=SETTINGS.query_timeout,
-            statement_cache_size=0,
+            cached=0,
         )
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, ValueError) as error:
         action = "Start its server, create the database, or correct store in [engine]."
@@ -72,11 +72,10 @@ async def _inside(config: Config, pool: Pool, shown: str) -> AsyncIterator[Findi
 
 
 async def _role(connection: Connection) -> Finding:
-    role: str = await connection.fetchval("SELECT session_user::text")
-    if await connection.fetchval("SELECT pg_catalog.current_setting('is_superuser') = 'on'"):
-        action = "Give the store a role of its own that owns its database and nothing else."
-        return warning("store's role", f"{role} is a superuser", action)
-    return ok("store's role", role)
+    rights = await store_rights(connection)
+    if rights.beyond:
+        return warning("store's role", f"{rights.role} {rights.beyond}", rights.sql)
+    return ok("store's role", rights.role)
 
 
 async def _clock(connection: Connection) -> Finding:

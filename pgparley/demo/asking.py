@@ -11,6 +11,7 @@ from pathlib import Path
 import asyncpg
 from rich.console import Console
 
+from pgparley.demo.prepare import ANALYST
 from pgparley.demo.questions import ASKED_BACK, QUESTIONS, REFUSED, Question, answers
 from pgparley.demo.site import Site
 
@@ -89,7 +90,7 @@ async def _judge(
     if answer[0]["database"] != question.database:
         return f"wrong database: {answer[0]['database'] or 'none'}"
     got = [tuple(row.values()) for row in rows]
-    direct = await asyncpg.connect(site.cluster.dsn(question.database))
+    direct = await asyncpg.connect(site.cluster.dsn(question.database, ANALYST))
     try:
         for statement in question.gold:
             if answers(got, [tuple(row) for row in await direct.fetch(statement)]):

@@ -20,9 +20,6 @@ from typing import BinaryIO, cast
 
 import asyncpg
 
-Loaded = Callable[[str], None]
-"""Called with what was just finished: a table's name, or `keys`."""
-
 _MARK = re.compile(r"\[sample ([0-9a-f]{64})\]$")
 _LOAD_SECONDS = 300.0
 
@@ -62,10 +59,6 @@ class Sample:
         """The text of `sql/<name>_<part>.sql`."""
         return files("pgparley.demo").joinpath("sql", f"{self.name}_{part}.sql").read_text("utf-8")
 
-    def tables(self) -> tuple[str, ...]:
-        """Its tables, in the order in which they are made."""
-        return tuple(re.findall(r"^CREATE TABLE (\w+)", self.script("tables"), re.MULTILINE))
-
     def digest(self) -> str:
         """SHA-256 (hex) of everything that determines the result of a load."""
         source = files("pgparley.demo")
@@ -77,7 +70,7 @@ class Sample:
         parts += [f"{name}=={_installed(name).version}" for name in self.distributions]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
-    async def load(self, dsn: str, loaded: Loaded = lambda _: None) -> bool:
+    async def load(self, dsn: str) -> bool:
         """Loads the sample into the database at `dsn` unless it is there already; returns whether it did.
 
         An older revision is replaced. On failure the database stays as it was.
@@ -92,14 +85,14 @@ class Sample:
                 return False
             async with connection.transaction():
                 await _clear(connection)
-                await self._fill(connection, loaded)
+                await self._fill(connection)
                 await _set_mark(connection, self.description, digest)
             await connection.execute("ANALYZE")
         finally:
             await connection.close()
         return True
 
-    async def _fill(self, connection: asyncpg.Connection, loaded: Loaded) -> None:
+    async def _fill(self, connection: asyncpg.Connection) -> None:
         await connection.execute(self.script("tables"))
         for copy in self.copies():
             with copy.open() as source:
@@ -111,9 +104,7 @@ class Sample:
                     null=copy.null,
                     force_null=list(copy.force_null) or None,
                 )
-            loaded(copy.table)
         await connection.execute(self.script("keys"))
-        loaded("keys")
 
 
 def rows_csv(rows: Iterable[tuple[object, ...]]) -> Callable[[], BinaryIO]:

@@ -1,25 +1,28 @@
-"""Makes a running server ready for the demo: databases, their data, and a role that may only read it.
+"""Makes a running server ready for the demo: databases, their data, and roles that may do what they need.
 
 Owns the objects created on the server. Does not start the server, nor the gateway.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 import asyncpg
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from pgparley.cluster import Cluster
 from pgparley.demo.loading import Sample
 from pgparley.demo.samples import SAMPLES
+from schema_catalog.login_rights import CATALOG_ROLE, STORE_ROLE
 
 ANALYST = "analyst"
 """The demo's login role: no superuser, reads all sample data, writes nothing."""
 
-_AT_ONCE = 2
+STORE = "catalog"
+"""The store's database: the gateway's console has the name pgparley."""
+
+_ROLES = {ANALYST: "LOGIN", STORE_ROLE: "LOGIN", CATALOG_ROLE: "LOGIN", "nl_admin": "", "nl_steward": ""}
+
 _SECONDS = 60.0
 
 
@@ -29,56 +32,39 @@ async def prepare(
     """Creates what is missing and loads what is missing or out of date.
 
     Returns:
-        (name, DSN of the superuser) of each sample database.
+        (name, DSN of the catalog's role) of each sample database.
 
     Raises:
         SampleError: a data package is missing, or a database of that name is somebody else's.
     """
     await _create(cluster, samples)
-    limit = asyncio.Semaphore(_AT_ONCE)
-    bars = (TextColumn("{task.description:<10}"), BarColumn(), TextColumn("{task.fields[at]:<16}"))
-    with Progress(*bars, TimeElapsedColumn(), console=console) as progress:
-        try:
-            async with asyncio.TaskGroup() as group:
-                for sample in samples:
-                    group.create_task(_load(cluster, sample, progress, limit), name=f"load {sample.name}")
-        except ExceptionGroup as failed:
-            raise failed.exceptions[0] from failed
-    return tuple((sample.name, cluster.dsn(sample.name)) for sample in samples)
+    for sample in samples:
+        with console.status(f"loading {sample.name}"):
+            made = await sample.load(cluster.dsn(sample.name))
+            await _grant(cluster.dsn(sample.name))
+        console.print(f"{sample.name}: {'loaded' if made else 'already there'}")
+    return tuple((sample.name, cluster.dsn(sample.name, CATALOG_ROLE)) for sample in samples)
 
 
 async def _create(cluster: Cluster, samples: Sequence[Sample]) -> None:
     admin = await asyncpg.connect(cluster.dsn(), timeout=10, command_timeout=_SECONDS)
     try:
-        if not await admin.fetchval("SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", ANALYST):
-            await admin.execute(f"CREATE ROLE {ANALYST} LOGIN")
-        existing = {row["datname"] for row in await admin.fetch("SELECT datname FROM pg_database")}
-        for sample in samples:
-            if sample.name not in existing:
-                await admin.execute(f"CREATE DATABASE \"{sample.name}\" TEMPLATE template0 ENCODING 'UTF8'")
+        roles = {row["rolname"] for row in await admin.fetch("SELECT rolname FROM pg_roles")}
+        for role in _ROLES.keys() - roles:
+            await admin.execute(f"CREATE ROLE {role} {_ROLES[role]}")
+        databases = {row["datname"] for row in await admin.fetch("SELECT datname FROM pg_database")}
+        owners = {STORE: STORE_ROLE, **{sample.name: cluster.superuser for sample in samples}}
+        for name in owners.keys() - databases:
+            await admin.execute(
+                f"CREATE DATABASE \"{name}\" OWNER {owners[name]} TEMPLATE template0 ENCODING 'UTF8'"
+            )
     finally:
         await admin.close()
-
-
-async def _load(cluster: Cluster, sample: Sample, progress: Progress, limit: asyncio.Semaphore) -> None:
-    async with limit:
-        steps = len(sample.tables()) + 1
-        task = progress.add_task(sample.name, total=steps, at="")
-
-        def loaded(what: str) -> None:
-            progress.update(task, advance=1, at=what)
-
-        made = await sample.load(cluster.dsn(sample.name), loaded)
-        await _grant(cluster.dsn(sample.name))
-        progress.update(task, completed=steps, at="loaded" if made else "already there")
 
 
 async def _grant(dsn: str) -> None:
     connection = await asyncpg.connect(dsn, timeout=10, command_timeout=_SECONDS)
     try:
-        await connection.execute(
-            f"GRANT USAGE ON SCHEMA public TO {ANALYST};"
-            f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {ANALYST}"
-        )
+        await connection.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {ANALYST}, {CATALOG_ROLE}")
     finally:
         await connection.close()

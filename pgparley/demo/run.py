@@ -14,22 +14,21 @@ import sys
 import tempfile
 from pathlib import Path
 
-import asyncpg
 from rich.console import Console
 
 from pgparley import cluster as postgres
 from pgparley.demo.asking import ask_all, talk
-from pgparley.demo.prepare import prepare
+from pgparley.demo.prepare import STORE, prepare
 from pgparley.demo.questions import QUESTIONS
 from pgparley.demo.serving import pgparley, serving
 from pgparley.demo.site import Site
 from pgparley.model import fetch
+from pgparley.private_file import private
+from schema_catalog.login_rights import CATALOG_ROLE, STORE_ROLE
 from schema_catalog.types import EVERYONE
 
 ENOUGH = 4
 """Questions of the five whose database and rows must be right for the demo to succeed."""
-
-STORE = "pgparley"
 
 _CONFIG = """\
 [gateway]
@@ -41,6 +40,9 @@ nl_timeout = 240.0
 [engine]
 socket = "{engine_socket}"
 store = "{store}"
+
+[catalog]
+login = "{login}"
 
 [limits]
 timeout = 240.0
@@ -59,7 +61,7 @@ async def run(cache: Path, *, keep: bool) -> int:
     console.print(f"PostgreSQL listens on the Unix socket {site.cluster.socket_dir}")
     try:
         databases = await prepare(site.cluster, console)
-        await configure(site)
+        configure(site)
         console.rule("3. The catalog")
         await register(site, databases)
         console.rule("4. The gateway, the engine and the model")
@@ -78,22 +80,17 @@ async def run(cache: Path, *, keep: bool) -> int:
     return 0 if right >= ENOUGH else 1
 
 
-async def configure(site: Site) -> None:
-    """Writes the configuration file and makes the store's database."""
-    admin = await asyncpg.connect(site.cluster.dsn())
-    try:
-        if not await admin.fetchval("SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", STORE):
-            await admin.execute(f"CREATE DATABASE {STORE}")
-    finally:
-        await admin.close()
+def configure(site: Site) -> None:
+    """Writes the configuration file."""
     text = _CONFIG.format(
         socket_dir=site.cluster.socket_dir,
         port=site.cluster.port,
         listen_port=site.port,
         engine_socket=site.engine_socket,
-        store=site.cluster.dsn(STORE),
+        store=site.cluster.dsn(STORE, STORE_ROLE),
+        login=site.cluster.dsn(user=CATALOG_ROLE),
     )
-    site.config.write_text(text, encoding="utf-8")
+    private(site.config).write_text(text, encoding="utf-8")
 
 
 def _listen_port() -> int:

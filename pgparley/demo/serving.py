@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import sys
+import contextlib
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,7 +11,9 @@ from contextlib import asynccontextmanager
 from rich.console import Console
 
 from engine.client import EngineAddress, EngineClient
+from engine.python_process import python_command
 from pgparley.demo.site import Site
+from pgparley.private_file import private
 
 READY_TIMEOUT = 300.0
 """Seconds for the model and the engine to start."""
@@ -20,7 +22,7 @@ READY_TIMEOUT = 300.0
 async def pgparley(site: Site, *arguments: str) -> str:
     """The output of a command under the site's configuration; raises `RuntimeError` where it fails."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "pgparley.cli", "--config", str(site.config), *arguments),
+        *python_command("pgparley.cli", "--config", str(site.config), *arguments),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )
@@ -33,10 +35,10 @@ async def pgparley(site: Site, *arguments: str) -> str:
 @asynccontextmanager
 async def serving(site: Site, console: Console, *, keep: bool) -> AsyncIterator[None]:
     """`pgparley serve`, from ready until the end, or for good where `keep` and nothing failed."""
-    output = await asyncio.to_thread(site.log.open, "wb")
+    output = await asyncio.to_thread(private(site.log).open, "wb")
     with output:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "pgparley.cli", "--config", str(site.config), "serve"),
+            *python_command("pgparley.cli", "--config", str(site.config), "serve"),
             stdout=output,
             stderr=output,
             start_new_session=keep,
@@ -54,7 +56,8 @@ async def serving(site: Site, console: Console, *, keep: bool) -> AsyncIterator[
         kept = keep
     finally:
         if not kept:
-            process.terminate()
+            with contextlib.suppress(ProcessLookupError):
+                process.terminate()
             await process.wait()
 
 

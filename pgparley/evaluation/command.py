@@ -1,7 +1,7 @@
 """`pgparley eval`: asks the running engine questions whose answer is known, and reports.
 
-Owns the words of the command, its files and the exit status: 0 done, 1 not done or below `--fail-under`. The engine
-asks and judges.
+Owns the words of the command, its files (questions as a YAML list or JSON lines) and the exit status: 0 done, 1 not
+done or below `--fail-under`. The engine asks and judges.
 """
 
 from __future__ import annotations
@@ -12,15 +12,13 @@ from pathlib import Path
 
 import msgspec
 from rich.console import Console
-from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from engine.client import EngineAddress, EngineClient
-from engine.errors import NLError
+from engine.client import EngineClient
 from engine.evaluation.types import EvaluateRequest, TrialRequest, VerifiedQuery, VerifiedRequest
 from engine.types import Asker
 from pgparley.config import Config
-from pgparley.evaluation.junit import junit
-from pgparley.evaluation.questions import read_questions
+from pgparley.engine_commands import running_engine
+from pgparley.evaluation.formats import html, junit, show, show_changes
 from pgparley.evaluation.report import (
     Judged,
     Report,
@@ -30,8 +28,8 @@ from pgparley.evaluation.report import (
     encode,
     figures,
 )
-from pgparley.evaluation.terminal_report import show, show_changes
-from pgparley.terminal import fail, printable
+from pgparley.questions import read_questions
+from pgparley.terminal import fail, one_by_one, printable
 
 LIST_SECONDS = 30.0
 
@@ -67,16 +65,13 @@ async def evaluate(config: Config, run: Evaluation) -> int:
     """Asks every question, shows and writes the report; returns the exit status, raises `typer.Exit` on an error."""
     before = None if run.baseline is None else _read_baseline(run.baseline)
     console = Console()
-    try:
-        async with EngineClient(EngineAddress(str(config.engine.socket))) as client:
-            asked = await _questions(client, run)
-            trial = None if run.tried is None else await _trial(client, run.tried, console)
-            ask = _Asking(client, asked, run, config.limits.timeout, console)
-            if trial is not None and before is None:
-                before = await ask.report("asking as it is")
-            report = await ask.report("asking", trial)
-    except NLError as problem:
-        fail(*(text for text in (problem.message, problem.detail, problem.hint) if text))
+    async with running_engine(config.engine.socket) as client:
+        asked = await _questions(client, run)
+        trial = None if run.tried is None else await _trial(client, run.tried, console)
+        ask = _Asking(client, asked, run, config.limits.timeout, console)
+        if trial is not None and before is None:
+            before = await ask.report("asking as it is")
+        report = await ask.report("asking", trial)
     changes = None if before is None else compare(before, report)
     show(report, console)
     if changes is not None:
@@ -86,9 +81,6 @@ async def evaluate(config: Config, run: Evaluation) -> int:
     if run.junit is not None:
         _write(run.junit, junit(report))
     if run.html is not None:
-        # The templates' library is slow to load, and seldom needed.
-        from pgparley.evaluation.html_report import html  # noqa: PLC0415
-
         _write(run.html, html(report, changes, None if run.tried is None else run.tried.name))
     return _status(report.figures.first, run.fail_under, console)
 
@@ -126,7 +118,8 @@ def _status(first: ShareFigure, fail_under: float | None, console: Console) -> i
 
 async def _questions(client: EngineClient, run: Evaluation) -> tuple[VerifiedQuery, ...]:
     if run.file is not None:
-        found = read_questions(run.file, run.database)
+        read = read_questions(run.file, run.database)
+        found = tuple(VerifiedQuery(each.question, each.database, each.sql) for each in read)
     else:
         found = (await client.verified(VerifiedRequest(run.database), timeout=LIST_SECONDS)).queries
     if not found:
@@ -147,14 +140,9 @@ class _Asking:
 
     async def report(self, doing: str, trial: str | None = None) -> Report:
         """Asks them all, with the catalog of `trial`."""
-        judged = []
-        columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=self.console, transient=True) as progress:
-            task = progress.add_task(doing, total=len(self.asked))
-            for each in self.asked:
-                judged.append(await self._judged(each, trial))
-                progress.advance(task)
-        return Report(version("pgparley"), figures(tuple(judged)), tuple(judged))
+        asked = one_by_one(doing, self.asked, self.console, transient=True)
+        judged = tuple([await self._judged(each, trial) for each in asked])
+        return Report(version("pgparley"), figures(judged), judged)
 
     async def _judged(self, asked: VerifiedQuery, trial: str | None) -> Judged:
         asker, run = Asker(self.run.user, ""), self.run

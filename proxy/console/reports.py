@@ -107,7 +107,6 @@ class WorkerReport:
     paused: tuple[str, ...]
     disabled: tuple[str, ...]
     all_paused: bool
-    shutting_down: bool
     logins: int
     memory: int
     samples: tuple[MetricSample, ...]

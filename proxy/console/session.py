@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from engine.types import ErrorReply
 from proxy.console import grammar, tables, views
 from proxy.console.grammar import ConsoleCommand, ConsoleError, Empty, Ignored, Rights, ShowView
-from proxy.console.tables import CommandResult, Done, ResultTable, TypedColumns
+from proxy.console.tables import CommandResult, Done, ResultTable
 from proxy.protocol import codec
 from proxy.protocol.framing import HEADER_SIZE, SMALL_LIMIT, ProtocolViolationError, frontend_length
 
@@ -250,12 +250,8 @@ def _error(sqlstate: str, message: str) -> ConsoleError:
     return ConsoleError(ErrorReply(sqlstate, message))
 
 
-def _columns(command: ConsoleCommand) -> TypedColumns | None:
-    return views.columns_of(command.view) if isinstance(command, ShowView) else None
-
-
 def _shape(command: ConsoleCommand, formats: tuple[int, ...]) -> bytes:
-    shape = _columns(command)
+    shape = views.columns_of(command.view) if isinstance(command, ShowView) else None
     return _NO_DATA if shape is None else tables.description(shape, formats)
 
 

@@ -1,11 +1,15 @@
 """The compiled relay of plain chunks between pairs of sockets, on a thread of its own."""
 
 from array import array
-from typing import TypeAlias, final
-
-from proxy.net.relay_owner import RelayOwner
+from typing import Protocol, TypeAlias, final
 
 _Account: TypeAlias = tuple[int, int, int, bytes, int, int, int]
+
+class RelayOwner(Protocol):
+    """Has handed two sockets over. Of the stub alone: for annotations."""
+
+    def flow_ended(self) -> None:
+        """The relay has met a chunk that it does not relay, or an end: the owner takes the sockets back."""
 
 @final
 class Flow:

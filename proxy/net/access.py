@@ -12,16 +12,16 @@ import os
 import secrets
 import ssl
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.client import EngineAddress
 from proxy.net import tls
 from proxy.protocol.auth.client_login import ChallengeInputs
 from proxy.protocol.auth.hba import ClientOrigin, HBAError, HBARule, Method, decide, parse_rules
-from proxy.protocol.auth.mock_role import MockRole, VisibleTraits
 from proxy.protocol.auth.scram import Verifier
-from proxy.protocol.auth.secrets import Secret, UserListError, parse_user_list
+from proxy.protocol.auth.secrets import MockRole, Secret, UserListError, VisibleTraits, parse_user_list
 from proxy.protocol.auth.server_methods import Requirement, parse_requirement
 from proxy.settings import AuthType, GatewaySettings
 
@@ -172,6 +172,33 @@ def _mock_key(runtime_dir: str) -> bytes:
 
 
 def readable_by_others(settings: GatewaySettings) -> list[str]:
-    """The files with secrets that others on this machine can read."""
-    files = (settings.auth_file, settings.client_tls_key_file, settings.server_tls_key_file)
-    return [file for file in files if file and Path(file).stat().st_mode & 0o007]
+    """The gateway's files with secrets that others on this machine can read."""
+    keys = (settings.client_tls_key_file, settings.server_tls_key_file, settings.engine_secret_file)
+    return exposed((settings.auth_file, *keys))
+
+
+def exposed(files: Iterable[str]) -> list[str]:
+    """Those of `files` that others can read: a group may what root owns, as of PostgreSQL's key (docs 18.9.1)."""
+    return [file for file in files if file and _is_exposed(Path(file))]
+
+
+def _is_exposed(file: Path) -> bool:
+    try:
+        about = file.stat()
+    except OSError:
+        return False
+    return bool(about.st_mode & (0o007 if about.st_uid == 0 else 0o077))
+
+
+def engine_addresses(settings: GatewaySettings) -> tuple[EngineAddress, ...]:
+    """Those that `engine` names, in its order; raises `AccessError` where the secret cannot be read."""
+    targets = [each.strip() for each in settings.engine.split(",") if each.strip()]
+    secret = _secret(settings.engine_secret_file) if settings.engine_secret_file else ""
+    return tuple(EngineAddress(each, secret, settings.engine_ca_file) for each in targets)
+
+
+def _secret(file: str) -> str:
+    try:
+        return Path(file).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise AccessError(f"engine_secret_file: {problem}") from problem

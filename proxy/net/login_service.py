@@ -13,14 +13,11 @@ import structlog
 
 from engine.types import ErrorReply
 from proxy.net.access import Access
-from proxy.net.derivation_pool import DerivationPool
-from proxy.net.role_secrets import RoleSecrets
-from proxy.net.upstream.auth_query import AuthQueryConnection
+from proxy.net.upstream.auth_query import AuthQueryConnection, RoleSecrets
 from proxy.net.upstream.dialer import Dialer
-from proxy.net.upstream.login_phase import GatewayLogin, RelayedLogin
+from proxy.net.upstream.login_phase import DerivationPool, GatewayLogin, RelayedLogin
 from proxy.protocol.auth.client_login import ChallengeInputs
-from proxy.protocol.auth.mock_role import typical_role
-from proxy.protocol.auth.secrets import Credentials, MD5Hash, Password, Secret
+from proxy.protocol.auth.secrets import Credentials, MD5Hash, Password, Secret, typical_role
 from proxy.protocol.auth.server_methods import MethodCheck
 from proxy.protocol.auth.upstream_login import UpstreamLogin
 from proxy.settings import GatewaySettings

@@ -10,12 +10,11 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from proxy.net.relay_owner import RelayOwner
 from proxy.protocol import scan
 from proxy.protocol.replies import RelayState, Tally
 
 if TYPE_CHECKING:
-    from proxy.net._pump import Flow, Pump
+    from proxy.net._pump import Flow, Pump, RelayOwner
 
 CLIENT, SERVER, NOBODY = 0, 1, -1
 """The side that sent a chunk; `NOBODY`: there is none."""

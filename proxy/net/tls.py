@@ -1,6 +1,6 @@
 """TLS: the settings of both sides as OpenSSL contexts, and the description of an established connection's TLS.
 
-Owns everything about certificates. The negotiation is in `listener` (clients) and `server_tls`.
+Owns everything about certificates. The negotiation is in `listener` (clients) and `dialer` (the server).
 """
 
 from __future__ import annotations

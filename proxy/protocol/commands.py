@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.types import AskReply, Chosen, EngineRequest, ErrorReply, RowSet
-from proxy.protocol.messages import Startup
+from proxy.protocol.codec import Startup
 
 EngineReply = AskReply | Chosen | RowSet | ErrorReply
 

@@ -7,7 +7,7 @@ engine, is sent the replies, and returns rows or a statement. Where these stand 
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
 from engine.errors import (
@@ -60,7 +60,7 @@ from proxy.protocol.nl.statements import (
     ShowPlan,
     TableStatement,
 )
-from proxy.protocol.question_back import question_back
+from proxy.protocol.notices import question_back
 
 _Reply = TypeVar("_Reply", AskReply, Chosen, RowSet)
 _RUNNABLE = (RowKind.CANDIDATE, RowKind.VERIFIED)
@@ -170,7 +170,7 @@ class Conversation:
             return (yield from self._topic_rows(statement, context))
         self.statement_kinds.append(_KINDS[type(statement)])
         output, strict = settings.output(self._effective), settings.raises_on_abstain(self._effective)
-        reply = self._answer((yield self._follow_up(statement)))
+        reply = self._answer((yield from _consult(self._follow_up(statement))))
         # What is stored is shown as it is: the way to see again what an error has told of.
         if strict and not isinstance(statement, ShowAnswer):
             _refuse_unanswered(reply, context)
@@ -178,23 +178,20 @@ class Conversation:
 
     def _follow_up(self, statement: FollowUp) -> EngineRequest:
         asker, qid = self._asker, self._qid(statement.qid)
-        match statement:
-            case ShowAnswer():
-                return ShowRequest(asker, qid, statement.n)
-            case Correct():
-                database = self._effective.get("db") or None
-                return CorrectRequest(asker, qid, require_valid(statement.sql), database)
+        if isinstance(statement, ShowAnswer):
+            return ShowRequest(asker, qid, statement.n)
         allowed = settings.timeout(self._effective)
         match statement:
+            case Correct():
+                return CorrectRequest(asker, qid, statement.sql, self._effective.get("db") or None, allowed)
             case More():
                 return MoreRequest(asker, qid, allowed)
             case AnswerOption():
                 return AnswerRequest(asker, qid, n=statement.n, timeout=allowed)
             case AnswerText():
-                return AnswerRequest(asker, qid, text=require_valid(statement.text), timeout=allowed)
+                return AnswerRequest(asker, qid, text=statement.text, timeout=allowed)
             case RejectAll():
-                why = None if statement.why is None else require_valid(statement.why)
-                return NoneRequest(asker, qid, why, allowed)
+                return NoneRequest(asker, qid, statement.why, allowed)
 
     def ask(
         self, question: NLQuestion, context: TranslationContext, kind: str, *, settings_apply: bool = False
@@ -208,11 +205,11 @@ class Conversation:
     def _question_reply(
         self, question: NLQuestion, context: TranslationContext, *, run: bool = False
     ) -> Generator[EngineRequest, EngineReply, AskReply]:
-        text = require_valid(questions.checked_question(question.text, self._max_chars))
+        text = questions.checked_question(question.text, self._max_chars)
         strict = settings.raises_on_abstain(self._effective, question.options)
         settings.output(self._effective, question.options)
         request = settings.request(self._asker, replace(question, text=text), self._effective)
-        reply = self._answer((yield replace(request, run=run)))
+        reply = self._answer((yield from _consult(replace(request, run=run))))
         if strict:
             _refuse_unanswered(reply, context)
         return reply
@@ -224,7 +221,7 @@ class Conversation:
             request = TopicRequest(self._asker, statement.topic, qid, statement.n)
         else:
             request = TopicRequest(self._asker, statement.topic, None, statement.n)
-        reply = yield request
+        reply = yield from _consult(request)
         table = _as(RowSet, reply)
         if statement.topic is Topic.FORGET and request.qid in (None, self.last_qid):
             self.last_qid = None
@@ -252,32 +249,37 @@ class Conversation:
         first = reply.rows[0] if reply.rows else None
         if reply.members != 1 or first is None or first.kind not in _RUNNABLE:
             return self._rows(reply, output, context)
-        return (yield from self._chosen(reply.qid, first.n, context, learn=False))
+        allowed = settings.timeout(self._effective, run.question.options)
+        request = ChooseRequest(self._asker, reply.qid, first.n, learn=False, timeout=allowed)
+        return (yield from self._chosen(request, context))
 
     def statement(self, statement: Choose | ShowPlan | RunCall, context: TranslationContext) -> ChoiceJob:
         """The SQL of a row that the user named."""
+        allowed = settings.timeout(self._effective)
         match statement:
             case RunCall():
                 self.statement_kinds.append("run_call")
-                return (yield from self._chosen(statement.qid, statement.n, context, learn=True))
             case Choose():
                 self.statement_kinds.append("choose")
-                return (yield from self._chosen(self._qid(statement.qid), statement.n, context, learn=True))
-        self.statement_kinds.append("plan")
-        qid = self._qid(statement.qid)
-        chosen = _as(Chosen, (yield PlanRequest(self._asker, qid, statement.n)))
-        sql = replacement_sql.chosen_query(chosen, ascii_only=context.ascii_only)
-        # A plan of another database changes nothing there: it may stand in any transaction.
-        return ChosenStatement(sql, qid, None, b"")
+            case ShowPlan():
+                self.statement_kinds.append("plan")
+                qid = self._qid(statement.qid)
+                planned = PlanRequest(self._asker, qid, statement.n, allowed)
+                chosen = _as(Chosen, (yield from _consult(planned)))
+                sql = replacement_sql.chosen_query(chosen, ascii_only=context.ascii_only)
+                # A plan of another database changes nothing there: it may stand in any transaction.
+                return ChosenStatement(sql, qid, None, b"")
+        request = ChooseRequest(self._asker, self._qid(statement.qid), statement.n, timeout=allowed)
+        return (yield from self._chosen(request, context))
 
-    def _chosen(self, qid: str, n: int, context: TranslationContext, *, learn: bool) -> ChoiceJob:
+    def _chosen(self, request: ChooseRequest, context: TranslationContext) -> ChoiceJob:
         within = context.in_transaction
-        chosen = _as(Chosen, (yield ChooseRequest(self._asker, qid, n, learn, within)))
+        chosen = _as(Chosen, (yield from _consult(replace(request, in_transaction=within))))
         if chosen.elsewhere and within:
             raise differs(chosen.database)
         sql = replacement_sql.chosen_query(chosen, ascii_only=context.ascii_only)
         return ChosenStatement(
-            sql, qid, chosen.database if chosen.elsewhere else None, _truncation(chosen, context)
+            sql, request.qid, chosen.database if chosen.elsewhere else None, _truncation(chosen, context)
         )
 
     def _qid(self, given: str | None) -> str:
@@ -288,6 +290,15 @@ class Conversation:
                 hint="Ask one first, or name an answer: NL CHOOSE 1 OF 'qid'.",
             )
         return qid
+
+
+def _consult(request: EngineRequest) -> Generator[EngineRequest, EngineReply, EngineReply]:
+    """The engine's reply; raises `SyntaxProblemError` where the request holds what is no text."""
+    for part in (request, request.asker):
+        for each in fields(part):
+            if isinstance(value := getattr(part, each.name), str):
+                require_valid(value)
+    return (yield request)
 
 
 def differs(database: str) -> NLError:

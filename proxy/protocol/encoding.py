@@ -47,16 +47,14 @@ def encode(text: str, encoding: str) -> bytes:
 
 
 def require_valid(text: str) -> str:
-    """`text`, which travels to the engine as UTF-8.
+    """`text`, which travels to the engine as UTF-8 and into a store that has no NUL.
 
     Raises:
-        SyntaxProblemError: It holds bytes that are not valid in the client's encoding.
+        SyntaxProblemError: It holds a NUL, or bytes that are not valid in the client's encoding.
     """
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
+    if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
         raise SyntaxProblemError(
-            "the question holds bytes that are not valid in the client encoding",
+            "the statement holds a NUL, or bytes that are not valid in the client encoding",
             hint="Set client_encoding to the encoding that the client really uses.",
-        ) from None
+        )
     return text

@@ -14,9 +14,9 @@ from typing import ClassVar
 from engine.types import Asker
 from proxy.protocol import codec
 from proxy.protocol.backend import Backend
+from proxy.protocol.codec import Startup
 from proxy.protocol.conversation import TranslationContext
 from proxy.protocol.encoding import decode
-from proxy.protocol.messages import Startup
 from proxy.protocol.nl import settings
 from proxy.protocol.nl.classify import examine, holds_nl_word
 from proxy.protocol.nl.statements import Examination

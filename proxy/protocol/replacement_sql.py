@@ -1,7 +1,8 @@
 """The plain SQL that stands in the place of an NL statement.
 
 Owns its text: answers and other databases' rows as JSON that the server unpacks, errors as a statement that
-the server itself refuses, so that order, transaction status and result formats are the server's own.
+the server itself refuses, so that order, transaction status and result formats are the server's own. Names bear their
+schema: it runs with the rights of whoever asks, along whatever search path they have.
 """
 
 from __future__ import annotations
@@ -20,7 +21,24 @@ TEXT_OIDS = frozenset({0, TEXT_OID, 705, 1042, 1043})
 """Parameter types that carry a question: to be inferred, text, unknown, char(n), varchar."""
 
 _TYPE_NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_ ,()\[\]]*|"char"')
-
+_FIRST_WORD = re.compile(r"[ (\[]")
+_WORDED = frozenset(
+    {
+        "bigint",
+        "bit",
+        "boolean",
+        "char",
+        "character",
+        "decimal",
+        "double",
+        "int",
+        "integer",
+        "interval",
+        "numeric",
+    }
+    | {"real", "smallint", "time", "timestamp", "varchar"}
+)
+"""With which types begin that the grammar knows by their words (docs 8): no search path is asked about them."""
 
 Columns = Sequence[tuple[str, str]]
 """(name, PostgreSQL type) of a result's columns."""
@@ -29,8 +47,8 @@ Columns = Sequence[tuple[str, str]]
 def table_query(columns: Columns, source: str) -> str:
     """A SELECT of `columns` from the JSON array that the expression `source` yields."""
     names = ", ".join(quoted_name(name) for name, _ in columns)
-    definitions = ", ".join(f"{quoted_name(name)} {kind}" for name, kind in columns)
-    return f"SELECT {names} FROM json_to_recordset({source}) AS answer({definitions})"  # noqa: S608 - constants
+    definitions = ", ".join(f"{quoted_name(name)} {_type(kind)}" for name, kind in columns)
+    return f"SELECT {names} FROM pg_catalog.json_to_recordset({source}) AS answer({definitions})"  # noqa: S608 - constants
 
 
 def answer_query(source: str) -> str:
@@ -40,12 +58,12 @@ def answer_query(source: str) -> str:
 
 def parameter(number: int) -> str:
     """The JSON in a text parameter, as an expression."""
-    return f"${number}::text::json"
+    return f"${number}::pg_catalog.text::pg_catalog.json"
 
 
 def constant(rows_json: str) -> str:
     """JSON as a constant expression."""
-    return dollar_quoted(rows_json) + "::json"
+    return dollar_quoted(rows_json) + "::pg_catalog.json"
 
 
 def derived_table(query: str, *, alias: str) -> str:
@@ -80,13 +98,15 @@ def chosen_query(chosen: Chosen, *, ascii_only: bool) -> str:
         f"{key}::{_type(column.type)} AS {quoted_name(column.name)}"
         for key, column in zip(keys, chosen.columns, strict=True)
     )
-    definitions = ", ".join(f"{key} text" for key in keys)
-    return f"SELECT {columns} FROM json_to_recordset({constant(records)}) AS r({definitions})"  # noqa: S608
+    definitions = ", ".join(f"{key} pg_catalog.text" for key in keys)
+    return f"SELECT {columns} FROM pg_catalog.json_to_recordset({constant(records)}) AS r({definitions})"  # noqa: S608
 
 
 def _type(name: str) -> str:
-    """A type's name that cannot be anything else in SQL."""
-    return name if _TYPE_NAME.fullmatch(name) else "text"
+    """A type's name that cannot be anything else in SQL, and no type of somebody's."""
+    if not _TYPE_NAME.fullmatch(name):
+        return "pg_catalog.text"
+    return name if _FIRST_WORD.split(name)[0] in _WORDED else f"pg_catalog.{name}"
 
 
 def help_query() -> str:
@@ -100,7 +120,7 @@ def refused_query(token: str) -> str:
 
     It needs neither a language nor a privilege, and in a failed transaction the server reports 25P02 first.
     """
-    return f"SELECT '{token}'::int4"
+    return f"SELECT '{token}'::pg_catalog.int4"
 
 
 def _json(value: object, *, ascii_only: bool) -> str:

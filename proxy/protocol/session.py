@@ -14,6 +14,7 @@ from engine.errors import CancelledError
 from engine.types import ErrorReply
 from proxy.protocol import codec, fast, notices
 from proxy.protocol.backend import Backend
+from proxy.protocol.codec import Startup
 from proxy.protocol.commands import (
     AbortConsult,
     Close,
@@ -40,7 +41,6 @@ from proxy.protocol.framing import (
 )
 from proxy.protocol.inspection import InspectionOutcome, Inspector, SessionLimits
 from proxy.protocol.loan_lifecycle import LOST, LoanLifecycle
-from proxy.protocol.messages import Startup
 from proxy.protocol.replies import RelayState, TransactionStatus
 from proxy.protocol.session_phases import HOLDING, TRANSITIONS, Event, Phase
 from proxy.protocol.translator import Job, Rewritten

@@ -14,6 +14,7 @@ from engine.errors import NLError, ReportedError, StalePlanError, SyntaxProblemE
 from engine.types import ANSWER_COLUMNS, TOPIC_COLUMNS, Asker, EngineRequest, ErrorReply
 from proxy.protocol import codec, replacement_sql
 from proxy.protocol.backend import ExpectedError
+from proxy.protocol.codec import Bind, Parse
 from proxy.protocol.commands import EngineReply
 from proxy.protocol.conversation import (
     ChosenStatement,
@@ -24,7 +25,6 @@ from proxy.protocol.conversation import (
     differs,
 )
 from proxy.protocol.encoding import decode, encode
-from proxy.protocol.messages import Bind, Parse
 from proxy.protocol.nl import questions
 from proxy.protocol.nl.statements import (
     AnswerStatement,
@@ -384,8 +384,8 @@ def _call_replacement(call: AskCall, parse: Parse, parameters: int) -> _Replacem
     """The rows of `nl.ask` as a parameter: the client's own one, or one behind its own ones."""
     if isinstance(call.argument, Parameter):
         number = call.argument.number
-        declared = parse.types[number - 1] if 1 <= number <= len(parse.types) else 0
-        if number < 1 or declared not in replacement_sql.TEXT_OIDS:
+        declared = parse.types[number - 1] if number <= len(parse.types) else 0
+        if declared not in replacement_sql.TEXT_OIDS:
             raise UnsupportedError(
                 f"the parameter ${number} of nl.ask is not text", hint="Cast or declare it as text."
             )

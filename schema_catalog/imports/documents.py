@@ -6,7 +6,6 @@ the file is passed over.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import TypeVar
 import msgspec
 
 from schema_catalog.imports.statements import Place
-from schema_catalog.knowledge_files.format import MOST_BYTES
+from schema_catalog.knowledge_files.format import MOST_BYTES, located, utf8
 from schema_catalog.knowledge_files.yaml_text import YAMLTextError, line_of, parse
 from schema_catalog.store import CatalogError
 
@@ -25,7 +24,6 @@ MOST_IN_ALL = 100_000_000
 """Bytes of all files of one import."""
 
 YAML_ENDINGS = (".yml", ".yaml")
-_AT = re.compile(r"(.*) - at `(?:key in )?(\$.*)`\Z", re.DOTALL)
 
 T = TypeVar("T")
 
@@ -52,7 +50,7 @@ class Document:
         except YAMLTextError as error:
             raise CatalogError(f"{self.name}, line {error.line}: {error}") from None
         except msgspec.ValidationError as error:
-            message, path = match.groups() if (match := _AT.match(str(error))) else (str(error), "$")
+            message, path = located(error)
             where = path if self.is_json else f"line {line_of(self.text, path)}"
             raise CatalogError(f"{self.name}, {where}: {message} ({path})") from None
         except msgspec.DecodeError as error:
@@ -81,11 +79,7 @@ def _read(name: str, path: Path, most: int, room: int) -> str:
     if len(raw) > most:
         what = "the files together are" if most == room else f"{name} is"
         raise CatalogError(f"{what} too large: {most // 1_000_000} MB are allowed")
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise CatalogError(f"{name}, line {line}: this is not UTF-8") from None
+    return utf8(name, raw)
 
 
 def yaml_files(folder: Path) -> list[tuple[str, Path]]:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import astuple
 from typing import TypeVar
 
+import asyncpg
 import msgspec
 
 from schema_catalog.knowledge_files.format import (
@@ -25,6 +27,8 @@ from schema_catalog.pg import Connection
 from schema_catalog.types import Attributes, ColumnKey
 
 T = TypeVar("T")
+Words = tuple[str | None, tuple[str, ...], bool]
+"""Description, synonyms, and whether it is hidden."""
 
 
 async def open_databases(connection: Connection) -> tuple[str, ...]:
@@ -34,12 +38,16 @@ async def open_databases(connection: Connection) -> tuple[str, ...]:
     )
 
 
-_SAID = 'SELECT database, schema, "table", "column", description, synonyms, hidden, attributes FROM nl_catalog.said'
-
-_IMPORTED = (
-    'SELECT database, schema, "table", "column", description, synonyms, false AS hidden, attributes'
-    " FROM nl_catalog.imported WHERE source = $2"
-)
+_ELEMENTS = """
+    SELECT * FROM (
+        SELECT NULL AS source, database, schema, "table", "column", description, synonyms, hidden, attributes
+        FROM nl_catalog.said
+        UNION ALL
+        SELECT source, database, schema, "table", "column", description, synonyms, false, attributes
+        FROM nl_catalog.imported) AS said
+    WHERE source IS NOT DISTINCT FROM $2 AND database = ANY ($1)
+    ORDER BY database, schema COLLATE "C" NULLS FIRST, "table" COLLATE "C", "column" COLLATE "C" NULLS FIRST
+"""
 
 
 async def stored_file(
@@ -50,17 +58,10 @@ async def stored_file(
     `origin`: what the import of that name says, in place of what people say. Verified queries are people's alone.
     """
     names = sorted(set(databases))
-    tables = await _tables(connection, names, origin)
+    said, tables = _elements(await connection.fetch(_ELEMENTS, names, origin))
     joins = await _joins(connection, names, origin)
     terms = await _terms(connection, names, origin)
     queries = await _queries(connection, names) if origin is None else {}
-    rows = await connection.fetch(
-        f"SELECT database, description, synonyms, hidden FROM ({_elements(origin)}) AS said"  # noqa: S608 - constants
-        " WHERE database = ANY ($1) AND schema IS NULL",
-        names,
-        *_parameter(origin),
-    )
-    said = {name: (description, tuple(synonyms), hidden) for name, description, synonyms, hidden in rows}
     return KnowledgeFile(
         1,
         tuple(
@@ -77,48 +78,22 @@ async def stored_file(
     )
 
 
-def _elements(origin: str | None) -> str:
-    return _SAID if origin is None else _IMPORTED
-
-
-def _parameter(origin: str | None) -> tuple[str, ...]:
-    return () if origin is None else (origin,)
-
-
-async def _tables(
-    connection: Connection, names: list[str], origin: str | None
-) -> dict[str, list[TableBlock]]:
-    rows = await connection.fetch(
-        f"SELECT * FROM ({_elements(origin)}) AS said"  # noqa: S608 - constants
-        " WHERE database = ANY ($1) AND schema IS NOT NULL"
-        ' ORDER BY database, schema COLLATE "C", "table" COLLATE "C", "column" COLLATE "C" NULLS FIRST',
-        names,
-        *_parameter(origin),
-    )
+def _elements(rows: Iterable[asyncpg.Record]) -> tuple[dict[str, Words], dict[str, list[TableBlock]]]:
+    """What is said of each database itself, and its tables."""
+    said: dict[str, Words] = {}
     blocks: dict[tuple[str, str, str], TableBlock] = {}
     columns: dict[tuple[str, str, str], list[ColumnBlock]] = defaultdict(list)
-    for name, schema, table, column, description, synonyms, hidden, attributes in rows:
-        key = (name, schema, table)
+    for _, name, schema, table, column, description, synonyms, hidden, attributes in rows:
+        words = (description, tuple(synonyms), hidden)
         marks = msgspec.json.decode(attributes, type=Attributes)
-        if column is None:
-            words = TableBlock(schema, table, description, tuple(synonyms), hidden)
-            blocks[key] = msgspec.structs.replace(words, status=marks.status, sensitivity=marks.sensitivity)
+        if schema is None:
+            said[name] = words
+        elif column is None:
+            blocks[name, schema, table] = TableBlock(schema, table, *words, marks.status, marks.sensitivity)
         else:
-            blocks.setdefault(key, TableBlock(schema, table))
-            columns[key].append(
-                ColumnBlock(
-                    column,
-                    description,
-                    tuple(synonyms),
-                    hidden,
-                    marks.status,
-                    marks.sensitivity,
-                    marks.unit,
-                    marks.time_zone,
-                    marks.key,
-                )
-            )
-    return _by_database(
+            blocks.setdefault((name, schema, table), TableBlock(schema, table))
+            columns[name, schema, table].append(ColumnBlock(column, *words, *astuple(marks)))
+    return said, _by_database(
         (key[0], msgspec.structs.replace(block, columns=tuple(columns[key]))) for key, block in blocks.items()
     )
 

@@ -151,12 +151,16 @@ def read_file(path: Path) -> Source:
         raw = file.read(MOST_BYTES + 1)
     if len(raw) > MOST_BYTES:
         raise CatalogError(f"{path.name} is too large: {MOST_BYTES // 1_000_000} MB are allowed")
+    return read_text(path.name, utf8(path.name, raw))
+
+
+def utf8(name: str, raw: bytes) -> str:
+    """The text of the file called `name`; raises `CatalogError`."""
     try:
-        text = raw.decode("utf-8-sig")
+        return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise CatalogError(f"{path.name}, line {line}: this is not UTF-8") from None
-    return read_text(path.name, text)
+        raise CatalogError(f"{name}, line {line}: this is not UTF-8") from None
 
 
 def read_text(name: str, text: str) -> Source:
@@ -166,11 +170,17 @@ def read_text(name: str, text: str) -> Source:
     except YAMLTextError as error:
         raise CatalogError(f"{name}, line {error.line}: {error}") from None
     except msgspec.ValidationError as error:
-        message, path = match.groups() if (match := _AT.match(str(error))) else (str(error), "$")
+        message, path = located(error)
         if unknown := _UNKNOWN.match(message):
             path += f".{unknown[1]}"
         raise CatalogError(f"{name}, line {line_of(text, path)}: {message} ({path})") from None
     return Source(name, text, content)
+
+
+def located(error: msgspec.ValidationError) -> tuple[str, str]:
+    """What is wrong, and the path of where."""
+    match = _AT.match(str(error))
+    return (match[1], match[2]) if match else (str(error), "$")
 
 
 def decode(plain: Plain) -> KnowledgeFile:

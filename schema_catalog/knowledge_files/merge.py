@@ -1,7 +1,7 @@
 """Makes the store say of databases what a file says of them, by the functions of the schema `nl_catalog`.
 
 Owns what of the two differs and the order of the changes. Works under whatever role the connection has: rights,
-checks and history are those of `nl_catalog` (`sql/0009_knowledge.sql`, `sql/0010_definitions.sql`).
+checks and history are those of `nl_catalog` (`sql/0004_saying.sql`, `sql/0005_definitions.sql`).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 from proxy.protocol import codec
-from proxy.protocol.messages import Bind, Parse
+from proxy.protocol.codec import Bind, Parse
 
 SYNC = codec.message(b"S", b"")
 FLUSH = codec.message(b"H", b"")

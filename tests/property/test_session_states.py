@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.protocol import codec
+from proxy.protocol.codec import Parse
 from proxy.protocol.inspection import SessionLimits
-from proxy.protocol.messages import Parse
 from proxy.protocol.session import Session
 from proxy.protocol.session_phases import TRANSITIONS, Event, Phase
 from tests.fuzz.corpus import SEEDS

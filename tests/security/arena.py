@@ -22,7 +22,7 @@ from tests.security.servers import Server
 SECRET = "the secret of b"
 ATTACKER, VICTIM, CATALOG = "role_a", "role_b", "catalog"
 
-_PLANTED = Path(__file__).with_name("planted.sql").read_text("utf-8")
+PLANTED = Path(__file__).with_name("planted.sql").read_text("utf-8")
 
 _ROLES = """
 CREATE ROLE role_a LOGIN;
@@ -146,7 +146,7 @@ async def emptied(server: Server) -> AsyncIterator[Arena]:
         await admin.execute(_EMPTY)
         arena = Arena(server, admin, Log(server.log))
         await arena.as_role(VICTIM, _SECRETS)
-        await arena.as_role(ATTACKER, _PLANTED)
+        await arena.as_role(ATTACKER, PLANTED)
         yield arena
     finally:
         # What planted code still does there holds locks against the next test.

@@ -15,7 +15,7 @@ from engine.learning.store import LearningStore, NewExample
 from engine.learning.types import ExampleKind, Vote
 from engine.settings import LearningSettings
 from engine.types import AnswerRow, Asker, AskReply, AskRequest, RowKind, TraceLine
-from page.ports import Coverage, CoverageLine
+from page.coverage import Coverage, CoverageLine
 from page.server import application
 from page.settings import PageSettings
 from pgparley.cluster import Cluster

@@ -5,26 +5,19 @@ An arm is data: other stages, or tools with one of them set otherwise, for `engi
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.quality.ablations.replay import Replay
-from benchmarks.quality.candidates.gateway import Gateway, as_built
-from benchmarks.quality.candidates.journal import Proposal
-from benchmarks.quality.candidates.tasks import Task
+from benchmarks.harness.systems import Gateway, as_built
 from engine import pipeline
 from engine.core.candidate import RuleKind
-from engine.core.ports import Prompt
 from engine.core.state import State
 from engine.core.tools import NoValues, Tools
-from engine.prompting.prompts import prompt
-from engine.prompting.schema_text import schema_text
 from engine.rewrite.rules import RULES
-from engine.settings import Limits
+from engine.stages.check_values import validate
 from engine.stages.deduplicate import deduplicate
 from engine.stages.rank import rank
 
@@ -74,6 +67,7 @@ ARMS = (
     Arm("exchanges", "one name exchanged for another", adapt=_switched(exchanges=False)),
     Arm("forks", "what the model nearly began", adapt=_switched(forks=False)),
     Arm("repair", "asking again with the reason", adapt=_switched(repair=False)),
+    Arm("normal_form", "merging statements of one normal form", _exchanged(validate)),
     Arm("links", "forbidding names that the schema linker finds unlikely", adapt=_switched(links=False)),
     Arm("values", "stored values", adapt=partial(replace, values=NoValues())),
     Arm("deduplication", "running candidates before ranking", adapt=_never_run),
@@ -95,48 +89,6 @@ ARMS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """`benchmarks.quality.candidates.tasks.System`: an arm's pipeline over a model whose answers are kept."""
-
-    gateway: Gateway
-    replay: Replay
-
-    @classmethod
-    def of(cls, arm: Arm, k: int, replay: Replay) -> Trial:
-        """The arm, asked for `k` candidates with the calls that a user's question has."""
-        calls = max(Limits().calls, k)
-        return cls(Gateway(arm.name, k, calls, (), arm.stages, arm.adapt), replay)
-
-    @property
-    def name(self) -> str:
-        """The arm's."""
-        return self.gateway.name
-
-    @property
-    def sets(self) -> tuple[str, ...]:
-        """None in particular."""
-        return ()
-
-    @property
-    def settings(self) -> str:
-        """What of this decides answers, beside the code."""
-        return self.gateway.settings
-
-    @property
-    def sources(self) -> tuple[Path, ...]:
-        """The pipeline's and this file."""
-        return (Path(__file__), *self.gateway.sources)
-
-    async def prepare(self, task: Task) -> None:
-        """Has the router encode the schema, and names what the prompts begin like."""
-        await self.gateway.prepare(task)
-        if task.place is not None:
-            text, _ = await asyncio.to_thread(schema_text, task.place.snapshot, ())
-            user = prompt("generate_user", schema=text, values="", question="")
-            self.replay.about(Prompt(prompt("generate_system"), user))
-
-    async def answer(self, task: Task) -> tuple[Proposal, ...]:
-        """What the pipeline shows."""
-        tools = replace(task.tools, model=self.replay)
-        return await self.gateway.answer(replace(task, tools=tools))
+def system(arm: Arm, k: int) -> Gateway:
+    """The arm's pipeline, asked for `k` candidates with the calls that a user's question has."""
+    return Gateway(arm.name, k, None, arm.stages, arm.adapt, arm.lacks, Path(__file__))

@@ -1,147 +1,136 @@
 """Runs the benchmark: see `benchmarks.quality.candidates`.
 
-    python -m benchmarks.quality.candidates [--only SETS] [--systems SYSTEMS] [--n N|all] [--half 0|1] [--split S]
+    python -m benchmarks.quality.candidates [--sets SETS] [--systems SYSTEMS] [--n N] [--half 0|1] [--k K]
 
-Says first what it will ask and how long that takes. A run that was cut off goes on where it stopped when the same
-command is given again; `--plan` says what is left and asks nothing, `--score` reports what is answered so far.
+A run that was cut off goes on where it stopped when the same command is given again; `--plan` says what is left and
+asks nothing, `--score` reports what is answered so far.
 """
 
 from __future__ import annotations
 
-import asyncio
-import importlib.metadata
 import sys
-from collections.abc import Sequence
+from dataclasses import asdict, replace
+from functools import partial
 
 from rich.console import Console
-from rich.progress import Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from benchmarks.quality.candidates import report
-from benchmarks.quality.candidates.alone import Alone, Diversity, Sampling
-from benchmarks.quality.candidates.command import ROOT, finished, told_command
-from benchmarks.quality.candidates.evaluation import judged
-from benchmarks.quality.candidates.figures import summary
-from benchmarks.quality.candidates.gateway import gateways
-from benchmarks.quality.candidates.journal import Answer, Journal, identity
-from benchmarks.quality.candidates.judging import Scorer
-from benchmarks.quality.candidates.model_server import model_server
-from benchmarks.quality.candidates.options import PACES, Options, read_options
-from benchmarks.quality.candidates.peers import PEERS, installed
-from benchmarks.quality.candidates.questions import asked, by_name
-from benchmarks.quality.candidates.running import Pass, run
-from benchmarks.quality.candidates.site import Site, site
-from benchmarks.quality.candidates.tasks import System
-from benchmarks.wire.machine import describe
+from benchmarks.harness.answers import Judged, asked_and_judged, told
+from benchmarks.harness.command import Options, by_name, finished, options_of, parser, told_command
+from benchmarks.harness.questions import AMBIQT, SETS, SPIDER, UNROUTED, Selection, asked
+from benchmarks.harness.report import Grid, Part, Run, Summary, printed, write_result
+from benchmarks.harness.running import Pass
+from benchmarks.harness.site import Site, site
+from benchmarks.harness.systems import ALONE, WHOLE, Alone, Gateway, System
+from benchmarks.quality.candidates.coverage import SELECTED_AT, Covered, by_base, covered, selected
 from engine.llm.settings import ModelSettings
+
+MODULE = "benchmarks.quality.candidates"
+ONE, PLAIN = "one_candidate", "plain"
 
 
 def main() -> int:
-    """Measures, prints the table, returns the exit status (2: no data, wrong options, another run; 130: stopped)."""
-    return finished(lambda: read_options(__doc__), _run, Console(width=170))
+    """Measures, prints the tables, returns the exit status (2: no data, wrong options, another run; 130: stopped)."""
+    return finished(_options, _run, Console(width=200))
+
+
+def _options() -> Options:
+    made = parser(MODULE, __doc__, k=6)
+    made.set_defaults(n=100)
+    return options_of(made.parse_args())
+
+
+def systems(place: Site, k: int) -> tuple[System, ...]:
+    """What is compared: `plain` is pgparley over the same model without grammars and likelihoods."""
+    return (
+        Gateway(WHOLE, k),
+        Gateway(ONE, 1, 1, lacks="all but one call"),
+        Gateway(PLAIN, k, adapt=partial(replace, model=place.plain), lacks="grammars, likelihoods"),
+        Alone(),
+    )
 
 
 async def _run(options: Options, console: Console) -> None:
-    machine = describe(ROOT)
+    selection = Selection(options.n, options.seed, options.half)
     async with site(options.work, options.bench) as place:
-        systems = _systems(place, options)
-        passes = _passes(options, systems)
-        _announce(passes, console)
-        if options.plan:
-            return
-        for each in () if options.score else passes:
-            await _measure(each, place, options, machine.commit, console)
-        passes = [each for each in passes if each.answers]
-        scorer = Scorer(options.bench, place.dsn, options.work / "scoring")
-        results = await asyncio.to_thread(judged, options, scorer, passes, console.print)
-    missing = [
-        f"{name}: not asked, or not installed (extra bench-peers)"
-        for name in PEERS
-        if not _has(systems, name)
-    ]
-    given = report.Run(
-        machine,
-        told_command("benchmarks.quality.candidates", sys.argv[1:]),
-        options.selection.seed,
-        {"k": options.k, "n": options.selection.n, "half": options.selection.half, "left out": missing}
-        | {"split": options.selection.split},
-        {"model": ModelSettings().model} | _versions(),
-    )
-    console.print(report.table(results))
-    console.print(summary(results))
-    if options.json is not None:
-        report.write_json(given, results, options.json)
-    if options.page is not None:
-        report.write_page(given, results, options.page)
-    if options.plot is not None:
-        report.plot(results, options.plot)
-
-
-def _systems(place: Site, options: Options) -> tuple[System, ...]:
-    """What is compared, and what of that the options ask for."""
-    found: list[System] = [*gateways(place.plain, options.k), Alone(), Sampling(), Diversity()]
-    found += installed(place.meter.url, ModelSettings().model)
-    return by_name(options.systems, found, "system", lambda system: system.name)
-
-
-def _passes(options: Options, systems: Sequence[System]) -> list[Pass]:
-    made = []
-    for of in options.sets:
-        chosen = asked(options.bench, of, options.selection)
-        for system in systems:
-            if of.name in system.sets and chosen:
-                name = identity(system.settings, system.sources)
-                journal = Journal(options.work / "answers" / of.name / f"{system.name}-{name}.jsonl")
-                made.append(Pass(of.name, system, chosen, journal, PACES[system.name]))
-    return made
-
-
-def _announce(passes: Sequence[Pass], console: Console) -> None:
-    total = 0.0
-    for each in passes:
-        pace, measured = each.pace
-        minutes = len(each.left) * pace / 60
-        total += minutes
-        source = "measured" if measured else "assumed"
-        console.print(
-            f"{each.set_name:16s} {each.system.name:18s} {len(each.left):5d} of {len(each.asked):5d} questions to ask,"
-            f" {pace:5.1f} s each ({source}): {minutes:6.1f} min",
-            highlight=False,
-        )
-    console.print(
-        f"Together about {total:.0f} min. Stop it when you like: the same command goes on from there."
-    )
-
-
-async def _measure(one: Pass, place: Site, options: Options, commit: str, console: Console) -> None:
-    """Asks what is left of a pass, over a model server with an empty cache."""
-    if not one.left:
+        compared = by_name(options.systems, systems(place, options.k), "system")
+        passes = [
+            Pass.of_system(of, system, asked(options.bench, of, selection), options.work)
+            for of in by_name(options.sets, SETS, "set")
+            for system in compared
+            if of != UNROUTED or system.name == WHOLE
+        ]
+        found = await asked_and_judged(passes, WHOLE, place, options, console)
+    if found is None:
         return
-    columns = (TextColumn("{task.description}"), TextColumn("{task.completed}/{task.total}"))
-    with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console) as progress:
-        shown = progress.add_task(f"{one.set_name} {one.system.name}", total=len(one.left))
-
-        def told(answer: Answer) -> None:
-            progress.advance(shown)
-            if answer.error is not None:
-                progress.console.print(f"{answer.id}: {answer.error}", markup=False, highlight=False)
-
-        server = model_server(place.meter, options.work / "model.log")
-        with server:
-            await run(one, place.task, place.meter.take, commit, told)
+    config = {"k": options.k, "half": options.half, "model": ModelSettings().model}
+    run = Run("candidates", told_command(MODULE, sys.argv[1:]), options.seed, config)
+    told(run, found, summaries(found), options, console)
+    _selection(run, found, options, console)
 
 
-def _has(systems: Sequence[System], name: str) -> bool:
-    return any(system.name == name for system in systems)
+def summaries(found: Judged) -> dict[str, Summary]:
+    """The flat numbers of each set."""
+    made: dict[str, dict[str, float | None]] = {}
+    for name in found.rows:
+        row, alone = found.find(name, WHOLE), found.find(name, ALONE)
+        plain = found.find(name, PLAIN)
+        flat = made[name] = {}
+        if row is not None and name in {each.name for each in AMBIQT}:
+            flat |= {f"{name}_both5": row.set_acc.value, f"{name}_either5": row.either5.value}
+        elif row is not None:
+            flat |= {f"{name}_acc1": row.acc1.value, f"{name}_set_acc": row.set_acc.value}
+            flat |= {f"{name}_set_size": row.set_size.value, f"{name}_mrr": row.mrr.value}
+        if alone is not None:
+            flat[f"{name}_alone_acc1"] = alone.acc1.value
+        if plain is not None:
+            flat[f"plain_{name}_acc1"] = plain.acc1.value
+        if row is not None and alone is not None and alone.acc1.value:
+            flat[f"{name}_acc1_ratio"] = row.acc1.value / alone.acc1.value
+    if SPIDER.name in made:
+        for key, over, under, what in (
+            ("k6_time_ratio", WHOLE, ONE, "seconds"),
+            ("k6_prefill_ratio", WHOLE, ONE, "prefilled"),
+            ("first_time_ratio", ONE, ALONE, "seconds"),
+            ("alone_time_ratio", WHOLE, ALONE, "seconds"),
+        ):
+            ratio = found.between(SPIDER.name, over, under, what)
+            made[SPIDER.name][key] = None if ratio is None else ratio.value
+    return dict(made)
 
 
-def _versions() -> dict[str, str]:
-    found = {}
-    for name in ("openai", "xllamacpp", "torch", "vanna", "langchain-classic", "langchain-openai"):
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
+def _selection(run: Run, found: Judged, options: Options, console: Console) -> None:
+    """What selection would keep of pgparley's answers."""
+    own = {name: list(some[WHOLE].values()) for name, some in found.outcomes.items() if WHOLE in some}
+    ambiguous = [each for of in AMBIQT for each in own.pop(of.name, ())]
+    tables = {name: [*covered(each, options.seed), *by_base(each, options.k)] for name, each in own.items()}
+    printed(console, [_grid(name, each) for name, each in tables.items() if each])
+    cost = selected(ambiguous, options.seed)
+    console.print(cost)
+    if options.json is not None:
+        summary: dict[str, float | None] = {}
+        gaps = [each.gap for some in tables.values() for each in some if each.divisions]
+        if gaps:
+            summary["coverage_gap_min"] = min(gaps)
+        if cost is not None:
+            summary |= {f"ambiqt_selected_{key}": value for key, value in asdict(cost).items() if key != "n"}
+        for each in tables.get(SPIDER.name, ()):
+            if each.divisions and each.promised == SELECTED_AT:
+                summary |= {"spider_selected_set_acc": each.right, "spider_selected_set_size": each.shown}
+        if summary:
+            n = {name: len(each) for name, each in own.items()} | {"ambiqt": len(ambiguous)}
+            write_result(options.json, run, {"selection": Part(n, [tables, cost], summary)})
+
+
+def _grid(name: str, found: list[Covered]) -> Grid:
+    columns = ("promised", "divisions (0: what ships)", "kept", "lowest", "right", "shown", "of")
+    rows = [
+        (
+            *(f"{each.promised:.2f}", str(each.divisions), f"{each.kept:.3f}", f"{each.lowest:.3f}"),
+            *(f"{each.right:.3f}", f"{each.shown:.2f}", f"{each.found:.2f}"),
+        )
+        for each in found
+    ]
+    return Grid(f"{name}: selection", columns, rows)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from benchmarks.quality.candidates.journal import Cost
-from benchmarks.quality.candidates.tasks import READER
+from benchmarks.harness.journal import Cost
+from benchmarks.harness.systems import READER
 from benchmarks.quality.dialogue.records import Said, Shown, Turn
 from benchmarks.quality.dialogue.simulated_user import (
     Chosen,

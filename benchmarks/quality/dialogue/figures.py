@@ -1,18 +1,18 @@
-"""From dialogues to figures: what is right after each answer, what it cost the user, and when the engine abstained.
-
-Intervals: 95 %, by a bootstrap with a fixed seed that draws databases with all their questions.
-"""
+"""From dialogues to figures: what is right after each answer, what it cost the user, and when the engine abstained."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
 
-from benchmarks.quality.ablations.results import interval
-from benchmarks.quality.candidates.figures import Figure
+from benchmarks.harness.intervals import Figure, mean, ratio
+from benchmarks.harness.questions import Judge
+from benchmarks.harness.scorer import Verdicts
+from benchmarks.quality.dialogue.measuring import Pass
 from benchmarks.quality.dialogue.records import Conversation, Shown
-from benchmarks.quality.dialogue.systems import MOST_ANSWERS
+from benchmarks.quality.dialogue.systems import AMBIQT, DIALOGUE, FEEDBACK, LIST, MOST_ANSWERS, UNANSWERABLE
 
 ANSWERS = range(MOST_ANSWERS + 1)
 """Numbers of answers after which accuracy is told."""
@@ -46,10 +46,9 @@ class Judged:
         """Whether the engine asked back at once."""
         return bool(self.conversation.turns) and self.conversation.turns[0].shown is Shown.QUESTION
 
-    @property
-    def interactions(self) -> int:
-        """Answers and rejections."""
-        return self.conversation.answers
+    def gain(self, answers: int) -> float:
+        """What is won over no answer."""
+        return self.right_after(answers) - self.start
 
 
 def judged(
@@ -77,9 +76,10 @@ def judged(
 class SystemFigures:
     """A system on a set. `after`: accuracy by number of answers at most; `of_reachable`: of what is reachable.
 
-    `gain`, `efficiency`: over no answer, and that by interactions. `gain_ratio`: by number of answers, the gain by
-    simple feedback's on the same questions; None where that gained nothing. `needless`: questions that were asked back
-    although the first statement was right. `rows`: to be read, of all turns. Costs are means a turn.
+    `gain`, `efficiency`: over no answer, and that by interactions (Sphinteract §7.3.1, there in points). `gain_ratio`:
+    by number of answers, the gain by simple feedback's on the same questions; None where that gained nothing.
+    `needless`: questions that were asked back although the first statement was right. `rows`: to be read, of all turns.
+    Costs are means a turn.
     """
 
     system: str
@@ -92,12 +92,10 @@ class SystemFigures:
     asked: Figure
     needless: Figure
     interactions: Figure
-    gain: Figure
     efficiency: Figure | None
     gain_ratio: tuple[Figure | None, ...]
     rows: float
     seconds: float
-    model_seconds: float
     calls: float
     failed: int
 
@@ -106,72 +104,53 @@ def figures(system: str, some: Sequence[Judged], feedback: Mapping[str, Judged])
     """The figures of a system that was asked a question at least. `feedback`: simple feedback's, by question."""
     turns = [turn for each in some for turn in each.conversation.turns]
     pairs = [(each, feedback[key]) for each in some if (key := each.conversation.id) in feedback]
-    met = [each for each in some if each.reachable]
-    talked = any(each.interactions for each in some)
+    owners = [each.database for each in some]
+
+    def share(value: Callable[[Judged], float]) -> Figure:
+        return mean([value(each) for each in some], owners)
+
     return SystemFigures(
         system,
         len(some),
-        tuple(share(some, _right_after(n)) for n in ANSWERS),
-        tuple(share(met, _right_after(n)) if met else None for n in ANSWERS),
-        share(some, lambda each: each.reachable),
-        share(some, lambda each: each.reachable_at_once),
-        share(some, lambda each: each.in_last),
-        share(some, lambda each: each.asked),
-        share(some, lambda each: each.asked and each.start),
-        share(some, lambda each: each.interactions),
-        share(some, _gain(MOST_ANSWERS)),
-        interval(some, _database, _efficiency) if talked else None,
+        tuple(share(partial(Judged.right_after, answers=n)) for n in ANSWERS),
+        tuple(
+            ratio(
+                [each.right_after(n) and each.reachable for each in some],
+                [each.reachable for each in some],
+                owners,
+            )
+            for n in ANSWERS
+        ),
+        share(lambda each: each.reachable),
+        share(lambda each: each.reachable_at_once),
+        share(lambda each: each.in_last),
+        share(lambda each: each.asked),
+        share(lambda each: each.asked and each.start),
+        share(lambda each: each.conversation.answers),
+        ratio(
+            [each.gain(MOST_ANSWERS) for each in some], [each.conversation.answers for each in some], owners
+        ),
         tuple(_gain_ratio(pairs, n) for n in ANSWERS),
         fmean(sum(turn.rows for turn in each.conversation.turns) for each in some),
-        _mean([turn.cost.seconds for turn in turns]),
-        _mean([turn.cost.model_seconds for turn in turns]),
-        _mean([turn.cost.calls for turn in turns]),
+        fmean([turn.cost.seconds for turn in turns] or [0.0]),
+        fmean([turn.cost.calls for turn in turns] or [0.0]),
         sum(each.conversation.error is not None for each in some),
     )
 
 
-def share(some: Sequence[Judged], of: Callable[[Judged], float]) -> Figure:
-    """The mean of `of`, with its interval."""
-    return interval(some, _database, lambda drawn: fmean(map(of, drawn)))
-
-
-def _database(each: Judged) -> str:
-    return each.database
-
-
-def _right_after(answers: int) -> Callable[[Judged], float]:
-    return lambda each: each.right_after(answers)
-
-
-def _gain(answers: int) -> Callable[[Judged], float]:
-    return lambda each: each.right_after(answers) - each.start
-
-
-def _efficiency(some: Sequence[Judged]) -> float:
-    """Gain by mean interactions (Sphinteract §7.3.1, there in points); 0 without interactions."""
-    interactions = sum(each.interactions for each in some)
-    return sum(map(_gain(MOST_ANSWERS), some)) / interactions if interactions else 0.0
-
-
 def _gain_ratio(pairs: Sequence[tuple[Judged, Judged]], answers: int) -> Figure | None:
-    gain = _gain(answers)
-
-    def ratio(drawn: Sequence[tuple[Judged, Judged]]) -> float:
-        below = sum(gain(two) for _, two in drawn)
-        return sum(gain(one) for one, _ in drawn) / below if below > 0 else float("inf")
-
-    if sum(gain(two) for _, two in pairs) <= 0:
+    below = [two.gain(answers) for _, two in pairs]
+    if sum(below) <= 0:
         return None
-    return interval(pairs, lambda pair: pair[0].database, ratio)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return fmean(values) if values else 0.0
+    return ratio([one.gain(answers) for one, _ in pairs], below, [one.database for one, _ in pairs])
 
 
 @dataclass(frozen=True, slots=True)
 class Abstention:
-    """What the engine's first reply is, on one set. `sure`: statements without a question back; `refused`: neither."""
+    """What the engine's first reply is, on one set. `sure`: statements without a question back; `refused`: neither.
+
+    An error that the user meets is no answer either.
+    """
 
     set_name: str
     n: int
@@ -183,29 +162,78 @@ class Abstention:
 
 def abstention(set_name: str, some: Sequence[Conversation], databases: Mapping[str, str]) -> Abstention:
     """The shares of first replies, of a question at least."""
+    first = [each.turns[0].shown if each.turns else None for each in some]
+    owners = [databases[each.id] for each in some]
 
-    def of(shown: Shown | None) -> Figure:
-        return interval(
-            some,
-            lambda each: databases[each.id],
-            lambda drawn: fmean(_first(each) is shown for each in drawn),
-        )
+    def of(*shown: Shown | None) -> Figure:
+        return mean([each in shown for each in first], owners)
 
-    # An error that the user meets is no answer either.
-    refused = interval(
-        some,
-        lambda each: databases[each.id],
-        lambda drawn: fmean(_first(each) in (Shown.ABSTENTION, None) for each in drawn),
+    refused = of(Shown.ABSTENTION, None)
+    failed = sum(each.error is not None for each in some)
+    return Abstention(set_name, len(some), of(Shown.STATEMENTS), of(Shown.QUESTION), refused, failed)
+
+
+ANSWERABLE = "answerable"
+"""Sets of questions that their database can answer, together. AmbiQT's, to be asked back, are not among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """All of a run: the judged dialogues and their figures by set and system, and first replies by set."""
+
+    dialogues: Mapping[str, Mapping[str, Sequence[Judged]]]
+    figures: Mapping[str, Sequence[SystemFigures]]
+    abstention: Sequence[Abstention]
+
+    def find(self, set_name: str, system: str) -> SystemFigures | None:
+        """A system on a set, None where that was not measured."""
+        return next((each for each in self.figures.get(set_name, ()) if each.system == system), None)
+
+
+def evaluated(made: Sequence[Pass], verdicts: Verdicts) -> Results:
+    """The results of passes; a pass without a dialogue has none. Blocks while statements are judged."""
+    dialogues: dict[str, dict[str, list[Judged]]] = {}
+    for one in made:
+        if one.of.first_reply or not one.conversations:
+            continue
+        found = _judged(one, made, verdicts)
+        dialogues.setdefault(one.of.name, {})[one.system.name] = found
+        if one.of.questions.judge is Judge.AMBIQT:
+            dialogues.setdefault(AMBIQT, {}).setdefault(one.system.name, []).extend(found)
+    told = {}
+    for name, systems in dialogues.items():
+        feedback = {each.conversation.id: each for each in systems.get(FEEDBACK.name, ())}
+        told[name] = [figures(system, some, feedback) for system, some in systems.items()]
+    return Results(dialogues, told, _abstentions(made))
+
+
+def _judged(one: Pass, made: Sequence[Pass], verdicts: Verdicts) -> list[Judged]:
+    of, owners = one.of.questions, one.owners
+    lists = {
+        each.id: each
+        for other in made
+        if other.of == one.of and other.system == LIST
+        for each in other.conversations
+    }
+    beside = {each.id: (each, *([lists[each.id]] if each.id in lists else [])) for each in one.conversations}
+    verdicts.judge(
+        of, {key: [sql for each in some for sql in each.statements] for key, some in beside.items()}
     )
-    return Abstention(
-        set_name,
-        len(some),
-        of(Shown.STATEMENTS),
-        of(Shown.QUESTION),
-        refused,
-        sum(each.error is not None for each in some),
-    )
+
+    def right(conversation: Conversation, sql: str) -> bool:
+        return verdicts.right(of, conversation.id, sql)[conversation.reading - 1]
+
+    return [
+        judged(each, lists.get(each.id), owners[each.id], partial(right, each)) for each in one.conversations
+    ]
 
 
-def _first(each: Conversation) -> Shown | None:
-    return each.turns[0].shown if each.turns else None
+def _abstentions(made: Sequence[Pass]) -> list[Abstention]:
+    own = [each for each in made if each.system == DIALOGUE and each.conversations]
+    found = [abstention(each.of.name, each.conversations, each.owners) for each in own]
+    ask = [e for e in own if e.of.questions != UNANSWERABLE and e.of.questions.judge is not Judge.AMBIQT]
+    if ask:
+        together = [conversation for each in ask for conversation in each.conversations]
+        owners = {key: owner for each in ask for key, owner in each.owners.items()}
+        found.append(abstention(ANSWERABLE, together, owners))
+    return found

@@ -11,8 +11,9 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from benchmarks.quality.candidates.questions import Item, Judge, QuestionSet
-from benchmarks.quality.candidates.tasks import READER, Place
+from benchmarks.harness.drawing import Item
+from benchmarks.harness.questions import Judge, QuestionSet
+from benchmarks.harness.systems import READER, Place
 from engine.core.deadline import Deadline
 from engine.core.elements import elements_read
 from engine.core.ports import Upstream

@@ -8,35 +8,31 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchmarks.quality.ablations.arms import ARMS, Trial
-from benchmarks.quality.ablations.drawing import drawn
-from benchmarks.quality.ablations.replay import Replay
-from benchmarks.quality.candidates.gateway import Gateway
-from benchmarks.quality.candidates.journal import JournalOf, identity
-from benchmarks.quality.candidates.questions import Asked, Item, Selection, read_items
-from benchmarks.quality.candidates.site import Site
-from benchmarks.quality.candidates.tasks import Task
-from benchmarks.quality.dialogue.conversation import ASKER, Ended, Listener, converse
+from benchmarks.harness.command import Options
+from benchmarks.harness.drawing import Item, read_items
+from benchmarks.harness.journal import Journal, identity
+from benchmarks.harness.questions import Asked, Selection, asked
+from benchmarks.harness.replay import Replay
+from benchmarks.harness.scorer import Verdicts
+from benchmarks.harness.site import Site
+from benchmarks.harness.systems import READER, TIMEOUT, Gateway, Task
+from benchmarks.quality.dialogue.conversation import ASKER, Listener, converse
 from benchmarks.quality.dialogue.intent import intent, reading_of
 from benchmarks.quality.dialogue.records import Conversation
-from benchmarks.quality.dialogue.service_engine import NothingRecorded, ServiceEngine
 from benchmarks.quality.dialogue.simulated_user import SimulatedUser
 from benchmarks.quality.dialogue.systems import DIALOGUE, DialogueSet, System
-from benchmarks.quality.dialogue.verdicts import Verdicts
-from engine.errors import ModelUnavailableError
-from engine.types import AskRequest
+from engine.api.question_store import Questions
+from engine.api.service import Service
+from engine.core.tools import Tools
+from engine.dialogue.types import Dialogue
+from engine.settings import Limits
+from engine.types import AnswerRequest, AskReply, AskRequest, NoneRequest
+from schema_catalog.pg import Pool
 
-_DECIDING = (
-    "conversation.py",
-    "intent.py",
-    "measuring.py",
-    "preview_match.py",
-    "service_engine.py",
-    "simulated_user.py",
-)
+_DECIDING = ("conversation.py", "intent.py", "measuring.py", "preview_match.py", "simulated_user.py")
 """The files here that decide what is said, beside the engine's."""
 
 
@@ -48,7 +44,7 @@ class Pass:
     system: System
     asked: tuple[Asked, ...]
     items: Mapping[str, Item]
-    journal: JournalOf[Conversation]
+    journal: Journal[Conversation]
 
     @property
     def left(self) -> tuple[Asked, ...]:
@@ -62,40 +58,55 @@ class Pass:
         return tuple(known[each.question.id] for each in self.asked if each.question.id in known)
 
     @property
-    def databases(self) -> dict[str, str]:
+    def owners(self) -> dict[str, str]:
         """The database of each question; of AmbiQT's the one that was made ambiguous."""
-        return {key: str(item["db"]) for key, item in self.items.items()}
+        return {each.question.id: each.owner for each in self.asked}
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """Where questions are read and answers kept; which questions, and how many candidates each."""
-
-    bench: Path
-    work: Path
-    selection: Selection
-    k: int
-
-
-def passes(of: DialogueSet, systems: Sequence[System], setting: Setting) -> list[Pass]:
+def passes(of: DialogueSet, systems: Sequence[System], options: Options) -> list[Pass]:
     """A pass for each system; where the first reply is all, for the one that may ask back alone."""
-    asked = drawn(setting.bench, of.questions, setting.selection)
-    items = {item["id"]: item for item in read_items(setting.bench / of.questions.file)}
-    engine = Gateway(of.name, setting.k, setting.k).sources
-    own = tuple(Path(__file__).with_name(name) for name in _DECIDING)
+    selection = Selection(options.n or of.n, options.seed, options.half, skip=of.looked_at)
+    questions = asked(options.bench, of.questions, selection)
+    items = {item["id"]: item for item in read_items(options.bench / of.questions.file)}
+    sources = (*Gateway(of.name, options.k).sources, *(Path(__file__).with_name(each) for each in _DECIDING))
     made = []
     for system in systems:
         if of.first_reply and system != DIALOGUE:
             continue
-        name = identity(f"{system} k={setting.k} seed={setting.selection.seed}", (*engine, *own))
-        path = setting.work / "dialogues" / of.name / f"{system.name}-{name}.jsonl"
-        made.append(Pass(of, system, asked, items, JournalOf(path, Conversation)))
+        name = identity(f"{system} k={options.k} seed={options.seed}", sources)
+        path = options.work / "dialogues" / of.name / f"{system.name}-{name}.jsonl"
+        made.append(Pass(of, system, questions, items, Journal(path, Conversation)))
     return made
+
+
+class ServiceEngine:
+    """Implements `benchmarks.quality.dialogue.conversation.Engine`. Nothing is learned from what is said."""
+
+    def __init__(self, system: System, tools: Tools, pool: Pool) -> None:
+        limits = Limits(timeout=TIMEOUT)
+        self._questions = Questions(pool, limits.ttl)
+        self._service = Service(replace(tools, dialogue=system.settings), self._questions, limits)
+
+    async def ask(self, request: AskRequest) -> AskReply:
+        """See `Service.ask`."""
+        return await self._service.ask(request)
+
+    async def answer(self, request: AnswerRequest) -> AskReply:
+        """See `Service.answer`."""
+        return await self._service.answer(request)
+
+    async def none(self, request: NoneRequest) -> AskReply:
+        """See `Service.none`."""
+        return await self._service.none(request)
+
+    async def dialogue(self, qid: str) -> Dialogue:
+        """What has been said under that reply."""
+        return (await self._questions.stored(qid, READER)).dialogue
 
 
 @dataclass(frozen=True, slots=True)
 class Measuring:
-    """What dialogues are made with. `missing`: counts calls that are not recorded, where only those may be used."""
+    """What dialogues are made with."""
 
     place: Site
     replay: Replay
@@ -103,45 +114,29 @@ class Measuring:
     seed: int
     k: int
     commit: str
-    missing: NothingRecorded | None = None
 
-    async def measure(self, one: Pass, told: Callable[[Conversation | None], None]) -> None:
-        """Talks about what is left of a pass; `told` of each dialogue, None for one that is not recorded."""
-        trial = Trial.of(ARMS[0], self.k, self.replay)
-        for asked in one.left:
-            task = await self.place.task(asked)
-            await trial.prepare(task)
-            conversation = await self._conversation(one, asked, task)
-            if conversation is not None:
-                one.journal.add(conversation)
+    async def measure(self, one: Pass, told: Callable[[Conversation], None]) -> None:
+        """Talks about what is left of a pass."""
+        system = Gateway(one.of.name, self.k)
+        for each in one.left:
+            task = await self.place.task(each)
+            if (beginning := await system.begins(task)) is not None:
+                self.replay.about(beginning)
+            await system.prepare(task)
+            conversation = await self._conversation(one, each, task)
+            one.journal.add(conversation)
             told(conversation)
 
-    async def _conversation(self, one: Pass, asked: Asked, task: Task) -> Conversation | None:
-        identity, item = asked.question.id, one.items[asked.question.id]
+    async def _conversation(self, one: Pass, each: Asked, task: Task) -> Conversation:
+        question, item = each.question, one.items[each.question.id]
         reading = reading_of(item, one.of.questions, self.seed)
         listener = await self._listener(one, task, item, reading)
-        question = asked.question
         ask = AskRequest(ASKER, question.text, k=self.k, db=question.database, ask=one.system.asks)
-        engine = ServiceEngine(one.system, task, self.replay, self.place.pool)
-        if self.missing is not None:
-            self.missing.missed = 0
-        try:
-            ended = await converse(engine, ask, one.system, listener, lambda: self.replay.take(0.0))
-        except ModelUnavailableError as error:
-            if self.missing is None:
-                raise
-            ended = Ended((), error.message)
-        if self.missing is not None and self.missing.missed:
-            return None
+        engine = ServiceEngine(one.system, replace(task.tools, model=self.replay), self.place.pool)
+        ended = await converse(engine, ask, one.system, listener, lambda: self.replay.take(0.0))
         return Conversation(
-            identity,
-            one.of.name,
-            one.system.name,
-            reading,
-            ended.turns,
-            ended.error,
-            ended.crashed,
-            self.commit,
+            *(question.id, one.of.name, one.system.name, reading),
+            *(ended.turns, ended.error, ended.crashed, self.commit),
         )
 
     async def _listener(self, one: Pass, task: Task, item: Item, reading: int) -> Listener:
@@ -149,7 +144,7 @@ class Measuring:
 
         async def right(sql: str) -> bool:
             await asyncio.to_thread(self.verdicts.judge, of, {item["id"]: [sql]})
-            return self.verdicts.right(of, item["id"], sql, reading)
+            return self.verdicts.right(of, item["id"], sql)[reading - 1]
 
         if one.of.first_reply or task.place is None:
             return Listener(None, right)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from benchmarks.quality.candidates.journal import Cost
+from benchmarks.harness.journal import Cost
 
 
 class Shown(StrEnum):

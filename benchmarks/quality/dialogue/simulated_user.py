@@ -6,10 +6,10 @@ do about statements that are no question is `benchmarks.quality.dialogue.convers
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from benchmarks.harness.drawing import share
 from benchmarks.quality.dialogue.intent import Intent
 from benchmarks.quality.dialogue.preview_match import fits
 from engine.core.elements import WHOLE_TABLE
@@ -76,12 +76,12 @@ class SimulatedUser:
     def answer(self, asked: ClarifyingQuestion, said: Sequence[Reaction]) -> tuple[Reaction, bool]:
         """The answer to a question back after what they have `said`, and whether it is not what they mean."""
         meant = self._meant(asked, said)
-        if not asked.options or _draw(f"{self.name}:{len(said)}:errs") >= self.errs:
+        if not asked.options or share(f"{self.name}:{len(said)}:errs") >= self.errs:
             return meant, False
         others = [Chosen(n) for n, _ in enumerate(asked.options, 1) if Chosen(n) != meant]
         if not others:
             return meant, False
-        return others[int(_draw(f"{self.name}:{len(said)}:which") * len(others))], True
+        return others[int(share(f"{self.name}:{len(said)}:which") * len(others))], True
 
     def _meant(self, asked: ClarifyingQuestion, said: Sequence[Reaction]) -> Reaction:
         ranks = {
@@ -137,8 +137,3 @@ def _alike(elements: Sequence[ColumnKey], offered: Collection[ColumnKey], part: 
 def _spoken(element: ColumnKey) -> str:
     _, table, column = element
     return f"the table {table}" if column == WHOLE_TABLE else f"{column} of {table}"
-
-
-def _draw(text: str) -> float:
-    """A number in [0, 1) that the text decides."""
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64

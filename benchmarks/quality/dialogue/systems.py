@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from benchmarks.quality.ablations.drawing import DEV
-from benchmarks.quality.candidates.questions import SETS as CANDIDATE_SETS
-from benchmarks.quality.candidates.questions import Judge, QuestionSet
+from benchmarks.harness.questions import AMBIQT as AMBIQT_SETS
+from benchmarks.harness.questions import DEFOG, SPIDER, QuestionSet
 from engine.settings import DialogueSettings
 
 MOST_ANSWERS = 4
@@ -44,11 +43,7 @@ SYSTEMS = (
     LIST,
     DIALOGUE,
     FEEDBACK,
-    System("dialogue_and_feedback", rejects=True),
-    System(
-        "dialogue_no_early_stop",
-        settings=replace(DialogueSettings(), question=0.0),
-    ),
+    System("dialogue_no_early_stop", settings=replace(DialogueSettings(), question=0.0)),
     System("dialogue_errs", errs=0.1),
 )
 
@@ -73,12 +68,11 @@ class DialogueSet:
 
 AMBIQT = "ambiqt"
 """AmbiQT's three sets together."""
-UNANSWERABLE = QuestionSet("idk", "defog/idk.jsonl", Judge.EXECUTION)
-_DEFOG = next(each for each in CANDIDATE_SETS if each.name == "defog")
+UNANSWERABLE = QuestionSet("idk", "defog/idk.jsonl", dated=True)
 
 SETS = (
-    *(DialogueSet(each, 34, looked_at=100) for each in CANDIDATE_SETS if each.judge is Judge.AMBIQT),
-    DialogueSet(DEV, 100, looked_at=100),
+    *(DialogueSet(each, 34, looked_at=100) for each in AMBIQT_SETS),
+    DialogueSet(SPIDER, 100, looked_at=100),
     DialogueSet(UNANSWERABLE, 75, first_reply=True),
-    DialogueSet(_DEFOG, 75, first_reply=True),
+    DialogueSet(DEFOG, 75, first_reply=True),
 )

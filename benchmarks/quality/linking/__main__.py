@@ -1,77 +1,54 @@
 """Runs the benchmark: see `benchmarks.quality.linking`.
 
-    python -m benchmarks.quality.linking [--json benchmarks/results/dialogue.json] [--surrogate N]
+    python -m benchmarks.quality.linking [--json benchmarks/results/dialogue.json] [--no-dev]
 
-Needs no language model, but with `--surrogate`: that asks it about N flagged decisions, some seconds each.
+Needs no language model.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import sys
-import tempfile
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 from rich.console import Console
 from rich.progress import track
 
-from benchmarks.quality.candidates.command import ROOT, check_bench
-from benchmarks.quality.candidates.meter import metering
-from benchmarks.quality.candidates.model_server import model_server
-from benchmarks.quality.linking import report
+from benchmarks.harness.command import check_bench, plain_parser, told_command
+from benchmarks.harness.questions import SPIDER, TRAIN
+from benchmarks.harness.report import Grid, Part, Run, printed, shown, write_result
+from benchmarks.harness.schemas import snapshots
 from benchmarks.quality.linking.decided import Decided, Decisions, decided
-from benchmarks.quality.linking.figures import discrimination_of, flagging_of, linking_of
-from benchmarks.quality.linking.flagging import WAYS, Way, flags_by_folds
-from benchmarks.quality.linking.linked import (
-    DEV,
-    QUESTIONS,
-    Known,
-    Linked,
-    known_questions,
-    linked,
-    snapshots_of,
-)
-from benchmarks.quality.linking.remembered import Remembered
-from benchmarks.quality.linking.surrogate import SurrogateFigures, figures_of, opinions
-from benchmarks.wire.machine import describe
-from engine.llm.client import ChatModel
-from engine.llm.settings import ModelSettings
+from benchmarks.quality.linking.figures import Flagging, Linking, flagging_of, linking_of
+from benchmarks.quality.linking.flagging import WAYS, Way, by_folds
+from benchmarks.quality.linking.linked import SCHEMA, Known, Linked, known_questions, linked
 from engine.models.linker import LinkerEncoder
 from engine.models.packaged import PackagedError, read
 from engine.schema_linking import branching, linker
-from engine.schema_linking.branching import Aggregation, Detector, TrainedBranching
+from engine.schema_linking.branching import Detector, Kind, TrainedBranching
 from engine.schema_linking.nodes import HiddenStates
 from engine.schema_linking.probes import Flags, Probes
 
+MODULE = "benchmarks.quality.linking"
 ALPHAS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
-CALIBRATION = "calibration"
+CALIBRATION, DEV = "calibration", "dev"
+TOLD = ("calibrated", 0.1)
+"""How the product flags by default, and the alpha of the summary."""
 
 
 def main() -> int:
     """Measures, prints the tables, returns the exit status (2: no data or no model)."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.quality.linking",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "--bench", type=Path, default=ROOT.parent / "shared" / "bench", help="the data's folder"
-    )
+    parser = plain_parser(MODULE, __doc__)
     parser.add_argument("--linker", type=Path, default=linker.packaged(), help="the linker's folder")
     parser.add_argument("--branching", type=Path, default=branching.packaged(), help="its probes' folder")
-    parser.add_argument("--states", type=Path, help="a folder that keeps the linker's states between runs")
-    parser.add_argument("--json", type=Path, help="the results file whose linking part is replaced")
     parser.add_argument("--no-dev", action="store_true", help="leave the development questions unseen")
-    parser.add_argument(
-        "--surrogate", type=int, default=0, metavar="N", help="flagged decisions to ask about"
-    )
-    parser.add_argument("--seed", type=int, default=1, help="draws the questions of --surrogate")
+    parser.add_argument("--n", type=int, help="the first so many questions of each set: a trial run")
     options = parser.parse_args()
-    console = Console(width=220)
+    console = Console(width=200)
     try:
         check_bench(options.bench)
         _run(options, console)
@@ -83,88 +60,105 @@ def main() -> int:
 
 def _run(options: argparse.Namespace, console: Console) -> None:
     model: HiddenStates = LinkerEncoder(read(options.linker, linker.NAME, linker.FORMAT))
-    if options.states is not None:
-        model = Remembered(model, options.states)
     TrainedBranching.of(options.branching, model.version)
-    found = read(options.branching, branching.NAME, branching.FORMAT)
-    detector = branching.detector_of(found.arrays)
-    probes = Probes.of(found.arrays)
-    calibrating = frozenset(str(name) for name in found.arrays["databases"])
-    training = [each for each in known_questions(options.bench, QUESTIONS) if each.database in calibrating]
-    known = decided(CALIBRATION, _linked(options.bench, training, model), probes)
-    sets = [_figures(known, known, detector, by_folds=True)]
-    surrogate = None
+    arrays = read(options.branching, branching.NAME, branching.FORMAT).arrays
+    detector, probes = branching.detector_of(arrays), Probes.of(arrays)
+    calibrating = frozenset(str(name) for name in arrays["databases"])
+    training = [e for e in known_questions(options.bench / TRAIN.file) if e.database in calibrating]
+    sets = [known := decided(CALIBRATION, _linked(options, training, model), probes)]
     if not options.no_dev:
-        asked = list(_linked(options.bench, known_questions(options.bench, DEV), model))
-        sets.append(_figures(decided(report.DEV, asked, probes), known, detector, by_folds=False))
-        if options.surrogate:
-            surrogate = asyncio.run(_surrogate(asked, TrainedBranching(found.arrays), options))
-    console.print(report.linking_table(sets))
+        asked = known_questions(options.bench / SPIDER.file)
+        sets.append(decided(DEV, _linked(options, asked, model), probes))
+    tables: dict[str, dict[str, object]] = {}
+    summary: dict[str, float | None] = {}
     for one in sets:
-        console.print(report.curves_table(one))
-    if surrogate is not None:
-        console.print(surrogate)
+        links = {kind: linking_of(one, kind) for kind in Kind}
+        flagged = list(_flagged(one, known, detector))
+        printed(console, [_links(one, links), _curves(one, flagged)])
+        tables[one.name] = {
+            "databases": len(set(one.databases)),
+            "decisions": len(one.forced.wrong),
+            "branching": int(one.forced.wrong.sum()),
+            "linking": {kind.value: asdict(each) for kind, each in links.items()},
+            "flagging": [asdict(each) for each in flagged],
+        }
+        before = "" if one.name == DEV else f"{one.name}_"
+        chosen = [int(layer) for layer in arrays["chosen"]]
+        summary |= {f"{before}{key}": value for key, value in _summary(links, flagged, chosen).items()}
+    console.print(summary)
     if options.json is not None:
-        origin = report.Origin(
-            describe(ROOT),
-            _command(options),
-            options.seed,
-            model.version,
-            found.manifest.weights_sha256,
-            tuple(int(layer) for layer in found.arrays["chosen"]),
-            detector.aggregation,
-        )
-        report.write_json(origin, sets, surrogate, options.json)
+        config = {"linker": model.version, "aggregation": detector.aggregation}
+        run = Run("dialogue", told_command(MODULE, sys.argv[1:]), options.seed, config)
+        n = {one.name: len(one) for one in sets}
+        write_result(options.json, run, {"linking": Part(n, tables, summary)})
 
 
-def _command(options: argparse.Namespace) -> str:
-    """What repeats the figures, wherever data lies."""
-    asked = f" --surrogate {options.surrogate} --seed {options.seed}" if options.surrogate else ""
-    return f"python -m benchmarks.quality.linking{' --no-dev' if options.no_dev else ''}{asked}"
+def _linked(options: argparse.Namespace, questions: Sequence[Known], model: HiddenStates) -> list[Linked]:
+    schemas = snapshots(options.bench, schema=SCHEMA)
+    return list(linked(track(questions[: options.n], "Linking"), schemas, model))
 
 
-async def _surrogate(
-    found: Sequence[Linked], trained: TrainedBranching, options: argparse.Namespace
-) -> SurrogateFigures:
-    with tempfile.TemporaryDirectory() as folder:
-        async with metering() as meter:
-            with model_server(meter, Path(folder) / "model.log"):
-                model = ChatModel(ModelSettings(base_url=meter.url), meter.url)
-                asked = await opinions(found, trained, model, options.surrogate, options.seed)
-                await model.aclose()
-    return figures_of(asked)
-
-
-def _linked(bench: Path, questions: Sequence[Known], model: HiddenStates) -> Iterable[Linked]:
-    return linked(track(questions, "Linking"), snapshots_of(bench), model)
-
-
-def _figures(one: Decided, known: Decided, detector: Detector, *, by_folds: bool) -> report.SetFigures:
-    """Of a set; `by_folds`: it is the calibration set itself, each fold by the others."""
+def _flagged(one: Decided, known: Decided, detector: Detector) -> list[Flagging]:
+    """Every way at every alpha; of the calibration set itself each fold by the others."""
     chosen = detector.probes.layers.tolist()
-    calibrating, forced, free = known.by(chosen), one.forced.by(chosen), one.free.by(chosen)
+    calibrating = replace(known, forced=known.forced.by(chosen))
 
-    def flags(way: Way, each: Detector, asked: Decisions, alpha: float) -> Flags:
-        if by_folds:
-            return flags_by_folds(way, each, calibrating, asked, alpha)
-        return way.flag(each, calibrating.forced, asked, alpha)
+    def flags(way: Way, asked: Decisions, alpha: float) -> Flags:
+        if one is known:
+            return by_folds(way, detector, calibrating, asked, alpha)
+        return way(detector, calibrating.forced, asked, alpha)
 
-    cells = []
-    for way, aggregation, alpha in track(list(product(WAYS, Aggregation, ALPHAS)), f"Flagging {one.name}"):
-        each = replace(detector, aggregation=aggregation)
-        found = flagging_of(one, flags(way, each, forced, alpha), flags(way, each, free, alpha))
-        cells.append(report.Cell(way.name, aggregation, alpha, found))
-    return report.SetFigures(
-        one.name,
-        len(one),
-        len(set(one.databases)),
-        len(one.forced.wrong),
-        int(one.forced.wrong.sum()),
-        linking_of(one, branching.Kind.TABLE),
-        linking_of(one, branching.Kind.COLUMN),
-        tuple(discrimination_of(one, layer) for layer in range(len(one.forced.chances))),
-        tuple(cells),
-    )
+    forced, free = one.forced.by(chosen), one.free.by(chosen)
+    return [
+        flagging_of(one, name, alpha, flags(way, forced, alpha), flags(way, free, alpha))
+        for (name, way), alpha in product(WAYS.items(), ALPHAS)
+    ]
+
+
+def _summary(
+    links: Mapping[Kind, Linking], flagged: Sequence[Flagging], chosen: Sequence[int]
+) -> dict[str, float | None]:
+    """The flat numbers, as the product flags by default."""
+    told = next(each for each in flagged if (each.way, each.alpha) == TOLD)
+    areas = [links[kind].layers[layer] for kind in Kind for layer in chosen]
+    return {
+        "table_em": getattr(told.table.exact_match, "value", None),
+        "table_far": told.table.far.value,
+        "column_em": getattr(told.column.exact_match, "value", None),
+        "column_far": told.column.far.value,
+        "branch_coverage_a10": getattr(told.coverage, "value", None),
+        "sbpp_auc": float(np.mean(areas)),
+    }
+
+
+def _links(one: Decided, links: Mapping[Kind, Linking]) -> Grid:
+    rows = [
+        (
+            *(kind.value, str(len(one)), f"{one.forced.wrong.sum()} of {len(one.forced.wrong)}"),
+            *(shown(each.exact_match), shown(each.precision), shown(each.recall)),
+            " ".join(f"{area:.3f}" for area in each.layers),
+        )
+        for kind, each in links.items()
+    ]
+    columns = ("of", "n", "branching", "exact", "precision", "recall", "AUC by layer")
+    return Grid(f"{one.name}, {len(set(one.databases))} databases", columns, rows)
+
+
+def _curves(one: Decided, flagged: Sequence[Flagging]) -> Grid:
+    kinds = ("tables", "columns", "columns given tables")
+    rows = [
+        (
+            *(each.way, f"{each.alpha:g}", shown(each.coverage), shown(each.coverage_table)),
+            *(shown(each.coverage_column), shown(each.coverage_question), shown(each.ear)),
+            *(
+                f"{shown(part.exact_match)} {100 * part.tar.value:.1f} {100 * part.far.value:.1f}"
+                for part in (each.table, each.column, each.column_given_tables)
+            ),
+        )
+        for each in flagged
+    ]
+    columns = ("way", "alpha", "flagged", "tables", "columns", "questions", "in vain")
+    return Grid(one.name, (*columns, *(f"{kind}: EM, TAR, FAR" for kind in kinds)), rows)
 
 
 if __name__ == "__main__":

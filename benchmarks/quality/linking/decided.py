@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,11 +19,12 @@ from schema_catalog.types import ColumnKey
 class Decisions:
     """m decisions about several questions, in a row.
 
-    `chances`: P(branching point) by each probe, (layers, m). `wrong`, `tables`: which are wrong, which about a table,
-    (m,). `questions`: the number of each one's question, (m,). `places`: its place among that question's.
+    `told`: of each layer, (layers, m): what a probe says of them; in training what it is given, (layers, m, f).
+    `wrong`, `tables`: which are wrong, which about a table, (m,). `questions`: the number of each one's question, (m,).
+    `places`: its place among that question's.
     """
 
-    chances: Floats
+    told: Floats
     wrong: Flags
     tables: Flags
     questions: NDArray[np.int64]
@@ -31,17 +32,12 @@ class Decisions:
 
     def of(self, kept: Flags) -> Decisions:
         """Those that `kept`, (m,), names."""
-        return Decisions(
-            self.chances[:, kept],
-            self.wrong[kept],
-            self.tables[kept],
-            self.questions[kept],
-            self.places[kept],
-        )
+        own, numbers = (self.wrong[kept], self.tables[kept]), (self.questions[kept], self.places[kept])
+        return Decisions(self.told[:, kept], *own, *numbers)
 
     def by(self, probes: Sequence[int]) -> Decisions:
         """The same with these probes alone."""
-        return replace(self, chances=self.chances[list(probes)])
+        return replace(self, told=self.told[list(probes)])
 
     def of_kind(self, kind: Kind) -> Flags:
         """Which are about a table, or a column."""
@@ -66,93 +62,65 @@ class Links:
         """Whether they are the same."""
         return self.linked == self.true == self.both
 
-    @property
-    def precision(self) -> float:
-        """Of what was linked the true share; 1 where nothing was."""
-        return self.both / self.linked if self.linked else 1.0
-
-    @property
-    def recall(self) -> float:
-        """Of what is true the linked share; 1 where nothing is."""
-        return self.both / self.true if self.true else 1.0
-
 
 @dataclass(frozen=True, slots=True)
 class Decided:
     """A set by its name. `free`: decisions as the linker takes them; `forced`: after right ones alone.
 
-    `databases`, `tables`, `columns`: of each question its database and links.
+    `databases`, `links`: of each question its database, and by kind its links.
     """
 
     name: str
     free: Decisions
     forced: Decisions
     databases: tuple[str, ...]
-    tables: tuple[Links, ...]
-    columns: tuple[Links, ...]
+    links: dict[Kind, tuple[Links, ...]]
 
     def __len__(self) -> int:
         return len(self.databases)
 
-    def by(self, probes: Sequence[int]) -> Decided:
-        """The same with these probes alone."""
-        return replace(self, free=self.free.by(probes), forced=self.forced.by(probes))
 
+def decided(name: str, found: Sequence[Linked], probes: Probes) -> Decided:
+    """The arrays of a set, by what these probes say."""
 
-def decided(name: str, found: Iterable[Linked], probes: Probes) -> Decided:
-    """The arrays of a set."""
-    free, forced = _Rows(probes), _Rows(probes)
-    databases, tables, columns = [], [], []
-    for one in found:
-        gold = one.question.gold
-        free.add(one, [(decision, decision.linked != (decision.element in gold)) for decision in one.free])
-        forced.add(one, one.forced)
-        links = {kind: frozenset(_linked(one.free, kind)) for kind in Kind}
-        databases.append(one.question.database)
-        tables.append(Links.of(links[Kind.TABLE], one.question.tables))
-        columns.append(Links.of(links[Kind.COLUMN], one.question.columns))
-    return Decided(
-        name, free.decisions(), forced.decisions(), tuple(databases), tuple(tables), tuple(columns)
-    )
+    def said(one: Linked, decisions: Sequence[Decision]) -> Floats:
+        return probes.chances(assembled(inputs_of(one.states, decisions, one.snapshot), probes.layers))
 
-
-def _linked(decisions: Iterable[Decision], kind: Kind) -> Iterable[ColumnKey]:
-    return (each.element for each in decisions if each.linked and kind_of(each) is kind)
-
-
-class _Rows:
-    """Decisions in the collecting."""
-
-    def __init__(self, probes: Probes) -> None:
-        self._probes = probes
-        self._parts: list[Decisions] = []
-
-    def add(self, one: Linked, taken: Iterable[tuple[Decision, bool]]) -> None:
-        """The decisions about the next question, with whether each is wrong."""
-        pairs = list(taken)
-        decisions = [decision for decision, _ in pairs]
-        given = assembled(inputs_of(one.states, decisions, one.snapshot), self._probes.layers)
-        self._parts.append(
-            Decisions(
-                self._probes.chances(given),
-                np.array([wrong for _, wrong in pairs], dtype=np.bool_),
-                np.array([kind_of(decision) is Kind.TABLE for decision in decisions], dtype=np.bool_),
-                np.full(len(pairs), len(self._parts)),
-                np.arange(len(pairs)),
+    free = [
+        [(each, each.linked != (each.element in one.question.gold)) for each in one.free] for one in found
+    ]
+    links = {
+        kind: tuple(
+            Links.of(
+                frozenset(each.element for each in one.free if each.linked and kind_of(each) is kind), true
             )
+            for one, true in zip(found, golds, strict=True)
         )
-
-    def decisions(self) -> Decisions:
-        """All of them."""
-        return Decisions(
-            np.concatenate([part.chances for part in self._parts], axis=1),
-            *(
-                np.concatenate([getattr(part, name) for part in self._parts])
-                for name in ("wrong", "tables", "questions", "places")
-            ),
+        for kind, golds in (
+            (Kind.TABLE, [one.question.tables for one in found]),
+            (Kind.COLUMN, [one.question.columns for one in found]),
         )
+    }
+    databases = tuple(one.question.database for one in found)
+    forced = [one.forced for one in found]
+    return Decided(name, together(found, free, said), together(found, forced, said), databases, links)
 
 
-def without(known: Decisions, questions: Flags) -> Decisions:
-    """The decisions about other questions than `questions`, (questions,), names."""
-    return known.of(~questions[known.questions])
+def together(
+    found: Sequence[Linked],
+    taken: Sequence[Sequence[tuple[Decision, bool]]],
+    told: Callable[[Linked, Sequence[Decision]], Floats],
+) -> Decisions:
+    """What was decided about each question, with whether it was wrong, in one row."""
+    pairs = [pair for each in taken for pair in each]
+    sizes = [len(each) for each in taken]
+    return Decisions(
+        np.concatenate(
+            [told(one, [decision for decision, _ in each]) for one, each in zip(found, taken, strict=True)],
+            axis=1,
+        ),
+        np.array([wrong for _, wrong in pairs], dtype=np.bool_),
+        np.array([kind_of(decision) is Kind.TABLE for decision, _ in pairs], dtype=np.bool_),
+        np.repeat(np.arange(len(sizes)), sizes),
+        np.concatenate([np.arange(size) for size in sizes]),
+    )

@@ -9,17 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.quality.routing.collection import Item, read_items, read_views
+from benchmarks.harness.drawing import read_items
+from benchmarks.harness.schemas import gold_of
 from engine.core.elements import WHOLE_TABLE
 from engine.schema_linking.linker import Decision, decide, teacher_forced
 from engine.schema_linking.nodes import HiddenStates, NodeStates
 from schema_catalog.types import ColumnKey, Snapshot
 
-QUESTIONS = ("spider/train.jsonl",)
-"""Those that probes are trained and calibrated on. Spider's others come from older collections, of two of the probe
-part's databases and none of the calibration part's: with them, more is flagged in vain in folds of the rest."""
-
-DEV = ("spider/dev.jsonl",)
+SCHEMA = "public"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,22 +50,13 @@ class Linked:
     forced: tuple[tuple[Decision, bool], ...]
 
 
-def snapshots_of(bench: Path) -> dict[str, Snapshot]:
-    """The schemas of Spider's databases by name."""
-    return {snapshot.database: snapshot for snapshot, _ in read_views(bench, pool=False)}
-
-
-def known_questions(bench: Path, files: Iterable[str]) -> list[Known]:
-    """The questions of `files` whose columns are known."""
+def known_questions(file: Path) -> list[Known]:
+    """The questions of `file` whose columns are known, over schemas that are called `SCHEMA`."""
     return [
-        _known(item) for file in files for item in read_items(bench / file) if item["columns"] is not None
+        Known(item["id"], item["db"], item["question"], gold_of(item, SCHEMA))
+        for item in read_items(file)
+        if item["columns"] is not None
     ]
-
-
-def _known(item: Item) -> Known:
-    tables = {("public", table, WHOLE_TABLE) for table in item["tables"]}
-    columns = {("public", *column.split(".", 1)) for column in item["columns"]}
-    return Known(item["id"], item["db"], item["question"], frozenset(tables | columns))
 
 
 def linked(
@@ -79,10 +67,5 @@ def linked(
         snapshot = snapshots[question.database]
         states = linker.read(question.text, snapshot)
         if states is not None:
-            yield Linked(
-                question,
-                snapshot,
-                states,
-                decide(states, snapshot),
-                teacher_forced(states, snapshot, question.gold),
-            )
+            forced = teacher_forced(states, snapshot, question.gold)
+            yield Linked(question, snapshot, states, decide(states, snapshot), forced)

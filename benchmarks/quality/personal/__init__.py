@@ -1,6 +1,6 @@
 """Personalisation (Odin §8): is the first candidate right when a user meets an ambiguity for the second time?
 
-    python -m benchmarks.quality.personal [--n PAIRS] [--only SETS] [--half 0|1] [--plan] [--score]
+    python -m benchmarks.quality.personal [--n PAIRS] [--sets SETS] [--half 0|1] [--plan] [--score]
 
 A simulated user means one reading of an ambiguous column or table. The user asks a first question and chooses the first
 row that is right under that reading, or else corrects with what would have been; then asks a second question. That

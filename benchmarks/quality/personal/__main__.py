@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 
 from rich.console import Console
 
 import benchmarks.quality.personal as described
-from benchmarks.quality.candidates.command import ROOT, check_bench, common_parser, finished
-from benchmarks.quality.candidates.model_server import model_server
-from benchmarks.quality.candidates.questions import by_name
-from benchmarks.quality.candidates.site import site
-from benchmarks.quality.personal.measuring import Measuring, Options
-from benchmarks.quality.personal.report import AMBIQT, summary, table, write
-from benchmarks.wire.machine import describe
+from benchmarks.harness.command import Options, by_name, finished, options_of, parser, told_command
+from benchmarks.harness.intervals import mean, ratio
+from benchmarks.harness.model import model_server
+from benchmarks.harness.questions import AMBIQT
+from benchmarks.harness.report import Grid, Part, Run, printed, shown, write_result
+from benchmarks.harness.site import site
+from benchmarks.quality.personal.measuring import Measuring, Outcome
 
-PACE = 13.0
-"""Seconds an answer, for the estimate: two processors, nothing else running."""
+MODULE = "benchmarks.quality.personal"
 
 
 def main() -> int:
@@ -27,39 +26,76 @@ def main() -> int:
     return finished(_options, _run, Console(width=150))
 
 
+def _options() -> Options:
+    made = parser(MODULE, described.__doc__, k=6)
+    made.set_defaults(n=10)
+    return options_of(made.parse_args())
+
+
 async def _run(options: Options, console: Console) -> None:
-    machine = describe(ROOT)
     async with site(options.work, options.bench) as place:
-        made = [Measuring(of, options, place) for of in options.sets]
+        made = [Measuring(of, options, place) for of in by_name(options.sets, AMBIQT, "set")]
         left = sum(each.left for each in made)
-        console.print(f"{left} answers to give, about {left * PACE / 60:.0f} min. Stop it when you like.")
+        console.print(f"{left} answers to give")
         if options.plan:
             return
         if left and not options.score:
             with model_server(place.meter, options.work / "model.log"):
                 for each in made:
-                    await each.measure(machine.commit, lambda text: console.print(text, markup=False))
+                    await each.measure(lambda text: console.print(text, markup=False))
         outcomes = [outcome for each in made for outcome in await asyncio.to_thread(each.outcomes)]
-    console.print(table(outcomes))
-    found = summary(outcomes)
-    console.print(found)
-    write(options, found, outcomes, asdict(machine))
+    printed(console, [_grid(outcomes)])
+    console.print(found := summary(outcomes))
+    if options.json is not None:
+        run = Run(
+            "personal",
+            told_command(MODULE, sys.argv[1:]),
+            options.seed,
+            {"k": options.k, "half": options.half},
+        )
+        part = Part(len(outcomes), [asdict(each) for each in outcomes], found)
+        write_result(options.json, run, {"pairs": part})
 
 
-def _options() -> Options:
-    parser = common_parser("benchmarks.quality.personal", described.__doc__)
-    parser.add_argument("--only", help=f"sets, comma-separated, of {', '.join(each.name for each in AMBIQT)}")
-    parser.add_argument("--n", type=int, default=10, help="pairs a set")
-    parser.add_argument(
-        "--into", type=Path, help="a result of the candidates benchmark whose summary gets the figures"
+def summary(outcomes: Sequence[Outcome]) -> dict[str, float | None]:
+    """The flat numbers, of all pairs and of each set's; a ratio and its bounds are None where nothing was right."""
+    found: dict[str, float | None] = {}
+    for name, of in _groups(outcomes):
+        owners = [each.database for each in of]
+        given, without = ([each.with_first for each in of], [each.without_first for each in of])
+        gain = ratio(given, without, owners)
+        for key, value in (("gain", gain), ("with", mean(given, owners)), ("without", mean(without, owners))):
+            for part, suffix in (("value", ""), ("low", "_low"), ("high", "_high")):
+                found[f"personal{name}_{key}{suffix}"] = getattr(value, part, None)
+        found[f"personal{name}_n"] = len(of)
+    return found
+
+
+def _groups(outcomes: Sequence[Outcome]) -> list[tuple[str, list[Outcome]]]:
+    """All together, and each set by itself."""
+    sets = {of.name: [each for each in outcomes if each.set_name == of.name] for of in AMBIQT}
+    groups = [("", list(outcomes)), *((f"_{name[-1]}", some) for name, some in sets.items())]
+    return [group for group in groups if group[1]]
+
+
+def _grid(outcomes: Sequence[Outcome]) -> Grid:
+    rows = []
+    for name, of in _groups(outcomes):
+        owners = [each.database for each in of]
+        whats = ("shown", "first_right", "without_first", "with_first")
+        shares = [shown(mean([getattr(each, what) for each in of], owners)) for what in whats]
+        gain = ratio([each.with_first for each in of], [each.without_first for each in of], owners)
+        rows.append((name.strip("_") or "all", str(len(of)), *shares, shown(gain, 1, 2)))
+    columns = (
+        "set",
+        "pairs",
+        "shown at first",
+        "first right: 1st meeting",
+        "2nd, without",
+        "2nd, with",
+        "gain",
     )
-    given = parser.parse_args()
-    if given.n < 1:
-        raise ValueError(f"--n is a number of pairs, not {given.n}")
-    check_bench(given.bench)
-    sets = by_name(given.only, AMBIQT, "set", lambda each: each.name)
-    names = ("bench", "work", "n", "seed", "half", "k", "plan", "score", "json", "into")
-    return Options(sets=sets, **{name: getattr(given, name) for name in names})
+    return Grid("personal", columns, rows)
 
 
 if __name__ == "__main__":

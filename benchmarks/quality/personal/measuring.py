@@ -9,24 +9,24 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import asyncpg
 
-from benchmarks.quality.candidates.gateway import Gateway, gateways
-from benchmarks.quality.candidates.journal import Answer, Cost, Journal, identity
-from benchmarks.quality.candidates.judging import Scorer
-from benchmarks.quality.candidates.questions import Asked, QuestionSet
-from benchmarks.quality.candidates.site import Site
-from benchmarks.quality.candidates.tasks import READER, Task
+from benchmarks.harness.command import Options
+from benchmarks.harness.journal import Answer, Journal, identity
+from benchmarks.harness.machine import describe
+from benchmarks.harness.questions import Asked, QuestionSet
+from benchmarks.harness.running import failing
+from benchmarks.harness.scorer import Right, Scorer, Verdicts
+from benchmarks.harness.site import Site, prepared
+from benchmarks.harness.systems import READER, WHOLE, Gateway, Task
 from benchmarks.quality.personal.pairs import Meetings, pairs
 from engine.api.question_store import Stored
 from engine.core.tools import NoMemory
-from engine.errors import ModelUnavailableError, NLError
 from engine.learning.feedback import Learner
 from engine.learning.store import LearningStore
 from engine.settings import LearningSettings
@@ -36,26 +36,9 @@ from schema_catalog.pg import Pool
 from schema_catalog.store import CatalogStore, DuplicateNameError
 
 STORE = "personal"
-"""The database of what is learned: apart from the candidates benchmark's, whose engine must know nothing."""
+"""The database of what is learned: apart from the other benchmarks', whose engine must know nothing."""
 
-FIRST, WITH, WITHOUT = "first", "with", "without"
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What is measured, on what, and where the results go. `n`: pairs a set."""
-
-    bench: Path
-    work: Path
-    sets: tuple[QuestionSet, ...]
-    n: int
-    seed: int
-    half: int | None
-    k: int
-    plan: bool
-    score: bool
-    json: Path | None
-    into: Path | None
+FIRST, WITH, WITHOUT = MEETINGS = ("first", "with", "without")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +47,7 @@ class Outcome:
 
     set_name: str
     name: str
+    database: str
     shown: bool
     first_right: bool
     with_first: bool
@@ -77,35 +61,31 @@ class Measuring:
 
     def __init__(self, of: QuestionSet, options: Options, place: Site) -> None:
         self._of = of
-        self._options = options
         self._site = place
-        self._system: Gateway = gateways(place.plain, options.k)[0]
-        self._pairs = pairs(options.bench, of, options.n, options.seed, options.half)
-        own = (Path(__file__), *(Path(__file__).parents[1] / "candidates").glob("*.py"))
-        name = identity(
-            f"personal {self._system.settings} seed={options.seed}", (*self._system.sources, *own)
-        )
-        self._journal = Journal(options.work / "answers" / "personal" / f"{of.name}-{name}.jsonl")
-        self._scorer = Scorer(options.bench, place.dsn, options.work / "scoring-personal")
+        self._system = Gateway(WHOLE, options.k)
+        self._pairs = pairs(options.bench, of, options.n or 1, options.seed, options.half)
+        sources = (*self._system.sources, Path(__file__), Path(__file__).with_name("pairs.py"))
+        name = identity(f"personal {self._system.settings} seed={options.seed}", sources)
+        self._journal = Journal(options.work / "answers" / f"{of.name}-{name}.jsonl", Answer)
+        self._verdicts = Verdicts(Scorer(options.bench, place.dsn, options.work / "scoring"))
 
     @property
     def left(self) -> int:
         """How many answers are still to be given."""
-        return sum(
-            _id(each, which) not in self._journal.answers
-            for each in self._pairs
-            for which in (FIRST, WITH, WITHOUT)
-        )
+        return sum(not self._known(each, which) for each in self._pairs for which in MEETINGS)
 
-    async def measure(self, commit: str, told: Any) -> None:
+    def _known(self, each: Meetings, which: str) -> bool:
+        return _id(each, which) in self._journal.answers
+
+    async def measure(self, told: Callable[[str], None]) -> None:
         """Has every pair answered that is not yet."""
         async with _store(self._site) as pool:
             for number, each in enumerate(self._pairs, 1):
-                if any(_id(each, which) not in self._journal.answers for which in (FIRST, WITH, WITHOUT)):
-                    await self._meet(each, pool, commit)
+                if not all(self._known(each, which) for which in MEETINGS):
+                    await self._meet(each, pool)
                     told(f"{self._of.name}: pair {number} of {len(self._pairs)}, {each.name}")
 
-    async def _meet(self, each: Meetings, pool: Pool, commit: str) -> None:
+    async def _meet(self, each: Meetings, pool: Pool) -> None:
         task = await self._site.task(each.first)
         assert task.place is not None  # noqa: S101 - AmbiQT's questions bring their database
         database = task.place.database
@@ -116,27 +96,21 @@ class Measuring:
         learning = LearningSettings()
         memory = LearningStore(pool, learning)
         tools = replace(task.tools, memory=memory, learning=learning)
-        first = await self._answered(_id(each, FIRST), replace(task, tools=tools), commit)
+        first = await self._answered(_id(each, FIRST), replace(task, tools=tools))
         await self._teach(each, first, Learner(tools, memory), database.name)
         question = replace(each.second.question, database=database.name)
         for which, remembered in ((WITH, tools), (WITHOUT, replace(tools, memory=NoMemory()))):
-            again = Task(question, task.place, remembered)
-            await self._answered(_id(each, which), again, commit)
+            await self._answered(_id(each, which), Task(question, task.place, remembered))
 
-    async def _answered(self, name: str, task: Task, commit: str) -> Answer:
+    async def _answered(self, name: str, task: Task) -> Answer:
         if name in self._journal.answers:
             return self._journal.answers[name]
         await self._system.prepare(task)
         self._site.meter.take(0.0)
         began = time.perf_counter()
-        try:
-            proposals, error = await self._system.answer(task), None
-        except ModelUnavailableError:
-            raise
-        except NLError as problem:
-            proposals, error = (), f"{problem.sqlstate} {problem.message}"
-        cost: Cost = self._site.meter.take(time.perf_counter() - began)
-        answer = Answer(name, proposals, cost, error, crashed=False, commit=commit)
+        proposals, error, crashed = await failing(self._system.answer(task))
+        cost = self._site.meter.take(time.perf_counter() - began)
+        answer = Answer(name, proposals, cost, error, crashed, describe().commit)
         self._journal.add(answer)
         return answer
 
@@ -150,59 +124,50 @@ class Measuring:
         else:
             await learner.chose(stored, stored.reply.rows[chosen], stored.request.asker)
 
-    def _right(self, answers: Sequence[tuple[Asked, Answer]]) -> list[tuple[tuple[bool, bool], ...]]:
+    def _right(self, answers: Sequence[tuple[Asked, Answer]]) -> list[list[Right]]:
         """For every candidate whether it is right under reading 1 and 2. All are of the first question's database."""
-        made = [
-            replace(
-                answer,
-                id=asked.question.id,
-                proposals=tuple(replace(one, database=None) for one in answer.proposals),
-            )
+        wanted: dict[str, list[str]] = {}
+        for asked, answer in answers:
+            wanted.setdefault(asked.question.id, []).extend(each.sql for each in answer.proposals)
+        self._verdicts.judge(self._of, wanted)
+        return [
+            [self._verdicts.right(self._of, asked.question.id, each.sql) for each in answer.proposals]
             for asked, answer in answers
         ]
-        verdict = self._scorer.judge(self._of, made)
-        return [verdict.right[asked.question.id] for asked, _ in answers]
 
     def outcomes(self) -> list[Outcome]:
         """Of the pairs that were answered whole."""
-        known = self._journal.answers
-        done = [
-            each for each in self._pairs if all(_id(each, which) in known for which in (FIRST, WITH, WITHOUT))
-        ]
-        if not done:
-            return []
-        judged = {
-            which: self._right(
-                [(each.first if which == FIRST else each.second, known[_id(each, which)]) for each in done]
+        done = [each for each in self._pairs if all(self._known(each, which) for which in MEETINGS)]
+        judged = [
+            self._right(
+                [
+                    (each.first if which == FIRST else each.second, self._journal.answers[_id(each, which)])
+                    for each in done
+                ]
             )
-            for which in (FIRST, WITH, WITHOUT)
-        }
-        return [
-            Outcome(
-                self._of.name,
-                each.name,
-                _chosen(judged[FIRST][place], each.reading) is not None,
-                _first(judged[FIRST][place], each.reading),
-                _first(judged[WITH][place], each.reading),
-                _chosen(judged[WITH][place], each.reading) is not None,
-                _first(judged[WITHOUT][place], each.reading),
-                _chosen(judged[WITHOUT][place], each.reading) is not None,
-            )
-            for place, each in enumerate(done)
+            for which in MEETINGS
         ]
+        return [_outcome(self._of.name, each, *right) for each, *right in zip(done, *judged, strict=True)]
+
+
+def _outcome(
+    set_name: str, each: Meetings, first: list[Right], given: list[Right], without: list[Right]
+) -> Outcome:
+    chosen = [_chosen(right, each.reading) for right in (first, given, without)]
+    right, found = [place == 0 for place in chosen], [place is not None for place in chosen]
+    return Outcome(
+        *(set_name, each.name, each.first.owner, found[0], right[0]),
+        *(right[1], found[1], right[2], found[2]),
+    )
 
 
 def _id(each: Meetings, which: str) -> str:
     return f"{each.name}:{which}"
 
 
-def _chosen(right: Sequence[tuple[bool, bool]], reading: int) -> int | None:
+def _chosen(right: Sequence[Right], reading: int) -> int | None:
     """The first row that is right, None where none is."""
     return next((place for place, each in enumerate(right) if each[reading]), None)
-
-
-def _first(right: Sequence[tuple[bool, bool]], reading: int) -> bool:
-    return bool(right) and right[0][reading]
 
 
 def _stored(asked: Asked, answer: Answer, database: str) -> Stored:
@@ -217,12 +182,7 @@ def _stored(asked: Asked, answer: Answer, database: str) -> Stored:
 @asynccontextmanager
 async def _store(place: Site) -> AsyncIterator[Pool]:
     """The store of what is learned."""
-    connection = await asyncpg.connect(place.dsn)
-    try:
-        if not await connection.fetchval("SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", STORE):
-            await connection.execute(f"CREATE DATABASE {STORE}")
-    finally:
-        await connection.close()
+    await prepared(place.cluster, STORE)
     async with asyncpg.create_pool(place.cluster.dsn(STORE), min_size=1, max_size=2) as pool:
         async with pool.acquire() as one:
             await migrate(one)

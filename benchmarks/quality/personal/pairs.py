@@ -6,14 +6,14 @@ by the simulated user alone, never by what answers.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.quality.candidates.questions import Asked, Item, QuestionSet, Selection, asked, read_items
+from benchmarks.harness.drawing import Item, digest, read_items
+from benchmarks.harness.questions import Asked, QuestionSet, Selection, asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def pairs(bench: Path, of: QuestionSet, n: int, seed: int, half: int | None = No
             groups[json.dumps([item["db"], item["ambiguous"], item["ddl_both"]], sort_keys=True)].append(item)
     # The first pair of every group before the second of any: many ambiguities before many questions.
     made = [
-        (place, _digest(f"{seed}:{one['id']}"), one, two)
+        (place, digest(f"{seed}:{one['id']}"), one, two)
         for group in groups.values()
         for place, (one, two) in enumerate(_paired(group, seed))
     ]
@@ -60,7 +60,7 @@ def pairs(bench: Path, of: QuestionSet, n: int, seed: int, half: int | None = No
 
 
 def _paired(group: Sequence[Item], seed: int) -> Iterator[tuple[Item, Item]]:
-    left = sorted(group, key=lambda item: _digest(f"{seed}:{item['id']}"))
+    left = sorted(group, key=lambda item: digest(f"{seed}:{item['id']}"))
     while left:
         one = left.pop(0)
         two = next((item for item in left if _differ(one, item)), None)
@@ -76,9 +76,5 @@ def _differ(one: Item, two: Item) -> bool:
 
 
 def _meetings(questions: dict[str, Asked], one: Item, two: Item, seed: int) -> Meetings:
-    reading = _digest(f"{seed}:reading:{one['id']}:{two['id']}") % 2
+    reading = digest(f"{seed}:reading:{one['id']}:{two['id']}") % 2
     return Meetings(questions[one["id"]], questions[two["id"]], reading, one[f"gold_{reading + 1}"])
-
-
-def _digest(text: str) -> int:
-    return int(hashlib.sha256(text.encode()).hexdigest(), 16)

@@ -18,15 +18,18 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from benchmarks.harness.machine import ROOT
+from benchmarks.harness.schemas import View, wholly_readable
 from benchmarks.quality.routing.catalog import ComposingEncoder, catalog, questions
-from benchmarks.quality.routing.collection import ROOT, Item, View
 from benchmarks.quality.routing.versions import versions
 from engine.models.encoder import MiniLMEncoder
 from engine.routing.artifact import BASE
 from engine.routing.router import HybridRouter
+from schema_catalog.types import Snapshot
 
 GROWTH = (1_000, 10_000, 100_000)
 """Tables of the growth curve: 1, 10 and 100 times a large single installation."""
@@ -37,7 +40,7 @@ ASKED, WARM = 200, 10
 BATCH = 64
 
 
-def latency(router: HybridRouter, views: Sequence[View], texts: Sequence[str]) -> Item:
+def latency(router: HybridRouter, views: Sequence[View], texts: Sequence[str]) -> dict[str, Any]:
     """Milliseconds of one question alone."""
     for text in texts[:WARM]:
         router.rank(text, views)
@@ -60,13 +63,13 @@ def throughput(router: HybridRouter, views: Sequence[View], texts: Sequence[str]
     return statistics.median(rates)
 
 
-def adding(views: Sequence[View]) -> Item:
+def adding(snapshots: Sequence[Snapshot]) -> dict[str, Any]:
     """Seconds until each database can be routed to, one after the other, with nothing remembered."""
     encoder = MiniLMEncoder()
     encoder.warm_up()
     router = HybridRouter(encoder)
     taken: dict[str, float] = {}
-    for snapshot, _ in views:
+    for snapshot in snapshots:
         started = time.perf_counter()
         router.prepare([snapshot])
         taken[snapshot.database] = time.perf_counter() - started
@@ -80,12 +83,12 @@ def adding(views: Sequence[View]) -> Item:
     }
 
 
-def growth(folder: Path, *, learned: bool) -> list[Item]:
+def growth(folder: Path) -> list[dict[str, Any]]:
     """Each size in a process of its own, so that memory is that size's alone."""
     points = []
     for tables in GROWTH:
         command = [sys.executable, "-m", "benchmarks.quality.routing.cost", "--tables", str(tables)]
-        command += ["--work", str(folder)] + (["--learned"] if learned else [])
+        command += ["--work", str(folder)]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
         points.append(json.loads(done.stdout.splitlines()[-1]))
     return points
@@ -98,18 +101,13 @@ def resident_mb(*, mapped: bool = True) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def _point(tables: int, folder: Path, mapped: Path, *, learned: bool) -> Item:
+def _point(tables: int, folder: Path, mapped: Path) -> dict[str, Any]:
     encoder = MiniLMEncoder()
     encoder.warm_up()
     schemas = ComposingEncoder(encoder)
-    router = HybridRouter(
-        encoder, schemas, versions=versions(folder, BASE) if learned else None, folder=mapped
-    )
+    router = HybridRouter(encoder, schemas, versions=versions(folder, BASE), folder=mapped)
     empty = resident_mb(mapped=False)
-    views: list[View] = [
-        (snapshot, frozenset((*table.key, column.name) for table, column in snapshot.columns()))
-        for snapshot in catalog(tables)
-    ]
+    views = [wholly_readable(snapshot) for snapshot in catalog(tables)]
     snapshots = resident_mb(mapped=False)
     started = time.perf_counter()
     router.prepare([snapshot for snapshot, _ in views])
@@ -135,10 +133,9 @@ def main() -> int:
     )
     parser.add_argument("--tables", type=int, required=True)
     parser.add_argument("--work", type=Path, required=True, help="folder of the trained versions")
-    parser.add_argument("--learned", action="store_true", help="with the version that comes with the program")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as mapped:
-        print(json.dumps(_point(args.tables, args.work, Path(mapped), learned=args.learned)))
+        print(json.dumps(_point(args.tables, args.work, Path(mapped))))
     return 0
 
 

@@ -6,11 +6,11 @@ Owns which version answers for which collection. No question of a test set is re
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks.quality.routing.collection import Item, View
+from benchmarks.harness.schemas import View
 from engine.core.ports import Encoder
 from engine.models.fitting import NetworkTrainer
 from engine.models.pointer import PointerModel, packaged_base
@@ -18,7 +18,7 @@ from engine.routing.artifact import BASE, ArtifactStore, Manifest
 from engine.routing.index import Index, build
 from engine.routing.learned_router import Versions
 from engine.routing.questioner import lesson, packaged
-from engine.routing.training import Progress, Terrain, TrainingSettings, train
+from engine.routing.training import Terrain, TrainingSettings, train
 
 
 class _Pinned(ArtifactStore):
@@ -45,20 +45,14 @@ def versions(folder: Path, version: str) -> Versions:
 
 
 def trained(
-    folder: Path,
-    name: str,
-    views: Sequence[View],
-    *,
-    encoder: Encoder,
-    settings: TrainingSettings,
-    progress: Callable[[Progress], None],
-) -> Item:
+    folder: Path, name: str, views: Sequence[View], encoder: Encoder, settings: TrainingSettings
+) -> dict[str, object]:
     """Trains the version `name` from the base and saves it; says how long that took and on how much."""
     started = time.perf_counter()
     store = ArtifactStore(folder, packaged_base())
     terrain = Terrain.of(Index([build(snapshot, encoder.encode) for snapshot, _ in views]))
     trainer = NetworkTrainer(store.load(BASE), seed=settings.seed)
-    outcome = train(trainer, terrain, lesson(terrain.index.parts, packaged()), settings, progress)
+    outcome = train(trainer, terrain, lesson(terrain.index.parts, packaged()), settings, lambda _: None)
     manifest = Manifest(
         version=name,
         encoder="all-MiniLM-L6-v2",
@@ -70,10 +64,6 @@ def trained(
         minutes=round(outcome.minutes, 2),
         figures=outcome.figures,
     )
-    saved = store.save(manifest, trainer.arrays(outcome.temperature))
-    return {
-        "version": saved.version,
-        "questions": outcome.trained,
-        "train_minutes": (time.perf_counter() - started) / 60,
-        "figures": outcome.figures,
-    }
+    store.save(manifest, trainer.arrays(outcome.temperature))
+    minutes = (time.perf_counter() - started) / 60
+    return {"questions": outcome.trained, "train_minutes": minutes, "figures": outcome.figures}

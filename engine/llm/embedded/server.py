@@ -22,9 +22,10 @@ from typing import Annotated, Any
 import msgspec
 from aiohttp import web
 
+from engine.keyed import keyed
 from engine.llm.embedded.runtime import Runtime
 from engine.llm.embedded.scheduler import Generated, GrammarProblemError, Request, Scheduler
-from engine.llm.settings import EmbeddedModelSettings
+from engine.llm.settings import NO_KEY, EmbeddedModelSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,18 +185,20 @@ def _error(status: int, message: str) -> web.Response:
     return web.json_response({"error": {"message": message, "type": "invalid_request_error"}}, status=status)
 
 
-async def serve(settings: EmbeddedModelSettings, name: str) -> None:
-    """Loads the model, listens, writes the base URL as one line to standard output, serves until cancelled."""
+async def serve(settings: EmbeddedModelSettings, name: str, key: str, *, reuse_port: bool) -> None:
+    """Loads the model, listens, writes the base URL as one line to standard output, serves until cancelled.
+
+    `key`: what a request has to show, but for that of its health; `NO_KEY`: nothing. `reuse_port`: of our own user.
+    """
     runtime = await asyncio.to_thread(Runtime, settings)
+    app = EmbeddedServer(runtime, name, settings.prefixes).application()
+    if key != NO_KEY:
+        app = keyed(app, key.encode(), lambda asked: asked.path == "/health", "the model's key is missing")
     # A cancelled request stops its handler, which stops the work on the model.
-    runner = web.AppRunner(
-        EmbeddedServer(runtime, name, settings.prefixes).application(),
-        handler_cancellation=True,
-        access_log=None,
-    )
+    runner = web.AppRunner(app, handler_cancellation=True, access_log=None)
     await runner.setup()
     try:
-        site = web.TCPSite(runner, settings.host, settings.port)
+        site = web.TCPSite(runner, settings.host, settings.port, reuse_port=reuse_port)
         await site.start()
         host, port = _address(runner.addresses)
         sys.stdout.write(f"http://{host}:{port}/v1\n")
@@ -205,10 +208,10 @@ async def serve(settings: EmbeddedModelSettings, name: str) -> None:
         await runner.cleanup()
 
 
-def run(settings: EmbeddedModelSettings, name: str) -> None:
+def run(settings: EmbeddedModelSettings, name: str, key: str, *, reuse_port: bool) -> None:
     """The embedded server as a process of its own; ends on SIGINT or SIGTERM."""
     with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
-        asyncio.run(serve(settings, name))
+        asyncio.run(serve(settings, name, key, reuse_port=reuse_port))
 
 
 def _address(addresses: Sequence[Any]) -> tuple[str, int]:

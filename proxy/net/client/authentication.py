@@ -7,14 +7,12 @@ the derivation of keys. Knows nothing of the session after it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from typing import Protocol
 
-import structlog
-
 from engine.types import ErrorReply
-from proxy.net.client.client_info import ClientInfo
-from proxy.net.login_service import LoginService
+from proxy.net.peers import ClientInfo
+from proxy.net.worker.context import GatewayContext
 from proxy.protocol.auth.client_login import (
     ClientLogin,
     DeriveKeys,
@@ -50,30 +48,21 @@ class AuthenticationOwner(Protocol):
 
 
 class Authentication:
-    """One login. `begin` comes first.
-
-    `head`: bytes that the client has sent already. `binding`: its channel binding data, None without TLS.
-    """
+    """One login. `begin` comes first. `head`: bytes that the client has sent already."""
 
     def __init__(
         self,
         host: AuthenticationOwner,
+        context: GatewayContext,
         client: ClientInfo,
         method: Method,
-        login_service: LoginService,
-        *,
         head: bytes,
-        binding: bytes | None,
-        spawn: Callable[[str, Coroutine[object, object, None]], asyncio.Task[None]],
-        log: structlog.typing.FilteringBoundLogger,
     ) -> None:
         self._owner = host
         self._client = client
         self._method = method
-        self._login_service = login_service
-        self._binding = binding
-        self._spawn = spawn
-        self._log = log
+        self._context = context
+        self._login_service = context.login_service
         self._buffer = head
         self._login: ClientLogin | None = None
         self._waiting: asyncio.Task[None] | asyncio.Future[ClientKeys] | None = None
@@ -92,7 +81,7 @@ class Authentication:
         if shown != user:
             self._refuse(failure(user, self._method), f"{self._method} says {shown}")
         elif self._login_service.uses_auth_query and self._method is not Method.REJECT:
-            self._waiting = self._spawn("login", self._look_up())
+            self._waiting = self._context.spawn("login", self._look_up())
         else:
             self._challenge(self._login_service.auth_file_secret(user))
 
@@ -136,7 +125,8 @@ class Authentication:
     def _challenge(self, secret: Secret | None) -> None:
         user = self._client.user
         challenge_inputs = self._login_service.challenge_inputs(user)
-        self._login = ClientLogin(user, self._method, secret, challenge_inputs, binding=self._binding)
+        binding = self._context.binding(self._client.tls)
+        self._login = ClientLogin(user, self._method, secret, challenge_inputs, binding=binding)
         self._continue(self._login.begin())
 
     def _continue(self, steps: list[LoginStep]) -> None:
@@ -177,5 +167,5 @@ class Authentication:
 
     def _refuse(self, error: ErrorReply, reason: str) -> None:
         self._ended = True
-        self._log.info("login_refused", user=self._client.user, reason=reason)
+        self._context.log.info("login_refused", user=self._client.user, reason=reason)
         self._owner.refuse(error)

@@ -11,14 +11,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-import ssl
 
+from engine.errors import for_log
 from engine.types import ErrorReply
-from proxy.net.addresses import is_loopback
 from proxy.net.client.startup import UNENCRYPTED_DATA, ClientStartup
+from proxy.net.console.console_connection import Admin
 from proxy.net.login_service import TOO_MANY_LOGINS
-from proxy.net.ports import Admin, ClientContext
+from proxy.net.peers import is_loopback
 from proxy.net.tls import ALPN
+from proxy.net.worker.context import GatewayContext
 from proxy.protocol import codec
 
 _TLS_HANDSHAKE = 0x16
@@ -33,7 +34,7 @@ _RETRY_SECONDS = 1.0
 class Listener:
     """Accepts clients of one worker, until it is closed."""
 
-    def __init__(self, context: ClientContext, admin: Admin, sockets: list[socket.socket]) -> None:
+    def __init__(self, context: GatewayContext, admin: Admin, sockets: list[socket.socket]) -> None:
         self._context = context
         self._admin = admin
         self._sockets = sockets
@@ -78,7 +79,7 @@ class Listener:
             try:
                 sock, _ = await loop.sock_accept(listening)
             except OSError as problem:
-                self._context.log.warning("accept_failed", error=str(problem))
+                self._context.log.warning("accept_failed", error=for_log(problem))
                 await asyncio.sleep(_RETRY_SECONDS)
                 continue
             self._context.spawn("admit", self._admit(sock))
@@ -143,13 +144,9 @@ class Listener:
         context = self._context.access.client_tls
         transport, _ = await loop.connect_accepted_socket(lambda: startup, sock, ssl=context)
         tls = transport.get_extra_info("ssl_object")
-        if not head and not _agreed_on_protocol(tls):
+        if not head and (tls is None or tls.selected_alpn_protocol() != ALPN):
             # Without ALPN another protocol's client could be led here (PostgreSQL docs, 54.2.11).
             startup.refuse(ErrorReply("08P01", "received direct SSL connection request without ALPN"))
-
-
-def _agreed_on_protocol(tls: ssl.SSLObject | None) -> bool:
-    return tls is not None and tls.selected_alpn_protocol() == ALPN
 
 
 def _close_socket(sock: socket.socket) -> None:

@@ -10,24 +10,25 @@ import asyncio
 import time
 from typing import cast
 
+from engine.errors import for_log
 from engine.types import ErrorReply
 from proxy.console.grammar import Rights
 from proxy.console.reports import ClientReport
 from proxy.net.access import CONSOLE_DATABASES, OWNER_USERS
 from proxy.net.client.authentication import Authentication
-from proxy.net.client.client_info import ClientInfo
-from proxy.net.console.console_connection import ConsoleConnection
+from proxy.net.console.console_connection import Admin, ConsoleConnection
 from proxy.net.console.upstream_auth import UpstreamAuth
 from proxy.net.login_service import LOGIN_TIMEOUT, TOO_MANY_LOGINS
-from proxy.net.ports import Admin, ClientContext
+from proxy.net.peers import ClientInfo
 from proxy.net.session.session_connection import SessionConnection
 from proxy.net.upstream.dialer import without_delay
 from proxy.net.upstream.login_phase import LoginHandler
+from proxy.net.worker.context import GatewayContext
 from proxy.protocol import codec
 from proxy.protocol.auth.hba import Method
 from proxy.protocol.auth.secrets import Credentials
+from proxy.protocol.codec import CancelRequest, EncryptionRequest, Startup
 from proxy.protocol.framing import AUTHENTICATION_LIMIT, ProtocolViolationError, startup_length
-from proxy.protocol.messages import CancelRequest, EncryptionRequest, Startup
 from proxy.protocol.session import SHUTTING_DOWN
 
 _MAX_ENCRYPTION_REQUESTS = 2
@@ -53,7 +54,7 @@ UNENCRYPTED_DATA = ErrorReply(
 class ClientStartup(asyncio.Protocol):
     """One client before its session. `head`: bytes that have been read from it already."""
 
-    def __init__(self, context: ClientContext, admin: Admin, head: bytes = b"") -> None:
+    def __init__(self, context: GatewayContext, admin: Admin, head: bytes = b"") -> None:
         self._context = context
         self._admin = admin
         self._buffer = head
@@ -73,10 +74,10 @@ class ClientStartup(asyncio.Protocol):
         """The client has connected."""
         self._transport = cast("asyncio.Transport", transport)
         without_delay(transport)
-        self._context.client_connected(self)
+        self._context.pending_clients.add(self)
         seconds = self._context.settings.client_login_timeout
         if seconds > 0:
-            self._timer = asyncio.get_running_loop().call_later(seconds, self._timed_out)
+            self._timer = asyncio.get_running_loop().call_later(seconds, self.refuse, LOGIN_TIMEOUT)
         if self._buffer:
             self.data_received(b"")
 
@@ -118,7 +119,7 @@ class ClientStartup(asyncio.Protocol):
             self._timer.cancel()
             self._timer = None
         self._context.login_service.release(self)
-        self._context.client_left(self)
+        self._context.pending_clients.discard(self)
 
     # -- the first packet
 
@@ -156,7 +157,7 @@ class ClientStartup(asyncio.Protocol):
             async with asyncio.timeout(self._context.settings.server_connect_timeout):
                 await self._context.keys.cancel(request)
         except OSError as error:
-            self._context.log.warning("cancel_not_sent", error=str(error) or type(error).__name__)
+            self._context.log.warning("cancel_not_sent", error=for_log(error))
         finally:
             # libpq waits for this: the request has then been carried out.
             if self._transport is not None:
@@ -190,18 +191,8 @@ class ClientStartup(asyncio.Protocol):
     # -- the login at the gateway
 
     def _authenticate(self, client: ClientInfo) -> None:
-        context = self._context
         head, self._buffer = self._buffer, b""
-        self._authentication = Authentication(
-            self,
-            client,
-            self._method,
-            context.login_service,
-            head=head,
-            binding=context.binding(client.tls),
-            spawn=context.spawn,
-            log=context.log,
-        )
+        self._authentication = Authentication(self, self._context, client, self._method, head)
         self._authentication.begin()
 
     def write(self, data: bytes) -> None:
@@ -288,7 +279,7 @@ class ClientStartup(asyncio.Protocol):
             return
         session = SessionConnection(self._context, login_handler)
         rest, self._buffer = self._buffer, b""
-        self._context.client_identified(session, client_report)
+        self._context.sessions.identify(session, client_report)
         self._hand_to(session)
         session.data_received(packet + rest)
 
@@ -299,9 +290,6 @@ class ClientStartup(asyncio.Protocol):
             protocol.connection_made(self._transport)
 
     # -- ends
-
-    def _timed_out(self) -> None:
-        self.refuse(LOGIN_TIMEOUT)
 
     def shut_down(self) -> None:
         """The gateway ends."""

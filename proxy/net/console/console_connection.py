@@ -1,28 +1,178 @@
-"""One console: its connection, and the task that carries out its commands."""
+"""One console: its connection, and its commands, carried out over all workers by a task of its own."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
-from typing import cast
+from collections.abc import Awaitable, Callable
+from typing import Protocol, cast
 
+import structlog
+
+from engine.errors import NLError
 from engine.types import ErrorReply
-from proxy.console.grammar import ConsoleCommand, Rights
-from proxy.console.reports import ClientReport
+from proxy.console import views
+from proxy.console.grammar import AdminCommand, ConsoleCommand, Rights, SetSetting, ShowView
+from proxy.console.reports import ClientReport, SessionReport, WorkerReport
 from proxy.console.session import CloseConnection, ConsoleAction, ConsoleSession, RunCommand, WriteReply
-from proxy.net.console import admin_commands
-from proxy.net.ports import Admin, ConsoleContext
+from proxy.console.tables import CommandResult, Done, ResultTable, Value
+from proxy.console.views import ConsoleSnapshot
+from proxy.net.access import CONSOLE_DATABASES
+from proxy.net.worker.context import GatewayContext, ShutdownMode
+from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerRequest
 from proxy.protocol import codec
+from proxy.protocol.numbers import whole
 from proxy.protocol.session import SHUTTING_DOWN
 
 _KEY_BYTES = 8
+_MOST_CLIENTS = 2**63 - 1
+_POLL_SECONDS = 0.1
+"""Seconds between two looks at whether the sessions have ended."""
+
+
+class Admin(Protocol):
+    """This worker and its siblings, for the console's commands."""
+
+    async def handle(self, request: WorkerRequest) -> WorkerAnswer:
+        """Carries out `request` in this worker alone."""
+
+    async def ask_all(self, request: WorkerRequest) -> list[WorkerAnswer]:
+        """Sends `request` to all workers and returns their answers, this one's first."""
+
+    def snapshot(self, reports: tuple[WorkerReport, ...]) -> ConsoleSnapshot:
+        """The values that the console's tables are built from."""
+
+    async def engine_rows(self, view: str) -> tuple[tuple[Value, ...], ...]:
+        """The rows of a view that the engine provides.
+
+        Raises:
+            NLError: The engine does not answer.
+        """
+
+    async def shut_all_down(self, how: ShutdownMode) -> None:
+        """Ends all workers."""
+
+
+async def carry_out(
+    admin: Admin, command: ConsoleCommand, user: str, log: structlog.typing.FilteringBoundLogger
+) -> CommandResult:
+    """Carries `command` out, as `user`; every foreseen failure is an ErrorReply."""
+    if isinstance(command, ShowView):
+        return await _show(admin, command.view)
+    if isinstance(command, SetSetting):
+        log.info("console_command", verb="set", argument=command.key, user=user)
+        return await _set(admin, command)
+    if isinstance(command, AdminCommand):
+        log.info("console_command", verb=command.verb, argument=command.argument, user=user)
+        if command.argument in CONSOLE_DATABASES:
+            return ErrorReply("0A000", f"cannot {command.verb} admin db: {command.argument}")
+        act = _VERBS.get(command.verb)
+        if act is None:
+            return await _on_all_workers(admin, command.verb, command.argument)
+        return await act(admin, command.argument)
+    raise TypeError(command)
+
+
+async def _show(admin: Admin, view: str) -> CommandResult:
+    if view == "help":
+        return Done("SHOW", ("Console usage", views.HELP))
+    if view in views.FROM_ENGINE:
+        try:
+            return ResultTable(views.columns_of(view) or (), await admin.engine_rows(view))
+        except NLError as problem:
+            return problem.reply()
+    answers = await admin.ask_all(WorkerRequest("report"))
+    reports = tuple(answer.report for answer in answers if answer.report is not None)
+    table = views.table(view, admin.snapshot(reports))
+    if view in views.ENGINE_ADDS:
+        with contextlib.suppress(NLError):
+            return ResultTable(table.columns, table.rows + await admin.engine_rows(view))
+    return table
+
+
+async def _on_all_workers(admin: Admin, verb: str, argument: str) -> CommandResult:
+    """Every worker does it; the first failure is the outcome."""
+    answers = await admin.ask_all(WorkerRequest(verb, argument))
+    for answer in answers:
+        if answer.error is not None:
+            return ErrorReply("F0000" if verb == "reload" else "55000", answer.error)
+    return Done(verb.upper())
+
+
+async def _set(admin: Admin, command: SetSetting) -> CommandResult:
+    """Our own worker first: where it refuses, the others are not asked."""
+    request = WorkerRequest("set", f"{command.key}={command.value}")
+    answer = await admin.handle(request)
+    if answer.error is not None:
+        hint = "SHOW CONFIG says which settings are changeable; the others need the file and a restart."
+        return ErrorReply("22023", answer.error, hint=hint)
+    await admin.ask_all(request)
+    return Done("SET")
+
+
+async def _wait_close(admin: Admin, argument: str) -> CommandResult:
+    """Ends when no session holds a connection from before the last RECONNECT."""
+    while any(session.close_needed for session in await _sessions(admin, argument)):  # noqa: ASYNC110
+        await asyncio.sleep(_POLL_SECONDS)
+    return Done("WAIT_CLOSE")
+
+
+async def _pause(admin: Admin, argument: str) -> CommandResult:
+    """New sessions wait from now on; the command ends when those that are open have ended."""
+    outcome = await _on_all_workers(admin, "pause", argument)
+    # No event tells of sessions in other processes.
+    while isinstance(outcome, Done) and await _sessions(admin, argument):  # noqa: ASYNC110
+        await asyncio.sleep(_POLL_SECONDS)
+    return outcome
+
+
+async def _sessions(admin: Admin, database: str) -> list[SessionReport]:
+    """Those of a database in all workers; of all, where it is empty."""
+    reports = [answer.report for answer in await admin.ask_all(WorkerRequest("report"))]
+    sessions = [session for report in reports if report is not None for session in report.sessions]
+    return [session for session in sessions if database in ("", session.client.database)]
+
+
+async def _resume(admin: Admin, argument: str) -> CommandResult:
+    answers = await admin.ask_all(WorkerRequest("resume", argument))
+    if _any_done(answers):
+        return Done("RESUME")
+    what = f"database {argument} is not paused" if argument else "pooler is not paused/suspended"
+    return ErrorReply("55000", what)
+
+
+async def _kill_client(admin: Admin, argument: str) -> CommandResult:
+    if whole(argument, _MOST_CLIENTS) is None:
+        return ErrorReply("22023", "invalid client id", hint="SHOW CLIENTS shows it in the column id.")
+    answers = await admin.ask_all(WorkerRequest("kill_client", argument))
+    return Done("KILL_CLIENT") if _any_done(answers) else ErrorReply("22023", "client not found")
+
+
+async def _shutdown(admin: Admin, argument: str) -> CommandResult:
+    await admin.shut_all_down(ShutdownMode(argument.lower()))
+    return Done("SHUTDOWN")
+
+
+def _any_done(answers: list[WorkerAnswer]) -> bool:
+    return any(answer.done for answer in answers)
+
+
+_VERBS: dict[str, Callable[[Admin, str], Awaitable[CommandResult]]] = {
+    "kill_client": _kill_client,
+    "pause": _pause,
+    "resume": _resume,
+    "shutdown": _shutdown,
+    "wait_close": _wait_close,
+}
+"""Verb → its own function; the other verbs are sent to every worker."""
 
 
 class ConsoleConnection(asyncio.Protocol):
     """A console user's connection, after the login."""
 
     def __init__(
-        self, context: ConsoleContext, admin: Admin, client_report: ClientReport, rights: Rights
+        self, context: GatewayContext, admin: Admin, client_report: ClientReport, rights: Rights
     ) -> None:
         self._context = context
         self._admin = admin
@@ -36,7 +186,7 @@ class ConsoleConnection(asyncio.Protocol):
         """The client has been logged in."""
         self._transport = cast("asyncio.Transport", transport)
         self._context.consoles.add(self)
-        self._context.keys.add(self._key, self)
+        self._context.keys.owners[self._key] = self
         self._context.log.info(
             "console_opened", user=self._client_report.user, address=self._client_report.address
         )
@@ -50,7 +200,7 @@ class ConsoleConnection(asyncio.Protocol):
         """The client has gone; the command under way is cancelled."""
         self._transport = None
         self._context.consoles.discard(self)
-        self._context.keys.remove(self._key)
+        self._context.keys.owners.pop(self._key, None)
         if self._task is not None:
             self._task.cancel()
 
@@ -68,9 +218,7 @@ class ConsoleConnection(asyncio.Protocol):
 
     async def _carry_out(self, command: ConsoleCommand) -> None:
         try:
-            result = await admin_commands.carry_out(
-                self._admin, command, self._client_report.user, self._context.log
-            )
+            result = await carry_out(self._admin, command, self._client_report.user, self._context.log)
         except Exception:
             self._context.log.exception("console_command_failed")
             result = ErrorReply("XX000", "the gateway failed to carry the command out")

@@ -13,9 +13,9 @@ from typing import cast
 
 from engine.types import ErrorReply
 from proxy.net.login_service import LOGIN_TIMEOUT
-from proxy.net.ports import PendingClientContext
 from proxy.net.session.server_connection import ServerConnection
 from proxy.net.upstream.login_phase import RelayedLogin, with_login_handler
+from proxy.net.worker.context import GatewayContext
 from proxy.protocol import codec
 from proxy.protocol.framing import (
     AUTHENTICATION_LIMIT,
@@ -40,7 +40,7 @@ class UpstreamAuth(asyncio.Protocol):
 
     def __init__(
         self,
-        context: PendingClientContext,
+        context: GatewayContext,
         user: str,
         binding: bytes | None,
         succeeded: Callable[[bool], None],
@@ -59,7 +59,7 @@ class UpstreamAuth(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Takes over the client's connection."""
         self._client = cast("asyncio.Transport", transport)
-        self._context.client_connected(self)
+        self._context.pending_clients.add(self)
         self._context.login_service.admit(self)
         self._task = self._context.spawn("console_login", self._dial())
 
@@ -137,7 +137,7 @@ class UpstreamAuth(asyncio.Protocol):
             self._on_success(self._method_check.requested is not None)
 
     def _end(self) -> None:
-        self._context.client_left(self)
+        self._context.pending_clients.discard(self)
         self._context.login_service.release(self)
         if self._task is not None:
             self._task.cancel()

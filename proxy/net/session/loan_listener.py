@@ -19,8 +19,8 @@ from engine.types import LOAN_PARAMETER, ErrorReply, SessionLoan
 from proxy.net.session.consultation import Consultation
 from proxy.net.upstream.dialer import without_delay
 from proxy.protocol import codec
+from proxy.protocol.codec import Startup
 from proxy.protocol.framing import ProtocolViolationError, startup_length
-from proxy.protocol.messages import Startup
 
 _SOCKET = ".s.PGSQL.{}"
 _STARTUP_SECONDS = 5.0

@@ -1,4 +1,8 @@
-"""The server's side of a session, as asyncio sees it: every event goes to the session's connection."""
+"""The server's side of a session: how it gets its connection there, and every event of that connection.
+
+Owns the task that dials where no prewarmed socket is usable, and the bytes that such a socket was sent before the
+server has answered on it. A session drops `ServerAcquisition` once its server is confirmed.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,12 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Protocol, cast
+
+from engine.errors import for_log
+from engine.types import ErrorReply
+from proxy.net.upstream.login_phase import LoginHandler, with_login_handler
+from proxy.net.upstream.prewarmed import FirstReplyFilter
+from proxy.net.worker.context import GatewayContext
 
 _CHUNK = 65536
 
@@ -73,3 +83,94 @@ def _unread(transport: asyncio.Transport) -> Iterator[bytes]:
     with suppress(OSError):
         while chunk := os.read(descriptor, _CHUNK):
             yield chunk
+
+
+_UNREACHABLE = ErrorReply(
+    "08001",
+    "the gateway cannot connect to the upstream server",
+    hint="The operator should see that the server runs and that upstream_host and upstream_port name it.",
+)
+
+
+class AcquisitionEvents(ServerEvents, Protocol):
+    """The session whose server is dialled."""
+
+    def server_confirmed(self) -> None:
+        """The connection is in use: nothing will be sent again."""
+
+    def prewarmed_failed(self) -> bool:
+        """The prewarmed socket was unusable. Returns whether the client still waits for another."""
+
+    def server_unreachable(self, error: ErrorReply, *, begun: bool) -> None:
+        """The server cannot be reached. `begun`: a prewarmed socket was, so the session has begun its login."""
+
+
+class ServerAcquisition:
+    """One session's. `login_handler`: the gateway's part in the server's login phase, None for none."""
+
+    __slots__ = ("_context", "_events", "_login_handler", "_task", "_unacknowledged")
+
+    def __init__(
+        self, context: GatewayContext, events: AcquisitionEvents, login_handler: LoginHandler | None
+    ) -> None:
+        self._context = context
+        self._events = events
+        self._login_handler = login_handler
+        self._task: asyncio.Task[None] | None = None
+        self._unacknowledged: bytearray | None = None
+
+    def begin(self) -> None:
+        """Takes a prewarmed socket, or dials."""
+        transport = self._context.prewarm_pool.take()
+        if transport is None:
+            self._task = self._context.spawn("dial", self._dial())
+            return
+        self._unacknowledged = bytearray()
+        first_reply = FirstReplyFilter(self._server(), self)
+        transport.set_protocol(first_reply)
+        first_reply.connection_made(transport)
+
+    def _server(self) -> asyncio.Protocol:
+        return with_login_handler(lambda: ServerConnection(self._events), self._login_handler)()
+
+    def stop(self) -> None:
+        """The session has ended."""
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    async def _dial(self) -> None:
+        context = self._context
+        try:
+            await context.dialer.dial(self._server)
+        except OSError as error:
+            context.metrics.upstream_failures.inc()
+            context.log.warning("upstream_unreachable", error=for_log(error))
+            self._events.server_unreachable(_UNREACHABLE, begun=self._unacknowledged is not None)
+        else:
+            self._events.server_confirmed()
+
+    def sent(self, data: bytes) -> None:
+        """The session has sent this to its server."""
+        if self._unacknowledged is not None:
+            self._unacknowledged += data
+
+    def take_unacknowledged(self) -> bytes:
+        """The bytes to send again on the new socket, given once; empty where it is the first socket."""
+        if not self._unacknowledged:
+            return b""
+        unacknowledged, self._unacknowledged = bytes(self._unacknowledged), None
+        return unacknowledged
+
+    # -- as a `FirstReplyListener`
+
+    def server_replied(self) -> None:
+        """The server has answered on a socket that was dialled ahead."""
+        self._unacknowledged = None
+        self._events.server_confirmed()
+
+    def server_silent(self) -> None:
+        """It has not, so nothing that it was sent took effect: the session begins again on a new socket."""
+        if self._events.prewarmed_failed():
+            self._context.prewarm_pool.failed()
+            self._task = self._context.spawn("dial", self._dial())

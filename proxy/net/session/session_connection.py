@@ -1,7 +1,7 @@
 """One client's connection and its upstream connection: bytes in, commands carried out.
 
 Owns the two transports, the flow control between them, and the task that asks the engine; the server's connection comes
-from `server_acquisition`. Decides nothing about the protocol: that is `proxy.protocol.session`.
+from `server_connection`. Decides nothing about the protocol: that is `proxy.protocol.session`.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, cast
 
+from engine.errors import for_log
 from engine.types import EngineRequest, ErrorReply
 from proxy.net import pump
-from proxy.net.ports import SessionContext
 from proxy.net.session.consultation import Consultation
-from proxy.net.session.server_acquisition import ServerAcquisition
+from proxy.net.session.server_connection import ServerAcquisition
 from proxy.net.upstream.dialer import without_delay
 from proxy.net.upstream.login_phase import LoginHandler
+from proxy.net.worker.context import GatewayContext
 from proxy.protocol import codec
 from proxy.protocol.commands import (
     AbortConsult,
@@ -62,7 +63,7 @@ class SessionConnection(asyncio.Protocol):
         "_upstream_full",
     )
 
-    def __init__(self, context: SessionContext, login_handler: LoginHandler | None = None) -> None:
+    def __init__(self, context: GatewayContext, login_handler: LoginHandler | None = None) -> None:
         """`login_handler`: the gateway's part in the server's login phase, None for none."""
         self._context = context
         self._acquisition: ServerAcquisition | None = ServerAcquisition(context, self, login_handler)
@@ -265,7 +266,7 @@ class SessionConnection(asyncio.Protocol):
                 self._stop_task()
             case KeyKnown():
                 self._key = command.key
-                context.keys.add(command.key, self)
+                context.keys.owners[command.key] = self
             case ToBorrower() | CancelLent() | LoanEnded():
                 self._perform_for_loan(command)
             case StatementSeen():
@@ -353,7 +354,7 @@ class SessionConnection(asyncio.Protocol):
             await self._context.dialer.send_once(codec.encode_cancel(self._key or b""))
         except OSError as error:
             # The loan's grace runs on, and ends the session where the server does not stop by itself.
-            self._context.log.warning("cancel_not_sent", error=str(error) or type(error).__name__)
+            self._context.log.warning("cancel_not_sent", error=for_log(error))
         if self._session.loan is not None:
             self._perform(self._session.loan.cancel_sent())
 

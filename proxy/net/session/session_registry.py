@@ -10,7 +10,7 @@ import time
 from typing import Protocol
 
 from proxy.console.reports import ClientReport, SessionReport, Traffic
-from proxy.net.addresses import server_side
+from proxy.net.peers import server_side
 from proxy.protocol.session import Session
 from proxy.protocol.session_phases import Phase
 

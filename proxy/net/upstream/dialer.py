@@ -1,4 +1,4 @@
-"""Connections to the upstream server: where it is, and how long dialling may take."""
+"""Connections to the upstream server: where it is, how long dialling may take, and the byte that asks it for TLS."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import ssl
 from collections.abc import Callable
 from typing import cast
 
-from proxy.net.addresses import is_loopback
-from proxy.net.upstream import server_tls
-from proxy.settings import GatewaySettings
+from proxy.net.peers import is_loopback
+from proxy.protocol import codec
+from proxy.settings import GatewaySettings, TLSMode
 
 
 class Dialer:
@@ -49,10 +49,7 @@ class Dialer:
             if self._path:
                 await loop.create_unix_connection(factory, self._path)
             elif self._tls is not None:
-                mode = settings.server_tls_sslmode
-                await server_tls.connect(
-                    factory, settings.upstream_host, settings.upstream_port, self._tls, mode
-                )
+                await _connect_with_tls(factory, settings, self._tls)
             else:
                 await loop.create_connection(factory, settings.upstream_host, settings.upstream_port)
 
@@ -96,3 +93,61 @@ def without_delay(transport: asyncio.BaseTransport) -> None:
     sock = transport.get_extra_info("socket")
     if sock is not None and sock.family in (socket.AF_INET, socket.AF_INET6):
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
+async def _connect_with_tls(
+    factory: Callable[[], asyncio.Protocol], settings: GatewaySettings, context: ssl.SSLContext
+) -> None:
+    """Connects, with TLS where the server speaks it; raises OSError also where the settings insist on it in vain."""
+    loop = asyncio.get_running_loop()
+    host = settings.upstream_host
+    answer: asyncio.Future[bytes] = loop.create_future()
+    plain, _ = await loop.create_connection(lambda: _TLSRequest(answer), host, settings.upstream_port)
+    try:
+        secured = _accepts_tls(await answer, settings.server_tls_sslmode)
+        protocol = factory()
+        transport: asyncio.Transport | None = plain
+        if secured:
+            transport = await loop.start_tls(plain, protocol, context, server_hostname=host)
+        else:
+            plain.set_protocol(protocol)
+        if transport is not None:
+            protocol.connection_made(transport)
+    except BaseException:
+        plain.abort()
+        raise
+
+
+def _accepts_tls(reply: bytes, mode: TLSMode) -> bool:
+    """Whether the server is going to speak TLS."""
+    if reply == b"S":
+        return True
+    if reply != b"N":
+        # More than the one byte would be unencrypted data smuggled in before the handshake (CVE-2021-23222).
+        raise ConnectionError("the server's reply to the TLS request is not understood")
+    if mode.insists:
+        raise ConnectionError(f"the server does not speak TLS, and server_tls_sslmode is {mode}")
+    return False
+
+
+class _TLSRequest(asyncio.Protocol):
+    """Sends SSLRequest and takes the reply."""
+
+    def __init__(self, answer: asyncio.Future[bytes]) -> None:
+        self._answer = answer
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        self._transport.write(codec.SSL_REQUEST)
+
+    def data_received(self, data: bytes) -> None:
+        if self._transport is not None and data == b"S":
+            # What comes next belongs to the handshake.
+            self._transport.pause_reading()
+        if not self._answer.done():
+            self._answer.set_result(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if not self._answer.done():
+            self._answer.set_exception(exc or ConnectionError("the server closed the connection"))

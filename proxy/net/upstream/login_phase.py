@@ -2,6 +2,7 @@
 
 Owns a protocol in front of a session's own until the server has accepted the login, and removes it then:
 a session without a `LoginHandler` never creates it, and one with it has no cost afterwards.
+Also owns the threads that derive keys, so that no session waits for it; their queue is bounded by the logins under way.
 """
 
 from __future__ import annotations
@@ -9,18 +10,37 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import cast
 
 from engine.types import ErrorReply
-from proxy.net.addresses import is_local
-from proxy.net.derivation_pool import DerivationPool
+from proxy.net.peers import is_local
 from proxy.net.tls import end_point
 from proxy.protocol import codec
-from proxy.protocol.auth.scram import KeyDerivation
+from proxy.protocol.auth.scram import ClientKeys, KeyDerivation
 from proxy.protocol.auth.server_methods import MethodCheck, UpstreamRefusedError
 from proxy.protocol.auth.upstream_login import UpstreamLogin, without_binding
 from proxy.protocol.framing import AUTHENTICATION_LIMIT, message_end
+
+_THREADS = 2
+"""Two, so that a derivation does not wait for a longer one; hashlib releases the interpreter's lock meanwhile."""
+
+
+class DerivationPool:
+    """Threads that are started when they are needed."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="scram")
+
+    def derive(self, derivation: KeyDerivation) -> asyncio.Future[ClientKeys]:
+        """Carries `derivation` out. Cancelled before its turn, it is never begun."""
+        return asyncio.get_running_loop().run_in_executor(self._threads, derivation.keys)
+
+    def close(self) -> None:
+        """Ends the threads; derivations that have not begun are cancelled."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
 
 _ERROR = ord("E")
 
@@ -45,25 +65,11 @@ class LoginReply:
     to_client: bytes = b""
 
 
-class LoginHandler(Protocol):
-    """Handles the messages of the server's login phase."""
-
-    ended: bool
-    """Whether the phase is over; bytes pass from then on."""
-
-    def connected(self, channel: ServerChannel) -> None:
-        """The socket to the server is connected."""
-
-    def take(self, message: bytes) -> LoginReply | asyncio.Future[LoginReply]:
-        """Takes a whole message of the server's. The next is given only after a future that was returned is done.
-
-        Raises:
-            UpstreamRefusedError: The login cannot go on; the future can raise it, too.
-        """
-
-
 class GatewayLogin:
-    """The gateway logs in for the client. `refused` is called where the server does not let it in."""
+    """The gateway logs in for the client. `refused` is called where the server does not let it in.
+
+    `ended`: whether the phase is over; bytes pass from then on.
+    """
 
     def __init__(
         self,
@@ -79,12 +85,16 @@ class GatewayLogin:
         self.ended = False
 
     def connected(self, channel: ServerChannel) -> None:
-        """As `LoginHandler.connected`."""
+        """The socket to the server is connected."""
         self._login.bind(channel.binding)
         self._method_check.bind(trusted=channel.trusted)
 
     def take(self, message: bytes) -> LoginReply | asyncio.Future[LoginReply]:
-        """As `LoginHandler.take`."""
+        """Takes a whole message of the server's. The next is given only after a future that was returned is done.
+
+        Raises:
+            UpstreamRefusedError: The login cannot go on; the future can raise it, too.
+        """
         self._method_check.check(message)
         self.ended = self._method_check.ended
         if message[0] == _ERROR:
@@ -112,15 +122,19 @@ class RelayedLogin:
         self.ended = False
 
     def connected(self, channel: ServerChannel) -> None:
-        """As `LoginHandler.connected`."""
+        """As `GatewayLogin.connected`."""
         self._method_check.bind(trusted=channel.trusted)
         self._strips_binding = channel.binding is not None and channel.binding != self._binding
 
     def take(self, message: bytes) -> LoginReply:
-        """As `LoginHandler.take`."""
+        """As `GatewayLogin.take`."""
         self._method_check.check(message)
         self.ended = self._method_check.ended
         return LoginReply(to_client=without_binding(message) if self._strips_binding else message)
+
+
+LoginHandler = GatewayLogin | RelayedLogin
+"""Handles the messages of the server's login phase."""
 
 
 def with_login_handler(

@@ -1,47 +1,133 @@
 """The state that the connections of one worker share: settings, the objects made from them, registries and tasks.
 
-Owns those values and replaces them at a reload. Knows no connection's class, and not the worker: connections see it
-through the Protocols in `proxy.net.ports`.
+Owns those values and replaces them at a reload; also the cancel keys of one worker, of which an
+unknown one is passed to its siblings, and then to the server. Knows no connection's class, and not the worker.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import TYPE_CHECKING
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
 
 import structlog
 
 from engine.engines import Engines
 from engine.errors import InternalError, NLError
 from engine.types import EngineRequest, ErrorReply, SessionLoan
-from proxy.console.reports import ClientReport
 from proxy.metrics import GatewayMetrics
 from proxy.net import access
+from proxy.net.access import engine_addresses
 from proxy.net.audit_log import AuditLog, AuditTrail
-from proxy.net.cancel_keys import CancelKeys
-from proxy.net.engine_addresses import engine_addresses
 from proxy.net.login_service import LoginService
-from proxy.net.ports import ClosableConnection, ShutdownMode
 from proxy.net.session.consultation import Consultation
 from proxy.net.session.loan_listener import LoanListener
 from proxy.net.session.session_registry import SessionRegistry, SessionView
-from proxy.net.tasks import Tasks
 from proxy.net.upstream.dialer import Dialer
 from proxy.net.upstream.prewarmed import PrewarmPool
 from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerRequest
+from proxy.protocol.codec import CancelRequest
 from proxy.protocol.commands import EngineReply
 from proxy.protocol.inspection import SessionLimits
-from proxy.settings import GatewaySettings
+from proxy.settings import GatewaySettings, assigned, changes
 
 if TYPE_CHECKING:
-    import asyncio
-
     from proxy.net._pump import Pump
+
+
+class Tasks:
+    """The tasks that run beside the connections."""
+
+    def __init__(self, log: structlog.typing.FilteringBoundLogger) -> None:
+        self._log = log
+        self._running: set[asyncio.Task[None]] = set()
+
+    def spawn(self, name: str, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
+        """Runs `work` as a task that is kept until it ends; a failure is logged."""
+        task = asyncio.get_running_loop().create_task(work, name=name)
+        self._running.add(task)
+        task.add_done_callback(self._finished)
+        return task
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._log.error("task_failed", task=task.get_name(), exc_info=error)
+
+    async def end(self) -> None:
+        """Cancels all and waits until they have ended."""
+        for task in tuple(self._running):
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+
+_MAX_UNKNOWN_KEYS = 16
+"""Cancel requests with an unknown key that are carried out at once: any client can send them."""
+
+
+class Cancellable(Protocol):
+    """Something that has a cancel key."""
+
+    def cancel_requested(self) -> bool:
+        """Cancels what is under way. Returns whether the request has to be sent to the server."""
+
+
+class CancelKeys:
+    """The keys of one worker's sessions and consoles."""
+
+    def __init__(
+        self,
+        siblings: Callable[[WorkerRequest], Awaitable[list[WorkerAnswer]]],
+        send_to_server: Callable[[bytes], Awaitable[None]],
+    ) -> None:
+        """`siblings` asks every other worker. `send_to_server` sends a CancelRequest packet; it raises OSError."""
+        self._siblings = siblings
+        self._send_to_server = send_to_server
+        self._unknown_keys = asyncio.Semaphore(_MAX_UNKNOWN_KEYS)
+        self.owners: dict[bytes, Cancellable] = {}
+        """Key → session or console that it cancels."""
+
+    async def cancel(self, request: CancelRequest) -> None:
+        """Carries out a cancel request: at the worker that has the session, and at the server where it must know.
+
+        Raises:
+            OSError: The server cannot be reached.
+        """
+        owner = self.owners.get(request.key)
+        if owner is None:
+            async with self._unknown_keys:
+                answers = await self._siblings(WorkerRequest("cancel", request.key.hex()))
+                if not any(answer.done for answer in answers):
+                    await self._send_to_server(request.packet)
+        elif owner.cancel_requested():
+            await self._send_to_server(request.packet)
+
+    def cancel_for_sibling(self, key: bytes) -> bool:
+        """Returns whether the session is ours and the server need not be told."""
+        owner = self.owners.get(key)
+        return owner is not None and not owner.cancel_requested()
+
 
 _IDS = 10_000_000
 """Session ids that one process gives out before they repeat."""
+
+
+class ShutdownMode(StrEnum):
+    """How a worker ends."""
+
+    NOW = ""
+    WAIT_FOR_CLIENTS = "wait_for_clients"
+    WAIT_FOR_SERVERS = "wait_for_servers"
+
+
+class ClosableConnection(Protocol):
+    """A connection that is no session: a client that is logging in, or a console."""
+
+    def shut_down(self) -> None:
+        """Ends it."""
 
 
 class GatewayContext:
@@ -58,6 +144,7 @@ class GatewayContext:
         self.engine = Engines(engine_addresses(settings))
         self.log: structlog.typing.FilteringBoundLogger = structlog.get_logger("proxy")
         self.tasks = Tasks(self.log)
+        self.spawn = self.tasks.spawn
         self.audit = AuditLog(settings.audit_log, settings.audit_redact, self._audit_line_lost)
         self._trails: dict[SessionView, AuditTrail | None] = {}
         self.login_service = LoginService(settings, self.access, self.dialer, self.spawn, self.log)
@@ -65,6 +152,7 @@ class GatewayContext:
         """The compiled relay; None where it was not built."""
         self.sessions = SessionRegistry()
         self.pending_clients: set[ClosableConnection] = set()
+        """Those that have connected and are neither gone nor a session or a console."""
         self.consoles: set[ClosableConnection] = set()
         self.keys = CancelKeys(siblings, self._send_to_server)
         self.loans = LoanListener(settings.runtime_dir, settings.lend_addr)
@@ -97,6 +185,32 @@ class GatewayContext:
         if elsewhere:
             self.sessions.mark_outdated("")
 
+    def reload(self, reread: Callable[[], GatewaySettings] | None) -> str | None:
+        """Reads the settings and their files anew. Returns why that failed; everything is then as before.
+
+        `reread` gives the settings, and raises ValueError or OSError where they are bad; None: they stay, and their
+        files are read.
+        """
+        try:
+            settings = self.settings if reread is None else reread()
+            fixed = changes(self.settings, settings)
+            self.adopt(settings)
+        except (ValueError, OSError, access.AccessError) as problem:
+            self.log.warning("reload_failed", error=str(problem))
+            return f"RELOAD failed: {problem}"
+        for key in fixed:
+            self.log.warning("setting_needs_restart", key=key)
+        self.log.info("reloaded")
+        return None
+
+    def assign(self, key: str, value: str) -> str | None:
+        """Changes one setting until the next `reload`. Returns why that failed."""
+        try:
+            self.adopt(assigned(self.settings, key, value))
+        except (ValueError, OSError, access.AccessError) as problem:
+            return str(problem)
+        return None
+
     def _prewarm_pool(self) -> PrewarmPool:
         settings = self.settings
         return PrewarmPool(
@@ -120,22 +234,10 @@ class GatewayContext:
         self.login_service.close_idle()
         self.sessions.mark_outdated(database)
 
-    def spawn(self, name: str, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
-        """As `Tasks.spawn`."""
-        return self.tasks.spawn(name, work)
-
     async def _send_to_server(self, packet: bytes) -> None:
         await self.dialer.send_once(packet)
 
     # -- clients on their way in
-
-    def client_connected(self, client: ClosableConnection) -> None:
-        """A client has connected; it is no session yet."""
-        self.pending_clients.add(client)
-
-    def client_left(self, client: ClosableConnection) -> None:
-        """It has gone, or has become a session or a console."""
-        self.pending_clients.discard(client)
 
     def next_id(self) -> int:
         """An id that no other session of any worker has."""
@@ -169,12 +271,8 @@ class GatewayContext:
         self.sessions.remove(connection)
         self._trails.pop(connection, None)
         if key is not None:
-            self.keys.remove(key)
+            self.keys.owners.pop(key, None)
         self.metrics.sessions.dec()
-
-    def client_identified(self, connection: SessionView, client_report: ClientReport) -> None:
-        """Sets the client that the console shows for `connection`."""
-        self.sessions.identify(connection, client_report)
 
     def _audit_line_lost(self) -> None:
         self.metrics.audit_lost.inc()
@@ -190,7 +288,7 @@ class GatewayContext:
     def statement_failed(self, connection: SessionView, error: ErrorReply) -> None:
         """The session's client gets an error for an NL statement."""
         self.metrics.errors.labels(error.sqlstate).inc()
-        self.log.info("nl_failed", sqlstate=error.sqlstate, message=error.message)
+        self.log.info("nl_failed", sqlstate=error.sqlstate)
         trail = self.trail(connection)
         if trail is not None:
             trail.failed(error)

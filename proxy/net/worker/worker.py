@@ -1,33 +1,45 @@
 """One gateway worker: its start and stop, and the requests of its siblings and of the console.
 
-The state that its connections share is in `context`; the steps of a reload and of a shutdown are in `reload` and
-`shutdown`. Does not know the protocol.
+Owns the verbs of `WorkerRequest`, the report, and the steps from SHUTDOWN until no client is connected. The state that
+its connections share is in `context`; which workers a command is for, in `console_connection`. Does not know the
+protocol.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import socket
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from proxy.console.reports import WorkerReport
+from proxy.console.reports import MetricSample, PrewarmedReport, WorkerReport
 from proxy.console.tables import Value
 from proxy.console.views import ConsoleSnapshot
+from proxy.metrics import GatewayMetrics
 from proxy.net import access, pump
 from proxy.net.client import sockets
 from proxy.net.client.listener import Listener
-from proxy.net.ports import ShutdownMode
-from proxy.net.worker import reload, worker_commands
-from proxy.net.worker.context import GatewayContext
-from proxy.net.worker.shutdown import WorkerShutdown
+from proxy.net.peers import server_side
+from proxy.net.session.session_registry import SessionView
+from proxy.net.worker.context import GatewayContext, ShutdownMode
 from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerChannel, WorkerRequest
 from proxy.settings import GatewaySettings, described
 
 VERSION = "pgparley 0.1.0"
+
+_POLL_SECONDS = 0.05
+"""Seconds between two checks whether sessions are at rest."""
+
+_CLOSE_SECONDS = 1.0
+"""Seconds that transports get to flush and close."""
+
+_PENDING_LOGIN_SECONDS = 5.0
+"""Seconds that clients that had connected before the shutdown began get to log in."""
 
 _TLS_HINT = (
     "Passwords, questions and rows can be read on the way. Set client_tls_sslmode = require with client_tls_cert_file"
@@ -65,7 +77,8 @@ class Worker:
         self._reread = reread
         self._listener: Listener | None = None
         self._channel: WorkerChannel | None = None
-        self._shutdown = WorkerShutdown(self.context, self._stop_listening)
+        self.ended = asyncio.Event()
+        """Set when the worker wants to be stopped."""
 
     # -- life
 
@@ -117,19 +130,20 @@ class Worker:
             raise RuntimeError("the worker is not started")
         return self._listener.port
 
-    def _stop_listening(self) -> None:
-        if self._listener is not None:
-            self._listener.close()
-
-    @property
-    def ended(self) -> asyncio.Event:
-        """Set when the worker wants to be stopped."""
-        return self._shutdown.ended
-
     async def stop(self) -> None:
-        """Stops listening, lets sessions end for `shutdown_grace` seconds, then ends them."""
+        """Stops listening, lets sessions end for `shutdown_grace` seconds, then ends them and all other connections."""
         context = self.context
-        await self._shutdown.finish()
+        self._stop_accepting()
+        try:
+            async with asyncio.timeout(
+                0 if context.shutdown is not None else context.settings.shutdown_grace
+            ):
+                await context.sessions.empty.wait()
+        except TimeoutError:
+            _end(tuple(context.sessions.connections))
+        for client in (*context.pending_clients, *context.consoles):
+            client.shut_down()
+        await self._until_drained()
         await context.tasks.end()
         context.login_service.close()
         await context.engine.close()
@@ -142,7 +156,39 @@ class Worker:
 
     def shut_down(self, how: ShutdownMode) -> None:
         """Begins to end, as SHUTDOWN does; a second time, or `NOW`, ends at once."""
-        self._shutdown.begin(how)
+        context = self.context
+        context.log.info("shutting_down", how=how.value or "now", sessions=len(context.sessions.connections))
+        again, context.shutdown = context.shutdown is not None, how
+        self._stop_accepting()
+        if how is ShutdownMode.NOW or again:
+            self.ended.set()
+        else:
+            context.spawn("drain", self._drain(how))
+
+    def _stop_accepting(self) -> None:
+        if self._listener is not None:
+            self._listener.close()
+        self.context.prewarm_pool.close()
+
+    async def _drain(self, how: ShutdownMode) -> None:
+        """Waits for the last session; `WAIT_FOR_SERVERS` ends each as soon as it is at rest.
+
+        Clients that have connected already may log in where clients are waited for: a rolling restart refuses none.
+        """
+        context = self.context
+        until = time.monotonic() + (_PENDING_LOGIN_SECONDS if how is ShutdownMode.WAIT_FOR_CLIENTS else 0)
+        while context.sessions.connections or (context.pending_clients and time.monotonic() < until):
+            if how is ShutdownMode.WAIT_FOR_SERVERS:
+                _end([each for each in context.sessions.connections if each.session.at_rest])
+            await asyncio.sleep(_POLL_SECONDS)
+        self.ended.set()
+
+    async def _until_drained(self) -> None:
+        context = self.context
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                while not (context.sessions.drained and context.prewarm_pool.drained):  # noqa: ASYNC110 - transports close by themselves
+                    await asyncio.sleep(_POLL_SECONDS / 10)
 
     async def shut_all_down(self, how: ShutdownMode) -> None:
         """SHUTDOWN on the console: by the supervisor where there is one, else by a request to all workers."""
@@ -153,14 +199,10 @@ class Worker:
 
     def reload(self) -> str | None:
         """Reads the settings and their files anew. Returns why that failed; everything is then as before."""
-        problem = reload.reload(self.context, self._reread)
+        problem = self.context.reload(self._reread)
         if problem is None:
             self._warn()
         return problem
-
-    def assign(self, key: str, value: str) -> str | None:
-        """Changes one setting until the next `reload`. Returns why that failed."""
-        return reload.assign(self.context, key, value)
 
     # -- siblings and the console
 
@@ -172,8 +214,9 @@ class Worker:
         return [] if self._channel is None else await self._channel.ask_others(request)
 
     async def handle(self, request: WorkerRequest) -> WorkerAnswer:
-        """Carries out a request of a sibling, or of this worker's own console."""
-        return worker_commands.perform(self, request)
+        """Carries out a request of a sibling, or of this worker's own console; an unknown one is an error."""
+        act = _VERBS.get(request.verb)
+        return act(self, request.argument) if act else WorkerAnswer(error=f"unknown request {request.verb}")
 
     def snapshot(self, reports: tuple[WorkerReport, ...]) -> ConsoleSnapshot:
         """The values that the console's tables are built from."""
@@ -199,3 +242,92 @@ _SIGNALS = {
     ShutdownMode.WAIT_FOR_CLIENTS: signal.SIGTERM,
     ShutdownMode.WAIT_FOR_SERVERS: signal.SIGINT,
 }
+
+
+def _set(worker: Worker, assignment: str) -> WorkerAnswer:
+    key, _, value = assignment.partition("=")
+    return _outcome(worker.context.assign(key, value))
+
+
+def _reconnect(worker: Worker, database: str) -> WorkerAnswer:
+    worker.context.reconnect(database)
+    return WorkerAnswer(done=True)
+
+
+def _kill(worker: Worker, database: str) -> WorkerAnswer:
+    worker.context.pause(database)
+    return _end(worker.context.sessions.of_database(database))
+
+
+def _shut_down(worker: Worker, how: str) -> WorkerAnswer:
+    worker.shut_down(ShutdownMode(how))
+    return WorkerAnswer(done=True)
+
+
+def _end(connections: Collection[SessionView]) -> WorkerAnswer:
+    for connection in connections:
+        connection.shut_down()
+    return WorkerAnswer(done=bool(connections))
+
+
+def _outcome(problem: str | None) -> WorkerAnswer:
+    return WorkerAnswer(done=problem is None, error=problem)
+
+
+_VERBS: dict[str, Callable[[Worker, str], WorkerAnswer]] = {
+    "cancel": lambda worker, key: WorkerAnswer(worker.context.keys.cancel_for_sibling(bytes.fromhex(key))),
+    "disable": lambda worker, database: WorkerAnswer(worker.context.sessions.disable(database)),
+    "enable": lambda worker, database: WorkerAnswer(worker.context.sessions.enable(database)),
+    "kill": _kill,
+    "kill_client": lambda worker, number: _end(worker.context.sessions.of_client(int(number))),
+    "pause": lambda worker, database: WorkerAnswer(worker.context.pause(database)),
+    "ping": lambda *_: WorkerAnswer(done=True),
+    "reconnect": _reconnect,
+    "reload": lambda worker, _: _outcome(worker.reload()),
+    "report": lambda worker, _: WorkerAnswer(done=True, report=report(worker.context)),
+    "resume": lambda worker, database: WorkerAnswer(worker.context.sessions.resume(database)),
+    "set": _set,
+    "shutdown": _shut_down,
+}
+
+
+def report(context: GatewayContext) -> WorkerReport:
+    """The worker's sessions, counts and metrics at this moment."""
+    sessions = context.sessions
+    period, recent = sessions.recent()
+    sockets = context.prewarm_pool.waiting
+    context.metrics.spares.set(len(sockets))
+    context.metrics.sessions_max.set(context.settings.max_client_conn)
+    return WorkerReport(
+        pid=os.getpid(),
+        started=context.started,
+        sessions=sessions.reports(),
+        traffic=tuple(sessions.traffic().values()),
+        recent=recent,
+        period=period,
+        paused=tuple(sessions.paused),
+        disabled=tuple(sessions.disabled),
+        all_paused=sessions.all_paused,
+        logins=len(context.pending_clients),
+        memory=_resident(),
+        samples=tuple(_samples(context.metrics)),
+        prewarmed=tuple(PrewarmedReport(server_side(each.transport), each.connected) for each in sockets),
+    )
+
+
+def _samples(metrics: GatewayMetrics) -> list[MetricSample]:
+    return [
+        MetricSample(sample.name, tuple(sorted(sample.labels.items())), sample.value)
+        for family in metrics.registry.collect()
+        for sample in family.samples
+        if not sample.name.endswith("_created")
+    ]
+
+
+def _resident() -> int:
+    """Bytes of memory that this process has in use (proc(5)); 0 where the system does not tell."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as source:  # noqa: PTH123 - one read of the kernel's
+            return int(source.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+    except OSError:
+        return 0

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.errors import UnsupportedError
-from proxy.protocol.lexer import LexedStatement, LexedToken, TokenKind
-from proxy.protocol.nl.sql_text import SqlText
+from proxy.protocol.lexer import LexedStatement, LexedToken, SqlText, TokenKind
 from proxy.protocol.nl.statements import AskCall, NLCall, Parameter, RunCall
 
 _RUN_HINT = "Write SELECT … FROM nl.run('qid', n) AS t."
@@ -105,8 +104,9 @@ def _closing(source: SqlText, words: Sequence[LexedToken], opening: int) -> int:
 
 def _argument(source: SqlText, words: Sequence[LexedToken]) -> str | Parameter:
     if words and _is_text_cast(source, words[1:]):
-        if words[0].kind is TokenKind.PARAMETER:
-            return Parameter(int(source.raw(words[0])[1:]))
+        number = source.parameter(words[0])
+        if number is not None:
+            return Parameter(number)
         if words[0].kind is not TokenKind.QUOTED_NAME:
             value = source.constant(words[0])
             if value is not None:

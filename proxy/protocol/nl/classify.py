@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 
 from engine.errors import NLError, UnsupportedError
-from proxy.protocol.lexer import LexedStatement, TokenKind, split
+from proxy.protocol.lexer import LexedStatement, SqlText, split
 from proxy.protocol.nl import calls, grammar, settings
-from proxy.protocol.nl.sql_text import SqlText
 from proxy.protocol.nl.statements import Examination, Finding, NLCall, SettingChange
 from proxy.protocol.scan import NL_WORD
 
@@ -55,4 +54,4 @@ def _findings(source: SqlText, statement: LexedStatement, *, first: bool, max_ch
 
 
 def _parameters(source: SqlText, statement: LexedStatement) -> list[int]:
-    return [int(source.raw(token)[1:]) for token in statement.tokens if token.kind is TokenKind.PARAMETER]
+    return [source.parameter(token) or 0 for token in statement.tokens]

@@ -10,9 +10,16 @@ from itertools import pairwise
 
 from engine.errors import SyntaxProblemError
 from engine.types import Topic
-from proxy.protocol.lexer import INSIGNIFICANT, LexedStatement, LexedToken
+from proxy.protocol.lexer import (
+    CONSTANTS,
+    INSIGNIFICANT,
+    MOST_ROWS,
+    LexedStatement,
+    LexedToken,
+    SqlText,
+    TokenKind,
+)
 from proxy.protocol.nl.questions import OPTION_NAMES, opened_question, refuse_long, run_question
-from proxy.protocol.nl.sql_text import CONSTANTS, SqlText
 from proxy.protocol.nl.statements import (
     AnswerOption,
     AnswerText,
@@ -107,10 +114,16 @@ class _Rest:
         self._max_chars = max_chars
 
     def number(self) -> int | None:
-        """A row number."""
-        n = self._source.row_number(self._words[0]) if self._words else None
-        if n is not None:
-            del self._words[0]
+        """A row number; raises SyntaxProblemError where a number comes next that is none."""
+        if not self._words or self._words[0].kind is not TokenKind.NUMBER:
+            return None
+        word = self._words.pop(0)
+        n = self._source.row_number(word)
+        if n is None:
+            raise SyntaxProblemError(
+                f"{self._source.raw(word)[:40]} is no whole number from 1 to {MOST_ROWS}",
+                hint="Rows count from 1, and NL SHOW shows them.",
+            )
         return n
 
     def text(self) -> str | None:

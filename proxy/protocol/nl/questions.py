@@ -10,8 +10,15 @@ import re
 from collections.abc import Sequence
 
 from engine.errors import SyntaxProblemError
-from proxy.protocol.lexer import INSIGNIFICANT, QUOTED, LexedStatement, LexedToken, TokenKind
-from proxy.protocol.nl.sql_text import CONSTANTS, SqlText
+from proxy.protocol.lexer import (
+    CONSTANTS,
+    INSIGNIFICANT,
+    QUOTED,
+    LexedStatement,
+    LexedToken,
+    SqlText,
+    TokenKind,
+)
 from proxy.protocol.nl.statements import NLQuestion, Option
 
 OPTION_NAMES = ("db", "k", "coverage", "timeout", "ask", "on_abstain", "output", "mode")

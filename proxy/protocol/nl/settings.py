@@ -12,12 +12,13 @@ from enum import Enum
 
 from engine.errors import InvalidSettingError
 from engine.types import Asker, AskRequest
-from proxy.protocol.lexer import LexedStatement, LexedToken
-from proxy.protocol.messages import Startup
-from proxy.protocol.nl.sql_text import SqlText
+from proxy.protocol.codec import Startup
+from proxy.protocol.lexer import LexedStatement, LexedToken, SqlText
 from proxy.protocol.nl.statements import NLQuestion, Option, SettingChange
+from proxy.protocol.numbers import decimal, whole
 
-_K_DIGITS = 9
+_K_MOST = 999_999_999
+_MOST_SECONDS = 1e9
 
 
 class OutputMode(Enum):
@@ -30,7 +31,7 @@ class OutputMode(Enum):
 
 _PREFIX = "nl."
 _OPTION_WORD = re.compile(r"(?:\\.|[^\s\\])+")
-_TIMEOUT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|min)?\s*")
+_TIMEOUT = re.compile(r"\s*+([0-9.]++)\s*+(ms|s|min)?\s*")
 _SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0, None: 1.0}
 
 
@@ -97,13 +98,13 @@ def request(asker: Asker, question: NLQuestion, session: Mapping[str, str]) -> A
     )
 
 
-def timeout(session: Mapping[str, str]) -> float | None:
+def timeout(session: Mapping[str, str], options: Sequence[Option] = ()) -> float | None:
     """Seconds that `nl.timeout` allows, None where it is not set.
 
     Raises:
         InvalidSettingError: It is no time above zero.
     """
-    return _timeout(session.get("timeout"))
+    return _timeout({**session, **dict(options)}.get("timeout"))
 
 
 def raises_on_abstain(session: Mapping[str, str], options: Sequence[Option] = ()) -> bool:
@@ -145,19 +146,17 @@ def _k(text: str | None) -> int | None:
     if not text:
         return None
     # The engine has the upper limit: its [limits] k_max.
-    if not text.isdecimal() or len(text) > _K_DIGITS or int(text) < 1:
+    k = whole(text, _K_MOST)
+    if k is None:
         raise InvalidSettingError.of("k", text, "It is a whole number from 1 to the engine's limit (k_max).")
-    return int(text)
+    return k
 
 
 def _coverage(text: str | None) -> float | None:
     if not text:
         return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0.0 < value < 1.0:
+    value = decimal(text.strip(), 1.0)
+    if value is None or value == 1.0:
         raise InvalidSettingError.of("coverage", text, "It is a number between 0 and 1, for example 0.95.")
     return value
 
@@ -166,7 +165,7 @@ def _timeout(text: str | None) -> float | None:
     if not text:
         return None
     match = _TIMEOUT.fullmatch(text)
-    seconds = float(match[1]) * _SECONDS[match[2]] if match else 0.0
-    if seconds <= 0:
+    number = decimal(match[1], _MOST_SECONDS) if match else None
+    if match is None or number is None:
         raise InvalidSettingError.of("timeout", text, "It is a time above zero: 30, 30s, 500ms or 1min.")
-    return seconds
+    return number * _SECONDS[match[2]]

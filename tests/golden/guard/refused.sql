@@ -2325,3 +2325,102 @@ SELECT (tags).unnest FROM customers
 
 -- field: to_jsonb
 SELECT f.to_jsonb FROM unnest(ARRAY['x']) AS f
+
+-- cost: btrim
+SELECT btrim(repeat('b', 60000), repeat('ab', 30000))
+
+-- cost: ltrim
+SELECT ltrim(repeat('b', 60000), (SELECT repeat('ab', 30000)))
+
+-- cost: rtrim
+SELECT rtrim(s, t) FROM (SELECT repeat('b', 60000) AS s, repeat('ab', 30000) AS t) AS q
+
+-- cost: btrim
+SELECT trim(BOTH repeat('ab', 30000) FROM repeat('b', 60000))
+
+-- cost: strpos
+SELECT strpos(repeat('a', 90000), 'b' || repeat('a', 40000))
+
+-- cost: position
+SELECT position('b' || repeat('a', 40000) IN repeat('a', 90000))
+
+-- cost: split_part
+SELECT split_part(repeat('a', 90000), 'b' || repeat('a', 40000), 1)
+
+-- cost: string_to_array
+SELECT string_to_array(repeat('a', 90000), 'b' || repeat('a', 40000))
+
+-- cost: ~~
+SELECT repeat('a', 90000) LIKE '%' || repeat('a', 40000) || 'b'
+
+-- cost: !~~*
+SELECT repeat('a', 90000) NOT ILIKE '%' || repeat('a', 40000) || 'b'
+
+-- cost: ~
+SELECT repeat('a', 90000) ~ repeat('a?', 20000)
+
+-- cost: &&
+SELECT ARRAY(SELECT generate_series(1, 50000)) && ARRAY(SELECT generate_series(50001, 100000))
+
+-- cost: @>
+SELECT ('[' || repeat('[1],', 20000) || '2]')::jsonb @> ('[' || repeat('[3],', 20000) || '4]')::jsonb
+
+-- cost: -
+SELECT j - a FROM (SELECT jsonb_object_agg(g, g) AS j, array_agg(g::text) AS a FROM generate_series(1, 50000) AS g) AS q
+
+-- cost: <->
+SELECT p <-> p FROM (SELECT ('[' || repeat('(1,2),', 9000) || '(3,4)]')::path AS p) AS q
+
+-- cost: normalize
+SELECT normalize('a' || repeat(U&'\0301\0327', 20000))
+
+-- cost: jsonb_pretty
+SELECT jsonb_pretty((repeat('[', 3000) || repeat(']', 3000))::jsonb)
+
+-- cost: jsonb_path_query_array
+SELECT jsonb_path_query_array((repeat('[', 3000) || repeat(']', 3000))::jsonb, '$.**.**')
+
+-- cost: jsonb_path_query_array
+SELECT jsonb_path_query_array(path => '$.**.**', target => (repeat('[', 3000) || repeat(']', 3000))::jsonb)
+
+-- cost: jsonb_path_exists
+SELECT jsonb_path_exists((repeat('[', 3000) || repeat(']', 3000))::jsonb, ('$' || repeat('.**', 3))::jsonpath)
+
+-- cost: @?
+SELECT (repeat('[', 3000) || repeat(']', 3000))::jsonb @? '$ ? (exists($.**.**.**))'
+
+-- cost: a path of JSON
+SELECT JSON_QUERY((repeat('[', 3000) || repeat(']', 3000))::jsonb, '$.**.**' WITH WRAPPER)
+
+-- cost: a path of JSON
+SELECT * FROM JSON_TABLE((repeat('[', 3000) || repeat(']', 3000))::jsonb, '$.**.**' COLUMNS (a jsonb PATH '$')) AS t
+
+-- cost: log
+SELECT log(1 + 1e-16000, 2.0)
+
+-- cost: log
+SELECT log(1 - 10.0 ^ -9999, 2.0)
+
+-- cost: log
+SELECT log(('0.' || repeat('9', 16000))::numeric, 2.0)
+
+-- cost: the statement
+SELECT translate(repeat('a', 3000), repeat('b', 3000), ''), btrim(repeat('b', 3000), repeat('ab', 1500))
+
+-- cost: *
+SELECT repeat('9', 65000)::numeric * repeat('9', 65000)::numeric
+
+-- cost: %
+SELECT n % m FROM (SELECT repeat('9', 90000)::numeric AS n, repeat('8', 45000)::numeric AS m) AS q
+
+-- cost: power
+SELECT power(repeat('9', 65000)::numeric, 2)
+
+-- cost: mod
+SELECT mod(lpad('', 90000, '9')::numeric, lpad('', 45000, '8')::numeric)
+
+-- cost: log
+SELECT log(1 + ('[1e-16000]'::jsonb -> 0)::numeric, 2.0)
+
+-- cost: log
+SELECT log(1 + 1 / 1e9000, 2.0)

@@ -60,8 +60,20 @@ SELECT id FROM customers c JOIN orders o ON o.customer_id = c.id
 -- AmbiguousColumn: 42702: column name is ambiguous
 SELECT 1 FROM customers, products ORDER BY name
 
--- AmbiguousColumn: 42702: column id is ambiguous
+-- AmbiguousColumn: 42702: column id is ambiguous: give the columns that it may mean different names with AS
 SELECT id FROM (SELECT c.id, o.id FROM customers c, orders o) t
+
+-- AmbiguousColumn: 42702: column id is ambiguous: give the columns that it may mean different names with AS
+SELECT t.id FROM (SELECT c.id, o.id FROM customers c, orders o) t
+
+-- AmbiguousColumn: 42702: column id is ambiguous: write p.id
+SELECT id FROM (SELECT c.id, o.id FROM customers c, orders o) t, products p
+
+-- AmbiguousColumn: 42702: column id is ambiguous: write a.id or b.id
+SELECT id FROM customers a JOIN customers b USING (city)
+
+-- AmbiguousColumn: 42702: column id is ambiguous: write b.id or p.id
+SELECT id FROM customers a RIGHT JOIN customers b USING (id), products p
 
 -- NotInFrom: 42P01: products is not in FROM
 SELECT products.price FROM orders

@@ -25,7 +25,7 @@ NOWHERE = "proves nothing about it"
 @pytest.fixture
 def far_away(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every address is one of another machine."""
-    monkeypatch.setattr("proxy.net.addresses.is_loopback", lambda _: False)
+    monkeypatch.setattr("proxy.net.peers.is_loopback", lambda _: False)
     monkeypatch.setattr("proxy.net.upstream.dialer.is_loopback", lambda _: False)
 
 
@@ -124,8 +124,8 @@ async def test_a_clients_password_does_not_reach_an_impostor(gateway: StartGatew
 
 async def test_a_bad_list_is_no_setting(gateway: StartGateway) -> None:
     worker = await gateway()
-    assert "server_require_auth" in (worker.assign("server_require_auth", "md5,!none") or "")
-    assert worker.assign("server_require_auth", "!md5") is None
+    assert "server_require_auth" in (worker.context.assign("server_require_auth", "md5,!none") or "")
+    assert worker.context.assign("server_require_auth", "!md5") is None
 
 
 # -- the console

@@ -9,13 +9,10 @@ from pathlib import Path
 
 from aiohttp import web
 
-from benchmarks.quality.candidates.alone import Alone
-from benchmarks.quality.candidates.gateway import gateways
-from benchmarks.quality.candidates.journal import Journal
-from benchmarks.quality.candidates.questions import SETS, QuestionSet, Selection, asked
-from benchmarks.quality.candidates.running import Pass, run
-from benchmarks.quality.candidates.site import Site, site
-from benchmarks.quality.candidates.tasks import System
+from benchmarks.harness.questions import AMBIQT, SPIDER, UNROUTED, QuestionSet, Selection, asked
+from benchmarks.harness.running import Pass, run
+from benchmarks.harness.site import Site, site
+from benchmarks.harness.systems import Alone, Gateway, System
 from tests.chat_server import chat_server, completion
 
 LOADER = """
@@ -82,9 +79,8 @@ async def answered(
     place: Site, of: QuestionSet, system: System, bench: Path, work: Path
 ) -> tuple[list[str], int]:
     """The statements of the set's one answer, and the calls that it took."""
-    journal = Journal(work / of.name / f"{system.name}.jsonl")
-    one = Pass(of.name, system, asked(bench, of, Selection(None, 1)), journal)
-    await run(one, place.task, place.meter.take, "abc", lambda _: None)
+    one = Pass.of_system(of, system, asked(bench, of, Selection(None, 1)), work)
+    await run(one, place.task, place.meter.take, lambda _: None)
     (answer,) = one.answers
     assert answer.error is None
     return [proposal.sql for proposal in answer.proposals], answer.cost.calls
@@ -93,14 +89,14 @@ async def answered(
 async def test_systems_answer_over_real_tools(tmp_path: Path) -> None:
     bench, work = written(tmp_path / "bench"), tmp_path / "work"
     async with site(work, bench) as place:
-        pgparley, *_ = gateways(place.plain, 2)
+        pgparley = Gateway("pgparley", 2)
         async with scripted_model("name") as place.meter.target:
-            for of in SETS[:2]:
+            for of in (SPIDER, UNROUTED):
                 sql, calls = await answered(place, of, pgparley, bench, work)
                 assert sql == ["SELECT name FROM singer"]
                 assert calls >= 1
-            assert await answered(place, SETS[0], Alone(), bench, work) == (["SELECT name FROM singer"], 1)
+            assert await answered(place, SPIDER, Alone(), bench, work) == (["SELECT name FROM singer"], 1)
         # The reading exists in the views of the question alone.
         async with scripted_model("artist_name") as place.meter.target:
-            sql, _ = await answered(place, SETS[2], pgparley, bench, work)
+            sql, _ = await answered(place, AMBIQT[0], pgparley, bench, work)
             assert sql == ["SELECT artist_name FROM singer"]

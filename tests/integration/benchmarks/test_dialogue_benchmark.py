@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.quality.ablations.replay import Completions, Replay
-from benchmarks.quality.candidates.judging import Scorer
-from benchmarks.quality.candidates.questions import Selection
-from benchmarks.quality.candidates.site import site
-from benchmarks.quality.dialogue.evaluation import evaluated
+from benchmarks.harness.command import options_of, parser
+from benchmarks.harness.replay import Completions, Replay
+from benchmarks.harness.scorer import Scorer, Verdicts
+from benchmarks.harness.site import site
+from benchmarks.quality.dialogue.figures import evaluated
 from benchmarks.quality.dialogue.intent import intent, reading_of
-from benchmarks.quality.dialogue.measuring import Measuring, Setting, passes
+from benchmarks.quality.dialogue.measuring import Measuring, passes
 from benchmarks.quality.dialogue.records import Said
 from benchmarks.quality.dialogue.systems import AMBIQT, DIALOGUE, FEEDBACK, LIST, SETS
-from benchmarks.quality.dialogue.verdicts import Verdicts
 from tests.integration.benchmarks.test_candidates_site import AMBIGUOUS, SINGER, scripted_model, written
 
 SCORER = """
@@ -41,12 +41,13 @@ QUESTION = AMBIGUOUS | {
 
 
 async def test_a_user_talks_with_the_service_and_a_later_run_has_nothing_left(tmp_path: Path) -> None:
-    bench, of = written(tmp_path / "bench"), SETS[0]
+    bench, of = written(tmp_path / "bench"), replace(SETS[0], looked_at=0)
     (bench / "ambiqt/C.jsonl").write_text(json.dumps(QUESTION) + "\n", encoding="utf-8")
     (bench / "score.py").write_text(SCORER, encoding="utf-8")
     # The model says the other column first.
     seed = next(n for n in range(20) if reading_of(QUESTION, of.questions, n) == 2)
-    setup = Setting(bench, tmp_path / "work", Selection(None, seed), 3)
+    words = ["--bench", str(bench), "--work", str(tmp_path / "work"), "--seed", str(seed), "--k", "3"]
+    setup = options_of(parser("x", "", k=5).parse_args(words))
     systems = (LIST, DIALOGUE, FEEDBACK)
     async with site(setup.work, bench) as place, scripted_model("artist_name") as place.meter.target:
         replay = Replay(place.tools.model, Completions(tmp_path / "kept"))

@@ -11,11 +11,12 @@ from typing import Any
 
 from aiohttp import web
 
-from benchmarks.quality.candidates.questions import SETS
-from benchmarks.quality.candidates.site import site
-from benchmarks.quality.personal.measuring import Measuring, Options, Outcome
+from benchmarks.harness.command import options_of, parser
+from benchmarks.harness.questions import AMBIQT
+from benchmarks.harness.site import site
+from benchmarks.quality.personal.__main__ import summary
+from benchmarks.quality.personal.measuring import Measuring, Outcome
 from benchmarks.quality.personal.pairs import pairs
-from benchmarks.quality.personal.report import summary
 from tests.chat_server import chat_server, completion
 
 LOADER = """
@@ -109,7 +110,7 @@ async def first_allowed(asked: list[str]) -> AsyncIterator[str]:
 
 def test_pairs_are_of_one_ambiguity_and_are_no_paraphrases(tmp_path: Path) -> None:
     bench = written(tmp_path, 8)
-    made = pairs(bench, SETS[2], 8, 1)
+    made = pairs(bench, AMBIQT[0], 8, 1)
     assert len(made) == 8
     for each in made:
         numbers = [int(asked.question.id[-4:]) for asked in (each.first, each.second)]
@@ -117,44 +118,43 @@ def test_pairs_are_of_one_ambiguity_and_are_no_paraphrases(tmp_path: Path) -> No
         assert {number % 3 == 1 for number in numbers} == {True, False}
         assert each.gold == f"SELECT {COLUMNS[each.reading]} FROM singer"
     assert {each.reading for each in made} == {0, 1}
-    assert {each.name for each in pairs(bench, SETS[2], 3, 1)} < {each.name for each in made}
-    assert made == pairs(bench, SETS[2], 100, 1)
+    assert {each.name for each in pairs(bench, AMBIQT[0], 3, 1)} < {each.name for each in made}
+    assert made == pairs(bench, AMBIQT[0], 100, 1)
 
 
 async def test_the_second_meeting_goes_better_and_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     bench = written(tmp_path / "bench", 3)
-    options = Options(
-        bench, tmp_path / "work", (SETS[2],), 3, 1, None, 2, plan=False, score=False, json=None, into=None
-    )
-    readings = [each.reading for each in pairs(bench, SETS[2], 3, 1)]
+    words = ["--bench", str(bench), "--work", str(tmp_path / "work"), "--n", "3", "--k", "2"]
+    options = options_of(parser("x", "", k=2).parse_args(words))
+    readings = [each.reading for each in pairs(bench, AMBIQT[0], 3, 1)]
     assert set(readings) == {0, 1}
     asked: list[str] = []
     async with site(options.work, bench) as place, first_allowed(asked) as place.meter.target:
-        cut = Measuring(SETS[2], replace(options, n=1), place)
-        await cut.measure("abc", lambda _: None)
+        cut = Measuring(AMBIQT[0], replace(options, n=1), place)
+        await cut.measure(lambda _: None)
         answered = len(asked)
         told: list[str] = []
-        whole = Measuring(SETS[2], options, place)
+        whole = Measuring(AMBIQT[0], options, place)
         assert whole.left == 6
-        await whole.measure("abc", told.append)
+        await whole.measure(told.append)
         assert (whole.left, len(told)) == (0, 2)
         assert len(asked) > answered
         outcomes = whole.outcomes()
         asked.clear()
-        again = Measuring(SETS[2], options, place)
-        await again.measure("abc", told.append)
+        again = Measuring(AMBIQT[0], options, place)
+        await again.measure(told.append)
         assert asked == []
         assert again.outcomes() == outcomes
     assert [each.without_first for each in outcomes] == [reading == 0 for reading in readings]
     assert all(each.with_first and each.with_set and each.without_set for each in outcomes)
     found = summary(outcomes)
-    assert found["personal_gain"] == round(3 / readings.count(0), 4)
+    assert found["personal_gain"] == 3 / readings.count(0)
     assert (found["personal_n"], found["personal_with"]) == (3, 1.0)
     assert found["personal_c_gain"] == found["personal_gain"]
 
 
 def test_a_gain_over_nothing_is_no_number() -> None:
-    outcome = Outcome("ambiqt_t", "a+b", True, False, True, True, False, True)  # noqa: FBT003 - one of each
+    outcome = Outcome("ambiqt_t", "a+b", "music", True, False, True, True, False, True)  # noqa: FBT003 - one of each
     found = summary([outcome])
     assert found["personal_gain"] is None
     assert (found["personal_t_with"], found["personal_t_without"]) == (1.0, 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import asyncpg
@@ -11,10 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pgparley.catalog_commands import catalog_app
-from pgparley.cluster import Cluster
-from schema_catalog.migrate import migrate
-from schema_catalog.store import CatalogStore
-from schema_catalog.types import Column, Database, Snapshot, Table, TableKind
+from schema_catalog.types import Column, Snapshot, Table, TableKind
 from schema_catalog.values import ValueStore
 from tests.support.statements import execute_now, fetch_now
 
@@ -39,21 +36,10 @@ databases:
 """
 
 
-async def _prepare(dsn: str) -> None:
-    async with asyncpg.create_pool(dsn, min_size=1, max_size=1) as pool:
-        async with pool.acquire() as connection:
-            await migrate(connection)
-        await CatalogStore(pool).add(Database("hr", "postgresql://h/x", "x", ("public",)))
-        await CatalogStore(pool).save_snapshot(Snapshot("hr", ("public",), (PERSON,)))
-
-
 @pytest.fixture
-def store(server: Cluster) -> Iterator[str]:
+def store(make_store_now: Callable[..., str]) -> str:
     """The DSN of a store that holds the database hr."""
-    execute_now(server.dsn(), "CREATE DATABASE attributed")
-    asyncio.run(_prepare(server.dsn("attributed")))
-    yield server.dsn("attributed")
-    execute_now(server.dsn(), "DROP DATABASE attributed WITH (FORCE)")
+    return make_store_now(Snapshot("hr", ("public",), (PERSON,)))
 
 
 Run = Callable[..., str]

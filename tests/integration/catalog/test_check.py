@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -9,22 +10,34 @@ from pathlib import Path
 import asyncpg
 import msgspec
 import pytest
+import structlog
 from aiohttp import web
 from aiohttp.test_utils import TestServer
+from typer.testing import CliRunner
 
+from engine.app.own_roles import warn_of_own_roles
 from engine.llm.model_file import QWEN_CODER_1_5B
-from pgparley.check import model as model_checks
+from pgparley.catalog_commands import catalog_app
+from pgparley.check import parts as model_checks
 from pgparley.check.finding import Finding, Outcome, Report
 from pgparley.check_command import check
 from pgparley.cluster import Cluster
 from pgparley.config import load
 from pgparley.processes import PartKind
+from schema_catalog.login_rights import store_rights
 from schema_catalog.migrate import bundled, migrate
+from schema_catalog.refresh import ConnectSettings, refresh
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database, Login, Snapshot
-from tests.support.statements import execute
+from schema_catalog.values import ValueStore
+from tests.support.statements import execute, fetch
 
 Check = Callable[..., Awaitable[dict[str, Finding]]]
+
+PAGE = (Path(__file__).parents[3] / "docs" / "operations.md").read_text("utf-8")
+
+HANDING_OVER = PAGE.partition("**A role for the store**")[2].partition("```sql\n")[2].partition("\\gexec")[0]
+"""The query of the page whose rows are statements."""
 
 
 @pytest.fixture
@@ -36,8 +49,13 @@ async def store(server: Cluster) -> AsyncIterator[str]:
 
 @pytest.fixture
 def run(server: Cluster, store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Check:
-    """Runs the command; gives the findings by what they are about, once the exit status has been compared."""
+    """Runs the command; gives the findings by what they are about, once the exit status has been compared.
+
+    No engine that runs on this machine is the one that the configuration leaves out.
+    """
     file = tmp_path / "pgparley.toml"
+
+    alone = {"HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
 
     async def go(part: PartKind | None = PartKind.ENGINE, **settings: str) -> dict[str, Finding]:
         text = settings.get("text") or (
@@ -47,7 +65,7 @@ def run(server: Cluster, store: str, tmp_path: Path, capsys: pytest.CaptureFixtu
             f'[model]\nbase_url = "{settings.get("model", "http://127.0.0.1:1/v1")}"\n'
         )
         file.write_text(text, encoding="utf-8")
-        status = await check(lambda: load(file, {"HOME": str(tmp_path)}), part, as_json=True)
+        status = await check(lambda: load(file, alone), file, part, as_json=True)
         report = msgspec.json.decode(capsys.readouterr().out, type=Report)
         assert status == (0 if report.working else 1)
         assert report.working == all(each.outcome is not Outcome.PROBLEM for each in report.findings)
@@ -163,6 +181,95 @@ async def test_the_catalogs_role_and_the_logins_of_askers(run: Check, server: Cl
         await execute(server.dsn(), "DROP ROLE reader", "DROP ROLE asker")
 
 
+async def test_a_superusers_place_is_taken_by_the_roles_that_are_named(
+    run: Check, server: Cluster, store: str, tmp_path: Path
+) -> None:
+    """What the findings print is run as it stands, with the page that they name, and nothing is left to find."""
+    by_superuser = server.dsn("kept")
+    await migrated(by_superuser)
+    await execute(by_superuser, "CREATE TABLE customer (city text, name text, pay int)")
+    async with asyncpg.create_pool(by_superuser, min_size=1, max_size=1) as pool:
+        await CatalogStore(pool).add(Database("shop", by_superuser, "kept", ("public",)))
+        await refresh(CatalogStore(pool), (await CatalogStore(pool).get("shop")).database, ConnectSettings())
+        await ValueStore(pool).allow("shop", [("public", "customer", "name"), ("public", "customer", "city")])
+        with structlog.testing.capture_logs() as logs:
+            await warn_of_own_roles(pool, ConnectSettings())
+    found = await run(store=by_superuser)
+    catalog, own = found["database shop"], found["store's role"]
+    assert (catalog.found, own.found) == (
+        "the catalog's role postgres is a superuser",
+        "postgres is a superuser",
+    )
+    assert [(line["of"], line["instead"]) for line in logs] == [
+        ("store", own.action),
+        ("shop", catalog.action),
+    ]
+    assert "GRANT SELECT (city, name) ON public.customer TO pgparley_catalog;" in catalog.action
+    try:
+        await execute(by_superuser, own.action, catalog.action)
+        for (statement,) in await fetch(by_superuser, HANDING_OVER):
+            await execute(by_superuser, statement)
+        mine = server.dsn("kept", "pgparley")
+        app = catalog_app(lambda: mine)
+        done = await asyncio.to_thread(CliRunner().invoke, app, ["refresh", "shop"])
+        assert (done.exit_code, "values: 0 of 2 columns" in done.output) == (0, True), done.output
+        after = await run(store=mine)
+        assert after["migrations"].outcome is Outcome.OK
+        assert (after["store's role"].found, after["database shop"].found) == (
+            "pgparley",
+            "read as pgparley_catalog",
+        )
+    finally:
+        await execute(by_superuser, "DROP OWNED BY pgparley, pgparley_catalog CASCADE")
+        await execute(
+            server.dsn(), "ALTER DATABASE kept OWNER TO keeper", "DROP ROLE pgparley, pgparley_catalog"
+        )
+
+
+_NL_ADMIN = "DO $$ BEGIN CREATE ROLE nl_admin; EXCEPTION WHEN duplicate_object THEN NULL; END $$"
+"""The server's other stores may have made it."""
+
+
+@pytest.mark.parametrize(
+    ("given", "may", "ends"),
+    [
+        ("ALTER ROLE reader CREATEROLE", "has CREATEROLE", "ALTER ROLE reader NOCREATEROLE;"),
+        ("ALTER ROLE reader BYPASSRLS", "has BYPASSRLS", "ALTER ROLE reader NOBYPASSRLS;"),
+        ("GRANT ana TO reader", "is a member of ana", "REVOKE ana FROM reader;"),
+        ("GRANT askers TO ana, reader", "is a member of askers", "REVOKE askers FROM reader;"),
+        (
+            "GRANT pg_read_server_files TO reader",
+            "is a member of pg_read_server_files",
+            "REVOKE pg_read_server_files FROM reader;",
+        ),
+        (
+            "GRANT pg_read_all_data TO askers; GRANT askers TO reader",
+            "is a member of askers",
+            "REVOKE askers FROM reader;",
+        ),
+        ("GRANT askers TO reader; GRANT pg_monitor TO reader", "", ""),
+        ("GRANT nl_admin TO ana, reader", "", ""),
+    ],
+)
+async def test_a_role_that_may_more_than_it_needs(server: Cluster, given: str, may: str, ends: str) -> None:
+    await execute(
+        server.dsn(), "CREATE ROLE reader LOGIN; CREATE ROLE ana LOGIN; CREATE ROLE askers", _NL_ADMIN
+    )
+    try:
+        await execute(server.dsn(), given)
+        connection = await asyncpg.connect(server.dsn("postgres", "reader"))
+        try:
+            rights = await store_rights(connection)
+            assert (rights.beyond, rights.sql) == (may, ends)
+            if ends:
+                await execute(server.dsn(), ends)
+            assert (await store_rights(connection)).beyond == ""
+        finally:
+            await connection.close()
+    finally:
+        await execute(server.dsn(), "DROP ROLE reader, ana, askers")
+
+
 async def test_a_clock_that_goes_wrong(run: Check, monkeypatch: pytest.MonkeyPatch) -> None:
     now = time.time
     monkeypatch.setattr(time, "time", lambda: now() + 90)
@@ -189,3 +296,6 @@ async def test_the_embedded_models_file_and_its_room(
     assert "never verified" in (await run(PartKind.MODEL, text=text))["model"].found
     monkeypatch.setattr(model_checks, "ROOM", 1 << 60)
     assert (await run(PartKind.MODEL, text=text))["disk of prefixes"].outcome is Outcome.WARNING
+    assert (await run(PartKind.MODEL, text=text))["model's key"].outcome is Outcome.WARNING
+    keyed = await run(PartKind.MODEL, text=f'{text}[model]\napi_key = "a key"\n')
+    assert keyed["model's key"].outcome is Outcome.OK

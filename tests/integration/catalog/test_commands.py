@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 from engine.settings import UpstreamSettings
 from pgparley.catalog_commands import catalog_app
 from pgparley.cluster import Cluster
+from schema_catalog.dsn import user_of
 from tests.support.statements import execute_now
 
 Run = Callable[..., Result]
@@ -68,6 +69,21 @@ def test_a_database_from_its_registration_to_its_end(run: Run, server: Cluster) 
     )
     assert run("remove", "shop").exit_code == 0
     assert json.loads(run("list", "--json").output) == []
+
+
+def test_a_database_of_the_stores_server_is_read_by_the_catalogs_login(run: Run, server: Cluster) -> None:
+    execute_now(server.dsn(), "CREATE ROLE reading LOGIN")
+    app = catalog_app(lambda: server.dsn("store"), login=lambda: server.dsn(user="reading"))
+    try:
+        added = CliRunner().invoke(app, ["add", "shop"])
+        assert (added.exit_code, added.output.partition("\n")[0]) == (
+            0,
+            "shop: 3 tables and views, 5 columns",
+        )
+        (listed,) = json.loads(run("list", "--json").output)
+        assert (user_of(listed["dsn"]), listed["dbname"]) == ("reading", "shop")
+    finally:
+        execute_now(server.dsn(), "DROP ROLE reading")
 
 
 def test_registering_names_the_owners_that_have_to_be_trusted(run: Run, server: Cluster) -> None:

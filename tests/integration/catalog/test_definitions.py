@@ -10,12 +10,11 @@ import pytest
 
 from pgparley.cluster import Cluster
 from schema_catalog.definitions import DefinitionStore, State, Verdict
-from schema_catalog.migrate import migrate
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Column, Database, Snapshot, Table, TableKind
 from tests.support.statements import refused
 
-MakeDatabase = Callable[[str], Awaitable[Database]]
+MakeDatabase = Callable[..., Awaitable[Database]]
 MakeRole = Callable[..., Awaitable[str]]
 
 ORDERS = Table("public", "orders", TableKind.TABLE, (Column("id", "integer"), Column("cust_no", "integer")))
@@ -24,16 +23,10 @@ JOIN = "('sales.orders.cust_no', 'sales.customers.no')"
 
 
 @pytest.fixture
-async def pool(make_database: MakeDatabase) -> AsyncIterator[asyncpg.Pool]:
+async def pool(make_store: MakeDatabase) -> AsyncIterator[asyncpg.Pool]:
     """A store that holds the databases sales and hr."""
-    made = await make_database("SELECT 1")
+    made = await make_store(*(Snapshot(name, ("public",), (CUSTOMERS, ORDERS)) for name in ("sales", "hr")))
     async with asyncpg.create_pool(made.dsn, min_size=1, max_size=2) as opened:
-        async with opened.acquire() as connection:
-            await migrate(connection)
-        store = CatalogStore(opened)
-        for name in ("sales", "hr"):
-            await store.add(Database(name, "postgresql://h/x", "x", ("public",)))
-            await store.save_snapshot(Snapshot(name, ("public",), (CUSTOMERS, ORDERS)))
         yield opened
 
 

@@ -15,28 +15,25 @@ from engine.metrics import Metrics
 from engine.settings import CatalogSettings
 from pgparley.catalog_commands import catalog_app
 from schema_catalog.event_triggers import CHANNEL, INSTALL, REMOVE
-from schema_catalog.migrate import migrate
 from schema_catalog.refresh import ConnectSettings, refresh
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database
 from tests.support.waiting import until
 
-MakeDatabase = Callable[[str], Awaitable[Database]]
+MakeDatabase = Callable[..., Awaitable[Database]]
 MakeRole = Callable[..., Awaitable[str]]
 
 RENAME = "ALTER TABLE orders RENAME COLUMN net TO amount"
 
 
 @pytest.fixture
-async def store(make_database: MakeDatabase) -> Database:
-    return await make_database("SELECT 1")
+async def store(make_store: MakeDatabase) -> Database:
+    return await make_store()
 
 
 @pytest.fixture
 async def pool(store: Database) -> AsyncIterator[asyncpg.Pool]:
     async with asyncpg.create_pool(store.dsn, min_size=1, max_size=3) as opened:
-        async with opened.acquire() as connection:
-            await migrate(connection)
         yield opened
 
 

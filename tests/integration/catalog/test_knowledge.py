@@ -13,7 +13,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from page.attributes import ATTRIBUTES
+from page.elements import ATTRIBUTES
 from pgparley.cluster import Cluster
 from schema_catalog.catalog import CachedCatalog
 from schema_catalog.migrate import migrate
@@ -21,7 +21,7 @@ from schema_catalog.store import CatalogStore
 from schema_catalog.types import Attributes, Column, Database, Snapshot, Table, TableKind
 from tests.support.statements import refused
 
-MakeDatabase = Callable[[str], Awaitable[Database]]
+MakeDatabase = Callable[..., Awaitable[Database]]
 MakeRole = Callable[..., Awaitable[str]]
 As = Callable[..., AbstractAsyncContextManager[asyncpg.Connection]]
 
@@ -34,17 +34,9 @@ HR = replace(SALES, database="hr")
 
 
 @pytest.fixture
-async def database(make_database: MakeDatabase) -> str:
+async def database(make_store: MakeDatabase) -> str:
     """The name of a store that holds the databases sales and hr."""
-    made = await make_database("SELECT 1")
-    async with asyncpg.create_pool(made.dsn, min_size=1, max_size=1) as pool:
-        async with pool.acquire() as connection:
-            await migrate(connection)
-        store = CatalogStore(pool)
-        for snapshot in (SALES, HR):
-            await store.add(Database(snapshot.database, "postgresql://h/x", "x", ("public",)))
-            await store.save_snapshot(snapshot)
-    return made.dbname
+    return (await make_store(SALES, HR)).dbname
 
 
 @pytest.fixture

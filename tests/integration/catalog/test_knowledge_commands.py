@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import asyncpg
@@ -13,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 from pgparley.catalog_commands import catalog_app
 from pgparley.cluster import Cluster
+from schema_catalog.dsn import with_user
 from schema_catalog.knowledge_files.format import (
     ColumnBlock,
     DatabaseBlock,
@@ -22,10 +22,10 @@ from schema_catalog.knowledge_files.format import (
     write_text,
 )
 from schema_catalog.knowledge_files.merge import apply
-from schema_catalog.migrate import migrate
 from schema_catalog.store import CatalogStore
-from schema_catalog.types import Column, Database, Snapshot, Table, TableKind
+from schema_catalog.types import Column, Snapshot, Table, TableKind
 from tests.support.statements import execute_now
+from tests.support.waiting import until
 
 Run = Callable[..., Result]
 Fetch = Callable[[str], list[tuple[object, ...]]]
@@ -82,22 +82,10 @@ databases:
 """
 
 
-async def _prepare(dsn: str) -> None:
-    async with asyncpg.create_pool(dsn, min_size=1, max_size=1) as pool:
-        async with pool.acquire() as connection:
-            await migrate(connection)
-        for name in ("sales", "hr"):
-            await CatalogStore(pool).add(Database(name, "postgresql://h/x", "x", ("public",)))
-            await CatalogStore(pool).save_snapshot(Snapshot(name, ("public",), TABLES))
-
-
 @pytest.fixture
-def store(server: Cluster) -> Iterator[str]:
+def store(make_store_now: Callable[..., str]) -> str:
     """The DSN of a store that holds the databases sales and hr."""
-    execute_now(server.dsn(), "CREATE DATABASE filed")
-    asyncio.run(_prepare(server.dsn("filed")))
-    yield server.dsn("filed")
-    execute_now(server.dsn(), "DROP DATABASE filed WITH (FORCE)")
+    return make_store_now(*(Snapshot(name, ("public",), TABLES) for name in ("sales", "hr")))
 
 
 @pytest.fixture
@@ -279,9 +267,7 @@ def test_a_store_of_an_older_version_is_left_as_it_is(run: Run, server: Cluster)
         assert "run `pgparley store migrate` first" in result.output
 
 
-def test_a_steward_imports_for_their_databases_alone(
-    run: Run, store: str, server: Cluster, fetch: Fetch
-) -> None:
+def test_a_steward_imports_for_their_databases_alone(run: Run, store: str, fetch: Fetch) -> None:
     roles = "steward_of_files", "reader_of_files"
     execute_now(
         store,
@@ -289,7 +275,7 @@ def test_a_steward_imports_for_their_databases_alone(
         f"SELECT nl_catalog.grant_database('sales', '{roles[0]}'), nl_catalog.describe('hr', 'secret')",
     )
     try:
-        theirs = server.dsn("filed", roles[0])
+        theirs = with_user(store, roles[0])
         both = run("import", EXPORTED, dsn=theirs)
         assert (both.exit_code, "line 3: " in both.output) == (1, True)
         assert 'database "hr" is not registered, or not open to you' in both.output
@@ -300,7 +286,7 @@ def test_a_steward_imports_for_their_databases_alone(
         assert fetch("SELECT DISTINCT changed_by FROM nl_catalog.history WHERE database = 'sales'") == [
             (roles[0],)
         ]
-        refused = run("export", dsn=server.dsn("filed", roles[1]))
+        refused = run("export", dsn=with_user(store, roles[1]))
         assert (refused.exit_code, "for members of nl_admin and nl_steward" in refused.output) == (1, True)
     finally:
         execute_now(store, f"DROP ROLE {', '.join(roles)}")
@@ -340,9 +326,7 @@ def test_of_two_imports_at_once_the_second_sees_what_the_first_did(run: Run, sto
 
             waiting = asyncio.create_task(other())
             blocked = "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)"
-            async with asyncio.timeout(20):
-                while not await first.fetchval(blocked):  # noqa: ASYNC110 - no event tells of it
-                    await asyncio.sleep(0.01)
+            await until(lambda: first.fetchval(blocked))
             assert not waiting.done()
             await transaction.commit()
             return [done, await waiting]
@@ -354,12 +338,12 @@ def test_of_two_imports_at_once_the_second_sees_what_the_first_did(run: Run, sto
     assert run("diff", two.text).exit_code == 0
 
 
-def test_five_thousand_descriptions_come_in_at_once_and_hold_a_bounded_number_of_locks(
+def test_two_thousand_descriptions_come_in_at_once_and_hold_a_bounded_number_of_locks(
     run: Run, store: str, fetch: Fetch
 ) -> None:
     tables = tuple(
         Table("public", f"t{n:03}", TableKind.TABLE, tuple(Column(f"c{c:02}", "text") for c in range(49)))
-        for n in range(100)
+        for n in range(40)
     )
 
     async def widen() -> None:
@@ -395,11 +379,8 @@ def test_five_thousand_descriptions_come_in_at_once_and_hold_a_bounded_number_of
         for table in tables
     ]
     file = write_text(KnowledgeFile(1, (DatabaseBlock("hr", tables=tuple(described)),)))
-    started = time.perf_counter()
     imported = run("import", file)
-    seconds = time.perf_counter() - started
-    assert (imported.exit_code, imported.output.splitlines()[-1]) == (0, "5000 changes.")
-    assert seconds < 30.0
+    assert (imported.exit_code, imported.output.splitlines()[-1]) == (0, "2000 changes.")
     assert run("export", "hr").output == file
     assert run("diff", file).exit_code == 0
     assert 500 < asyncio.run(locks_of_describing_all()) <= 1024

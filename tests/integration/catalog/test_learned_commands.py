@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import asyncpg
@@ -14,9 +14,8 @@ from typer.testing import CliRunner, Result
 from engine.learning.store import AdapterTraining, LearningStore, NewExample
 from engine.learning.types import ExampleKind, Vote
 from engine.settings import LearningSettings
-from pgparley.cluster import Cluster
 from pgparley.learned_commands import learned_app
-from schema_catalog.migrate import migrate
+from schema_catalog.types import Snapshot
 
 Run = Callable[..., Result]
 VOTE = Vote("name", ("public", "t", "stage"), ("public", "t", "name"), 1.0)
@@ -24,12 +23,6 @@ VOTE = Vote("name", ("public", "t", "stage"), ("public", "t", "name"), 1.0)
 
 async def _teach(dsn: str) -> None:
     async with asyncpg.create_pool(dsn, min_size=1, max_size=1) as pool:
-        async with pool.acquire() as connection:
-            await migrate(connection)
-        await pool.execute(
-            "INSERT INTO pgparley.database (name, dsn, dbname, search_path, schemas)"
-            " VALUES ('music', 'dbname=music', 'music', '{public}', '{}')"
-        )
         store = LearningStore(pool, LearningSettings())
         for number, (user, kind, sql) in enumerate(
             [
@@ -59,11 +52,10 @@ async def _query(dsn: str, statement: str) -> Any:
 
 
 @pytest.fixture
-def dsn(server: Cluster) -> Iterator[str]:
-    asyncio.run(_query(server.dsn(), "CREATE DATABASE learned_store"))
-    asyncio.run(_teach(server.dsn("learned_store")))
-    yield server.dsn("learned_store")
-    asyncio.run(_query(server.dsn(), "DROP DATABASE learned_store WITH (FORCE)"))
+def dsn(make_store_now: Callable[..., str]) -> str:
+    made = make_store_now(Snapshot("music", ("public",), ()))
+    asyncio.run(_teach(made))
+    return made
 
 
 @pytest.fixture
@@ -77,7 +69,7 @@ def run(dsn: str) -> Run:
 
 
 def listed(run: Run, *options: str) -> list[int]:
-    return [each["id"] for each in json.loads(run("list", "--json", *options).output)]
+    return [each["example"] for each in json.loads(run("list", "--json", *options).output)]
 
 
 def test_list_and_show(run: Run) -> None:
@@ -90,7 +82,7 @@ def test_list_and_show(run: Run) -> None:
     assert "question 1" in table
     assert "\x1b" not in table
     shown = run("show", "1").output
-    assert '"name": public.t.stage rather than public.t.name (1)' in shown
+    assert '"name": public.t.stage rather than public.t.name' in shown
     assert "approved:  no" in shown
     assert run("show", "9").exit_code == 1
 

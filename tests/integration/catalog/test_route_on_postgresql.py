@@ -19,13 +19,12 @@ from engine.stages.route import route
 from engine.types import Asker, AskRequest
 from pgparley.cluster import Cluster
 from schema_catalog.catalog import CachedCatalog
-from schema_catalog.migrate import migrate
 from schema_catalog.privileges import readable_columns
 from schema_catalog.refresh import ConnectSettings, refresh
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database, ReadableColumns, Snapshot
 
-MakeDatabase = Callable[[str], Awaitable[Database]]
+MakeDatabase = Callable[..., Awaitable[Database]]
 MakeRole = Callable[..., Awaitable[str]]
 Ask = Callable[..., Awaitable[State]]
 
@@ -61,11 +60,9 @@ def router() -> HybridRouter:
 
 
 @pytest.fixture
-async def store(make_database: MakeDatabase) -> AsyncIterator[CatalogStore]:
-    database = await make_database("SELECT 1")
+async def store(make_store: MakeDatabase) -> AsyncIterator[CatalogStore]:
+    database = await make_store()
     async with asyncpg.create_pool(database.dsn, min_size=1, max_size=2) as pool:
-        async with pool.acquire() as connection:
-            await migrate(connection)
         yield CatalogStore(pool)
 
 

@@ -13,13 +13,12 @@ from engine.metrics import Metrics
 from engine.settings import CatalogSettings
 from pgparley.cluster import Cluster
 from schema_catalog.knowledge import described
-from schema_catalog.migrate import migrate
 from schema_catalog.refresh import ConnectSettings, digest_now, refresh
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database
 from tests.support.statements import refused
 
-MakeDatabase = Callable[[str], Awaitable[Database]]
+MakeDatabase = Callable[..., Awaitable[Database]]
 MakeRole = Callable[..., Awaitable[str]]
 
 SHOP = """
@@ -29,11 +28,9 @@ CREATE TABLE orders (id int, cust_no int, net numeric);
 
 
 @pytest.fixture
-async def pool(make_database: MakeDatabase) -> AsyncIterator[asyncpg.Pool]:
-    made = await make_database("SELECT 1")
+async def pool(make_store: MakeDatabase) -> AsyncIterator[asyncpg.Pool]:
+    made = await make_store()
     async with asyncpg.create_pool(made.dsn, min_size=1, max_size=3) as opened:
-        async with opened.acquire() as connection:
-            await migrate(connection)
         yield opened
 
 

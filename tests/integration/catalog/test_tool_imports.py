@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import asyncpg
@@ -12,13 +12,12 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from pgparley.catalog_commands import catalog_app
-from pgparley.cluster import Cluster
-from pgparley.tool_imports import Tool, for_database, read_tool
+from pgparley.knowledge_commands import Tool, for_database, read_tool
 from schema_catalog.catalog import CachedCatalog
+from schema_catalog.dsn import with_user
 from schema_catalog.knowledge_files.merge import apply, one_at_a_time
-from schema_catalog.migrate import migrate
 from schema_catalog.store import CatalogStore
-from schema_catalog.types import Database, Snapshot
+from schema_catalog.types import Snapshot
 from tests.support.dbt_project import LEFT_OUT, PROPERTIES, TABLES, TAKEN
 from tests.support.statements import execute_now
 
@@ -26,22 +25,10 @@ Run = Callable[..., Result]
 Fetch = Callable[[str], list[tuple[object, ...]]]
 
 
-async def _prepare(dsn: str) -> None:
-    async with asyncpg.create_pool(dsn, min_size=1, max_size=1) as pool:
-        async with pool.acquire() as connection:
-            await migrate(connection)
-        for name in ("sales", "hr"):
-            await CatalogStore(pool).add(Database(name, "postgresql://h/x", "x", ("public",)))
-            await CatalogStore(pool).save_snapshot(Snapshot(name, ("public",), TABLES))
-
-
 @pytest.fixture
-def store(server: Cluster) -> Iterator[str]:
+def store(make_store_now: Callable[..., str]) -> str:
     """The DSN of a store that holds the databases sales and hr."""
-    execute_now(server.dsn(), "CREATE DATABASE imported")
-    asyncio.run(_prepare(server.dsn("imported")))
-    yield server.dsn("imported")
-    execute_now(server.dsn(), "DROP DATABASE imported WITH (FORCE)")
+    return make_store_now(*(Snapshot(name, ("public",), TABLES) for name in ("sales", "hr")))
 
 
 @pytest.fixture
@@ -366,14 +353,12 @@ def test_an_import_neither_hides_nor_verifies_nor_changes_what_people_say(store:
     assert fetch("SELECT definition, source FROM nl_catalog.terms") == [("sum(orders.net)", None)]
 
 
-def test_a_steward_imports_into_open_databases_alone(
-    run: Run, server: Cluster, store: str, project: Path
-) -> None:
+def test_a_steward_imports_into_open_databases_alone(run: Run, store: str, project: Path) -> None:
     execute_now(
         store,
         "CREATE ROLE dbt_ci LOGIN; GRANT nl_steward TO dbt_ci; SELECT nl_catalog.grant_database('hr', 'dbt_ci')",
     )
-    dsn = server.dsn("imported", user="dbt_ci")
+    dsn = with_user(store, "dbt_ci")
     try:
         assert "not open to you" in run(*of_dbt("import", project), dsn=dsn).output
         execute_now(store, "SELECT nl_catalog.grant_database('sales', 'dbt_ci')")

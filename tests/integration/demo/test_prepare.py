@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -61,9 +60,7 @@ def quiet() -> Console:
 
 async def test_second_run_finds_everything_there(server: Server) -> None:
     console = Console(file=io.StringIO(), width=100)
-    started = time.monotonic()
     databases = await prepare(server.cluster, console)
-    assert time.monotonic() - started < 5
     assert [name for name, _ in databases] == [sample.name for sample in SAMPLES]
     assert isinstance(console.file, io.StringIO)
     assert console.file.getvalue().count("already there") == len(SAMPLES)

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import io
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import asyncpg
+import pytest
+from rich.console import Console
 
 from pgparley import cluster
+from pgparley.check.finding import Outcome
+from pgparley.check.store import check_store
 from pgparley.cluster import Cluster
-from pgparley.demo.prepare import ANALYST
-from pgparley.demo.run import STORE, configure, register
+from pgparley.config import load
+from pgparley.demo.prepare import ANALYST, STORE, prepare
+from pgparley.demo.run import configure, register
 from pgparley.demo.site import Site
+from schema_catalog.login_rights import CATALOG_ROLE, STORE_ROLE
 from schema_catalog.logins import login_for
 from schema_catalog.store import CatalogStore, Entry
+from schema_catalog.values import ValueStore
 from tests.support.statements import execute
 
 
@@ -22,23 +31,57 @@ async def entries(running: Cluster) -> tuple[Entry, ...]:
         return await CatalogStore(pool).list()
 
 
-async def test_registered_databases_let_the_analyst_in_the_second_time_too(tmp_path: Path) -> None:
-    running = await asyncio.to_thread(cluster.start, tmp_path / "pg")
+@pytest.fixture
+async def running(tmp_path: Path) -> AsyncIterator[Cluster]:
+    """A server without samples but one table, with the demo's roles and its store."""
+    made = await asyncio.to_thread(cluster.start, tmp_path / "pg")
+    await prepare(made, Console(file=io.StringIO()), ())
+    await execute(made.dsn(), "CREATE DATABASE tiny")
+    granted = f"GRANT SELECT ON t TO {ANALYST}, {CATALOG_ROLE}"
+    await execute(made.dsn("tiny"), "CREATE TABLE t (a text); INSERT INTO t VALUES ('x')", granted)
+    yield made
+    await asyncio.to_thread(cluster.stop, made)
+
+
+async def test_registered_databases_let_the_analyst_in_the_second_time_too(
+    running: Cluster, tmp_path: Path
+) -> None:
+    site = Site(tmp_path, running, 6432)
+    configure(site)
+    assert site.config.stat().st_mode & 0o777 == 0o600
+    for _ in range(2):
+        await register(site, (("tiny", running.dsn("tiny", CATALOG_ROLE)),))
+    (entry,) = await entries(running)
+    dsn = login_for(entry.database, ANALYST)
+    assert dsn is not None
+    connection = await asyncpg.connect(dsn)
     try:
-        await execute(running.dsn(), "CREATE DATABASE tiny", f"CREATE ROLE {ANALYST} LOGIN")
-        await execute(running.dsn("tiny"), "CREATE TABLE t (a text)", f"GRANT SELECT ON t TO {ANALYST}")
-        site = Site(tmp_path, running, 6432)
-        await configure(site)
-        for _ in range(2):
-            await register(site, (("tiny", running.dsn("tiny")),))
-        (entry,) = await entries(running)
-        dsn = login_for(entry.database, ANALYST)
-        assert dsn is not None
-        connection = await asyncpg.connect(dsn)
-        try:
-            seen = await connection.fetchrow("SELECT session_user::text, (SELECT count(*) FROM t)")
-        finally:
-            await connection.close()
-        assert tuple(seen or ()) == (ANALYST, 0)
+        seen = await connection.fetchrow("SELECT session_user::text, (SELECT count(*) FROM t)")
     finally:
-        await asyncio.to_thread(cluster.stop, running)
+        await connection.close()
+    assert tuple(seen or ()) == (ANALYST, 1)
+
+
+async def test_no_role_of_the_demo_may_more_than_it_needs(running: Cluster, tmp_path: Path) -> None:
+    site = Site(tmp_path, running, 6432)
+    configure(site)
+    await register(site, (("tiny", running.dsn("tiny", CATALOG_ROLE)),))
+    config = load(site.config, {"HOME": str(tmp_path)})
+    found = {each.check: each async for each in check_store(config)}
+    assert {each.outcome for each in found.values()} == {Outcome.OK}
+    assert (found["store's role"].found, found["database tiny"].found) == (
+        STORE_ROLE,
+        f"read as {CATALOG_ROLE}",
+    )
+    assert config.catalog.login == running.dsn(user=CATALOG_ROLE)
+    async with asyncpg.create_pool(config.engine.store, min_size=1, max_size=1) as pool:
+        (kept,) = await ValueStore(pool).values("tiny", 10)
+    assert kept.values == ("x",)
+    for role, database, statement in (
+        (CATALOG_ROLE, STORE, "SELECT FROM pgparley.login"),
+        (CATALOG_ROLE, "tiny", "INSERT INTO t VALUES ('y')"),
+        (STORE_ROLE, "tiny", "SELECT FROM t"),
+        (ANALYST, STORE, "SELECT FROM pgparley.login"),
+    ):
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await execute(running.dsn(database, role), statement)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -82,7 +81,6 @@ async def test_answers_that_are_no_good_statements_are_abstentions(tools: Tools,
         return completion(saying[0])
 
     found: dict[str, list[tuple[RowKind, str | None]]] = {}
-    began = time.monotonic()
     async with answering(tools, pool, answer) as asked:
         for case, text in ANSWERS.items():
             saying[:] = [text]
@@ -90,7 +88,6 @@ async def test_answers_that_are_no_good_statements_are_abstentions(tools: Tools,
             found[case] = [(row.kind, row.sql) for row in reply.rows]
             assert all(row.explanation for row in reply.rows), "it says what would help"
     assert found == {case: [(RowKind.ABSTAIN, None)] for case in ANSWERS}
-    assert time.monotonic() - began < 60
     assert await singers(pool) == 2
 
 
@@ -102,10 +99,8 @@ async def test_an_answer_that_is_late_ends_with_the_question(tools: Tools, pool:
         return completion("SELECT name FROM singer")
 
     async with answering(tools, pool, answer) as asked:
-        began = time.monotonic()
         with pytest.raises(CancelledError) as caught:
             await asked.ask(AskRequest(Asker("ana", "music"), QUESTION, timeout=1.0))
-        assert time.monotonic() - began < 10
         over.set()
     assert caught.value.hint
 

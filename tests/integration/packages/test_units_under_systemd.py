@@ -36,7 +36,7 @@ chroot . "$PYTHON" -m venv --without-pip /opt/pgparley
 site=$(echo opt/pgparley/lib/python3.*/site-packages)
 "$TESTS" -m pip --quiet install --no-deps --target "$site" "$WHEELS"/*.whl
 mkdir opt/libraries && mount --bind "$LIBRARIES" opt/libraries && echo /opt/libraries > "$site/libraries.pth"
-printf '#!/opt/pgparley/bin/python\\nfrom pgparley.cli import main\\nmain()\\n' > opt/pgparley/bin/pgparley
+printf '#!/opt/pgparley/bin/python\\nfrom pgparley.command import main\\nmain()\\n' > opt/pgparley/bin/pgparley
 chmod 755 opt/pgparley/bin/pgparley
 cp "$UNITS/pgparley.sysusers" usr/lib/sysusers.d/pgparley.conf && chroot . systemd-sysusers
 cp "$UNITS"/*.service "$FOLDER/try.service" etc/systemd/system/

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from benchmarks.page import PAGES, fill, measured, read
+from benchmarks.catalog.large import PAGES, fill, measured, read
 from pgparley import cluster
 from pgparley.cluster import Cluster
 

@@ -209,7 +209,6 @@ async def test_search_finds_by_name_description_and_synonym(visit: Visit) -> Non
         )
     assert "Nothing has" in (await admin.get("/search?words=turnoverx")).text
     assert "Type words" in (await admin.get("/search")).text
-    assert (await admin.get("/search?words=%00")).status == 200
 
 
 async def test_health_says_what_is_lacking(visit: Visit) -> None:

@@ -240,7 +240,7 @@ def test_another_host_after_reload(start_gateway: Any, prewarmed: Any, own: Clus
     grown(prewarmed)
 
     async def elsewhere() -> str | None:
-        return prewarmed.worker.assign("upstream_host", str(tmp_path))
+        return prewarmed.worker.context.assign("upstream_host", str(tmp_path))
 
     assert prewarmed.loop.run(elsewhere()) is None
     with pytest.raises(psycopg.OperationalError, match="cannot connect to the upstream server"):

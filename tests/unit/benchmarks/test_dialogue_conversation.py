@@ -10,16 +10,13 @@ from typing import cast
 
 import pytest
 
-from benchmarks.quality.ablations.replay import Completions, Replay
-from benchmarks.quality.candidates.journal import Cost, JournalOf
-from benchmarks.quality.candidates.judging import Scorer
-from benchmarks.quality.candidates.questions import Selection
+from benchmarks.harness.command import Options, options_of, parser
+from benchmarks.harness.journal import Cost, Journal
 from benchmarks.quality.dialogue import measuring
 from benchmarks.quality.dialogue.conversation import ASKER, Ended, Listener, converse
 from benchmarks.quality.dialogue.intent import Intent
-from benchmarks.quality.dialogue.measuring import Measuring, Setting, passes
+from benchmarks.quality.dialogue.measuring import Measuring, passes
 from benchmarks.quality.dialogue.records import Conversation, Said, Shown
-from benchmarks.quality.dialogue.service_engine import NothingRecorded
 from benchmarks.quality.dialogue.simulated_user import SimulatedUser
 from benchmarks.quality.dialogue.systems import (
     DIALOGUE,
@@ -31,10 +28,7 @@ from benchmarks.quality.dialogue.systems import (
     UNANSWERABLE,
     System,
 )
-from benchmarks.quality.dialogue.verdicts import Verdicts
 from engine.core.candidate import Candidate
-from engine.core.deadline import Deadline
-from engine.core.ports import LanguageModel, Prompt
 from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Dialogue, Option
 from engine.errors import ModelUnavailableError, NoRouteError
 from engine.types import (
@@ -186,38 +180,49 @@ async def test_errors_end_a_dialogue_and_what_was_said_stays() -> None:
 class _Place:
     """A site whose tasks have no database: the user says nothing."""
 
-    pool = None
-
     async def task(self, asked: object) -> object:
         """The question itself."""
         return asked
 
 
-class _Trial:
+class _Gateway:
+    sources = ()
+
+    def __init__(self, *_: object) -> None:
+        pass
+
+    async def begins(self, _task: object) -> None:
+        """Nothing."""
+
     async def prepare(self, _task: object) -> None:
         """Nothing."""
+
+
+def options(bench: Path, work: Path, k: int = 5) -> Options:
+    given = ["--bench", str(bench), "--work", str(work), "--n", "3", "--k", str(k)]
+    return options_of(parser("x", "", k=5).parse_args(given))
 
 
 async def test_a_run_that_was_cut_off_goes_on(
     bench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (bench / "defog/idk.jsonl").write_text((bench / "defog/questions.jsonl").read_text(), encoding="utf-8")
+    monkeypatch.setattr(measuring, "Gateway", _Gateway)
     of = next(each for each in SETS if each.questions == UNANSWERABLE)
-    setting = Setting(bench, tmp_path / "work", Selection(3, 1), 5)
+    setting = options(bench, tmp_path / "work")
     (one,) = passes(of, SYSTEMS, setting)
     assert len(one.left) == 3
     stopped = one.left[2].question.id
     asked: list[str] = []
 
     class Talking(Measuring):
-        async def _conversation(self, one: object, each: object, _task: object) -> Conversation | None:
+        async def _conversation(self, one: object, each: object, _task: object) -> Conversation:
             identity = cast("measuring.Asked", each).question.id
             if identity == stopped and len(asked) < 3:
                 raise KeyboardInterrupt
             asked.append(identity)
             return Conversation(identity, "idk", "dialogue", 1, ())
 
-    monkeypatch.setattr(measuring.Trial, "of", lambda *_: _Trial())
     maker = Talking(cast("measuring.Site", _Place()), *([None] * 2), 1, 5, "abc")  # type: ignore[arg-type]
     with pytest.raises(KeyboardInterrupt):
         await maker.measure(one, lambda _: None)
@@ -232,46 +237,18 @@ async def test_a_run_that_was_cut_off_goes_on(
 
 
 def test_other_settings_have_a_journal_of_their_own(bench: Path, tmp_path: Path) -> None:
-    of = SETS[0]
-    made = passes(of, SYSTEMS, Setting(bench, tmp_path, Selection(3, 1), 5))
+    of = replace(SETS[0], looked_at=0)
+    made = passes(of, SYSTEMS, options(bench, tmp_path))
     assert [each.system for each in made] == list(SYSTEMS)
     for each in made:
         each.journal.add(Conversation(each.asked[0].question.id, of.name, each.system.name, 1, ()))
-    other = passes(of, SYSTEMS, Setting(bench, tmp_path, Selection(3, 1), 4))
+    other = passes(of, SYSTEMS, options(bench, tmp_path, k=4))
     assert all(len(each.left) == 3 for each in other)
     assert len(list((tmp_path / "dialogues" / of.name).iterdir())) == len(SYSTEMS)
-
-
-async def test_a_dialogue_that_needs_more_than_is_recorded_is_noticed(tmp_path: Path) -> None:
-    class Grammatical:
-        grammars = True
-
-    missing = NothingRecorded(cast("LanguageModel", Grammatical()))
-    replay = Replay(missing, Completions(tmp_path / "kept"))
-    assert replay.grammars
-    with pytest.raises(ModelUnavailableError):
-        await replay.complete(Prompt("s", "u"), deadline=Deadline(60.0, lambda: 0.0), max_tokens=9)
-    assert missing.missed == 1
-
-
-async def test_a_statement_is_judged_once(bench: Path, tmp_path: Path) -> None:
-    of = SETS[0].questions
-    scorer = Scorer(bench, "postgresql:///none", tmp_path / "scoring")
-    file = tmp_path / "verdicts.jsonl"
-    verdicts = Verdicts(scorer, file)
-    await asyncio.to_thread(verdicts.judge, of, {"ambiqt-C-1": ["a 1", "a 2", "a 1"], "ambiqt-C-2": []})
-    assert [verdicts.right(of, "ambiqt-C-1", "a 1", reading) for reading in (1, 2)] == [True, False]
-    assert verdicts.right(of, "ambiqt-C-1", "a 2", 2)
-    (bench / "score.py").unlink()
-    again = Verdicts(scorer, file)
-    again.judge(of, {"ambiqt-C-1": ["a 1"]})
-    assert again.right(of, "ambiqt-C-1", "a 1", 1)
-    with pytest.raises(KeyError):
-        again.right(of, "ambiqt-C-1", "a 3", 1)
 
 
 def test_dialogues_are_read_as_they_were_written(tmp_path: Path) -> None:
     ended = asyncio.run(talk(ScriptedEngine([asking(question("title", "name"))]), DIALOGUE, USER))
     kept = Conversation("1", "idk", "dialogue", 2, ended.turns, "NL003 x", commit="abc")
-    JournalOf(tmp_path / "a.jsonl", Conversation).add(kept)
-    assert JournalOf(tmp_path / "a.jsonl", Conversation).answers == {"1": kept}
+    Journal(tmp_path / "a.jsonl", Conversation).add(kept)
+    assert Journal(tmp_path / "a.jsonl", Conversation).answers == {"1": kept}

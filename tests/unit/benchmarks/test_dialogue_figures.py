@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
-from benchmarks.quality.candidates.journal import Cost
-from benchmarks.quality.dialogue import report
-from benchmarks.quality.dialogue.evaluation import ANSWERABLE, Results
-from benchmarks.quality.dialogue.figures import Judged, abstention, figures, judged
+from benchmarks.harness.journal import Cost
+from benchmarks.quality.dialogue.__main__ import summary
+from benchmarks.quality.dialogue.figures import ANSWERABLE, Judged, Results, abstention, figures, judged
 from benchmarks.quality.dialogue.records import Conversation, Said, Shown, Turn
-from benchmarks.wire.machine import Machine
 
 
 def turn(shown: Shown, *statements: str, said: Said = Said.NOTHING, considered: Sequence[str] = ()) -> Turn:
@@ -98,7 +94,6 @@ def test_figures_of_known_dialogues() -> None:
     assert (found.reachable.value, found.reachable_at_once.value) == (0.75, 0.5)
     assert (found.asked.value, found.needless.value) == (0.75, 0.25)
     assert found.interactions.value == 1.0
-    assert found.gain.value == 0.25
     assert found.efficiency is not None
     assert found.efficiency.value == 0.25
     assert [None if each is None else each.value for each in found.gain_ratio] == [None, 1.0, 2.0, 2.0, 2.0]
@@ -117,40 +112,16 @@ def test_first_replies_are_sure_asked_or_refused() -> None:
     assert (found.sure.value, found.asked.value, found.refused.value, found.failed) == (0.25, 0.25, 0.5, 1)
 
 
-def test_what_was_measured_is_written_and_the_rest_stays(tmp_path: Path) -> None:
+def test_the_summary_is_of_what_was_measured() -> None:
     some = [ASKED, NEEDLESS, FOUND_LATER, NEVER]
-    results = Results(
-        {name: [figures("dialogue", some, {})] for name in ("ambiqt", "dev")},
-        [
-            abstention(name, [each.conversation for each in some], dict.fromkeys("1234", "x"))
-            for name in ("idk", ANSWERABLE)
-        ],
-        {"dev": {"dialogue": some}},
+    spoken = [each.conversation for each in some]
+    owners = dict.fromkeys("1234", "x")
+    first = [abstention(name, spoken, owners) for name in ("idk", ANSWERABLE)]
+    found = summary(
+        Results({}, {name: [figures("dialogue", some, {})] for name in ("ambiqt", "spider")}, first)
     )
-    run = report.Run(Machine("cpu", 2, 8.0, "6", "3.11", "abc", dirty=False), "python -m x", 1, 5)
-    file = tmp_path / "dialogue.json"
-    file.write_text(json.dumps({"linking": {"n": 1}, "summary": {"table_em": 0.9, "efficiency": 9.0}}))
-    report.write_json(run, results, file)
-    written = json.loads(file.read_text())
-    assert written["linking"] == {"n": 1}
-    assert written["dialogue"]["tables"]["dev"][0]["system"] == "dialogue"
-    assert written["abstention"]["tables"][0]["set_name"] == "idk"
-    summary = written["summary"]
-    assert summary["table_em"] == 0.9
-    assert (summary["ambiqt_acc_after_0"], summary["ambiqt_acc_after_2"]) == (0.25, 0.5)
-    assert (summary["ambiqt_reachable"], summary["efficiency"]) == (0.75, 0.25)
-    assert (summary["spider_needless"], summary["idk_wrongly_sure"]) == (0.25, 0.25)
-    assert summary["answerable_refused"] == 0.0
-    assert summary["feedback_gain_ratio"] is None
-    report.write_page(run, results, tmp_path / "a.md")
-    assert "| dialogue | 4 | 25 [" in (tmp_path / "a.md").read_text()
-    report.write_outcomes(results, tmp_path / "a.jsonl")
-    assert len((tmp_path / "a.jsonl").read_text().splitlines()) == 4
-    assert len(list(report.tables(results))) == 7
-
-
-def test_the_plot_has_a_panel_for_each_kind_of_set(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    some = [figures("dialogue", [ASKED, NEVER], {})]
-    report.plot(Results({"ambiqt": some, "dev": some}, (), {}), tmp_path / "a.png")
-    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert (found["ambiqt_acc_after_0"], found["ambiqt_acc_after_2"]) == (0.25, 0.5)
+    assert (found["ambiqt_reachable"], found["efficiency"]) == (0.75, 0.25)
+    assert (found["spider_needless"], found["idk_wrongly_sure"]) == (0.25, 0.25)
+    assert found["answerable_refused"] == 0.0
+    assert found["feedback_gain_ratio"] is None

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.quality.candidates.questions import SETS, Judge
+from benchmarks.harness.questions import SETS, Judge
 from benchmarks.quality.dialogue.intent import Intent, reading_of
 from benchmarks.quality.dialogue.preview_match import fits
 from benchmarks.quality.dialogue.simulated_user import Chosen, OwnWords, Reaction, Rejected, SimulatedUser

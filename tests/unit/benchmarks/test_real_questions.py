@@ -8,10 +8,10 @@ import pglast
 import pytest
 from pglast import ast
 
-from benchmarks.quality.candidates.questions import Asked, Question
+from benchmarks.harness.questions import Asked, Question
+from benchmarks.real.__main__ import in_turns
 from benchmarks.real.databases import RESHAPED, SCHEMAS, Reshaped
 from benchmarks.real.questions import Half, Kind, RealQuestion, read_questions
-from benchmarks.real.systems import in_turns
 
 QUESTIONS = read_questions()
 
@@ -54,7 +54,7 @@ def test_gold_is_distinct_selects_of_tagged_questions(question: RealQuestion) ->
 
 
 def test_every_database_gets_its_turn_and_every_question_is_asked_once() -> None:
-    asked = [Asked(Question(each.id, each.text, each.database)) for each in QUESTIONS]
+    asked = [Asked(Question(each.id, each.text, each.database), owner=each.database) for each in QUESTIONS]
     parts = in_turns(asked)
     assert {part[0].question.database for part in parts[: len(SCHEMAS)]} == SCHEMAS.keys()
     assert all(len({each.question.database for each in part}) == 1 for part in parts)

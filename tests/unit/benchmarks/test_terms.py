@@ -1,18 +1,17 @@
-"""The measurement of terms: which questions it asks, that its terms are expressions, and its figures."""
+"""The measurement of terms: which questions it asks, and that its terms are expressions."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-from benchmarks.quality.terms.__main__ import asked, figures
-from benchmarks.quality.terms.definitions import TERMS
+from benchmarks.catalog.terms import asked, definitions
 from engine.definitions.statement import statement_of
 from schema_catalog.types import Term
 
 
 def test_every_term_is_one_expression_over_tables() -> None:
-    for each in TERMS:
+    for each in definitions():
         assert " FROM " in statement_of(Term(each.name, each.definition))
 
 
@@ -33,21 +32,3 @@ def test_questions_are_those_that_name_a_term_of_their_database_without_the_inst
         ("a", "What was the STR last month?"),
         ("e", "Who took biologic drugs?"),
     ]
-
-
-def test_the_gain_is_of_the_questions_that_were_asked_both_ways() -> None:
-    yes, no = (True, True), (False, False)
-    found = figures(
-        {"a": (no, yes), "b": (), "c": (yes,), "d": (yes,)}, {"a": (yes,), "b": (yes,), "c": (no, yes)}
-    )
-    assert found.n == 3
-    assert [
-        each.value for each in (found.without_first, found.with_first, found.without_set, found.with_set)
-    ] == [
-        1 / 3,
-        2 / 3,
-        2 / 3,
-        1.0,
-    ]
-    assert found.gain.value == 1 / 3
-    assert found.gain.low < 0 < found.gain.high

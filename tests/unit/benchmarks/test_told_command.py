@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.quality.candidates.command import told_command
+from benchmarks.harness.command import told_command
 
 
 def test_what_lies_where_is_left_out() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,7 +20,9 @@ EACH = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name
 
 @EACH
 def test_every_table_is_filled_once(sample: Sample) -> None:
-    assert sorted(copy.table for copy in sample.copies()) == sorted(sample.tables())
+    assert sorted(copy.table for copy in sample.copies()) == sorted(
+        re.findall(r"^CREATE TABLE (\w+)", sample.script("tables"), re.MULTILINE)
+    )
 
 
 @EACH

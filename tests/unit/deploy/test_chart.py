@@ -24,7 +24,7 @@ from engine.errors import InvalidSettingError
 from engine.metrics import Metrics
 from page.settings import address
 from pgparley.config import Config, load
-from proxy.net.engine_addresses import engine_addresses
+from proxy.net.access import engine_addresses
 from proxy.settings import GatewaySettings
 from tests.conftest import free_port
 from tests.unit.deploy.chart import CHART, Document, containers, environment, helm, of_kind, pods, rendered

@@ -121,3 +121,20 @@ def test_gateway_and_engine_share_user_folder_and_configuration() -> None:
         assert gateway.get("Service", key) == engine.get("Service", key)
     for name in ("PGPARLEY_CONFIG", "XDG_RUNTIME_DIR"):
         assert gateway.environment[name] == engine.environment[name]
+
+
+def test_the_models_key_is_made_for_its_unit_and_the_engine(tmp_path: Path) -> None:
+    file = Unit(FOLDER / "pgparley-model.service").get("Service", "EnvironmentFile")
+    page = (FOLDER.parents[1] / "docs" / "operations.md").read_text("utf-8")
+    block = page.partition("## One machine, under systemd")[2].split("```")[1]
+    steps = [line for line in block.splitlines() if file in line]
+    config = tmp_path / "pgparley.toml"
+    command = ["--config", str(config), "init", "--yes", "--model", "http://127.0.0.1:6433/v1"]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    for step in steps:
+        subprocess.run(["sh", "-euc", step.replace("/etc/pgparley", str(tmp_path))], check=True)  # noqa: S603, S607 - as documented
+    made = tmp_path / Path(file).name
+    name, _, key = made.read_text("utf-8").strip().partition("=")
+    assert load(config, {}).model.api_key == load(config, {name: key}).model.api_key == key
+    assert len(key) > 40
+    assert made.stat().st_mode & 0o077 == 0

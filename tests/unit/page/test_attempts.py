@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from page.attempts import FREE_OF_ADDRESS, FREE_OF_ROLE, LONGEST, Attempts
+from page.sessions import FREE_OF_ADDRESS, FREE_OF_ROLE, LONGEST_WAIT, Attempts
 
 
 def failed(times: int, role: str = "dora", address: str = "10.0.0.1", now: float = 0.0) -> Attempts:
@@ -16,7 +16,7 @@ def test_the_first_ones_are_free_and_then_each_waits_longer() -> None:
     waits = [failed(times).wait("dora", "10.0.0.2", 0.0) for times in range(FREE_OF_ROLE + 9)]
     assert waits[:FREE_OF_ROLE] == [0.0] * FREE_OF_ROLE
     assert waits[FREE_OF_ROLE : FREE_OF_ROLE + 4] == [1.0, 2.0, 4.0, 8.0]
-    assert waits[-1] == LONGEST
+    assert waits[-1] == LONGEST_WAIT
 
 
 def test_a_wait_is_over_when_its_time_is() -> None:
@@ -37,8 +37,8 @@ def test_success_and_time_forget() -> None:
     attempts.succeeded("dora", "10.0.0.1")
     assert attempts.wait("dora", "10.0.0.1", 0.0) == 0
     attempts = failed(FREE_OF_ROLE + 9)
-    attempts.begun("dora", "10.0.0.1", 4 * LONGEST + 1)
-    assert attempts.wait("dora", "10.0.0.1", 4 * LONGEST + 1) == 0
+    attempts.begun("dora", "10.0.0.1", 4 * LONGEST_WAIT + 1)
+    assert attempts.wait("dora", "10.0.0.1", 4 * LONGEST_WAIT + 1) == 0
 
 
 def test_memory_has_an_end() -> None:

@@ -7,8 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from page.coverage_plot import LEFT, SIZE, TOP, marks
-from page.ports import CoverageLine
+from page.coverage import LEFT, SIZE, TOP, CoverageLine, marks
 from page.schema_graph import HEIGHT, MOST, WIDTH, Graph, Join, Name, schema_graph
 
 

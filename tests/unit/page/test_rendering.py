@@ -9,9 +9,9 @@ import pytest
 from jinja2 import UndefinedError
 
 import page
+from page.coverage import Coverage
 from page.elements import Element
 from page.elements import Path as ElementPath
-from page.ports import Coverage
 from page.rendering import NAVIGATION, Frame, Renderer, element_address
 from page.security import local
 from page.server import application

@@ -118,3 +118,19 @@ def test_entries_of_a_list_are_checked_too(tmp_path: Path) -> None:
     file.write_text("[[upstream.caps]]\nanswer_byte = 5\n", encoding="utf-8")
     with pytest.raises(ConfigError, match=r'answer_byte"; did you mean "answer_bytes"'):
         load(file, {})
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e999"])
+def test_a_number_has_an_end(tmp_path: Path, number: str) -> None:
+    with pytest.raises(ConfigError, match=r"gateway\.nl_timeout is no finite number"):
+        load(write(tmp_path, f"[gateway]\nnl_timeout = {number}\n"), {})
+    with pytest.raises(ConfigError, match=r"limits\.timeout is no finite number"):
+        load(write(tmp_path, ""), {"PGPARLEY_LIMITS_TIMEOUT": number})
+
+
+def test_a_number_of_thousands_of_digits_is_told(tmp_path: Path) -> None:
+    digits = "9" * 4_301
+    with pytest.raises(ConfigError, match="is not TOML"):
+        load(write(tmp_path, f"workers = {digits}\n"), {})
+    with pytest.raises(ConfigError, match="configuration: Expected `int`"):
+        load(write(tmp_path, ""), {"PGPARLEY_WORKERS": digits})

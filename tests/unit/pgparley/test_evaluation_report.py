@@ -13,10 +13,9 @@ from typer.testing import CliRunner
 
 from engine.evaluation.types import EvaluateReply, Verdict, VerifiedQuery
 from pgparley.cli import app
-from pgparley.evaluation.html_report import html
-from pgparley.evaluation.junit import junit
-from pgparley.evaluation.questions import read_questions
+from pgparley.evaluation.formats import html, junit
 from pgparley.evaluation.report import Judged, Report, compare, decode, encode, figures
+from pgparley.questions import KnownQuestion, read_questions
 
 
 def judged(question: str, verdict: Verdict, seconds: float = 1.0, database: str = "sales") -> Judged:
@@ -120,7 +119,7 @@ def test_questions_are_yaml_or_json_lines(tmp_path: Path) -> None:
     assert found[0].sql == "SELECT count(*)\nFROM orders\n"
     lines = tmp_path / "questions.jsonl"
     lines.write_text('{"question": "q", "sql": "SELECT 1", "database": "hr"}\n\n', encoding="utf-8")
-    assert read_questions(lines, None) == (VerifiedQuery("q", "hr", "SELECT 1"),)
+    assert read_questions(lines, None) == (KnownQuestion("q", "SELECT 1", "hr"),)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,36 @@ def test_nothing_is_asked_where_the_defaults_will_do(tmp_path: Path) -> None:
     (tmp_path / "empty.toml").touch()
     default = load(tmp_path / "empty.toml", {})
     assert config.gateway.upstream_host == "/run/postgresql"
-    assert (config.model, config.engine, config.gateway.admin_users) == (default.model, default.engine, "")
+    assert (config.model, config.gateway.admin_users) == (default.model, "")
+
+
+@pytest.mark.parametrize(
+    ("options", "store", "login", "made"),
+    [
+        (
+            (),
+            "postgresql://pgparley@/pgparley",
+            "postgresql://pgparley_catalog@/pgparley",
+            ("pgparley", "pgparley"),
+        ),
+        (
+            ("--store", "host=db user=Keeper password=secret dbname=kept"),
+            "postgresql://Keeper:secret@/kept?host=db",
+            "postgresql://pgparley_catalog@/kept?host=db",
+            ('"Keeper"', "kept"),
+        ),
+    ],
+)
+def test_store_and_catalog_get_roles_of_their_own_that_are_no_superusers(
+    tmp_path: Path, options: tuple[str, ...], store: str, login: str, made: tuple[str, str]
+) -> None:
+    done = init(tmp_path, "--yes", *options)
+    config = load(tmp_path / "pgparley.toml", {})
+    assert (config.engine.store, config.catalog.login) == (store, login)
+    role, database = made
+    assert f"CREATE ROLE {role} LOGIN; CREATE ROLE pgparley_catalog LOGIN;" in done.output
+    assert f"CREATE DATABASE {database} OWNER {role};" in done.output
+    assert not {"SUPERUSER", "CREATEROLE", "secret"} & set(done.output.replace(";", " ").split())
 
 
 def test_a_file_that_is_there_stays(tmp_path: Path) -> None:
@@ -59,7 +88,7 @@ def test_addresses(tmp_path: Path, written: str, host: str, port: int) -> None:
 
 
 def test_what_cannot_be_read_back_is_not_written(tmp_path: Path) -> None:
-    for options in (["--server", "db:port"], ["--store", "postgresql:///\x7f"]):
+    for options in (["--server", "db:port"], ["--store", "postgresql:///\x7f"], ["--store", "no string"]):
         refused = init(tmp_path, "--yes", *options)
         assert refused.exit_code == 1
         assert refused.output.startswith("pgparley: ")

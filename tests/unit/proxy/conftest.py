@@ -10,9 +10,9 @@ import pytest
 
 from engine.types import AnswerRow, AskReply, ErrorReply, RowKind
 from proxy.protocol import codec
+from proxy.protocol.codec import Bind, Parse
 from proxy.protocol.commands import Command, Consult, EngineReply, EngineRequest, ToClient, ToUpstream
 from proxy.protocol.inspection import SessionLimits
-from proxy.protocol.messages import Bind, Parse
 from proxy.protocol.session import Session
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from schema_catalog.trust import SERVERS_OWN, trusted_roles, with_trusted_roles
+from schema_catalog.privileges import SERVERS_OWN, trusted_roles, with_trusted_roles
 
 
 def test_roles_of_the_server_are_trusted_only_where_that_is_asked_for() -> None:

@@ -13,9 +13,10 @@ from engine.models.linker import CALIBRATION, LinkerEncoder, calibrated
 from engine.models.packaged import Manifest, Packaged
 from engine.schema_linking.nodes import NodeStates, schema_input
 from tests.support.schemas import MUSIC
-from training.linker import BATCH, WARM, Progress, Trainer, batches, share_of_rate
+from training.linker import BATCH, Progress, Trainer, batches
 from training.linker_examples import Example, Neighbours
 from training.linker_measures import Judged, Reading, calibration, links
+from training.tuned import WARM, share_of_rate
 
 SINGERS = Example(
     "How many singers?",
@@ -86,11 +87,9 @@ HALF = scripted(STADIUMS, {"stadium.*": 2.0, "stadium.capacity": 1.0}, 0.8)
 ASTRAY = scripted(replace(SINGERS, gold=frozenset(), answerable=False), {"stadium.*": 1.0}, 0.3)
 
 
-def test_figures_count_exact_matches_and_single_elements() -> None:
+def test_figures_count_exact_matches() -> None:
     found = links([RIGHT, HALF])
-    assert (found["table_em"], found["table_precision"], found["table_recall"]) == (1.0, 1.0, 1.0)
-    assert (found["column_em"], found["column_precision"], found["column_recall"]) == (0.5, 0.5, 0.5)
-    assert (found["column_em_given_tables"], found["branching_points"]) == (0.5, 1.0)
+    assert (found["table_em"], found["column_em"], found["branching_points"]) == (1.0, 0.5, 1.0)
     assert Judged([RIGHT, HALF], [ASTRAY]).figures()["answerable_auc"] == 1.0
 
 

@@ -49,8 +49,9 @@ def test_a_fold_is_predicted_by_probes_of_other_databases(probes_part: Collected
     """Other labels in a database change nothing of what is predicted there."""
     brief = replace(QUICK, epochs=4)
     before = out_of_fold(probes_part, brief, seed=1)
-    own = np.array([name == "db3" for name in probes_part.databases])[probes_part.questions]
-    turned = replace(probes_part, branching=probes_part.branching ^ own)
+    own = np.array([name == "db3" for name in probes_part.databases])[probes_part.decisions.questions]
+    known = probes_part.decisions
+    turned = replace(probes_part, decisions=replace(known, wrong=known.wrong ^ own))
     after = out_of_fold(turned, brief, seed=1)
     assert np.array_equal(before[:, own], after[:, own])
     assert not np.array_equal(before, after)

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchmarks.quality.routing import folds, looks
-from benchmarks.quality.routing.collection import Item
-from benchmarks.quality.routing.folds import FOLDS, Cell, Leg, Outcome, Placed, Variant, fold_of
-from benchmarks.wire.machine import Machine
+from benchmarks.harness.drawing import FOLDS, Item
+from benchmarks.harness.report import write_lines
+from benchmarks.quality.routing import folds
+from benchmarks.quality.routing.folds import Outcome, Placed, Variant, file_of, fold_of
 from engine.models.fitting import NetworkTrainer
 from engine.routing.candidate_space import CandidateSpace
 from engine.routing.index import build
@@ -21,10 +21,9 @@ from engine.routing.training import Batch
 from schema_catalog.types import Snapshot
 from tests.support.schemas import table
 from training import paraphrases, router
-from training.fold_report import factors
 from training.fold_weights import cross_fitted, fitted, reweighted
 from training.paraphrases import Paraphraser, reserved
-from training.router import Course, Material, learned, weighed, worded
+from training.router import Course, Material, factors, learned, weighed, worded
 from training.wordnet import WordNet
 
 CATALOG = [Snapshot(f"db{n}", ("public",), (table("thing", "thing_id name"),)) for n in range(4)]
@@ -101,21 +100,21 @@ def misled(key: str, right: float) -> Outcome:
     return outcome(key, "a", {"a": (right, 0.0), "b": (0.0, right + 1 if int(key) % 3 else -1.0)})
 
 
-def test_a_cell_is_read_as_it_was_written(tmp_path: Path) -> None:
-    file = Cell(Leg.LEARNED, Variant.PLAIN, 166, 2).file(tmp_path)
+def test_a_fold_is_read_as_it_was_written(tmp_path: Path) -> None:
+    file = file_of(tmp_path, Variant.PLAIN, 2)
     written = [misled("1", 1.0), misled("3", 2.0)]
-    folds.write(file, written)
+    write_lines(file, written)
     assert folds.read(file) == written
-    assert folds.measured(tmp_path, Leg.LEARNED, Variant.PLAIN, 166) == {2: written}
-    assert folds.measured(tmp_path, Leg.LEARNED, Variant.PLAIN, 243) == {}
+    assert folds.measured(tmp_path, Variant.PLAIN) == {2: written}
+    assert folds.measured(tmp_path, Variant.SYNONYMS) == {}
 
 
 def test_figures_count_questions_and_databases() -> None:
     some = [outcome(str(n), "a", {"a": (1.0, 0.0), "b": (0.0, 0.0)}) for n in range(3)]
     some.append(outcome("4", "b", {"a": (1.0, 0.0), "b": (0.0, 0.0)}))
     found = folds.figures(some)
-    assert (found.n, found.databases, found.r1, found.r5, found.by_database) == (4, 2, 0.75, 1.0, 0.5)
-    assert (found.low, found.high) == (0.0, 1.0)
+    assert (found.n, found.databases, found.r1.value, found.r5.value) == (4, 2, 0.75, 1.0)
+    assert (found.r1.low, found.r1.high) == (0.0, 1.0)
 
 
 def test_weights_of_the_other_folds_mend_what_one_addend_spoils() -> None:
@@ -124,7 +123,7 @@ def test_weights_of_the_other_folds_mend_what_one_addend_spoils() -> None:
     multipliers = fitted(held[0])
     assert multipliers[0] > multipliers[1]
     assert reweighted(held[1][1], multipliers).rank == 1
-    assert folds.figures(cross_fitted(held)).r1 > before.r1
+    assert folds.figures(cross_fitted(held)).r1.value > before.r1.value
 
 
 def test_an_addend_that_counts_against_itself_is_left_out() -> None:
@@ -137,12 +136,10 @@ def test_an_addend_that_counts_against_itself_is_left_out() -> None:
 
 
 def test_a_router_is_weighed_as_the_folds_say(tmp_path: Path) -> None:
-    written = [
-        {"leg": "learned", "among": 166, "part": "late", "factor": 0.5},
-        {"leg": "learned", "among": 243, "part": "late", "factor": 0.1},
-        {"leg": "retrieval", "among": 166, "part": "late", "factor": 0.2},
-    ]
-    (tmp_path / "folds.json").write_text(json.dumps({"weights": written}), encoding="utf-8")
+    written = [{"part": "late", "factor": 0.5}]
+    (tmp_path / "folds.json").write_text(
+        json.dumps({"parts": {"folds": {"tables": {"weights": written}}}}), encoding="utf-8"
+    )
     known = factors(tmp_path / "folds.json")
     assert known == {"late": 0.5}
     arrays = NetworkTrainer(None).arrays(1.0)
@@ -192,20 +189,3 @@ def test_a_trainer_takes_up_its_checkpoint(tmp_path: Path) -> None:
     assert other.resume(file) == 7
     arrays, again = first.arrays(1.0), other.arrays(1.0)
     assert all(np.array_equal(arrays[name], again[name]) for name in arrays)
-
-
-def test_a_look_at_the_development_questions_is_written_down(tmp_path: Path) -> None:
-    machine = Machine("cpu", 2, 4.0, "kernel", "3.11", "abc", dirty=True)
-    result = {
-        "spider": {"db_r1": (0.91234, 0.9, 0.92)},
-        "pool_spider": {"db_r1": (0.5, 0.4, 0.6)},
-        "version": "base",
-    }
-    looks.note(tmp_path / "looks.jsonl", "ours", result, machine, half=None)
-    looks.note(tmp_path / "looks.jsonl", "ablations", {"no leg": result}, machine, half=0)
-    lines = [json.loads(line) for line in (tmp_path / "looks.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert [line["database_r1"] for line in lines] == [{"spider": 0.9123}, {"no leg": {"spider": 0.9123}}]
-    assert [(line["step"], line["commit"], line["half"]) for line in lines] == [
-        ("ours", "abc", None),
-        ("ablations", "abc", 0),
-    ]

@@ -104,6 +104,17 @@ async def test_nobody_waits_whose_time_would_be_over() -> None:
     assert admission.waiting == 0
 
 
+async def test_nobody_waits_longer_than_their_time() -> None:
+    admission = Admission(places=1, waiting=10)
+    asked = Asked(admission)
+    await asked.ask("a", "ana")
+    await asked.end("a")
+    await asked.ask("b", "ben")
+    with pytest.raises(BusyError):
+        await _enters(admission, 0.01)
+    assert (admission.running, admission.waiting) == (1, 0)
+
+
 @pytest.mark.parametrize("moment", ["while it waits", "as it is given a place"])
 async def test_a_cancelled_question_gives_its_turn_to_the_next(moment: str) -> None:
     admission = Admission(places=1, waiting=10)

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from engine.guard import Allowed, Reason, Refused, check
+from engine.guard import Allowed, Reason, Refused, Rules, check
 from engine.guard.analyse import analyse
 from engine.guard.bounds import Bound, exactly, literal, steps
 from engine.guard.measures import Quantity
@@ -118,3 +118,55 @@ def test_steps_of_a_series() -> None:
     assert steps(exactly(1), Bound(), exactly(2)) == math.inf
     assert steps(exactly(1), exactly(9), Bound(-1, 1)) == math.inf
     assert steps(Bound(0, 5), exactly(10), exactly(1)) == 11
+
+
+@pytest.mark.parametrize(
+    ("sql", "steps"),
+    [
+        ("SELECT btrim(name, 'x') FROM t", 32),
+        ("SELECT strpos(repeat('a', 1000), repeat('b', 20))", 20_000),
+        ("SELECT translate(repeat('a', 300), 'ab', repeat('c', 10))", 3_000),
+        ("SELECT 'abc' LIKE '%b%', 'abc' ~ 'b'", 12),
+        ("SELECT normalize(repeat('a', 100))", 10_000),
+        ("SELECT log(1 + 1e-1000, 2.0)", 1007**2),
+        (
+            "SELECT log(a, 2.0) FROM t WHERE hash = 'c3fcd3d76192e4007dfb496cca67e13b9e48213' AND day = '2024-01-01'",
+            0,
+        ),
+        ("SELECT log(2.0, amount), log(amount) FROM t", 0),
+        ("SELECT a - b, a / b, a || b, a = b, concat(a, b), round(a, 2), a -> 'b' FROM t", 0),
+        ("SELECT j - ARRAY['a'] FROM (SELECT repeat('x', 100)::jsonb AS j) AS q", 100),
+    ],
+)
+def test_the_steps_of_a_statement(sql: str, steps: float) -> None:
+    assert largest(sql, Quantity.PAIRS) == steps
+
+
+DAYS = "generate_series(date '2019-01-01', '2024-12-31', '1 day') AS d"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "WITH w AS (SELECT d, array_agg(o.id) AS ids, sum(o.net) AS s, count(*) AS n"
+        f" FROM {DAYS} LEFT JOIN o ON o.day = d GROUP BY d)"
+        " SELECT d, s / n, s::numeric - n, round(coalesce(s, 0) / nullif(n, 0), 2) FROM w"
+        " WHERE ids @> ARRAY[7] AND d::text LIKE '2024-%'",
+        "SELECT jsonb_path_query(doc, '$.items[*] ? (@.price > 10 && @.name like_regex \"^a\")') FROM t",
+        "SELECT jsonb_path_query_array(doc, '$.**.name'), doc @? '$.**.name', jsonb_pretty(doc) FROM t",
+        "SELECT to_tsvector('english', body) @@ websearch_to_tsquery('english', 'a ** b') FROM t",
+        f"SELECT to_tsvector('english', '{'word ' * 3000}') @@ to_tsquery('english', q) FROM t",
+        f"SELECT name FROM t WHERE name = ANY ('{{{','.join(map(str, range(3000)))}}}')",
+    ],
+)
+def test_what_is_honest_and_long_passes(sql: str) -> None:
+    assert isinstance(check(sql), Allowed), check(sql)
+
+
+def test_what_a_dba_allows_is_linear() -> None:
+    vector = f"[{','.join(['0.123456'] * 768)}]"
+    rules = Rules(
+        operators=frozenset({("public", "<=>"), ("public", "<->")}), types=frozenset({("public", "vector")})
+    )
+    sql = f"WITH q AS (SELECT '{vector}'::vector AS v) SELECT id FROM t, q ORDER BY e <=> v, e <-> v LIMIT 9"
+    assert isinstance(check(sql, rules), Allowed)

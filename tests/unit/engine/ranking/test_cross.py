@@ -31,7 +31,7 @@ def trainer() -> Trainer:
 
 
 def test_every_phrase_has_its_tokens_and_marks_belong_to_none(trainer: Trainer) -> None:
-    pairs = tokenized(trainer.tokenizer, [("a question", ("one two", "three")), ("short", ("x",))])
+    pairs = tokenized(trainer.tuned.tokenizer, [("a question", ("one two", "three")), ("short", ("x",))])
     assert pairs.phrases == 2
     assert pairs.parts[0].tolist() == [0, 1, 1, 0, 2, 2, 0, 3, 0]
     assert pairs.mask[1].tolist() == [1, 1, 1, 1, 1, 0, 0, 0, 0]
@@ -39,7 +39,7 @@ def test_every_phrase_has_its_tokens_and_marks_belong_to_none(trainer: Trainer) 
 
 
 def test_a_long_statement_is_cut(trainer: Trainer) -> None:
-    pairs = tokenized(trainer.tokenizer, [("question", tuple(f"phrase {n}" for n in range(200)))])
+    pairs = tokenized(trainer.tuned.tokenizer, [("question", tuple(f"phrase {n}" for n in range(200)))])
     assert pairs.ids.shape == (1, PAIR_TOKENS)
 
 
@@ -56,9 +56,9 @@ def test_training_lowers_the_cost_and_the_artifact_scores_as_the_network_did(tra
     assert costs[-1] < 0.8 * costs[0]
     pairs = [(each.question, said) for each in EXAMPLES for said in each.statements]
     with torch.no_grad():
-        found = trainer.scores(tokenized(trainer.tokenizer, pairs))
+        found = trainer.scores(tokenized(trainer.tuned.tokenizer, pairs))
     wanted = torch.stack([found.whole, found.phrase_total], dim=1).numpy()
-    read = CrossEncoder(arrays_of(trainer.layers, trainer.heads)).scores(pairs)
+    read = CrossEncoder(arrays_of(trainer.tuned.layers, trainer.tuned.heads)).scores(pairs)
     # Half precision, and products of 8-bit integers where the processor has them.
     assert np.abs(read - wanted).max() < 0.5
     assert (read.argmax(0) == wanted.argmax(0)).all()

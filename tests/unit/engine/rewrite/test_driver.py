@@ -103,7 +103,7 @@ def test_a_rule_that_fails_is_skipped_and_the_others_run(
     assert [change.rule for change in repaired.changes] == ["requalify", "join_missing_tables"]
     assert any("drop_unasked_join" in rules for rules, _ in others)
     assert {(each["event"], each["rule"], each["error"]) for each in logs} == {
-        ("rule_failed", "failing", "LookupError('no such thing')")
+        ("rule_failed", "failing", "LookupError")
     }
 
 

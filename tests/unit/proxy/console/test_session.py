@@ -14,7 +14,7 @@ from proxy.console.grammar import AdminCommand, ConsoleError, Empty, Ignored, Ri
 from proxy.console.session import CloseConnection, ConsoleAction, ConsoleSession, RunCommand, WriteReply
 from proxy.console.tables import ColumnType, Done, ResultTable, columns, row
 from proxy.protocol import codec
-from proxy.protocol.messages import Bind, Parse
+from proxy.protocol.codec import Bind, Parse
 
 
 def drive(session: ConsoleSession, chunks: list[bytes]) -> tuple[bytes, list[object]]:

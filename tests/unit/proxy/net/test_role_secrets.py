@@ -11,11 +11,9 @@ from typing import cast
 import pytest
 import structlog
 
-from proxy.net.role_secrets import RoleSecrets
-from proxy.net.upstream.auth_query import AuthQueryConnection, AuthQueryError
-from proxy.protocol.auth.mock_role import MockRole, VisibleTraits, typical_role
+from proxy.net.upstream.auth_query import AuthQueryConnection, AuthQueryError, RoleSecrets
 from proxy.protocol.auth.scram import ITERATIONS, Verifier
-from proxy.protocol.auth.secrets import MD5Hash, Password, Secret
+from proxy.protocol.auth.secrets import MD5Hash, MockRole, Password, Secret, VisibleTraits, typical_role
 from proxy.settings import GatewaySettings
 
 HASH = MD5Hash("md5" + "0" * 32)

@@ -70,8 +70,9 @@ def test_prepared_choice_goes_stale_with_the_next_question(session: Any, say: An
 def test_choose_elsewhere_is_a_constant_table(session: Any, say: Any) -> None:
     session.client(say.query("NL CHOOSE 1 OF q1")).engine(elsewhere())
     assert text_of(session.to_server) == (
-        'SELECT c0::int4 AS "a""b", c1::text AS "x" FROM '
-        'json_to_recordset($nl0$[{"c0":"1","c1":null}]$nl0$::json) AS r(c0 text, c1 text)'
+        'SELECT c0::pg_catalog.int4 AS "a""b", c1::pg_catalog.text AS "x" FROM '
+        'pg_catalog.json_to_recordset($nl0$[{"c0":"1","c1":null}]$nl0$::pg_catalog.json)'
+        " AS r(c0 pg_catalog.text, c1 pg_catalog.text)"
     )
 
 

@@ -62,7 +62,7 @@ def test_backlog_asks_for_a_pause(session: Any, say: Any) -> None:
 def test_server_raises_our_error(session: Any, say: Any, status: str) -> None:
     session.client(say.query("NL: x")).engine(NO_ROUTE)
     token = token_of(session.to_server)
-    assert text_of(session.to_server) == f"SELECT '{token}'::int4"
+    assert text_of(session.to_server) == f"SELECT '{token}'::pg_catalog.int4"
     session.server(say.error("22P02", f'Eingabe falsch: "{token}"'), say.ready(status))
     assert session.to_client == codec.encode_error(NO_ROUTE, "utf-8") + say.ready(status)
     assert StatementFailed(NO_ROUTE) in session.commands

@@ -22,7 +22,7 @@ def test_parse_and_describe_need_no_engine(session: Any, say: Any) -> None:
     assert session.consulted == []
     parse = codec.decode_parse(first_message(session.to_server))
     assert parse is not None
-    assert b"json_to_recordset($1::text::json)" in parse.text
+    assert b"json_to_recordset($1::pg_catalog.text::pg_catalog.json)" in parse.text
     assert parse.types == (25,)
     session.server(say.parsed, say.described(25), say.columns())
     assert session.to_client == say.parsed + say.described() + say.columns()
@@ -101,7 +101,7 @@ def test_description_skipped_by_an_error_is_not_waited_for(session: Any, say: An
 
 def test_call_with_parameter(session: Any, say: Any) -> None:
     session.client(say.parse("SELECT sql FROM nl.ask($2::text) LIMIT $1", types=(23, 1043)))
-    assert b"json_to_recordset($2::text::json)" in session.to_server
+    assert b"json_to_recordset($2::pg_catalog.text::pg_catalog.json)" in session.to_server
     assert b") AS ask LIMIT $1" in session.to_server
     session.forget().client(say.bind(b"5", "wie viele Sänger".encode()), say.execute, say.sync)
     assert session.consulted == [AskRequest(ANN, "wie viele Sänger")]
@@ -115,7 +115,7 @@ def test_call_with_parameter(session: Any, say: Any) -> None:
 
 def test_call_with_constant_hides_a_parameter_behind_the_clients(session: Any, say: Any) -> None:
     session.client(say.parse("SELECT * FROM nl.ask('how many') AS t WHERE n < $1"), say.describe(), say.flush)
-    assert b"json_to_recordset($2::text::json)" in session.to_server
+    assert b"json_to_recordset($2::pg_catalog.text::pg_catalog.json)" in session.to_server
     assert b") AS t WHERE n < $1" in session.to_server
     session.server(say.parsed, say.described(23, 25), say.columns())
     assert session.to_client == say.parsed + say.described(23) + say.columns()
@@ -145,8 +145,8 @@ def test_table_is_one_hidden_parameter(session: Any, say: Any) -> None:
     session.client(say.parse("NL WHY OF 'q1'", "s"), say.describe("S", "s"), say.flush)
     assert session.consulted == []
     assert (
-        b'SELECT "stage", "event", "detail", "score" FROM json_to_recordset($1::text::json)'
-        in session.to_server
+        b'SELECT "stage", "event", "detail", "score"'
+        b" FROM pg_catalog.json_to_recordset($1::pg_catalog.text::pg_catalog.json)" in session.to_server
     )
     session.server(say.parsed, say.described(25), say.columns())
     assert session.to_client == say.parsed + say.described() + say.columns()

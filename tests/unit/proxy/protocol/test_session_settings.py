@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -39,6 +40,33 @@ def test_startup_settings(new_transcript: Any, say: Any) -> None:
     t = new_transcript().started(user="ann", options="-c nl.k=4 --nl.timeout=2min -cnl.db=a\\ b -c x=y")
     t.client(say.query("NL: x"))
     assert t.consulted == [AskRequest(Asker("ann", "ann"), "x", k=4, db="a b", timeout=120.0)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "NL: x",
+            "NL MORE",
+            "NL ANSWER 1",
+            "NL ANSWER 'x'",
+            "NL NONE",
+            "NL CORRECT 'SELECT 1'",
+            "NL CHOOSE 1",
+        ),
+        *("NL PLAN 1", "SELECT * FROM nl.run('q1', 1) AS t", "NL RUN 'x'"),
+    ],
+)
+def test_a_timeout_is_every_statements(session: Any, say: Any, text: str) -> None:
+    session.client(say.query("NL: x")).engine(say.answer()).server(say.done(), say.ready())
+    session.client(say.query("SET nl.timeout = '3s'")).server(say.done("SET"), say.ready())
+    session.client(say.query(text))
+    assert session.consulted[-1].timeout == 3.0
+
+
+def test_what_runs_after_a_question_has_the_questions_own_timeout(session: Any, say: Any) -> None:
+    session.client(say.query("NL RUN (timeout 500ms): $$x$$")).engine(replace(say.answer(), members=1))
+    assert [request.timeout for request in session.consulted] == [0.5, 0.5]
 
 
 @pytest.mark.parametrize("k", ["0", "-1", "many", "1e1", "1.5", "12345678901234567890"])

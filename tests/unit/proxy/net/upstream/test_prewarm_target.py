@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proxy.net.upstream.prewarm_target import MIN_AGE, RETRY_SECONDS, PrewarmTarget
+from proxy.net.upstream.prewarmed import MIN_AGE, RETRY_SECONDS, PrewarmTarget
 
 
 def test_nobody_nothing() -> None:

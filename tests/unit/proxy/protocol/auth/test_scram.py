@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.protocol.auth.saslprep import prepare
 from proxy.protocol.auth.scram import (
     PLAIN,
     PLUS,
@@ -18,6 +17,7 @@ from proxy.protocol.auth.scram import (
     ScramError,
     ServerExchange,
     Verifier,
+    prepare,
 )
 
 # RFC 7677, 3.

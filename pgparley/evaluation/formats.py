@@ -1,0 +1,133 @@
+"""The report as the terminal shows it, as one HTML file without script, and as JUnit's XML: a test case a question."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree as ET
+
+from rich.console import Console
+
+from engine.evaluation.types import Verdict
+from pgparley.evaluation.report import Change, Comparison, Figures, Judged, Report
+from pgparley.terminal import print_table, printable
+
+
+def show(report: Report, console: Console) -> None:
+    """What is not right first, and the figures."""
+    others = [each for each in report.questions if each.reply.verdict is not Verdict.FIRST]
+    if others:
+        rows = [
+            (each.asked.database, each.asked.question, each.reply.verdict, more_of(each)) for each in others
+        ]
+        print_table("database", "question", "what happened", "more", rows=rows)
+    found = report.figures
+    print_table("figure", "of", "share", "95 %", rows=share_lines(found))
+    if found.seconds is not None:
+        interval = ""
+        if found.seconds.low is not None and found.seconds.high is not None:
+            interval = f" [{found.seconds.low:.2f}, {found.seconds.high:.2f}]"
+        console.print(f"Median {found.seconds.median:.2f} s{interval}.", highlight=False, markup=False)
+    if found.failed or found.unjudged:
+        console.print(f"{found.failed} failed, {found.unjudged} could not be judged.", highlight=False)
+
+
+def more_of(each: Judged) -> str:
+    """Why there is no better verdict: the question back, the place of the right statement, or the first shown."""
+    reply = each.reply
+    place = "" if reply.rank is None else f"number {reply.rank} of {reply.shown}"
+    return reply.detail or place or reply.sql or ""
+
+
+def share_lines(found: Figures) -> list[tuple[str, ...]]:
+    """Of each share: its name, its count, the share, its interval."""
+    named = (
+        ("first right", found.first),
+        ("right in the set", found.in_set),
+        ("asked back", found.asked_back),
+        ("refused", found.refused),
+    )
+    return [
+        (name, f"{each.hits}/{each.n}", f"{each.share:.3f}", f"[{each.low:.3f}, {each.high:.3f}]")
+        for name, each in named
+    ]
+
+
+def show_changes(found: Comparison, console: Console) -> None:
+    """What got better and worse."""
+    console.print(
+        f"Of {found.compared} questions judged before, {len(found.better)} are better and {len(found.worse)} worse.",
+        highlight=False,
+    )
+    rows = [*_changes("better", found.better), *_changes("worse", found.worse)]
+    if rows:
+        print_table("", "database", "question", "before", "now", rows=rows)
+
+
+def _changes(word: str, changes: tuple[Change, ...]) -> list[tuple[str, ...]]:
+    return [(word, each.asked.database, each.asked.question, each.before, each.after) for each in changes]
+
+
+def junit(report: Report) -> bytes:
+    """The file's bytes. Errors fail as errors, questions that could not be judged are skipped."""
+    suite = ET.Element(
+        "testsuite",
+        name="pgparley eval",
+        tests=str(len(report.questions)),
+        failures=str(sum(_outcome(each) == "failure" for each in report.questions)),
+        errors=str(sum(_outcome(each) == "error" for each in report.questions)),
+        skipped=str(sum(_outcome(each) == "skipped" for each in report.questions)),
+        time=f"{sum(each.reply.seconds for each in report.questions):.3f}",
+    )
+    for each in report.questions:
+        asked, reply = each.asked, each.reply
+        names = {"classname": printable(asked.database), "name": printable(asked.question)}
+        case = ET.SubElement(suite, "testcase", names, time=f"{reply.seconds:.3f}")
+        outcome = _outcome(each)
+        if outcome is None:
+            continue
+        message = f"{reply.verdict}: {reply.detail}" if reply.detail else str(reply.verdict)
+        found = ET.SubElement(case, outcome, message=printable(message))
+        if outcome == "failure":
+            found.set("type", reply.verdict)
+            found.text = f"known: {printable(asked.sql)}\nshown: {printable(reply.sql or 'none')}"
+    root = ET.Element("testsuites")
+    root.append(suite)
+    ET.indent(root)
+    text = ET.tostring(root, encoding="unicode")
+    return f"<?xml version='1.0' encoding='utf-8'?>\n{text}\n".encode()
+
+
+def _outcome(each: Judged) -> str | None:
+    """The element in the test case; None where it passes."""
+    match each.reply.verdict:
+        case Verdict.FIRST:
+            return None
+        case Verdict.FAILED:
+            return "error"
+        case Verdict.UNJUDGED:
+            return "skipped"
+        case _:
+            return "failure"
+
+
+def html(report: Report, changes: Comparison | None, tried: str | None) -> bytes:
+    """The file's bytes. `changes`: since a baseline, or by what is tried; `tried`: that file's name."""
+    # Slow to load, and seldom needed.
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415
+
+    environment = Environment(
+        loader=PackageLoader("pgparley.evaluation"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_shown,
+    )
+    page = environment.get_template("report.html").render(
+        report=report, changes=changes, tried=tried, shares=share_lines(report.figures), more_of=more_of
+    )
+    return page.encode()
+
+
+def _shown(value: object) -> object:
+    """Texts come from databases and models: without control characters, but for the ends of lines."""
+    return "\n".join(map(printable, value.split("\n"))) if isinstance(value, str) else value

@@ -1,0 +1,61 @@
+"""A file of questions whose answer is known, for `eval` and `calibrate`: a YAML list, or JSON lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import yaml
+
+from pgparley.terminal import fail, read_json_lines
+
+_SHAPE = "A question is {question: …, sql: …, database: …}, in a YAML list or one a line as JSON."
+_JSON_LINES = frozenset({".jsonl", ".ndjson"})
+
+
+class KnownQuestion(msgspec.Struct, forbid_unknown_fields=True):
+    """A question with the statement that answers it."""
+
+    question: str
+    sql: str
+    database: str = ""
+    id: str | int | None = None
+
+    @property
+    def identity(self) -> str:
+        """What a calibration knows it by."""
+        return self.question if self.id is None else str(self.id)
+
+
+def read_questions(path: Path, database: str | None = None) -> tuple[KnownQuestion, ...]:
+    """The questions of the file; raises `typer.Exit` where it cannot be read or holds anything else.
+
+    `database`: of those that name none; the others' have to be the same, or they are left out.
+    """
+    jsonl = path.suffix in _JSON_LINES
+    found = []
+    for number, each in enumerate(read_json_lines(path, KnownQuestion, _SHAPE) if jsonl else _yaml(path), 1):
+        name = each.database or database
+        if not name:
+            fail(f"{path}, question {number}: it names no database", "Add database:, or say --database.")
+        if database in {None, name}:
+            found.append(msgspec.structs.replace(each, database=name))
+    return tuple(found)
+
+
+def _yaml(path: Path) -> list[KnownQuestion]:
+    try:
+        entries = yaml.safe_load(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as problem:
+        fail(f"cannot read {path}: {problem}", _SHAPE)
+    except yaml.YAMLError as problem:
+        fail(f"{path}: {problem}", _SHAPE)
+    if not isinstance(entries, list):
+        fail(f"{path}: it is no list", _SHAPE)
+    found = []
+    for number, entry in enumerate(entries, 1):
+        try:
+            found.append(msgspec.convert(entry, KnownQuestion))
+        except msgspec.ValidationError as problem:
+            fail(f"{path}, question {number}: {problem}", _SHAPE)
+    return found

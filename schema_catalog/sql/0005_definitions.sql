@@ -1,0 +1,204 @@
+-- What a DBA defines: joins that no foreign key declares, terms of the business, verified queries. Beside the definition
+-- stands whether the database takes it, which the engine finds out (engine.definitions): SQL alone cannot.
+
+CREATE FUNCTION pgparley.define(database text, kind text, element text[], body jsonb) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    speaks CONSTANT text := pgparley.source();
+BEGIN
+    IF speaks IS NOT NULL AND ($2 = 'query' OR EXISTS (
+        SELECT FROM pgparley.definition d
+        WHERE (d.database, d.kind, d.element) = ($1, $2, $3) AND d.source IS DISTINCT FROM speaks)) THEN
+        RAISE EXCEPTION 'an import does not change this %', $2 USING
+            ERRCODE = 'insufficient_privilege',
+            DETAIL = format('This transaction speaks for the import "%s"; somebody else said it.', speaks),
+            HINT = 'Say it in a transaction of its own.';
+    ELSIF $4 IS NULL THEN
+        DELETE FROM pgparley.definition d WHERE (d.database, d.kind, d.element) = ($1, $2, $3);
+    ELSE
+        INSERT INTO pgparley.definition AS d (database, kind, element, body, source) VALUES ($1, $2, $3, $4, speaks)
+        ON CONFLICT (database, kind, element) DO UPDATE
+        SET body = excluded.body, source = excluded.source, state = DEFAULT, reason = NULL, reads = DEFAULT, checked_at = NULL
+        WHERE (d.body, d.source) IS DISTINCT FROM (excluded.body, excluded.source);
+    END IF;
+    RETURN (SELECT max(c.version) FROM pgparley.knowledge_change c
+            WHERE (c.database, c.kind, c.element) = ($1, $2, $3));
+END
+$$;
+
+CREATE FUNCTION nl_catalog.declare_join(from_column text, to_column text, cardinality text DEFAULT 'many-to-one')
+RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    one   record;
+    other record;
+BEGIN
+    SELECT f.* INTO one FROM pgparley.find_element($1) f;
+    SELECT f.* INTO other FROM pgparley.find_element($2) f;
+    IF array_length(one.element, 1) IS DISTINCT FROM 3 OR array_length(other.element, 1) IS DISTINCT FROM 3
+       OR one.database <> other.database OR one = other THEN
+        RAISE EXCEPTION '% and % cannot be joined', quote_literal($1), quote_literal($2) USING
+            ERRCODE = 'invalid_parameter_value',
+            DETAIL = 'A join is declared between two columns of one database.',
+            HINT = 'Name both as database.table.column.';
+    ELSIF $3 IS NULL OR $3 NOT IN ('many-to-one', 'one-to-many', 'one-to-one') THEN
+        RAISE EXCEPTION '% is no cardinality', coalesce(quote_literal($3), 'null') USING
+            ERRCODE = 'invalid_parameter_value',
+            DETAIL = 'It is many-to-one, one-to-many or one-to-one: what the first column''s rows are to the second''s.',
+            HINT = 'Of many to many declare the two joins to the table that stands between.';
+    ELSIF $3 = 'one-to-many' THEN
+        RETURN nl_catalog.declare_join($2, $1);
+    ELSIF EXISTS (SELECT FROM pgparley.definition d
+                  WHERE (d.database, d.kind, d.element) = (one.database, 'join', other.element || one.element)) THEN
+        RAISE EXCEPTION 'the join of % and % is declared the other way round', quote_literal($1), quote_literal($2) USING
+            ERRCODE = 'duplicate_object',
+            DETAIL = format('Declared is that %s refers to %s.', $2, $1),
+            HINT = 'Take that back with drop_join() first.';
+    END IF;
+    RETURN pgparley.define(one.database, 'join', one.element || other.element, jsonb_build_object('cardinality', $3));
+END
+$$;
+COMMENT ON FUNCTION nl_catalog.declare_join IS 'Says that a column refers to another, as a foreign key would. Returns the version.';
+
+CREATE FUNCTION nl_catalog.drop_join(from_column text, to_column text) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    declared pgparley.definition;
+BEGIN
+    -- Not by find_element: a column that is gone is a reason to call this.
+    SELECT d.* INTO declared
+    FROM pgparley.definition d,
+         LATERAL (VALUES (d.element[1:3], d.element[4:6]), (d.element[4:6], d.element[1:3])) AS ends (one, other)
+    WHERE d.kind = 'join' AND d.database IN (SELECT pgparley.open_databases())
+      AND $1 IN (pgparley.written(d.database, one), pgparley.written(d.database, one[2:3]))
+      AND $2 IN (pgparley.written(d.database, other), pgparley.written(d.database, other[2:3]));
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'no join of % and % is declared', coalesce(quote_literal($1), 'null'),
+                        coalesce(quote_literal($2), 'null') USING
+            ERRCODE = 'undefined_object',
+            DETAIL = 'Foreign keys of the database itself cannot be taken back here.',
+            HINT = 'SELECT from_column, to_column FROM nl_catalog.joins shows those that are; name the columns as it does.';
+    END IF;
+    RETURN pgparley.define(declared.database, 'join', declared.element, NULL);
+END
+$$;
+COMMENT ON FUNCTION nl_catalog.drop_join IS 'Takes declare_join() back, the columns in either order. Returns the version.';
+
+CREATE FUNCTION pgparley.checked_text(what text, value text, most int) RETURNS text
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    kept text := btrim(value, E' \t\r\n');
+BEGIN
+    IF kept IS NULL OR kept = '' OR length(kept) > most OR translate(kept, E'\t\r\n', '') ~ '[[:cntrl:]]' THEN
+        RAISE EXCEPTION '% cannot be %', coalesce(quote_literal(left(value, 80)), 'null'), what USING
+            ERRCODE = 'invalid_parameter_value',
+            DETAIL = format('%s characters are given; 1 to %s without control characters can be.', coalesce(length(kept), 0), most),
+            HINT = 'Give less and plain text.';
+    END IF;
+    RETURN kept;
+END
+$$;
+
+CREATE FUNCTION pgparley.one_line(text) RETURNS text LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT btrim(regexp_replace($1, '\s+', ' ', 'g'))
+$$;
+
+CREATE FUNCTION pgparley.undefine(database text, kind text, element text, shown text) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    found_in text := pgparley.open_database($1);
+BEGIN
+    IF NOT EXISTS (SELECT FROM pgparley.definition d
+                   WHERE (d.database, d.kind, d.element) = (found_in, $2, ARRAY[$3])) THEN
+        RAISE EXCEPTION 'database "%" has no % %', found_in, $2, coalesce(quote_literal(left($3, 80)), 'null') USING
+            ERRCODE = 'undefined_object',
+            DETAIL = 'Nothing was changed.',
+            HINT = format('SELECT * FROM nl_catalog.%s shows those that there are.', $4);
+    END IF;
+    RETURN pgparley.define(found_in, $2, ARRAY[$3], NULL);
+END
+$$;
+
+CREATE FUNCTION nl_catalog.define_term(database text, term text, definition text, description text DEFAULT NULL)
+RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    named   text := pgparley.checked_text('a term', pgparley.one_line($2), 60);
+    meaning text := nullif(btrim($4), '');
+BEGIN
+    RETURN pgparley.define(pgparley.open_database($1), 'term', ARRAY[lower(named)], jsonb_build_object(
+        'name', named,
+        'definition', pgparley.checked_text('a definition', $3, 400),
+        'description', CASE WHEN meaning IS NOT NULL THEN pgparley.checked_text('a description', meaning, 2000) END));
+END
+$$;
+COMMENT ON FUNCTION nl_catalog.define_term IS 'Says what a term means, as an SQL expression over columns named with their tables. Returns the version.';
+
+CREATE FUNCTION nl_catalog.drop_term(database text, term text) RETURNS bigint
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT pgparley.undefine($1, 'term', lower(pgparley.one_line($2)), 'terms')
+$$;
+COMMENT ON FUNCTION nl_catalog.drop_term IS 'Takes define_term() back. Returns the version.';
+
+CREATE FUNCTION pgparley.question_key(text) RETURNS text
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT rtrim(lower(pgparley.one_line($1)), ' .?!;')
+$$;
+
+CREATE FUNCTION nl_catalog.verify(database text, question text, sql text, tags text[] DEFAULT '{}') RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    asked text := pgparley.checked_text('a question', pgparley.one_line($2), 500);
+BEGIN
+    IF cardinality($4) > 20 THEN
+        RAISE EXCEPTION 'a verified query has 20 tags at most' USING
+            ERRCODE = 'invalid_parameter_value',
+            DETAIL = format('%s are given.', cardinality($4)),
+            HINT = 'Give fewer.';
+    END IF;
+    RETURN pgparley.define(
+        pgparley.open_database($1), 'query',
+        ARRAY[pgparley.checked_text('a question', pgparley.question_key(asked), 500)],
+        jsonb_build_object(
+            'question', asked,
+            'sql', pgparley.checked_text('a statement', $3, 10000),
+            'tags', ARRAY(SELECT DISTINCT pgparley.checked_text('a tag', pgparley.one_line(t), 60) FROM unnest($4) AS t ORDER BY 1),
+            'owner', pgparley.caller()));
+END
+$$;
+COMMENT ON FUNCTION nl_catalog.verify IS 'Says which statement answers a question; it answers that one and is an example for others. Returns the version.';
+
+CREATE FUNCTION nl_catalog.revoke(database text, question text) RETURNS bigint
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT pgparley.undefine($1, 'query', pgparley.question_key($2), 'verified_queries')
+$$;
+COMMENT ON FUNCTION nl_catalog.revoke IS 'Takes verify() back. Returns the version.';
+
+-- Which of what users taught counts for everybody.
+
+CREATE FUNCTION pgparley.set_approval(example bigint, by text) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    UPDATE pgparley.learned_example e
+    SET approved_at = CASE WHEN by IS NOT NULL THEN coalesce(e.approved_at, now()) END,
+        approved_by = CASE WHEN by IS NOT NULL THEN coalesce(e.approved_by, by) END
+    WHERE e.id = example AND e.database IN (SELECT pgparley.open_databases()) AND (by IS NULL OR e.kind <> 'rejected');
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'there is no example % for which that can be done', coalesce(example::text, 'null') USING
+            ERRCODE = 'undefined_object',
+            DETAIL = 'Examples are of databases that are open to you; a rejected one cannot be approved.',
+            HINT = 'SELECT example, question, kind FROM nl_catalog.learned shows them.';
+    END IF;
+END
+$$;
+
+CREATE FUNCTION nl_catalog.approve(example bigint) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT pgparley.set_approval($1, pgparley.caller())
+$$;
+COMMENT ON FUNCTION nl_catalog.approve IS 'Lets what a user taught count for everybody who can read what it names.';
+
+CREATE FUNCTION nl_catalog.revoke_approval(example bigint) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT pgparley.set_approval($1, NULL)
+$$;
+COMMENT ON FUNCTION nl_catalog.revoke_approval IS 'Takes approve() back: it counts for its user alone again.';

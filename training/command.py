@@ -1,0 +1,64 @@
+"""What the commands of training share: their options, and writing an artifact with how it was made."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks.harness.command import told_command
+from benchmarks.harness.machine import ROOT
+from engine.models.packaged import Manifest, write
+from engine.routing.artifact import Arrays
+
+
+def parser(description: str | None, *, seed: int = 1) -> argparse.ArgumentParser:
+    """A parser of --bench, --out and --seed."""
+    made = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    shared = ROOT.parent / "shared" / "bench"
+    made.add_argument("--bench", type=Path, default=shared, help="the data's folder")
+    made.add_argument("--out", type=Path, help="what is made: a folder of weights, or a file")
+    made.add_argument("--seed", type=int, default=seed)
+    return made
+
+
+class Making:
+    """An artifact being made, from now on: `module` makes it, `name` and `format` are its manifest's."""
+
+    def __init__(self, module: str, name: str, format_: int, encoder: str = "all-MiniLM-L6-v2") -> None:
+        self._module, self._name, self._format, self._encoder = module, name, format_, encoder
+        self._started = time.monotonic()
+
+    def manifest(self, questions: int, figures: Mapping[str, float] | None = None) -> Manifest:
+        """How it was made, of so many questions."""
+        return Manifest(
+            name=self._name,
+            format=self._format,
+            encoder=self._encoder,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            command=told_command(self._module, sys.argv[1:]),
+            questions=questions,
+            minutes=round((time.monotonic() - self._started) / 60, 1),
+            figures={key: round(value, 4) for key, value in (figures or {}).items()},
+        )
+
+
+def written(folder: Path | None, manifest: Manifest, arrays: Arrays) -> None:
+    """Writes an artifact where a folder is given, and prints its figures."""
+    made = manifest if folder is None else write(folder, manifest, arrays)
+    print(json.dumps(made.figures, indent=1), flush=True)
+
+
+def told(report: Mapping[str, Any], out: Path | None) -> None:
+    """Prints weights and figures as JSON, and writes them where a file is given."""
+    text = json.dumps(report, indent=2) + "\n"
+    print(text, end="", flush=True)
+    if out is not None:
+        out.write_text(text, encoding="utf-8")

@@ -87,6 +87,10 @@ class ModelUnavailableError(NLError):
     sqlstate = "58000"
 
 
+class ContextLengthError(ModelUnavailableError):
+    """The prompt is longer than the model takes."""
+
+
 class EngineLostError(ModelUnavailableError):
     """The engine does not answer. `sent`: whether it may have the request, and have done what it asks for."""
 

@@ -35,7 +35,9 @@ async def clarify(state: State, tools: Tools) -> State:
         ordered = await asyncio.to_thread(likeliest_first, state.candidates)
         state = replace(state, candidates=ordered)
     chances = Chances(tuple(candidate.confidence for candidate in state.candidates))
-    proposal = await asyncio.to_thread(proposed, state) if may_ask(state, tools) else None
+    # The rows of readings are the question: each says what it means. None of them may run unread.
+    asking = may_ask(state, tools) and (state.ask.run or not are_readings(state.candidates))
+    proposal = await asyncio.to_thread(proposed, state) if asking else None
     worth = None if proposal is None else _worth(chances, proposal, certainty)
     decision = decide(chances, worth, tools.dialogue, run=state.ask.run)
     state = state.noted(TraceLine("clarify", decision.action, _prices(decision), chances.first))

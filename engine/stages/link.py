@@ -9,7 +9,7 @@ from dataclasses import replace
 from engine.core.elements import WHOLE_TABLE, Entity, SchemaLinks, ValueLink, elements_of
 from engine.core.ports import StatementError
 from engine.core.state import Route, State
-from engine.core.tools import Tools
+from engine.core.tools import NoLinker, Tools
 from engine.errors import NLError
 from engine.linking.element_text import linked
 from engine.linking.mentions import named_terms
@@ -34,9 +34,11 @@ async def link(state: State, tools: Tools) -> State:
     linked_entities = [
         await asyncio.to_thread(linked, texts, route.snapshot, tools.encoder) for route in state.routes
     ]
+    # Readings read nothing of its decisions but where they are doubted.
+    linker = NoLinker() if tools.asks_for_readings and not tools.effort.doubts else tools.linker
     # At once: in this process they take turns, elsewhere they need not.
     links = await asyncio.gather(
-        *(asyncio.to_thread(tools.linker.link, state.ask.question, route.snapshot) for route in state.routes)
+        *(asyncio.to_thread(linker.link, state.ask.question, route.snapshot) for route in state.routes)
     )
     terms = [named_terms(state.ask.question, route.snapshot) for route in state.routes]
     routes = tuple(

@@ -23,8 +23,16 @@ async def understand(state: State, tools: Tools) -> State:
     checked = await _checked(state)
     if checked.refusal is not None:
         return checked
+    if tools.asks_for_readings and await _is_routed(state, tools):
+        # Such a model reads the question as it was asked; routing reads English.
+        return checked
     language = await asyncio.to_thread(foreign_language, state.ask.question)
     return checked if language is None else await _translated(checked, language, tools)
+
+
+async def _is_routed(state: State, tools: Tools) -> bool:
+    """Whether there is one database that may answer."""
+    return state.ask.db is not None or len(await tools.catalog.entries()) == 1
 
 
 async def _checked(state: State) -> State:

@@ -1,0 +1,69 @@
+"""A server of OpenAI's protocol that answers with a strong model's recorded readings, found by the question.
+
+Owns the matching, and the form of a reply. What was recorded is never the gold: some of it is wrong.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from aiohttp import web
+
+from benchmarks.harness.drawing import Item, read_items
+from benchmarks.harness.processes import HOST
+
+FILE = "strong/answers.jsonl"
+MODEL = "recorded"
+_QUESTION = "### Question\n"
+
+
+def recorded(bench: Path) -> dict[str, Item]:
+    """What was recorded, by the question's id."""
+    return {item["id"]: item for item in read_items(bench / FILE)}
+
+
+def replies(items: Mapping[str, Item]) -> dict[tuple[str, str], str]:
+    """The reply to each question about each database, in JSON."""
+    return {(item["question"], item["db"]): _reply(item) for item in items.values()}
+
+
+def _reply(item: Item) -> str:
+    found = [{**reading, "assumes": ""} for reading in item["readings"]]
+    return json.dumps({"readings": found, "cannot": item["why_not"]})
+
+
+def asked(user: str) -> str:
+    """The question that a prompt ends with."""
+    return user.rpartition(_QUESTION)[2].partition("\n\n")[0].strip()
+
+
+@asynccontextmanager
+async def serving_recorded(by_question: Mapping[str, str]) -> AsyncIterator[str]:
+    """The base URL of a server that says `by_question`; a question that was not recorded is answered with 404."""
+
+    async def complete(http: web.Request) -> web.Response:
+        body = await http.json()
+        user = body["messages"][-1]["content"]
+        said = by_question.get(asked(user))
+        if said is None:
+            problem = {"message": "not recorded", "type": "invalid_request_error", "code": "not_recorded"}
+            return web.json_response({"error": problem}, status=404)
+        message = {"role": "assistant", "content": said, "refusal": None}
+        usage = {"prompt_tokens": len(user) // 4, "completion_tokens": len(said) // 4, "total_tokens": 0}
+        choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+        reply = {"id": "r", "object": "chat.completion", "created": 0, "model": MODEL}
+        return web.json_response({**reply, "choices": [choice], "usage": usage})
+
+    app = web.Application(client_max_size=8 * 1024 * 1024)
+    app.router.add_post("/v1/chat/completions", complete)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, HOST, 0).start()
+        host, port = runner.addresses[0][:2]
+        yield f"http://{host}:{port}/v1"
+    finally:
+        await runner.cleanup()

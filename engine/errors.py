@@ -87,6 +87,14 @@ class ModelUnavailableError(NLError):
     sqlstate = "58000"
 
 
+class ModelAwayError(ModelUnavailableError):
+    """The model's service cannot be reached, fails, or has too much to do: another may be asked."""
+
+
+class ContextLengthError(ModelUnavailableError):
+    """The prompt is longer than the model takes."""
+
+
 class EngineLostError(ModelUnavailableError):
     """The engine does not answer. `sent`: whether it may have the request, and have done what it asks for."""
 

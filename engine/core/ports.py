@@ -5,7 +5,7 @@ Implementations name their Protocol; null objects are in `engine.core.defaults`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -21,6 +21,7 @@ from engine.core.state import Route, State
 from engine.dialogue.types import Chances, Parting
 from engine.guard.rules import Rules
 from engine.learning.types import AskerFeedback
+from engine.llm.profile import ModelProfile
 from engine.types import Asker, Usage
 from schema_catalog.types import ColumnKey, Database, ReadableColumns, Snapshot, TableKey
 
@@ -44,7 +45,8 @@ class Token:
 class Completion:
     """An answer of a language model. Tokens by kind as in `Usage`; `logprob`: mean over the generated tokens.
 
-    `tokens`: of the text, in order, where alternatives were requested and the model gives them.
+    `tokens`: of the text, in order, where alternatives were requested and the model gives them. `refusal`: what the
+    model said instead of an answer. `money`: as in `Usage`.
     """
 
     text: str
@@ -54,29 +56,34 @@ class Completion:
     logprob: float | None
     finished: bool
     tokens: tuple[Token, ...] = ()
+    refusal: str | None = None
+    money: float = 0.0
 
     @property
     def usage(self) -> Usage:
         """Of this one call."""
-        return Usage(1, self.prefilled, self.cached, self.generated)
+        return Usage(1, self.prefilled, self.cached, self.generated, money=self.money)
 
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
     """The options' log-probabilities (natural), in their order. Tokens by kind as in `Usage`.
 
-    One that is too unlikely to be reported has the least reported; all are None where none was.
+    One that is too unlikely to be reported has the least reported; all are None where none was. `calls` 0: the model
+    was not asked, since it does not tell.
     """
 
     logprobs: tuple[float | None, ...]
     prefilled: int
     cached: int
     generated: int
+    calls: int = 1
+    money: float = 0.0
 
     @property
     def usage(self) -> Usage:
         """Of this one call."""
-        return Usage(1, self.prefilled, self.cached, self.generated)
+        return Usage(self.calls, self.prefilled, self.cached, self.generated, money=self.money)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +101,10 @@ class Prompt:
 
 class LanguageModel(Protocol):
     """A chat model; every failure is an `NLError` (58000 unavailable, 57014 out of time)."""
+
+    @property
+    def profile(self) -> ModelProfile:
+        """What the server can do, as far as it is known."""
 
     @property
     def grammars(self) -> bool:
@@ -117,10 +128,12 @@ class LanguageModel(Protocol):
         temperature: float = 0.0,
         seed: int = 0,
         others: int = 0,
+        schema: Mapping[str, object] | None = None,
     ) -> Completion:
         """Continues `prompt`; `grammar` is a Lark grammar that the text (less `prefix`) must match.
 
-        Neither `prefix` nor `begun` is repeated.
+        Neither `prefix` nor `begun` is repeated. Both are left out where the server does not go on with an answer.
+        `schema`: a JSON schema for the answer, kept to where the profile says so; else it is any JSON, or any text.
 
         `seed`: makes sampling at a temperature above zero repeatable. `others`: alternatives to report for each token.
         """
@@ -132,7 +145,7 @@ class LanguageModel(Protocol):
         """`answer` as if the model had begun so: its `logprob` tells how likely that is."""
 
     async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
-        """Puts `prompt` into the server's prefix cache."""
+        """Puts `prompt` into the prefix cache of a server that is ours; of another, finds out the profile."""
 
 
 @dataclass(frozen=True, slots=True)
